@@ -1,0 +1,1 @@
+"""Speed and scale, measured against a local endpoint; run by hand, never part of the tests."""

@@ -1,0 +1,92 @@
+"""``python -m benchmarks``: measure, print a table, and say by the exit status whether it held."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+
+from benchmarks import figures
+from benchmarks.figures import Figure
+
+Part = Callable[[Path, int], Iterator[Figure]]
+
+
+def _walls(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.walls import walls
+
+    return walls(folder, repeats)
+
+
+def _many(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.walls import many
+
+    return many(folder)
+
+
+def _cpu(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.cpu import cpu
+
+    return cpu(folder, repeats)
+
+
+def _memory(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.footprint import memory
+
+    return memory(folder)
+
+
+def _checkpoints(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.footprint import checkpoints
+
+    return checkpoints(folder)
+
+
+def _start(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.footprint import start
+
+    return start(repeats + 2)
+
+
+PARTS: dict[str, Part] = {
+    "start": _start,
+    "walls": _walls,
+    "many": _many,
+    "cpu": _cpu,
+    "memory": _memory,
+    "checkpoints": _checkpoints,
+}
+
+
+def main() -> int:
+    """Measure the parts that are asked for; 1 when a limit was not kept."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="leave the figures there too")
+    parser.add_argument("--repeats", type=int, default=3, help="measure so often, keep the best")
+    given = parser.parse_args()
+    if unknown := sorted(set(given.parts) - set(PARTS)):
+        parser.error(f"there is no part {unknown[0]}; there are {', '.join(PARTS)}")
+    measured: list[Figure] = []
+    with tempfile.TemporaryDirectory() as place:
+        for name in given.parts or PARTS:
+            print(f"measuring {name} ...", file=sys.stderr, flush=True)
+            folder = Path(place) / name
+            folder.mkdir()
+            measured.extend(PARTS[name](folder, given.repeats))
+    console = Console()
+    figures.show(measured, console)
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    console.print(f"load of the machine during the last minute: {load:.1f} on {cores} cores")
+    if given.json:
+        figures.write(measured, given.json)
+    return 0 if all(figure.held for figure in measured) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

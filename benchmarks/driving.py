@@ -1,0 +1,39 @@
+"""The ways in which a debate is driven here: as the command does, and as a host does."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from benchmarks.shapes import QUESTION
+from dialectree.conduct import start
+from dialectree.context import Context
+from dialectree.graphs import method
+from dialectree.graphs.tree_structured_debate import graph
+from dialectree.records import RunRecord
+from dialectree.state import Question, Ruling
+
+
+async def conducted(context: Context, runs: Path, question: str = QUESTION) -> RunRecord:
+    """One debate with a run folder and its journal."""
+    return await start(method("tsd"), question, context, runs).conduct()
+
+
+async def hosted(context: Context, database: Path, question: str = QUESTION) -> Ruling:
+    """One debate in a host's hands: no run folder, but a checkpointer of the host's own."""
+    config: RunnableConfig = {"configurable": {"thread_id": "1"}}
+    async with AsyncSqliteSaver.from_conn_string(str(database)) as saver:
+        kept = graph.copy({"checkpointer": saver})
+        asked = Question(question=question)
+        ruling = await kept.ainvoke(asked, config, context=context, durability="async")
+    return cast("Ruling", ruling)
+
+
+async def conducted_together(context: Context, runs: Path, count: int) -> list[RunRecord]:
+    """Many debates at once, in one process."""
+    asked = (f"{QUESTION} (Question {n})" for n in range(1, count + 1))
+    return await asyncio.gather(*(conducted(context, runs, question) for question in asked))

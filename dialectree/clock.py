@@ -1,0 +1,27 @@
+"""The door to time; nothing else reads a clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    """The moment, in UTC."""
+    return datetime.now(UTC)
+
+
+def stamp() -> str:
+    """The moment as ISO 8601 text in UTC, as in 2026-01-31T12:00:00.000000Z."""
+    return now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def seconds() -> float:
+    """Seconds of a clock that never runs backwards, for measuring."""
+    return time.monotonic()
+
+
+async def sleep(duration_s: float) -> None:
+    """Wait without holding up anybody else."""
+    await asyncio.sleep(duration_s)

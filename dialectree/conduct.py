@@ -1,0 +1,226 @@
+"""Conducts one run: from a question, through a graph, to a record in a folder.
+
+The folder alone is enough to go on after a crash. A resumed run walks the graph from its start and
+is answered from the journal, so the same events are told again and change nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, Interrupt
+from pydantic import JsonValue
+
+from dialectree import clock
+from dialectree.context import EMBEDDED, Context, build
+from dialectree.errors import DialectreeError, InputError
+from dialectree.graphs import Method, method
+from dialectree.models.door import Run
+from dialectree.models.limits import require_prices
+from dialectree.models.specs import Spec, resolve
+from dialectree.records import Event, RunRecord, RunStatus, critical_path, fold, usage
+from dialectree.runs import RunFolder
+
+Ask = Callable[[Mapping[str, str]], Awaitable[str]]
+"""Asks the person: gets node, question and request, returns the answer."""
+Watch = Callable[[Event], None]
+
+_BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
+_QUESTION_LIMIT = 200_000
+_PACKAGES = ("dialectree", "langgraph", "langchain-core", "langchain-openai", "pydantic")
+
+
+@dataclass
+class Started:
+    """A run that has its folder, before and while it is conducted."""
+
+    folder: RunFolder
+    record: RunRecord
+    method: Method
+    context: Context
+
+    async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
+        """Walk the graph to its end and complete the record, whatever happens on the way.
+
+        ``ask`` answers for the person, ``watch`` sees every event. A run that is finished stays as
+        it is. Raises Halted, ModelUnavailable or InputError with the record already on disk.
+        """
+        if self.record.status in ("running", "partial"):
+            await _conduct(self, ask, watch)
+        return self.record
+
+
+def start(chosen: Method, question: str, context: Context, runs: Path) -> Started:
+    """A new run of ``chosen``; its folder lies in ``runs``."""
+    if not question.strip():
+        raise InputError("the question is empty")
+    if len(question) > _QUESTION_LIMIT:
+        raise InputError(f"the question is longer than {_QUESTION_LIMIT:,} characters")
+    specs = _speakers(chosen, context)
+    folder = RunFolder.create(runs)
+    record = RunRecord(
+        run_id=folder.run_id,
+        protocol=chosen.protocol,
+        method=chosen.name,
+        demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
+        input={"question": question.strip()},
+        settings=_kept(context),
+        models={role: spec.address for role, spec in specs.items()},
+        started=clock.stamp(),
+        versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
+    )
+    folder.write_record(record)
+    return Started(folder, record, chosen, context)
+
+
+def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
+    """A run that was broken off, with its own settings but for those ``given``.
+
+    Budgets count from now on, and only those that are given now.
+    """
+    record = folder.record()
+    chosen = method(record.method)
+    kept = {name: value for name, value in record.settings.items() if name not in _BUDGETS}
+    context = build(**{**kept, **given})
+    if record.status in ("running", "partial"):
+        specs = _speakers(chosen, context)
+        record.models = {role: spec.address for role, spec in specs.items()}
+    return Started(folder, record, chosen, context)
+
+
+def _speakers(chosen: Method, context: Context) -> dict[str, Spec]:
+    """The spec of every role; a role or a spec that is none is an error before anything runs."""
+    if unknown := sorted(set(context.roles) - set(chosen.roles)):
+        known = ", ".join(chosen.roles)
+        raise InputError(f"--role {unknown[0]}: {chosen.name} has no such role; known: {known}")
+    specs = {role: resolve(context.speaker(role), context) for role in chosen.roles}
+    require_prices(context, (spec.name for spec in specs.values()))
+    return specs
+
+
+def _kept(context: Context) -> dict[str, JsonValue]:
+    """The settings as a record keeps them: those that were given, and the defaults of the day."""
+    kept: dict[str, JsonValue] = context.model_dump(
+        mode="json", exclude={"model", "roles", "cache_dir", "replay"}
+    )
+    for name in ("model", "roles"):
+        kept[name] = _names(getattr(context, name))
+    return kept
+
+
+def _names(speaker: object) -> JsonValue:
+    if isinstance(speaker, dict):
+        return {role: _names(value) for role, value in speaker.items()}
+    return speaker if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
+
+
+async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> None:
+    folder, record, context = started.folder, started.record, started.context
+    with folder.held():
+        journal = folder.journal()
+        folder.resume_events()
+        run = Run(folder.run_id, context, journal)
+        began, before = clock.seconds(), record.usage.wall_s
+        ended: BaseException | None = None
+        try:
+            await _walk(started, run, ask, watch)
+        except (DialectreeError, asyncio.CancelledError) as error:
+            ended = error
+            if isinstance(error, asyncio.CancelledError):
+                run.abandon()
+        finally:
+            await run.land()
+            journal.close()
+        record.usage.wall_s = round(before + clock.seconds() - began, 6)
+        _complete(record, folder, ended)
+        folder.write_record(record)
+    if ended is not None:
+        raise ended
+
+
+async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
+    """Drives the graph to its end; asks the person whenever it stops to."""
+    folder, chosen = started.folder, started.method
+    graph = chosen.graph()
+    config: RunnableConfig = {
+        "run_name": f"{chosen.name} {folder.run_id}",
+        "tags": ["dialectree", chosen.name],
+        "metadata": {"run_id": folder.run_id, "method": chosen.name},
+    }
+    if ask is not None:
+        graph = graph.copy({"checkpointer": InMemorySaver()})
+        config = {**config, "configurable": {"thread_id": folder.run_id}}
+    todo: Any = dict(started.record.input)
+    answers = _answers(folder)
+    while todo is not None:
+        interrupts: dict[str, Mapping[str, str]] = {}
+        async for part in graph.astream(
+            todo,
+            config,
+            context=started.context,
+            control=run,
+            stream_mode=["custom", "updates"],
+            subgraphs=True,
+            version="v2",
+        ):
+            if part["type"] == "custom":
+                event = Event.model_validate(part["data"])
+                folder.tell(event)
+                if watch is not None:
+                    watch(event)
+            elif part["type"] == "updates" and not part["ns"]:
+                stops: tuple[Interrupt, ...] = part["data"].get("__interrupt__", ())
+                interrupts |= {stop.id: stop.value for stop in stops}
+        todo = None
+        if interrupts and ask is not None:
+            replies = {
+                i: answers[asked["node"]] if asked["node"] in answers else await ask(asked)
+                for i, asked in interrupts.items()
+            }
+            todo = Command(resume=replies)
+
+
+def _answers(folder: RunFolder) -> dict[str, str]:
+    """What the person answered before the run was broken off, by node."""
+    return {e.node: str(e.data["answer"]) for e in folder.told() if e.kind == "clarified"}
+
+
+def _complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
+    """Fold what happened into the record."""
+    calls = folder.calls()
+    wall_s = record.usage.wall_s
+    record.tree, record.verdict = fold(folder.told())
+    record.usage = usage(calls).model_copy(
+        update={"wall_s": wall_s, "critical_path_calls": critical_path(record.tree, calls)}
+    )
+    record.prompts = dict(sorted(_prompt(call.prompt) for call in calls))
+    record.ended = clock.stamp()
+    record.status = _status(record, ended)
+    record.notices = [] if ended is None else [_notice(ended)]
+
+
+def _prompt(label: str) -> tuple[str, int]:
+    name, _, number = label.rpartition("@")
+    return name, int(number)
+
+
+def _notice(ended: BaseException) -> str:
+    return str(ended) or (
+        "interrupted" if isinstance(ended, asyncio.CancelledError) else repr(ended)
+    )
+
+
+def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
+    if ended is not None:
+        return "partial"
+    if record.verdict is None or record.verdict.answer is None:
+        return "unresolved"
+    return "degraded" if record.degraded() else "answered"

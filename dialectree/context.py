@@ -1,0 +1,178 @@
+"""Who plays which role, and when to stop: one ``Context`` for command line, host and server.
+
+A setting comes from, first found: the value given, the environment (``DIALECTREE_MAX_DEPTH=2``),
+``dialectree.toml`` in the working folder, the default. Nothing else reads the environment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.runtime import Runtime
+from platformdirs import user_cache_path
+from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from pydantic_settings import (
+    SettingsError as UnreadableSettings,
+)
+
+from dialectree.errors import SettingsError
+
+EMBEDDED = "local:smollm2"
+
+Speaker = Annotated[str | BaseChatModel, WithJsonSchema({"type": "string"})]
+"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model."""
+
+
+def _unit(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError("must lie in 0 to 1")
+    return value
+
+
+Unit = Annotated[float, AfterValidator(_unit)]
+
+
+class Context(BaseSettings):
+    """The settings of a debate. Unknown names and values out of range are refused."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="DIALECTREE_",
+        toml_file="dialectree.toml",
+        extra="forbid",
+        arbitrary_types_allowed=True,
+        use_attribute_docstrings=True,
+        frozen=True,
+    )
+
+    model: Speaker = EMBEDDED
+    """The model of every role that has none of its own."""
+    roles: dict[str, Speaker] = Field(default_factory=dict)
+    """A model of its own for a role, by the role's name."""
+    base_url: str | None = None
+    """Address of the OpenAI-compatible endpoint, for specs that name none."""
+    seed: int = Field(default=0, ge=0, lt=2**53)
+    """Fixes the debate's own draws, and is part of every request."""
+
+    concurrency: int = Field(default=32, ge=1, le=4096)
+    """Requests under way at once, in the whole process."""
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    """Requests started per minute, in the whole process; none: no limit."""
+    call_deadline: float = Field(default=300, gt=0, le=86400)
+    """Seconds that one call may take, its retries included."""
+    max_calls: int | None = Field(default=None, ge=1)
+    """Budget of calls to models."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Budget of prompt and completion tokens together."""
+    max_seconds: float | None = Field(default=None, gt=0)
+    """Budget of wall-clock seconds."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """Budget of money, in the unit of ``prices``."""
+    prices: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    """Price of a million prompt and a million completion tokens, by spec."""
+    cache: bool = True
+    """Answer a request that was made before from the reply cache."""
+    cache_dir: Path | None = None
+    """Folder of the reply cache; none: the user's cache folder."""
+    replay: bool = False
+    """Answer from the reply cache alone; a request that it does not hold is an error."""
+
+    depth_profile: Literal["adaptive", "fixed", "safety"] = "adaptive"
+    """Stop where the questions are easy, split every branch to ``max_depth``, or stop where they
+    are easy but never above ``min_depth``."""
+    max_depth: int | None = Field(default=None, ge=0, le=8)
+    """Depth at which every node is a leaf; none: 3, or 2 if fixed."""
+    min_depth: int = Field(default=1, ge=0, le=8)
+    """Depth above which the safety profile does not stop; the other profiles have no such floor."""
+    max_nodes: int = Field(default=40, ge=1, le=10_000)
+    """Nodes of the tree, the root included."""
+    max_children: int = Field(default=4, ge=2, le=8)
+    """Children of one node."""
+    stop_threshold: Unit = 0.75
+    """A node whose children are all less difficult than this is a leaf."""
+    leaf_rounds: int = Field(default=3, ge=1, le=20)
+    """Rounds of a leaf debate."""
+    synthesis_rounds: int = Field(default=2, ge=1, le=20)
+    """Rounds of a synthesis debate."""
+    second_pass_below: Unit | None = None
+    """Visit the least certain leaves again when the final confidence is lower; none: never."""
+    second_pass_leaves: int = Field(default=1, ge=1, le=100)
+    """Leaves that a second pass visits."""
+    ask: bool = False
+    """Ask the person when a question lacks something essential."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What was given, then the environment, then dialectree.toml."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    def speaker(self, role: str) -> str | BaseChatModel:
+        """The model that plays ``role``."""
+        return self.roles.get(role, self.model)
+
+    def cache_folder(self) -> Path:
+        """Where the reply cache lies."""
+        return self.cache_dir or user_cache_path("dialectree")
+
+    def depth_limit(self) -> int:
+        """Depth at which every node is a leaf."""
+        if self.max_depth is not None:
+            return self.max_depth
+        return 2 if self.depth_profile == "fixed" else 3
+
+    def depth_floor(self) -> int:
+        """Depth above which expansion does not stop by itself."""
+        return max(1, self.min_depth) if self.depth_profile == "safety" else 0
+
+
+def build(**given: Any) -> Context:
+    """A context from what was given; a wrong value is a SettingsError that names it in one line."""
+    try:
+        return Context(**given)
+    except ValidationError as error:
+        raise SettingsError("; ".join(_lines(error, given))) from None
+    except (UnreadableSettings, ValueError) as error:
+        raise SettingsError(f"dialectree.toml or the environment cannot be read: {error}") from None
+
+
+def _lines(error: ValidationError, given: Iterable[str]) -> Iterable[str]:
+    for fault in error.errors(include_url=False, include_context=False):
+        name = ".".join(map(str, fault["loc"])) or "settings"
+        top = str(fault["loc"][0]) if fault["loc"] else ""
+        where = f"--{name.replace('_', '-')}" if top in given else f"the setting {name}"
+        if fault["type"] == "extra_forbidden":
+            yield f"{where}: there is no such setting"
+        else:
+            yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, not {fault['input']!r}"
+
+
+@lru_cache(maxsize=1)
+def _default() -> Context:
+    return build()
+
+
+def settings(runtime: Runtime[Context]) -> Context:
+    """A whole context, whatever the caller passed."""
+    return runtime.context or _default()
+
+
+def endpoint_from_environment() -> tuple[str | None, str | None]:
+    """The key and the address that the OpenAI convention keeps in the environment."""
+    return os.environ.get("OPENAI_API_KEY"), os.environ.get("OPENAI_BASE_URL")

@@ -1,0 +1,99 @@
+"""What can go wrong, as one small family. Each class knows the exit status of the command line.
+
+DialectreeError                 1   a fault of ours
+├── InputError                  2   the call or its input is wrong
+│   ├── SettingsError               a flag, an environment variable or dialectree.toml
+│   ├── RunFolderError              a run's folder cannot be made, read or written
+│   ├── RequestError                the endpoint says that the request is wrong (400, 404, ...)
+│   └── ReplayMiss                  --replay, and the cache has no such reply
+├── ModelUnavailable            3   there is no model to talk to
+│   ├── Unreachable                 nobody answers at the address
+│   └── KeyRefused                  the endpoint refuses the key (401, 403)
+├── Halted                      4   stopped in good order; `resume` goes on
+│   ├── BudgetReached               calls, tokens, seconds or cost
+│   └── DiskFull                    a run's file could not be completed
+└── PartFailed                  5   one call failed for good; the debate goes on without it
+    ├── CallError                   no reply: errors, time-outs or cut connections to the last try
+    └── ReplyError                  a reply that stayed invalid
+"""
+
+from __future__ import annotations
+
+
+class DialectreeError(Exception):
+    """The root of the family; ``status`` is the exit status of the command line."""
+
+    status = 1
+
+
+class InputError(DialectreeError):
+    """The call or its input is wrong; the message says what to change."""
+
+    status = 2
+
+
+class SettingsError(InputError):
+    """A flag, an environment variable or a line of dialectree.toml is wrong."""
+
+
+class RunFolderError(InputError):
+    """A run's folder cannot be made, read or written."""
+
+
+class RequestError(InputError):
+    """The endpoint says that the request itself is wrong; trying again cannot help."""
+
+
+class ReplayMiss(InputError):
+    """``--replay`` was asked for, and the cache has no reply to this request."""
+
+
+class ModelUnavailable(DialectreeError):
+    """There is no model to talk to."""
+
+    status = 3
+
+
+class Unreachable(ModelUnavailable):
+    """Nobody answers at the endpoint's address."""
+
+
+class KeyRefused(ModelUnavailable):
+    """The endpoint refuses the key."""
+
+
+class Halted(DialectreeError):
+    """The run stopped in good order; ``resume`` goes on from there."""
+
+    status = 4
+
+
+class BudgetReached(Halted):
+    """A budget that the user set is used up."""
+
+
+class DiskFull(Halted):
+    """There is no room to complete a run's file."""
+
+
+class PartFailed(DialectreeError):
+    """One call failed for good. The graph decides what the debate does without it."""
+
+    status = 5
+    role: str | None = None
+    """The role that spoke, or should have."""
+
+
+class CallError(PartFailed):
+    """No reply came, to the last try."""
+
+
+class ReplyError(PartFailed):
+    """A reply stayed invalid after its repairs.
+
+    Names the prompt, the node of the tree and the fault, so that a reader can find the call.
+    """
+
+    def __init__(self, prompt: str, node: str, fault: str) -> None:
+        self.prompt, self.node, self.fault = prompt, node, fault
+        super().__init__(f"{prompt} at node {node}: {fault}")

@@ -1,0 +1,1 @@
+"""Plain functions on numbers and lists, named as in the papers."""

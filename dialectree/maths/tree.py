@@ -1,0 +1,53 @@
+"""The arithmetic of a debate tree: confidence upward, budgets downward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def aggregate_confidence(local: float | None, children: Sequence[float | None]) -> float | None:
+    """The confidence of an inner node: local x min(children), the recursive product.
+
+    TSD, Hierarchical Answer Synthesis: the judge's own score times the lowest confidence below.
+    ``children`` are the aggregates of the children that answered. In 0 to 1; None stays None.
+    """
+    if local is None or any(child is None for child in children):
+        return None
+    return local * min((child for child in children if child is not None), default=1.0)
+
+
+def children_that_fit(budget: int, wanted: int) -> int:
+    """How many of ``wanted`` children a node with ``budget`` nodes (itself included) can have.
+
+    0 when not even two fit.
+    """
+    fit = min(wanted, budget - 1)
+    return fit if fit >= 2 else 0
+
+
+def shares(budget: int, children: int) -> list[int]:
+    """A node's budget divided among its children: equal shares, the remainder to the first.
+
+    The shares add up to ``budget`` - 1, so the tree never grows beyond the root's budget.
+    """
+    share, rest = divmod(budget - 1, children)
+    return [share + rest, *[share] * (children - 1)]
+
+
+def hardest(difficulties: Sequence[float], most: int) -> list[int]:
+    """Places of the ``most`` most difficult, in their own order; of two alike the first stays."""
+    ranked = sorted(range(len(difficulties)), key=lambda place: (-difficulties[place], place))
+    return sorted(ranked[:most])
+
+
+def turn_tokens(depth: int) -> int:
+    """Tokens of one field of a leaf debater's turn: 128 to depth 1, deeper 192 (TSD, App. A)."""
+    return 128 if depth <= 1 else 192
+
+
+def synthesis_tokens(leaves: int) -> int:
+    """Tokens of a synthesis message: grows with the leaves below, from 400 to 800.
+
+    TSD, Leaf-Level Debates, gives the range; the step of 100 a leaf is ours.
+    """
+    return min(800, 400 + 100 * max(0, leaves - 1))

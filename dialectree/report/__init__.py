@@ -1,0 +1,39 @@
+"""What a person sees of a run: a page, a text, a tree in the terminal.
+
+The record is shown as it is. Whatever a model or a person wrote is data, never markup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dialectree.report.live import Lines, LiveTree, Watcher
+    from dialectree.report.markdown_page import markdown
+    from dialectree.report.pages import html
+    from dialectree.report.terminal import transcript, tree
+
+__all__ = ["Lines", "LiveTree", "Watcher", "html", "markdown", "transcript", "tree"]
+
+_HOMES = {
+    "Lines": "dialectree.report.live",
+    "LiveTree": "dialectree.report.live",
+    "Watcher": "dialectree.report.live",
+    "html": "dialectree.report.pages",
+    "markdown": "dialectree.report.markdown_page",
+    "transcript": "dialectree.report.terminal",
+    "tree": "dialectree.report.terminal",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used: a page needs no terminal, and none a page."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dialectree.report' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

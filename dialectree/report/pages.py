@@ -1,0 +1,52 @@
+"""A run as one web page: a file that needs no network, runs no script, and can be sent around."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from dialectree.records import Call, RunRecord
+from dialectree.report import view, words
+from dialectree.report.markdown_page import markdown
+
+__all__ = ["html", "markdown"]
+
+
+def html(record: RunRecord, calls: Sequence[Call]) -> str:
+    """The page of ``record``; ``calls`` are the lines of its ledger."""
+    return _page().render(record=record, calls=calls, view=view, words=words)
+
+
+@lru_cache(maxsize=1)
+def _page() -> Template:
+    environment = Environment(
+        loader=PackageLoader("dialectree", "report"),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"anchor": _anchor, "prose": _prose}
+    return environment.get_template("run.html.jinja")
+
+
+def _shown(value: object) -> object:
+    """Every text passes here on its way into the page, before it is escaped."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return words.clean(value)
+    return value
+
+
+def _anchor(node: str) -> str:
+    return f"node-{quote(node, safe='.')}"
+
+
+def _prose(text: str) -> str:
+    """A text without its outer blanks and without heaps of empty lines."""
+    return re.sub(r"\n\s*\n", "\n\n", words.clean(text)).strip() or "–"

@@ -1,0 +1,297 @@
+"""The parts of a record in the order in which they are read, for page, text and terminal alike.
+
+Fields of a reply are shown by their names and shapes, so that a protocol unknown here shows too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from dialectree.records import STAGES, Call, Node, NodeVerdict, RunRecord, Turn
+from dialectree.report.words import label
+
+_SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
+_NAMES = ("qid", "id", "name", "title")
+_LEVELS = 6
+
+
+class Entry(NamedTuple):
+    """One line of a reply: what it is called and what it says, as text or as a share of 1."""
+
+    level: int
+    label: str
+    text: str = ""
+    share: float | None = None
+    node: str | None = None
+    """The node of the tree that this entry became."""
+
+
+class Round(NamedTuple):
+    """What was said at one place of a debate: by one speaker, or by several facing each other."""
+
+    number: int
+    speakers: list[str]
+    """The columns in which they face each other; empty where one speaks to all."""
+    turns: list[Turn]
+
+    def turn(self, speaker: str) -> Turn | None:
+        """What ``speaker`` said in this round, if anything."""
+        return next((turn for turn in self.turns if turn.who == speaker), None)
+
+
+class Stage(NamedTuple):
+    """One stage of a node's transcript, in one pass."""
+
+    name: str
+    take: int
+    rounds: list[Round]
+
+    @property
+    def title(self) -> str:
+        """``Debate``, ``Second pass: debate``."""
+        if self.take == 1:
+            return label(self.name)
+        ordinal = "Second" if self.take == 2 else f"{self.take}th"
+        return f"{ordinal} pass: {self.name}"
+
+    @property
+    def turns(self) -> int:
+        """How many replies it holds."""
+        return sum(len(part.turns) for part in self.rounds)
+
+    @property
+    def opener(self) -> str | None:
+        """Who spoke first, where speakers alternate."""
+        facing = [turn for part in self.rounds if part.speakers for turn in part.turns]
+        facing.sort(key=lambda turn: turn.step)
+        alone = len(facing) > 1 and facing[0].step != facing[1].step
+        return facing[0].who if alone else None
+
+
+def stages(node: Node) -> list[Stage]:
+    """The transcript of ``node`` by pass and stage, each by rounds."""
+    parts: dict[tuple[int, str], list[Turn]] = {}
+    for turn in node.transcript:
+        parts.setdefault((turn.take, turn.stage), []).append(turn)
+    ordered = sorted(parts, key=lambda key: _place(*key))
+    return [Stage(name, take, _rounds(parts[take, name])) for take, name in ordered]
+
+
+def _place(take: int, stage: str) -> tuple[bool, int, int]:
+    """Pass by pass; what is written for the person who asked comes after every pass."""
+    known = STAGES.index(stage) if stage in STAGES else len(STAGES)
+    return stage == STAGES[-1], take, known
+
+
+def _rounds(turns: list[Turn]) -> list[Round]:
+    """Speakers who share a role face each other, round by round; whoever is alone speaks alone."""
+    sharing: dict[str, list[str]] = {}
+    for turn in turns:
+        sharing[turn.role] = sorted({turn.who, *sharing.get(turn.role, [])})
+    rounds: list[Round] = []
+    for turn in turns:
+        speakers = sharing[turn.role] if len(sharing[turn.role]) > 1 else []
+        last = rounds[-1] if rounds else None
+        joins = (
+            last is not None
+            and speakers == last.speakers != []
+            and last.number == turn.round
+            and last.turn(turn.who) is None
+        )
+        if last is not None and joins:
+            last.turns.append(turn)
+        else:
+            rounds.append(Round(turn.round, speakers, [turn]))
+    return rounds
+
+
+def verdict(node: Node, take: int) -> NodeVerdict | None:
+    """What the judge of ``node`` ruled in pass ``take``."""
+    ruled = [*node.earlier, *([node.verdict] if node.verdict else [])]
+    return next((v for v in ruled if v.take == take), None)
+
+
+def won(node: Node, take: int, speaker: str) -> bool:
+    """True when ``speaker`` won the debate of pass ``take``; ``A (concise)`` names both."""
+    ruled = verdict(node, take)
+    winner = (ruled.winner if ruled else None) or ""
+    return winner == speaker or winner.endswith(f"({speaker})")
+
+
+def entries(turn: Turn, node: Node, texts: Mapping[str, str]) -> list[Entry]:
+    """The fields of a reply as lines; ``texts`` are the nodes of the tree by what they ask."""
+    parts = _parts(turn, node)
+    ruled = verdict(node, turn.take)
+    lines: list[Entry] = []
+    for name, value in turn.fields.items():
+        if value == "":
+            continue
+        if name == "winner" and ruled and ruled.winner and ruled.winner.startswith(f"{value} "):
+            value = ruled.winner
+        lines += _flat(0, name, value, parts)
+    return [line._replace(node=texts.get(line.text)) if line.level else line for line in lines]
+
+
+def children(record: RunRecord, node: Node) -> dict[str, str]:
+    """The ids of the children of ``node`` by what they ask."""
+    found = [record.tree.nodes[child] for child in node.children if child in record.tree.nodes]
+    return {child.text: child.id for child in found}
+
+
+def _parts(turn: Turn, node: Node) -> dict[str, str]:
+    """What c1, c2, ... stand for at ``turn``: the parts of the split that was last agreed on."""
+    agreed: list[str] = []
+    for said in node.transcript:
+        if said is turn:
+            break
+        if said.fields.get("decision") != "approve" and said.take == turn.take:
+            agreed = _texts(said.fields.get("children")) or agreed
+    return {f"c{n}": text for n, text in enumerate(agreed, 1)}
+
+
+def _texts(value: JsonValue) -> list[str]:
+    items = value if isinstance(value, list) else []
+    return [str(item["text"]) for item in items if isinstance(item, dict) and "text" in item]
+
+
+def _flat(level: int, name: str, value: JsonValue, parts: Mapping[str, str]) -> Iterator[Entry]:
+    """One field and all that it holds, as lines of growing level."""
+    title = label(name)
+    if level >= _LEVELS:
+        yield Entry(level, title, json.dumps(value, ensure_ascii=False))
+    elif isinstance(value, dict):
+        yield Entry(level, title)
+        for key, item in value.items():
+            yield from _flat(level + 1, key, item, parts)
+    elif isinstance(value, list) and value:
+        yield Entry(level, title)
+        for number, item in enumerate(value, 1):
+            yield from _item(level + 1, number, item, parts)
+    else:
+        yield Entry(level, title, *_scalar(name, value))
+
+
+def _item(level: int, number: int, item: JsonValue, parts: Mapping[str, str]) -> Iterator[Entry]:
+    """One item of a list: on one line where it is an id with a text or a share."""
+    if not isinstance(item, dict):
+        if isinstance(item, list):
+            yield from _flat(level, str(number), item, parts)
+        else:
+            yield Entry(level, str(number), *_scalar("", item))
+        return
+    key = next((k for k in _NAMES if isinstance(item.get(k), str | int)), None)
+    name = str(number) if key is None else str(item[key])
+    rest = {k: v for k, v in item.items() if k != key}
+    text, share = "", None
+    for k, v in list(rest.items()):
+        if not text and isinstance(v, str):
+            text = str(rest.pop(k))
+        elif share is None and (found := _share(k, v)) is not None:
+            share = found
+            del rest[k]
+    yield Entry(level, name, text or parts.get(name, ""), share)
+    for k, v in rest.items():
+        yield from _flat(level + 1, k, v, parts)
+
+
+def _share(name: str, value: JsonValue) -> float | None:
+    known = any(name == share or name.endswith(f"_{share}") for share in _SHARES)
+    if not known or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None
+
+
+def _scalar(name: str, value: JsonValue) -> tuple[str, float | None]:
+    if (share := _share(name, value)) is not None:
+        return "", share
+    if isinstance(value, bool):
+        return ("yes" if value else "no"), None
+    if isinstance(value, str):
+        return value, None
+    if isinstance(value, int | float):
+        return f"{value:.6g}" if isinstance(value, float) else str(value), None
+    return ("none" if not value else json.dumps(value)), None
+
+
+class Row(NamedTuple):
+    """One node of the tree and how deep it hangs in it."""
+
+    level: int
+    node: Node
+
+
+def rows(record: RunRecord) -> list[Row]:
+    """Every node once, each after its parent; one that hangs nowhere comes last."""
+    nodes, seen, found = record.tree.nodes, set[str](), list[Row]()
+    waiting = [(0, node) for node in reversed(nodes)] + [(0, record.tree.root)]
+    while waiting:
+        level, name = waiting.pop()
+        if name in seen or name not in nodes:
+            continue
+        seen.add(name)
+        found.append(Row(level, nodes[name]))
+        waiting += [(level + 1, child) for child in reversed(nodes[name].children)]
+    return found
+
+
+def path(record: RunRecord, node: Node) -> list[str]:
+    """The ids from the root down to the parent of ``node``."""
+    up: list[str] = []
+    parent = node.parent
+    while parent in record.tree.nodes and parent is not None and parent not in up:
+        up.append(parent)
+        parent = record.tree.nodes[parent].parent
+    return up[::-1]
+
+
+class Product(NamedTuple):
+    """A confidence that its judge's own figure and its weakest part make together."""
+
+    local: float
+    weakest: str
+    lowest: float
+
+
+def product(record: RunRecord, node: Node) -> Product | None:
+    """Where the confidence of ``node`` comes from, if the figures say that it is a product."""
+    ruled = node.verdict
+    if ruled is None or ruled.confidence is None or ruled.local_confidence is None:
+        return None
+    parts = {
+        child.id: child.verdict.confidence
+        for i in node.children
+        if (child := record.tree.nodes.get(i)) and child.verdict
+    }
+    sure = {name: share for name, share in parts.items() if share is not None}
+    if not sure:
+        return None
+    weakest = min(sure, key=lambda name: sure[name])
+    found = Product(ruled.local_confidence, weakest, sure[weakest])
+    fits = abs(found.local * found.lowest - ruled.confidence) < 1e-6
+    return found if fits else None
+
+
+def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
+    """The calls whose reply never entered the debate: refused, invalid, or come to nothing."""
+    said = {
+        (node.id, *turn.place()) for node in record.tree.nodes.values() for turn in node.transcript
+    }
+    last = {_spot(call): call.repair for call in sorted(calls, key=lambda call: call.repair)}
+    return [c for c in calls if _spot(c) not in said or c.repair < last[_spot(c)]]
+
+
+def _spot(call: Call) -> tuple[str, str, int, int, str]:
+    return call.node, call.role, call.round, call.take, call.who or call.role
+
+
+def plain(value: JsonValue) -> str:
+    """A setting or an input as one text."""
+    if value is None or value == {} or value == []:
+        return "–"
+    if isinstance(value, bool | int | float | str):
+        return _scalar("", value)[0]
+    return json.dumps(value, ensure_ascii=False)

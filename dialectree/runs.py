@@ -1,0 +1,251 @@
+"""The door to run files: a folder a run, written whole or not at all.
+
+``calls.jsonl`` is ledger and journal in one. A line is on disk before the node sees the reply, and
+``resume`` is answered from it, so that a finished call is never paid twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
+
+from dialectree import chance, clock
+from dialectree.errors import DialectreeError, DiskFull, RunFolderError
+from dialectree.records import Call, Event, RunRecord, fold
+
+Line = TypeVar("Line", bound=BaseModel)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def _files(path: Path) -> Iterator[None]:
+    """Turns what the operating system says of ``path`` into one clear line."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise DiskFull(f"no room left to write {path}: free some, then resume") from error
+        raise RunFolderError(f"{path}: {error.strerror or error}") from error
+
+
+class Journal:
+    """calls.jsonl: the calls that were made before, and the ones that are made now."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with _files(path):
+            whole, torn = _whole_lines(path)
+            self.past: Mapping[str, Call] = {c.key: c for c in _parse(path, whole, Call)}
+            self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+            if torn:
+                self._file.truncate(sum(map(len, whole)))
+        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
+        self._writer: asyncio.Task[None] | None = None
+
+    async def append(self, call: Call) -> None:
+        """Returns when the call's line is on disk. Lines that wait are written together."""
+        done = asyncio.get_running_loop().create_future()
+        self._waiting.append((call.model_dump_json().encode() + b"\n", done))
+        if self._writer is None:
+            self._writer = asyncio.create_task(self._write())
+        await asyncio.shield(done)
+
+    async def _write(self) -> None:
+        while self._waiting:
+            lines, self._waiting = self._waiting, []
+            fault: DialectreeError | None = None
+            try:
+                await asyncio.to_thread(self._put, b"".join(line for line, _ in lines))
+            except DialectreeError as error:
+                fault = error
+            for _, done in lines:
+                if not done.done():
+                    done.set_exception(fault) if fault else done.set_result(None)
+        self._writer = None
+
+    def _put(self, data: bytes) -> None:
+        """All of ``data`` or nothing of it."""
+        end = self._file.seek(0, os.SEEK_END)
+        with _files(self._path):
+            try:
+                view = memoryview(data)
+                while view:
+                    view = view[self._file.write(view) :]
+                os.fsync(self._file.fileno())
+            except OSError:
+                self._file.truncate(end)
+                raise
+
+    def close(self) -> None:
+        """No call is added any more."""
+        self._file.close()
+
+
+class RunFolder:
+    """One run's folder: ``run.json``, ``events.jsonl``, ``calls.jsonl`` and the reports."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._events: list[Event] = []
+        self._seen: dict[tuple[str, ...], Event] = {}
+        self._lock = FileLock(path / ".lock")
+
+    @property
+    def run_id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @classmethod
+    def create(cls, runs: Path) -> RunFolder:
+        """A folder of its own for a new run; its id is never used again."""
+        with _files(runs):
+            runs.mkdir(parents=True, exist_ok=True)
+        while True:
+            path = runs / f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
+            with _files(path):
+                try:
+                    path.mkdir()
+                except FileExistsError:
+                    continue
+            return cls(path)
+
+    @classmethod
+    def find(cls, run: str, runs: Path) -> RunFolder:
+        """The folder of a run named by its id or by its path."""
+        by_id = re.fullmatch(r"[\w.-]+", run) is not None and (runs / run / "run.json").is_file()
+        path = runs / run if by_id else Path(run)
+        path = path.parent if path.name == "run.json" else path
+        if not (path / "run.json").is_file():
+            raise RunFolderError(f"there is no run {run!r}: no run.json in {path} or {runs / run}")
+        return cls(path)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else works on the run meanwhile."""
+        with _files(self.path):
+            try:
+                self._lock.acquire(timeout=0)
+            except Timeout:
+                raise RunFolderError(f"another process is working on {self.path}") from None
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def journal(self) -> Journal:
+        """The run's calls, to be answered from and to be added to."""
+        return Journal(self.path / "calls.jsonl")
+
+    def calls(self) -> list[Call]:
+        """Every finished call, in the order of their ends; one a key."""
+        path = self.path / "calls.jsonl"
+        with _files(path):
+            lines = _parse(path, _whole_lines(path)[0], Call)
+        return list({call.key: call for call in lines}.values())
+
+    def events(self) -> list[Event]:
+        """Everything that was told, the oldest first."""
+        path = self.path / "events.jsonl"
+        with _files(path):
+            return list(_parse(path, _whole_lines(path)[0], Event))
+
+    def resume_events(self) -> None:
+        """Take up the events of a run that was broken off; a torn last line is dropped."""
+        path = self.path / "events.jsonl"
+        with _files(path):
+            whole, torn = _whole_lines(path)
+            if torn:
+                os.truncate(path, sum(map(len, whole)))
+        self._events = list(_parse(path, whole, Event))
+        self._seen = {_event_id(event): event for event in self._events}
+
+    def tell(self, event: Event) -> bool:
+        """Add an event; one that says nothing new is dropped, and False is returned."""
+        before = self._seen.get(_event_id(event))
+        if before is not None and before.same(event):
+            return False
+        self._seen[_event_id(event)] = event
+        self._events.append(event)
+        path = self.path / "events.jsonl"
+        data = event.model_dump_json().encode() + b"\n"
+        with _files(path), open(path, "ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                if file.write(data) != len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                file.truncate(end)
+                raise
+        return True
+
+    def told(self) -> list[Event]:
+        """The events of this run so far, those of its earlier parts included."""
+        return list(self._events)
+
+    def record(self) -> RunRecord:
+        """run.json; of a run that is not finished, with the tree as its events tell it."""
+        path = self.path / "run.json"
+        with _files(path):
+            text = path.read_text(encoding="utf-8")
+        try:
+            record = RunRecord.read(text)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            where = ".".join(map(str, fault["loc"]))
+            raise RunFolderError(f"{path} is not a run's record: {where}: {fault['msg']}") from None
+        if record.status == "running":
+            record.tree, record.verdict = fold(self.events())
+        return record
+
+    def write_record(self, record: RunRecord) -> None:
+        """Replace run.json."""
+        self.write("run.json", record.model_dump_json(indent=1) + "\n")
+
+    def write(self, name: str, text: str) -> None:
+        """Replace one file of the folder, whole or not at all."""
+        path = self.path / name
+        draft = path.with_name(f".{name}.{os.getpid()}")
+        with _files(path):
+            try:
+                with open(draft, "w", encoding="utf-8") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(draft, path)
+            except OSError:
+                draft.unlink(missing_ok=True)
+                raise
+
+
+def _event_id(event: Event) -> tuple[str, ...]:
+    """What makes an event the one it is: its node, its kind, and whose turn it was."""
+    data = event.data
+    turn = (str(data.get(name, "")) for name in ("role", "who", "round", "take", "note"))
+    return event.node, event.kind, *turn
+
+
+def _whole_lines(path: Path) -> tuple[list[bytes], bool]:
+    """The complete lines of a file, and whether a torn one follows them."""
+    if not path.exists():
+        return [], False
+    lines = path.read_bytes().splitlines(keepends=True)
+    torn = bool(lines) and not lines[-1].endswith(b"\n")
+    return lines[: len(lines) - torn], torn
+
+
+def _parse(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield kind.model_validate_json(line)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]["msg"]
+            raise RunFolderError(f"{path}, line {number} cannot be read: {fault}") from None

@@ -1,0 +1,38 @@
+"""The state that protocols share: a question goes in, a ruling comes out.
+
+Plain data only, so that a saved run always loads back. A protocol extends :class:`Debate` with its
+own fields, in its own graph file.
+"""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+
+class Question(TypedDict):
+    """What a protocol is asked."""
+
+    question: str
+    """In the user's own words."""
+
+
+class Verdict(TypedDict):
+    """What a protocol rules in the end."""
+
+    answer: str | None
+    """None when the debate could not be resolved."""
+    explanation: str | None
+    confidence: float | None
+    """0 to 1; None when no judge gave one."""
+    notes: list[str]
+    """What a reader should know beside it, such as what the question leaves open."""
+
+
+class Ruling(TypedDict):
+    """What a protocol returns."""
+
+    verdict: Verdict
+
+
+class Debate(Question, Ruling):
+    """What is common to all protocols between question and ruling."""

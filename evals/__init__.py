@@ -1,0 +1,1 @@
+"""Data sets, scorers, baselines and runs."""

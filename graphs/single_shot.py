@@ -1,0 +1,49 @@
+"""Single shot: the question goes to one model once. The baseline of TSD's evaluation."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+
+from dialectree.context import Context
+from dialectree.events import tell
+from dialectree.nodes.answerer import answerer
+from dialectree.nodes.conclusion import conclusion
+from dialectree.nodes.failures import FAILED, may_fail
+from dialectree.state import Debate, Question, Ruling
+
+
+class SingleShot(Debate):
+    """A question and its answer."""
+
+    failed: NotRequired[bool]
+
+
+def after_answerer(state: SingleShot) -> Literal["unresolved", "conclusion"]:
+    """Without a reply there is no answer."""
+    return "unresolved" if state.get("failed") else "conclusion"
+
+
+async def unresolved(state: Question, runtime: Runtime[Context]) -> Ruling:
+    """The one reply failed for good."""
+    tell(runtime, "0", "settled", {"verdict": None})
+    return {"verdict": {"answer": None, "explanation": None, "confidence": None, "notes": []}}
+
+
+builder = StateGraph(
+    SingleShot, context_schema=Context, input_schema=Question, output_schema=Ruling
+)
+builder.add_node("answerer", may_fail(answerer, FAILED))
+builder.add_node("unresolved", unresolved)
+builder.add_node("conclusion", conclusion("answerer"))
+builder.add_edge(START, "answerer")
+builder.add_conditional_edges("answerer", after_answerer)
+builder.add_edge("unresolved", "conclusion")
+builder.add_edge("conclusion", END)
+
+graph: CompiledStateGraph[SingleShot, Context, Question, Ruling] = builder.compile(
+    name="single_shot"
+)

@@ -1,0 +1,1 @@
+"""One role a file: what it reads, what it asks for, what it leaves in the state."""

@@ -1,0 +1,49 @@
+"""The answerer: one model, one question, one reply. The baseline of every debate."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+
+from dialectree.context import Context
+from dialectree.events import tell
+from dialectree.models.door import Place, ask
+from dialectree.state import Question, Ruling
+
+
+class AnswererReply(BaseModel):
+    """A direct answer."""
+
+    answer: Annotated[str, Field(min_length=1, max_length=6000)]
+    explanation: Annotated[str, Field(max_length=2500)]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+async def answerer(state: Question, runtime: Runtime[Context]) -> Ruling:
+    """Answers at once."""
+    tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
+    reply = await ask(
+        runtime,
+        Place("0", "answerer", "answer", 0),
+        "single_shot/answerer",
+        AnswererReply,
+        max_tokens=1200,
+        question=state["question"],
+    )
+    verdict = {
+        "answer": reply.answer,
+        "rationale": reply.explanation,
+        "confidence": reply.confidence,
+        "local_confidence": reply.confidence,
+    }
+    tell(runtime, "0", "settled", {"take": 1, "verdict": verdict, "provenance": ["0"]})
+    return {
+        "verdict": {
+            "answer": reply.answer,
+            "explanation": reply.explanation,
+            "confidence": reply.confidence,
+            "notes": [],
+        }
+    }

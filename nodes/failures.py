@@ -1,0 +1,79 @@
+"""What happens to a debate when one part of it fails for good: told, and gone on without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import wraps
+from typing import TypeVar
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from dialectree.context import Context
+from dialectree.errors import PartFailed
+from dialectree.events import tell
+from dialectree.nodes.kinds import Finding, Judged, Node
+
+State = TypeVar("State", bound=Mapping[str, object])
+Update = TypeVar("Update")
+Instead = TypeVar("Instead")
+
+
+class Failed(TypedDict):
+    """What a role leaves that could not speak."""
+
+    failed: bool
+
+
+FAILED: Failed = {"failed": True}
+
+
+def may_fail(
+    node: Node[State, Update], instead: Instead, who: str = ""
+) -> Node[State, Update | Instead]:
+    """``node``, which leaves ``instead`` in the state when its call fails for good.
+
+    ``who`` is the speaker's name where two play one role.
+
+    Only PartFailed is a failure of one part; whatever else goes wrong ends the run. The stopping
+    rule after the node reads what it left, so the drawing shows where the debate goes on. (An
+    ``error_handler`` of LangGraph would also keep the errors that end a run: resumed, the run would
+    not take the step up again.)
+    """
+
+    @wraps(node)
+    async def attempt(state: State, runtime: Runtime[Context]) -> Update | Instead:
+        try:
+            return await node(state, runtime)
+        except PartFailed as error:
+            failed = {"role": error.role or attempt.__name__, "who": who, "fault": str(error)}
+            tell(runtime, str(state.get("id", "0")), "failed", failed)
+            return instead
+
+    return attempt
+
+
+class Unfound(TypedDict):
+    """What is known of a part that has no answer."""
+
+    id: str
+    question: str
+    unclear: list[str]
+    take: int
+
+
+async def missing(state: Unfound, runtime: Runtime[Context]) -> Judged:
+    """A part without an answer. In a second pass the verdict of the first one stands."""
+    if state["take"] == 1:
+        tell(runtime, state["id"], "settled", {"verdict": None})
+    finding: Finding = {
+        "id": state["id"],
+        "question": state["question"],
+        "answer": None,
+        "rationale": "",
+        "confidence": None,
+        "leaves": [],
+        "unclear": state["unclear"],
+        "take": state["take"],
+    }
+    return {"finding": finding}

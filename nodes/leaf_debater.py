@@ -1,0 +1,96 @@
+"""The leaf debaters: A and B defend opposing answers to one question, turn by turn."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from dialectree.context import Context, settings
+from dialectree.maths.tree import turn_tokens
+from dialectree.models.door import Place, ask
+from dialectree.nodes.kinds import Node
+from dialectree.nodes.sides import Debater, side
+
+_Text = Annotated[str, Field(min_length=1, max_length=1600)]
+
+
+class OpeningReply(BaseModel):
+    """The very first turn: there is nothing to rebut yet."""
+
+    claim: _Text
+    support: _Text
+
+
+class DebaterReply(OpeningReply):
+    """Every later turn."""
+
+    rebuttal: _Text
+
+
+class Statement(TypedDict):
+    """One turn in the transcript of a leaf."""
+
+    debater: Debater
+    round: int
+    claim: str
+    support: str
+    rebuttal: str
+
+
+class ToDebate(TypedDict):
+    """What a leaf debater reads."""
+
+    id: str
+    question: str
+    path: list[str]
+    depth: int
+    take: int
+    facts: list[str]
+    unclear: list[str]
+    transcript: list[Statement]
+
+
+class Spoken(TypedDict):
+    """What a leaf debater leaves."""
+
+    transcript: list[Statement]
+
+
+def leaf_debater(name: Debater) -> Node[ToDebate, Spoken]:
+    """Debater ``name``, who defends the side that the question and the draw leave to it."""
+
+    async def leaf_debater(state: ToDebate, runtime: Runtime[Context]) -> Spoken:
+        context, turns = settings(runtime), len(state["transcript"])
+        node, take, question = state["id"], state["take"], state["question"]
+        round_, limit = turns // 2 + 1, turn_tokens(state["depth"])
+        reply = await ask(
+            runtime,
+            Place(node, "leaf_debater", "debate", turns, round_, take, name),
+            "tree_structured_debate/leaf_debater",
+            DebaterReply if turns else OpeningReply,
+            max_tokens=4 * limit,
+            who=name,
+            side=side(context.seed, node, take, question, name),
+            opening=not turns,
+            question=question,
+            path=state["path"],
+            facts=state["facts"],
+            unclear=state["unclear"],
+            transcript=state["transcript"],
+            token_limit=limit,
+            round=round_,
+            rounds=context.leaf_rounds,
+        )
+        statement: Statement = {
+            "debater": name,
+            "round": round_,
+            "claim": reply.claim,
+            "support": reply.support,
+            "rebuttal": reply.rebuttal if isinstance(reply, DebaterReply) else "",
+        }
+        return {"transcript": [statement]}
+
+    return leaf_debater

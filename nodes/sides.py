@@ -1,0 +1,47 @@
+"""Who defends what in a leaf debate, and who speaks first. No call is spent on it.
+
+All of it is drawn from the seed, so that neither a name nor a place is favoured.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from dialectree import chance
+
+Debater = Literal["A", "B"]
+Side = Literal["YES", "NO", "SPAN", "OTHER"]
+
+_AUXILIARIES = re.compile(
+    r"(am|is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|ought|shall|should|will"
+    r"|would)(n't)?|can't|won't|shan't|ain't"
+)
+
+
+def is_polar(question: str) -> bool:
+    """True for a yes-or-no question: it begins with an auxiliary verb and holds no "or"."""
+    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", question.lower().replace("’", "'"))
+    return bool(words) and _AUXILIARIES.fullmatch(words[0]) is not None and "or" not in words
+
+
+def opener(seed: int, node: str, take: int) -> Debater:
+    """Who speaks first."""
+    return "A" if chance.coin(seed, "opener", node, take) else "B"
+
+
+def side(seed: int, node: str, take: int, question: str, debater: Debater) -> Side:
+    """What a debater defends.
+
+    A polar question pits YES against NO. Otherwise the opener defends the answer that it finds
+    best, and the other the strongest one that cannot be true as well.
+    """
+    if is_polar(question):
+        says_yes = "A" if chance.coin(seed, "yes", node, take) else "B"
+        return "YES" if debater == says_yes else "NO"
+    return "SPAN" if debater == opener(seed, node, take) else "OTHER"
+
+
+def concise_is_a(seed: int, node: str, take: int) -> bool:
+    """Whether the concise synthesis is shown as candidate A."""
+    return chance.coin(seed, "candidates", node, take)

@@ -1,0 +1,1 @@
+"""From a paper to segments, from a query to evidence."""

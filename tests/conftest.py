@@ -1,0 +1,23 @@
+"""What all tests have in common: no cache, no settings and no key of the person who runs them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from dialectree import context
+
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+
+
+@pytest.fixture(autouse=True)
+def clean_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An empty folder, an empty cache, and an environment that says nothing."""
+    for name in list(os.environ):
+        if name.startswith(("DIALECTREE_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    context._default.cache_clear()

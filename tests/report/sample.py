@@ -1,0 +1,217 @@
+"""A small run, whole: two parts, one of them debated twice, one reply that had to be mended."""
+
+from __future__ import annotations
+
+from dialectree.records import (
+    Call,
+    Failure,
+    Node,
+    NodeVerdict,
+    RunRecord,
+    Tree,
+    Turn,
+    Usage,
+    Verdict,
+)
+
+QUESTION = "Which language do all people in Europe speak?"
+FIRST, SECOND = "Is there one such language?", "Who speaks English?"
+
+
+def debate(said: str, take: int = 1) -> list[Turn]:
+    """Two rounds of A against B, B first, and a judge."""
+    turns = []
+    for step, who in enumerate("BABA"):
+        fields = {"claim": f"{said} claim {who}{step}", "support": f"{said} support {who}{step}"}
+        if step:
+            fields["rebuttal"] = f"{said} rebuttal {who}{step}"
+        turns.append(_turn("leaf_debater", who, "debate", step, step // 2 + 1, take, **fields))
+    ruling = {"winner": "A", "answer": f"{said} answer", "rationale": "because", "confidence": 0.5}
+    return [*turns, _turn("leaf_judge", "leaf_judge", "debate", 4, 0, take, **ruling)]
+
+
+def _turn(
+    role: str, who: str, stage: str, step: int, round_: int, take: int = 1, **fields: object
+) -> Turn:
+    return Turn.model_validate(
+        {
+            "role": role,
+            "who": who,
+            "stage": stage,
+            "step": step,
+            "round": round_,
+            "take": take,
+            "fields": fields,
+        }
+    )
+
+
+def _expansion() -> list[Turn]:
+    children = [{"qid": "c1", "text": FIRST}, {"qid": "c2", "text": SECOND}]
+    scores = [{"qid": "c1", "difficulty": 0.25}, {"qid": "c2", "difficulty": 0.8}]
+    return [
+        _turn("decomposer", "decomposer", "expansion", 0, 1, children=children, stop=False),
+        _turn("complexity_evaluator", "complexity_evaluator", "expansion", 2, 1, scores=scores),
+    ]
+
+
+def _synthesis(said: str, take: int = 1) -> list[Turn]:
+    turns = [
+        _turn("synthesis_debater", style, "synthesis", 1, 1, take, integration=f"{said} by {style}")
+        for style in ("concise", "full")
+    ]
+    ruling = {"winner": "B", "answer": said, "rationale": "whole", "confidence": 0.9}
+    return [*turns, _turn("synthesis_judge", "synthesis_judge", "synthesis", 3, 0, take, **ruling)]
+
+
+def record() -> RunRecord:
+    """The run."""
+    root = Node(
+        id="0",
+        children=["0.0", "0.1"],
+        kind="branch",
+        text=QUESTION,
+        depth=0,
+        status="answered",
+        verdict=NodeVerdict(
+            answer="None.",
+            rationale="whole",
+            confidence=0.36,
+            local_confidence=0.9,
+            winner="B (full)",
+            take=2,
+        ),
+        earlier=[NodeVerdict(answer="Perhaps.", rationale="first", confidence=0.18)],
+        transcript=[*_expansion(), *_synthesis("first"), *_synthesis("second", 2)],
+        provenance=["0.0", "0.1"],
+        notes=["possible drift: 0.1 brings English"],
+    )
+    leaf = Node(
+        id="0.0",
+        parent="0",
+        kind="leaf",
+        text=FIRST,
+        depth=1,
+        status="answered",
+        stopped="max_depth",
+        verdict=NodeVerdict(answer="No.", rationale="because", confidence=0.4, winner="A", take=2),
+        earlier=[NodeVerdict(answer="Yes.", rationale="hm", confidence=0.2, winner="B")],
+        transcript=[*debate("early"), *debate("late", 2)],
+        provenance=["0.0"],
+    )
+    other = leaf.model_copy(
+        update={
+            "id": "0.1",
+            "text": SECOND,
+            "verdict": NodeVerdict(answer="Half.", rationale="so", confidence=0.7, winner="A"),
+            "earlier": [],
+            "transcript": debate("only"),
+            "provenance": ["0.1"],
+        }
+    )
+    return RunRecord(
+        run_id="20260131-120000-abc123",
+        protocol="tsd",
+        method="tsd",
+        status="answered",
+        input={"question": QUESTION},
+        settings={"seed": 0, "max_cost": None},
+        models={"leaf_judge": "openai:any"},
+        prompts={"tree_structured_debate/leaf_judge": 1},
+        verdict=Verdict(
+            answer="There is none.", confidence=0.36, confidence_source="judges", explanation="Why."
+        ),
+        tree=Tree(nodes={"0": root, "0.0": leaf, "0.1": other}),
+        usage=Usage(calls=20, attempts=21, prompt_tokens=1234, completion_tokens=99, wall_s=65),
+        started="2026-01-31T12:00:00.000000Z",
+        ended="2026-01-31T12:01:05.000000Z",
+        versions={"dialectree": "0.1.0"},
+    )
+
+
+def partial() -> RunRecord:
+    """The same run, broken off by a budget."""
+    run = record()
+    run.status, run.verdict = "partial", None
+    run.notices = ["the budget of 20 calls is used up"]
+    for name in ("0", "0.1"):
+        node = run.tree.nodes[name]
+        node.status, node.verdict, node.earlier, node.kind = "open", None, [], "open"
+    return run
+
+
+def degraded() -> RunRecord:
+    """The same run with a leaf that failed for good."""
+    run = record()
+    run.status = "degraded"
+    node = run.tree.nodes["0.1"]
+    node.status, node.verdict = "missing", None
+    node.failures = [Failure(role="leaf_debater", fault="no reply came")]
+    return run
+
+
+def calls() -> list[Call]:
+    """A call that was mended once, and one that came to nothing."""
+    return [
+        _call(repair=0, reply="I would say no."),
+        _call(repair=1, reply="{}"),
+        _call(node="0.1", error="no reply after 4 attempts", round=2),
+    ]
+
+
+def _call(**given: object) -> Call:
+    line = {
+        "key": "k",
+        "node": "0.0",
+        "role": "leaf_debater",
+        "who": "B",
+        "round": 1,
+        "stage": "debate",
+        "step": 0,
+        "prompt": "tree_structured_debate/leaf_debater@1",
+        "model": "openai:any",
+        "seed": 1,
+        "started": "2026-01-31T12:00:00.000000Z",
+        "ended": "2026-01-31T12:00:01.000000Z",
+        "finish": "stop",
+    }
+    return Call.model_validate({**line, **given})
+
+
+def everywhere(text: str) -> RunRecord:
+    """The run with ``text`` wherever a model or a person can put one."""
+    run = record()
+    run.input, run.notices = {"question": text, "options": [text, text]}, [text]
+    run.settings, run.models = {"prices": {text: [1.0, 2.0]}}, {text: text}
+    run.verdict = Verdict(
+        answer=text, label=text, confidence=0.36, confidence_source=text, explanation=text
+    )
+    run.verdict.notes = [text]
+    for node in run.tree.nodes.values():
+        node.text, node.notes = text, [text]
+        node.failures = [Failure(role=text, fault=text)]
+        for ruled in [*node.earlier, *([node.verdict] if node.verdict else [])]:
+            ruled.answer = ruled.rationale = ruled.winner = text
+        for turn in node.transcript:
+            turn.fields = {name: text for name in turn.fields} | {text: [{"qid": text, text: text}]}
+    return run
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</details></style></title></main><img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "{{ 7 * 7 }} {% raw %} {# no #}",
+    "[l](javascript:alert(1)) ![i](https://example.org/i.png) <https://example.org>",
+    "https://example.org www.example.org me@example.org mailto:me@example.org",
+    "# head\n---\n> quote\n- item\n1. one\n| a | b |\n| - | - |\n```\ncode\n```",
+    "    indented\n\n\n\n\ttab\n***\n===\n+ plus\n:-\n* star",
+    "\x1b[31mred\x1b[0m \x1b]8;;http://example.org\x07link\x1b]8;;\x07 \x00\x07\x9b1m\ud800",
+    "مرحبا \u202eabc\u202c \u2066x\u2069",
+    "[red]bold[/red] [link=https://example.org]l[/link]",
+    "`" * 5 + "~" * 5 + "\\" * 5 + "$x$ $$y$$ &amp; &#60;",
+    "",
+    " \n ",
+    "word " * 10_000,
+]
+"""Texts that must come out as nothing but text."""

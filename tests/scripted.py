@@ -1,0 +1,125 @@
+"""A model that says what it is told to, by kind of reply, and keeps what it was asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import BaseModel, PrivateAttr
+
+
+class Asked(NamedTuple):
+    """One call: what kind of reply it wants, where in the debate, and all that is shown."""
+
+    kind: str
+    node: str
+    role: str
+    round: int
+    take: int
+    prompt: str
+
+
+Said = BaseModel | str | BaseException
+Say = Said | Callable[[Asked], Said]
+"""A reply, its raw text, an error to raise, or a function of the call that gives one of them."""
+
+
+class ScriptedModel(BaseChatModel):
+    """Answers each kind of reply from its own queue; the last entry is said again and again."""
+
+    wait: Callable[[Asked], float] | None = None
+    """Seconds that a reply takes."""
+
+    _says: dict[tuple[str, str], list[Say]] = PrivateAttr(default_factory=lambda: defaultdict(list))
+    _calls: list[Asked] = PrivateAttr(default_factory=list)
+
+    def will_say(
+        self, *replies: Say, to: type[BaseModel] | None = None, at: str = "", times: int = 1
+    ) -> None:
+        """Queue ``replies``.
+
+        ``to`` names the kind where a reply does not tell it itself. What is said ``at`` a node of
+        the tree goes before what is said at any.
+        """
+        for reply in replies * times:
+            kind = to or (type(reply) if isinstance(reply, BaseModel) else None)
+            if kind is None:
+                raise TypeError("say to which kind of question this is the reply")
+            self._says[kind.__name__, at].append(reply)
+
+    def will_say_now(self, *replies: Say, to: type[BaseModel] | None = None, at: str = "") -> None:
+        """The same in place of what was queued before."""
+        for reply in replies:
+            kind = to or type(reply)
+            self._says[kind.__name__, at].clear()
+        self.will_say(*replies, to=to, at=at)
+
+    @property
+    def calls(self) -> list[Asked]:
+        """Every call, in order."""
+        return self._calls
+
+    @property
+    def asked(self) -> list[str]:
+        """The kinds of reply that were asked for, in order."""
+        return [call.kind for call in self._calls]
+
+    @property
+    def prompts(self) -> list[str]:
+        """All that was shown to the model, one text a call."""
+        return [call.prompt for call in self._calls]
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """(node, role) of each call, in order."""
+        return [(call.node, call.role) for call in self._calls]
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        raise AssertionError("the door asks without blocking")
+
+    async def _agenerate(
+        self,
+        messages: Sequence[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        assert run_manager is not None
+        about = run_manager.metadata
+        call = Asked(
+            kind=str(about["reply"]),
+            node=str(about["tree_node"]),
+            role=str(about["role"]),
+            round=int(about["round"]),
+            take=int(about["take"]),
+            prompt="\n\n".join(message.text for message in messages),
+        )
+        self._calls.append(call)
+        await asyncio.sleep(self.wait(call) if self.wait else 0)
+        said = self._next(call)
+        if isinstance(said, BaseException):
+            raise said
+        content = said if isinstance(said, str) else said.model_dump_json()
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(content))])
+
+    def _next(self, call: Asked) -> Said:
+        queue = self._says[call.kind, call.node] or self._says[call.kind, ""]
+        assert queue, f"nothing was scripted for {call.kind}"
+        said = queue[0] if len(queue) == 1 else queue.pop(0)
+        return said(call) if callable(said) and not isinstance(said, BaseModel) else said

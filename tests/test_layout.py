@@ -1,0 +1,65 @@
+"""The house: folders, links, build files and names must agree."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import dialectree
+from dialectree.graphs import METHODS
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = {"evals", "graphs", "nodes", "prompts", "retrieval"}
+
+
+def test_every_package_folder_is_mapped() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    links = {p.name for p in (ROOT / "dialectree").iterdir() if p.is_symlink()}
+    mapped = {v for k, v in tool["package-dir"].items() if k != "dialectree"}
+    assert mapped == ROOMS
+    assert links in (mapped, set())  # a checkout without links has none
+    folders = [*(ROOT / room for room in mapped), ROOT / "dialectree"]
+    on_disk = {
+        ".".join(["dialectree", *p.parent.relative_to(base.parent).parts[folder_is_package:]])
+        for base in folders
+        for folder_is_package in [int(base.name == "dialectree")]
+        for p in base.rglob("__init__.py")
+        if not any(part.is_symlink() for part in p.parents)
+    }
+    assert on_disk == set(tool["packages"])
+
+
+def test_links_point_at_the_rooms_beside_the_package() -> None:
+    for link in (p for p in (ROOT / "dialectree").iterdir() if p.is_symlink()):
+        assert os.readlink(link) == f"../{link.name}"
+
+
+def test_langgraph_json_agrees_with_the_registry() -> None:
+    graphs = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
+    served = {name: entry["path"] for name, entry in graphs.items()}
+    assert served == {name: f"{method.module}:graph" for name, method in METHODS.items()}
+    for path in served.values():
+        module, _, name = path.partition(":")
+        assert getattr(import_module(module), name).name == module.rpartition(".")[2]
+
+
+def test_public_names_exist() -> None:
+    for name in dialectree.__all__:
+        assert getattr(dialectree, name) is not None
+    assert sorted(dialectree.__all__) == dir(dialectree)
+
+
+def test_importing_the_package_and_the_command_line_loads_nothing_heavy() -> None:
+    heavy = ("torch", "langgraph", "langchain_core", "openai", "sentence_transformers", "faiss")
+    code = f"import sys, dialectree, dialectree.cli; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_pin_is_exact_and_names_no_place() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert all("==" in line and "://" not in line and "@" not in line for line in lines)
+    assert "torch==2.13.0" in lines
