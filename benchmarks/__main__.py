@@ -14,6 +14,9 @@ from rich.console import Console
 from benchmarks import figures
 from benchmarks.figures import Figure
 
+WIDTH = 140
+"""Columns where the table goes to a file."""
+
 Part = Callable[[Path, int], Iterator[Figure]]
 
 
@@ -79,10 +82,12 @@ def main() -> int:
             folder = Path(place) / name
             folder.mkdir()
             measured.extend(PARTS[name](folder, given.repeats))
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     figures.show(measured, console)
-    load, cores = os.getloadavg()[0], os.cpu_count()
-    console.print(f"load of the machine during the last minute: {load:.1f} on {cores} cores")
+    console.print(f"load of the last minute: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    for figure in measured:
+        if not figure.held:
+            console.print(f"not kept: {figure.name}: {figure.value:.3f}, limit {figure.limit:g}")
     if given.json:
         figures.write(measured, given.json)
     return 0 if all(figure.held for figure in measured) else 1

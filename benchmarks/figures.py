@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -49,17 +50,18 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
 
 
-def show(figures: Iterable[Figure], console: Console) -> None:
-    """One table, a section for each part."""
-    table = Table("measured", "value", "must hold", "note", title="dialectree, on this machine")
-    part = ""
-    for figure in figures:
-        if figure.part != part:
-            part = figure.part
-            table.add_section()
-            table.add_row(f"[bold]{part}[/bold]")
-        table.add_row(*figure.row())
-    console.print(table)
+def show(figures: Sequence[Figure], console: Console) -> None:
+    """A table for each part."""
+    for part in dict.fromkeys(figure.part for figure in figures):
+        table = Table(title=part, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+        table.add_column("measured", min_width=46)
+        table.add_column("value", justify="right", min_width=16)
+        table.add_column("must hold", min_width=26)
+        table.add_column("note")
+        for figure in figures:
+            if figure.part == part:
+                table.add_row(*figure.row())
+        console.print(table)
 
 
 def write(figures: Iterable[Figure], path: Path) -> None:

@@ -7,15 +7,25 @@ A setting comes from, first found: the value given, the environment (``DIALECTRE
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+import re
+import tomllib
+from collections.abc import Container, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
 from platformdirs import user_cache_path
-from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -29,8 +39,46 @@ from pydantic_settings import (
 from dialectree.errors import SettingsError
 
 EMBEDDED = "local:smollm2"
+SPEC = re.compile(r"(?P<provider>openai|local):(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL)
+"""How a model is written."""
 
-Speaker = Annotated[str | BaseChatModel, WithJsonSchema({"type": "string"})]
+_URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\S*)?")
+_NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)")
+
+
+def public(text: str) -> str:
+    """``text`` as it may be shown: its addresses without user, password, query and fragment."""
+    return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
+
+
+def require_address(url: str) -> str:
+    """``url``, if it is one; ValueError where it is not."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address begins with http:// or https://")
+    _ = parts.port  # raises ValueError for a port that is none
+    return url
+
+
+def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
+    if isinstance(speaker, BaseChatModel):
+        return speaker
+    if speaker.startswith("live:"):
+        raise ValueError("a live model is not kept with a run; give it again")
+    spec = SPEC.fullmatch(speaker.strip())
+    if not spec:
+        known = "openai:NAME, openai:NAME@URL, local:smollm2 or local:PATH.gguf"
+        raise ValueError(f"a model is written {known}")
+    if _NO_SCHEME.search(spec["model"]):
+        raise ValueError("an address begins with http:// or https://")
+    if spec["url"]:
+        require_address(spec["url"])
+    return speaker.strip()
+
+
+Speaker = Annotated[
+    str | BaseChatModel, AfterValidator(_written), WithJsonSchema({"type": "string"})
+]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model."""
 
 
@@ -51,6 +99,7 @@ class Context(BaseSettings):
         toml_file="dialectree.toml",
         extra="forbid",
         arbitrary_types_allowed=True,
+        allow_inf_nan=False,
         use_attribute_docstrings=True,
         frozen=True,
     )
@@ -59,8 +108,9 @@ class Context(BaseSettings):
     """The model of every role that has none of its own."""
     roles: dict[str, Speaker] = Field(default_factory=dict)
     """A model of its own for a role, by the role's name."""
-    base_url: str | None = None
-    """Address of the OpenAI-compatible endpoint, for specs that name none."""
+    base_url: Annotated[str, AfterValidator(require_address)] | None = None
+    """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
+    of an address are used and never kept: a run that is resumed must be given them again."""
     seed: int = Field(default=0, ge=0, lt=2**53)
     """Fixes the debate's own draws, and is part of every request."""
 
@@ -71,7 +121,7 @@ class Context(BaseSettings):
     call_deadline: float = Field(default=300, gt=0, le=86400)
     """Seconds that one call may take, its retries included."""
     max_calls: int | None = Field(default=None, ge=1)
-    """Budget of calls to models."""
+    """Budget of calls to models. What a cache or a journal answers costs nothing."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Budget of prompt and completion tokens together."""
     max_seconds: float | None = Field(default=None, gt=0)
@@ -123,6 +173,34 @@ class Context(BaseSettings):
         """What was given, then the environment, then dialectree.toml."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
+    _whole: dict[str, str] = PrivateAttr(default_factory=dict)
+    """Whole addresses by the ones that may be shown, where the two differ."""
+
+    @model_validator(mode="after")
+    def _keep_secrets_apart(self) -> Self:
+        """Whoever prints, traces or records the settings from here on has no password to leak."""
+        for address in _URL.finditer(" ".join(self._texts())):
+            if (short := public(address[0])) != address[0].rstrip("/"):
+                self._whole[short] = address[0]
+        shown: dict[str, object] = {
+            "model": _shown(self.model),
+            "base_url": _shown(self.base_url),
+            "roles": {role: _shown(speaker) for role, speaker in self.roles.items()},
+            "prices": {name.partition("@http")[0]: price for name, price in self.prices.items()},
+        }
+        for name, value in shown.items():
+            object.__setattr__(self, name, value)  # frozen for everybody else
+        return self
+
+    def _texts(self) -> Iterator[str]:
+        for text in (self.base_url, self.model, *self.roles.values()):
+            if isinstance(text, str):
+                yield text
+
+    def whole(self, address: str) -> str:
+        """The address to send requests to: with user, password and query where they were given."""
+        return self._whole.get(address, address)
+
     def speaker(self, role: str) -> str | BaseChatModel:
         """The model that plays ``role``."""
         return self.roles.get(role, self.model)
@@ -142,25 +220,55 @@ class Context(BaseSettings):
         return max(1, self.min_depth) if self.depth_profile == "safety" else 0
 
 
+def _shown(text: object) -> object:
+    return public(text) if isinstance(text, str) else text
+
+
 def build(**given: Any) -> Context:
     """A context from what was given; a wrong value is a SettingsError that names it in one line."""
     try:
         return Context(**given)
     except ValidationError as error:
         raise SettingsError("; ".join(_lines(error, given))) from None
-    except (UnreadableSettings, ValueError) as error:
-        raise SettingsError(f"dialectree.toml or the environment cannot be read: {error}") from None
+    except UnreadableSettings as error:
+        raise SettingsError(_unreadable(error)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"dialectree.toml cannot be read: {error}") from None
 
 
-def _lines(error: ValidationError, given: Iterable[str]) -> Iterable[str]:
+def _lines(error: ValidationError, given: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with each setting, and where it was set; one line a setting."""
+    seen: set[str] = set()
     for fault in error.errors(include_url=False, include_context=False):
-        name = ".".join(map(str, fault["loc"])) or "settings"
-        top = str(fault["loc"][0]) if fault["loc"] else ""
-        where = f"--{name.replace('_', '-')}" if top in given else f"the setting {name}"
+        top, *rest = map(str, fault["loc"]) if fault["loc"] else ("settings",)
         if fault["type"] == "extra_forbidden":
-            yield f"{where}: there is no such setting"
-        else:
-            yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, not {fault['input']!r}"
+            yield f"{_source(top, rest, given)}: there is no such setting"
+        elif top not in seen:
+            what = fault["msg"].removeprefix("Value error, ")
+            value = public(repr(fault["input"]))[:80]
+            yield f"{_source(top, rest, given)}: {what[:1].lower()}{what[1:]}, not {value}"
+        seen.add(top)
+
+
+_FLAGS = {"roles": "role", "prices": "price"}
+
+
+def _source(name: str, rest: list[str], given: Container[str]) -> str:
+    """Where a setting came from, first found as they count."""
+    if name in given:
+        flag = _FLAGS.get(name, name).replace("_", "-")
+        return f"--{flag}" + (f" {rest[0]}" if name in _FLAGS and rest else "")
+    variable = f"DIALECTREE_{name.upper()}"
+    if variable in os.environ:
+        return variable
+    return f"dialectree.toml, {name}"
+
+
+def _unreadable(error: UnreadableSettings) -> str:
+    """A variable that should hold JSON and does not."""
+    field = re.search(r'field "(\w+)"', str(error))
+    name = f"DIALECTREE_{field[1].upper()}" if field else "the environment"
+    return f"{name} cannot be read: it must hold JSON"
 
 
 @lru_cache(maxsize=1)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import io
 import os
 import re
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -19,11 +21,12 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from dialectree import chance, clock
-from dialectree.errors import DialectreeError, DiskFull, RunFolderError
+from dialectree.errors import DiskFull, RunFolderError
 from dialectree.records import Call, Event, RunRecord, fold
 
 Line = TypeVar("Line", bound=BaseModel)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DRAFT = ".draft"
 
 
 @contextmanager
@@ -48,46 +51,51 @@ class Journal:
             self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
             if torn:
                 self._file.truncate(sum(map(len, whole)))
-        self._waiting: list[tuple[bytes, asyncio.Future[None]]] = []
-        self._writer: asyncio.Task[None] | None = None
+        self._lines: list[bytes] = []
+        self._next: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
 
     async def append(self, call: Call) -> None:
         """Returns when the call's line is on disk. Lines that wait are written together."""
-        done = asyncio.get_running_loop().create_future()
-        self._waiting.append((call.model_dump_json().encode() + b"\n", done))
-        if self._writer is None:
-            self._writer = asyncio.create_task(self._write())
-        await asyncio.shield(done)
+        self._lines.append(call.model_dump_json().encode() + b"\n")
+        if self._next is None:
+            self._next = asyncio.create_task(self._write())
+        await asyncio.shield(self._next)
 
     async def _write(self) -> None:
-        while self._waiting:
-            lines, self._waiting = self._waiting, []
-            fault: DialectreeError | None = None
-            try:
-                await asyncio.to_thread(self._put, b"".join(line for line, _ in lines))
-            except DialectreeError as error:
-                fault = error
-            for _, done in lines:
-                if not done.done():
-                    done.set_exception(fault) if fault else done.set_result(None)
-        self._writer = None
+        async with self._writing:
+            lines, self._lines, self._next = self._lines, [], None
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._thread, self._put, b"".join(lines))
 
     def _put(self, data: bytes) -> None:
         """All of ``data`` or nothing of it."""
-        end = self._file.seek(0, os.SEEK_END)
         with _files(self._path):
-            try:
-                view = memoryview(data)
-                while view:
-                    view = view[self._file.write(view) :]
-                os.fsync(self._file.fileno())
-            except OSError:
-                self._file.truncate(end)
-                raise
+            _append(self._file, data, sync=True)
 
     def close(self) -> None:
-        """No call is added any more."""
-        self._file.close()
+        """Write what still waits; no call is added any more."""
+        self._thread.shutdown()
+        try:
+            if self._lines:
+                self._put(b"".join(self._lines))
+        finally:
+            self._file.close()
+
+
+def _append(file: io.FileIO, data: bytes, *, sync: bool) -> None:
+    """Add ``data`` at the end of ``file``, all of it or nothing; ``sync`` waits for the disk."""
+    end = file.seek(0, os.SEEK_END)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+        if sync:
+            os.fsync(file.fileno())
+    except OSError:
+        file.truncate(end)
+        raise
 
 
 class RunFolder:
@@ -136,6 +144,8 @@ class RunFolder:
                 self._lock.acquire(timeout=0)
             except Timeout:
                 raise RunFolderError(f"another process is working on {self.path}") from None
+        for draft in self.path.glob(f".*{_DRAFT}"):
+            draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
         try:
             yield
         finally:
@@ -173,18 +183,11 @@ class RunFolder:
         before = self._seen.get(_event_id(event))
         if before is not None and before.same(event):
             return False
+        path = self.path / "events.jsonl"
+        with _files(path), open(path, "ab", buffering=0) as file:
+            _append(file, event.model_dump_json().encode() + b"\n", sync=False)
         self._seen[_event_id(event)] = event
         self._events.append(event)
-        path = self.path / "events.jsonl"
-        data = event.model_dump_json().encode() + b"\n"
-        with _files(path), open(path, "ab", buffering=0) as file:
-            end = file.tell()
-            try:
-                if file.write(data) != len(data):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            except OSError:
-                file.truncate(end)
-                raise
         return True
 
     def told(self) -> list[Event]:
@@ -195,7 +198,7 @@ class RunFolder:
         """run.json; of a run that is not finished, with the tree as its events tell it."""
         path = self.path / "run.json"
         with _files(path):
-            text = path.read_text(encoding="utf-8")
+            text = path.read_bytes().decode(errors="replace")
         try:
             record = RunRecord.read(text)
         except ValidationError as error:
@@ -213,13 +216,11 @@ class RunFolder:
     def write(self, name: str, text: str) -> None:
         """Replace one file of the folder, whole or not at all."""
         path = self.path / name
-        draft = path.with_name(f".{name}.{os.getpid()}")
+        draft = path.with_name(f".{name}.{os.getpid()}{_DRAFT}")
         with _files(path):
             try:
-                with open(draft, "w", encoding="utf-8") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
+                with open(draft, "wb", buffering=0) as file:
+                    _append(file, text.encode(), sync=True)
                 os.replace(draft, path)
             except OSError:
                 draft.unlink(missing_ok=True)

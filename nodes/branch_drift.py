@@ -16,7 +16,7 @@ def newcomers(child: str, known: Iterable[str]) -> list[str]:
 
     A name is a capitalised word that does not open a sentence; a figure is a word with a digit.
     """
-    before = {word.casefold() for text in known for word in _WORD.findall(text)}
+    before = {_stem(word) for text in known for word in _WORD.findall(text)}
     found = [
         word
         for sentence in re.split(r"(?<=[.?!:])\s+", child)

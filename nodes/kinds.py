@@ -55,7 +55,8 @@ def parent(node: str) -> str | None:
 
 def standing(first: Finding, second: Finding) -> Finding:
     """Of two findings about one node the second; but an answer is not replaced by none."""
-    return first if first and second["answer"] is None else second
+    settled = first.get("answer") is not None  # nothing is there before the first
+    return first if settled and second["answer"] is None else second
 
 
 def merge_findings(old: list[Finding], new: list[Finding]) -> list[Finding]:

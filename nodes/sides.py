@@ -21,7 +21,7 @@ _AUXILIARIES = re.compile(
 
 def is_polar(question: str) -> bool:
     """True for a yes-or-no question: it begins with an auxiliary verb and holds no "or"."""
-    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", question.lower().replace("’", "'"))
+    words = re.findall(r"\w+(?:'\w+)*", question.lower().replace("’", "'"))
     return bool(words) and _AUXILIARIES.fullmatch(words[0]) is not None and "or" not in words
 
 

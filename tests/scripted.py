@@ -36,7 +36,9 @@ class ScriptedModel(BaseChatModel):
     wait: Callable[[Asked], float] | None = None
     """Seconds that a reply takes."""
 
-    _says: dict[tuple[str, str], list[Say]] = PrivateAttr(default_factory=lambda: defaultdict(list))
+    _says: defaultdict[tuple[str, str], list[Say]] = PrivateAttr(
+        default_factory=lambda: defaultdict[tuple[str, str], list[Say]](list)
+    )
     _calls: list[Asked] = PrivateAttr(default_factory=list)
 
     def will_say(

@@ -12,7 +12,7 @@ from rich.console import Console
 from dialectree.conduct import Started
 from dialectree.errors import DialectreeError
 from dialectree.records import Event, RunRecord
-from dialectree.report import Lines, LiveTree, html, markdown
+from dialectree.report import Lines, LiveTree, Watcher, html, markdown
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
@@ -34,8 +34,12 @@ def follow(run: Started, *, json: bool, quiet: bool, ask: bool) -> None:
 
     drawn = console.is_terminal and not quiet
     question = str(run.record.input["question"])
-    said = Console(stderr=True, quiet=quiet)
-    view = (LiveTree if drawn else Lines)(console if drawn else said, question, lambda: spoken)
+    view: Watcher
+    if drawn:
+        rounds = {"debate": run.context.leaf_rounds, "synthesis": run.context.synthesis_rounds}
+        view = LiveTree(console, question, lambda: spoken, rounds=rounds)
+    else:
+        view = Lines(Console(stderr=True, quiet=quiet), question, lambda: spoken)
 
     async def person(asked: Mapping[str, str]) -> str:
         with view.pause():

@@ -3,72 +3,81 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
+import json
 import sqlite3
-import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
 from dialectree.errors import DiskFull, InputError
-from dialectree.records import Call
+from dialectree.models.endpoints import Completion
 
-_TABLE = (
-    "create table if not exists replies (key text primary key, call text not null) without rowid"
-)
+_TABLE = """
+create table if not exists completions (key text primary key, completion text not null)
+without rowid
+"""
+_PATIENCE_S = 30.0
 
 
 class ReplyCache:
-    """Calls by their key. Used from one thread of its own, never from the event loop."""
+    """Completions by the key of their request. SQLite runs in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reply-cache")
-        self._local = threading.local()
+        self._connection: sqlite3.Connection | None = None
+        atexit.register(self.close)
 
-    def _open(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
-            connection.execute("pragma journal_mode=wal")
-            connection.execute("pragma synchronous=normal")
-            connection.execute(_TABLE)
-            self._local.connection = connection
-        return connection
-
-    async def get(self, key: str) -> Call | None:
-        """The call that was made before, or None."""
+    async def get(self, key: str) -> Completion | None:
+        """The completion that was paid for before, or None."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._get, key)
 
-    async def put(self, key: str, call: Call) -> None:
-        """Keep a call; the first one stays."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._put, key, call)
+    async def put(self, key: str, completion: Completion) -> None:
+        """Keep a completion; the first one stays."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._put, key, completion)
 
-    def _get(self, key: str) -> Call | None:
-        with _faults(self._path):
-            query = "select call from replies where key = ?"
+    def close(self) -> None:
+        """Done with; whoever asks again opens the file again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+            )
+            self._connection.execute("pragma journal_mode=wal")
+            self._connection.execute("pragma synchronous=normal")
+            self._connection.execute(_TABLE)
+        return self._connection
+
+    def _get(self, key: str) -> Completion | None:
+        query = "select completion from completions where key = ?"
+        with self._clear_errors():
             row = self._open().execute(query, (key,)).fetchone()
-        return Call.model_validate_json(row[0]) if row else None
+            return Completion(**json.loads(row[0])) if row else None
 
-    def _put(self, key: str, call: Call) -> None:
-        with _faults(self._path):
-            values = (key, call.model_dump_json())
-            self._open().execute("insert or ignore into replies values (?, ?)", values)
+    def _put(self, key: str, completion: Completion) -> None:
+        values = (key, json.dumps(completion._asdict()))
+        with self._clear_errors():
+            self._open().execute("insert or ignore into completions values (?, ?)", values)
 
-
-class _faults:
-    """What SQLite says of the cache's file, as one clear line."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
-            raise DiskFull(f"no room left for the reply cache {self._path}") from error
-        if isinstance(error, sqlite3.Error | OSError):
-            hint = "use --no-cache, or point DIALECTREE_CACHE_DIR elsewhere"
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """What is wrong with the file, in one line."""
+        try:
+            yield
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+            self.close()
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+                raise DiskFull(f"no room left in the reply cache {self._path}") from error
+            hint = "use --no-cache, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
             raise InputError(f"the reply cache {self._path}: {error}: {hint}") from error
 
 

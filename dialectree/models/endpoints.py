@@ -1,47 +1,38 @@
-"""One endpoint: how a request is sent, what is tried again, and what its errors mean."""
+"""One endpoint: the ladder of ways to ask it for a structured reply, and what is tried again.
+
+Only this place retries: the client below makes one attempt, and nodes are not run again.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any, Literal, NamedTuple
 
-from langchain_core.language_models import BaseChatModel
+import openai
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
 from dialectree import chance, clock
 from dialectree.context import endpoint_from_environment
-from dialectree.errors import (
-    CallError,
-    DialectreeError,
-    KeyRefused,
-    ModelUnavailable,
-    RequestError,
-    Unreachable,
-)
-from dialectree.models.replies import Form
+from dialectree.errors import KeyRefused, RequestError, Unreachable
+from dialectree.models.forms import Form
+from dialectree.models.limits import limiter
 from dialectree.models.specs import OPENAI, Spec
-
-if TYPE_CHECKING:
-    from openai import DefaultAioHttpClient
+from dialectree.models.troubles import CONNECT_S, Garbled, Trouble, place, trouble
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
 """The ways to ask for a structured reply, the surest first."""
 
 ATTEMPTS = 6
-RATE_LIMIT_ATTEMPTS = 60
-CONNECT_S = 5.0
+"""Failures after which a call fails for good."""
 UNREACHABLE_AFTER_S = 8.0
-_WRONG_FORMAT = re.compile(
-    r"response_?format|json_?schema|json_?object|json.?mode|schema|structured|grammar|guided",
-    re.IGNORECASE,
-)
-_OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens")
+"""Seconds without anybody at the address after which it counts as unreachable."""
+PATIENCE_S = 900.0
+"""Seconds for which one call puts up with a rate limit."""
 
 
 class Message(NamedTuple):
@@ -59,146 +50,214 @@ class Decoding(NamedTuple):
     seed: int
 
 
+class Request(NamedTuple):
+    """What is asked, whichever rung of the ladder carries it."""
+
+    messages: tuple[Message, ...]
+    form: Form
+    decoding: Decoding
+    deadline_s: float
+    per_minute: float | None
+    config: RunnableConfig
+    """Name and metadata of the call in a trace."""
+
+
 class Completion(NamedTuple):
-    """What came back."""
+    """What came back. ``error`` says why nothing did, to the last try."""
 
-    text: str
-    finish: str | None
-    refusal: str | None
-    attempts: int
-    prompt_tokens: int
-    completion_tokens: int
-    cached_tokens: int
+    text: str = ""
+    finish: str | None = None
+    refusal: str | None = None
+    attempts: int = 1
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    error: str | None = None
 
 
-@dataclass
+class _Tries:
+    """The attempts at one call, and the time that is left for them."""
+
+    def __init__(self, deadline_s: float) -> None:
+        self.deadline_s = deadline_s
+        self.end = clock.seconds() + deadline_s
+        self.made = self.failed = self.waits = 0
+        self._waiting_since = math.inf
+
+    def left_s(self) -> float:
+        """Seconds that an attempt may take."""
+        return max(0.001, self.end - clock.seconds())
+
+    def after(self, error: Trouble) -> float | None:
+        """Seconds to pause before the next attempt; None when there is none."""
+        now = clock.seconds()
+        if error.kind == "wait":
+            self.waits += 1
+            self._waiting_since = min(self._waiting_since, now)
+            return 0.0 if now - self._waiting_since < PATIENCE_S else None
+        self.failed += 1
+        longest = 2.0 if error.kind == "lost" else 8.0
+        most = min(longest, 0.25 * 2 ** min(self.failed, 6))
+        pause = max(min(error.wait_s or 0.0, 30.0), most / 2 + chance.jitter(most / 2))
+        spent = self.failed >= ATTEMPTS and error.kind != "lost"
+        return None if spent or now + pause >= self.end else pause
+
+
+@dataclass(eq=False)
 class Endpoint:
     """One model at one address, and what was learnt about it."""
 
     spec: Spec
     rung: Rung = "json_schema"
-    dropped: set[str] = field(default_factory=set)
-    """Parameters that the endpoint refuses."""
-    quiet_until: float = 0.0
-    """No request starts before this moment, because the endpoint asked to wait."""
     rung_held: bool = False
     """True once a reply came at this rung as it was asked for."""
+    dropped: set[str] = field(default_factory=set)
+    """Parameters that the endpoint refuses."""
+    _quiet_until: float = -math.inf
+    _lost_since: float = -math.inf
+    _lost_last: float = -math.inf
 
     def __post_init__(self) -> None:
         if self.spec.live is not None:
             self.rung = "text"
 
-    @property
-    def where(self) -> str:
-        """The address, for people."""
-        return self.spec.url or self.spec.name
+    async def complete(self, request: Request, rung: Rung | None = None) -> Completion:
+        """One reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
 
-    def step_down(self, refused: Rung) -> Rung | None:
-        """The rung below ``refused``, remembered from now on; None where there is none."""
-        below = RUNGS[RUNGS.index(refused) + 1 :]
-        if not below:
-            return None
-        if RUNGS.index(self.rung) <= RUNGS.index(refused):
-            self.rung, self.rung_held = below[0], False
-        return self.rung
-
-    async def complete(
-        self,
-        messages: Sequence[Message],
-        form: Form,
-        rung: Rung,
-        decoding: Decoding,
-        deadline_s: float,
-        config: RunnableConfig,
-    ) -> Completion:
-        """One reply, whatever it says.
-
-        Tries again on 429 (waiting as long as the endpoint asks), 5xx, time-outs and broken
-        connections; raises CallError when that does not help, and at once where it cannot.
+        Tries again on 429 (waiting as long as the endpoint asks, which is no failure), 5xx,
+        time-outs, broken connections and answers that are none. Raises what ends a run:
+        Unreachable, KeyRefused, RequestError, ModelUnavailable.
         """
-        end, attempts, waits, lost_since = clock.seconds() + deadline_s, 0, 0, None
+        tries = _Tries(request.deadline_s)
         while True:
-            if (pause := self.quiet_until - clock.seconds()) > 0:
-                await clock.sleep(pause + chance.jitter(0.1))
-            attempts += 1
+            await self._start(tries, request.per_minute)
+            at, without = rung or self.rung, frozenset(self.dropped)
             try:
-                async with asyncio.timeout(max(0.001, end - clock.seconds())):
-                    message = await self._send(messages, form, rung, decoding, deadline_s, config)
-                return _completion(message, attempts)
-            except Exception as error:  # sorted below; what is not known is raised again
-                trouble = _sort(error, self)
-                if trouble.drop in _OPTIONAL and trouble.drop not in self.dropped:
-                    self.dropped.add(trouble.drop)
+                async with asyncio.timeout(tries.left_s()):
+                    done = await self._send(request, at)
+            except (openai.OpenAIError, TimeoutError, Garbled) as error:
+                met = trouble(error, self.spec, without)
+                self._learn(met, at, tries.waits)
+                if met.kind in ("parameter", "format"):
+                    rung = None if met.kind == "format" else rung
                     continue
-                if trouble.final is error:
-                    raise
-                if trouble.final is not None:
-                    raise trouble.final from error
-                if trouble.kind == "wait":
-                    waits, end = waits + 1, end + trouble.wait_s
-                    self.quiet_until = max(self.quiet_until, clock.seconds() + trouble.wait_s)
-                if trouble.kind == "connect":
-                    lost_since = lost_since or clock.seconds() - CONNECT_S * trouble.slow
-                    if clock.seconds() - lost_since > UNREACHABLE_AFTER_S:
-                        raise Unreachable(
-                            f"nobody answers at {self.where}: {trouble.text}"
-                        ) from error
-                tried = attempts - waits
-                if (trouble.kind == "retry" and tried >= ATTEMPTS) or waits > RATE_LIMIT_ATTEMPTS:
-                    text = f"{self.where} gave no reply in {attempts} attempts: {trouble.text}"
-                    raise CallError(text) from error
-                if trouble.kind != "wait":
-                    pause = min(8.0, 0.25 * 2 ** min(tried, 6))
-                    await clock.sleep(max(trouble.wait_s, pause / 2 + chance.jitter(pause / 2)))
-                if clock.seconds() >= end:
-                    text = f"{self.where} gave no reply within {deadline_s:g} s: {trouble.text}"
-                    raise CallError(text) from error
+                pause = None if met.kind == "hopeless" else tries.after(met)
+                if pause is None:
+                    return self._gave_up(met, tries)
+                await clock.sleep(pause)
+            else:
+                self._lost_last = -math.inf
+                return done._replace(attempts=tries.made)
 
-    async def _send(
-        self,
-        messages: Sequence[Message],
-        form: Form,
-        rung: Rung,
-        decoding: Decoding,
-        deadline_s: float,
-        config: RunnableConfig,
-    ) -> BaseMessage:
-        said = [_MESSAGES[message.role](message.content) for message in messages]
+    async def _start(self, tries: _Tries, per_minute: float | None) -> None:
+        """Wait for the next attempt's turn; time that others make us wait is not the call's."""
+        began = clock.seconds()
+        while (pause := self._quiet_until - clock.seconds()) > 0:
+            # Those who were turned away more often come back farther apart.
+            await clock.sleep(pause + chance.jitter(min(10.0, 0.1 * 2 ** min(tries.waits, 7))))
+        if tries.made:
+            await limiter(self.spec.provider).pace(per_minute)
+        tries.made += 1
+        tries.end += clock.seconds() - began
+
+    def _learn(self, met: Trouble, at: Rung, waits: int) -> None:
+        """Remember what concerns other calls too."""
+        now = clock.seconds()
+        if met.kind == "parameter":
+            self.dropped.add(met.parameter)
+        elif met.kind == "format":
+            self._step_down(at, met)
+        elif met.kind == "wait":
+            asked = 2.0 ** min(waits, 5) if met.wait_s is None else met.wait_s
+            self._quiet_until = max(self._quiet_until, now + max(0.05, asked))
+        if met.kind != "lost":
+            self._lost_last = -math.inf
+            return
+        if now - met.lost_s - self._lost_last > UNREACHABLE_AFTER_S:
+            self._lost_since = now - met.lost_s
+        self._lost_last = now
+        if now - self._lost_since >= UNREACHABLE_AFTER_S:
+            raise Unreachable(f"nobody answers at {place(self.spec)}: {met.text}")
+
+    def _step_down(self, refused: Rung, met: Trouble) -> None:
+        """From now on the rung below; RequestError where there is none."""
+        if refused == RUNGS[-1]:
+            raise RequestError(met.text)
+        below = RUNGS[RUNGS.index(refused) + 1]
+        if RUNGS.index(below) > RUNGS.index(self.rung):
+            self.rung, self.rung_held = below, False
+
+    def _gave_up(self, met: Trouble, tries: _Tries) -> Completion:
+        where, text = place(self.spec), met.text
+        if met.kind == "page":
+            hint = "check --base-url, which usually ends in /v1"
+            raise RequestError(f"{where} answers with a web page: {hint}: {text}")
+        if met.kind == "lost":
+            raise Unreachable(f"nobody answers at {where}: {text}")
+        if met.kind != "hopeless":
+            times = "1 attempt" if tries.made == 1 else f"{tries.made} attempts"
+            text = f"{where} gave no reply in {times} and {tries.deadline_s:g} s at most: {text}"
+        return Completion(attempts=tries.made, error=text)
+
+    async def _send(self, request: Request, rung: Rung) -> Completion:
+        said = [_MESSAGES[role](content) for role, content in _said(request, rung)]
         if self.spec.live is not None:
-            return await self.spec.live.ainvoke(said, config)
-        from openai import Timeout
+            return _completion(await self.spec.live.ainvoke(said, request.config))
+        from dialectree.models.clients import clients  # heavy, and a live model needs none
 
-        model, body = await self._model(form, rung, decoding)
-        timeout = Timeout(max(1.0, deadline_s / 2), connect=CONNECT_S)
-        return await model.ainvoke(said, config, extra_body=body, timeout=timeout)
+        url, key, body = await self._way_in(request, rung)
+        model = (await clients()).chat(url, self.spec.model, key)
+        # A request that hangs is given up while there is time for another.
+        timeout = openai.Timeout(max(1.0, request.deadline_s / 2), connect=CONNECT_S)
+        try:
+            return _completion(
+                await model.ainvoke(said, request.config, extra_body=body, timeout=timeout)
+            )
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise Garbled(str(error)) from error
 
-    async def _model(
-        self, form: Form, rung: Rung, decoding: Decoding
-    ) -> tuple[BaseChatModel, dict[str, Any]]:
-        """The client, and the fields of the request's body that differ from call to call."""
-        official = self.spec.url == OPENAI
-        limit = "max_completion_tokens" if official else "max_tokens"
-        body: dict[str, Any] = {"temperature": decoding.temperature, "seed": decoding.seed}
-        if decoding.max_tokens is not None:
-            body[limit] = decoding.max_tokens
+    async def _way_in(self, request: Request, rung: Rung) -> tuple[str, str, dict[str, Any]]:
+        """Address, key, and the fields of the body that differ from call to call."""
+        form, body = request.form, _drawn(request.decoding)
         if self.spec.provider == "local":
             from dialectree.models import embedded
 
             served = await embedded.serve(self.spec.model)
             body |= embedded.decoding(self.spec.model)
-            body |= embedded.constraint(form.full, self.spec.model) if rung == "json_schema" else {}
-            return _client(served.base_url, self.spec.model, served.api_key, await _http()), body
+            if rung == "json_schema":
+                body |= embedded.constraint(form.full, self.spec.model)
+            return served.base_url, served.api_key, body
+        official = self.spec.url == OPENAI
+        if "max_tokens" in body and (official or "max_tokens" in self.dropped):
+            body["max_completion_tokens"] = body.pop("max_tokens")
         if rung == "json_schema":
             schema = form.strict if official else form.full
             held = {"name": form.name, "schema": schema, "strict": True}
-            body["response_format"] = {"type": "json_schema", "json_schema": held}
+            body["response_format"] = {"type": rung, "json_schema": held}
         elif rung == "json_object":
-            body["response_format"] = {"type": "json_object"}
-        body = {name: value for name, value in body.items() if name not in self.dropped}
-        if "max_tokens" in self.dropped and decoding.max_tokens is not None:
-            body["max_completion_tokens"] = decoding.max_tokens
-        assert self.spec.url is not None
-        return _client(self.spec.url, self.spec.model, _key(self.spec.url), await _http()), body
+            body["response_format"] = {"type": rung}
+        sent = {name: value for name, value in body.items() if name not in self.dropped}
+        assert self.spec.whole_url is not None
+        return self.spec.whole_url, _key(self.spec.url), sent
+
+
+def _drawn(decoding: Decoding) -> dict[str, Any]:
+    drawn: dict[str, Any] = {"temperature": decoding.temperature, "seed": decoding.seed}
+    return drawn if decoding.max_tokens is None else {**drawn, "max_tokens": decoding.max_tokens}
+
+
+def _said(request: Request, rung: Rung) -> Sequence[Message]:
+    """The messages; below the top rung the schema stands in the system message."""
+    if rung == RUNGS[0]:
+        return request.messages
+    system, *rest = request.messages
+    wanted = f"{system.content}\n\nReply with {as_object(request.form)}"
+    return [Message("system", wanted), *rest]
+
+
+def as_object(form: Form) -> str:
+    """What a reply must be, in words."""
+    return f"one JSON object that fits this JSON Schema, and nothing else:\n{form.text}"
 
 
 _MESSAGES: Mapping[str, type[BaseMessage]] = {
@@ -206,17 +265,17 @@ _MESSAGES: Mapping[str, type[BaseMessage]] = {
     "user": HumanMessage,
     "assistant": AIMessage,
 }
-_endpoints: dict[str, Endpoint] = {}
+_endpoints: dict[Spec, Endpoint] = {}
 
 
 def endpoint(spec: Spec) -> Endpoint:
     """The endpoint of ``spec``: what was learnt about it is remembered for the whole process."""
     if spec.live is not None:
         return Endpoint(spec)
-    return _endpoints.setdefault(spec.address, Endpoint(spec))
+    return _endpoints.setdefault(spec, Endpoint(spec))
 
 
-def _key(url: str) -> str:
+def _key(url: str | None) -> str:
     key, _ = endpoint_from_environment()
     if not key and url == OPENAI:
         raise KeyRefused(
@@ -225,143 +284,23 @@ def _key(url: str) -> str:
     return key or "none"
 
 
-_Clients = dict[tuple[str, str, str], BaseChatModel]
-_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[Any, _Clients]] = WeakKeyDictionary()
-
-
-async def _http() -> tuple[DefaultAioHttpClient, _Clients]:
-    """The HTTP client of this process (a client belongs to its event loop, so: of its loop)."""
-    loop = asyncio.get_running_loop()
-    if loop not in _loops:
-        life = _lifetime()
-        _loops[loop] = (await anext(life), {})
-        _lives[loop] = life
-    return _loops[loop]
-
-
-_lives: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncIterator[Any]] = WeakKeyDictionary()
-
-
-async def _lifetime() -> AsyncIterator[DefaultAioHttpClient]:
-    """A client that is closed with its event loop: a loop closes its generators when it ends."""
-    import openai
-
-    client = openai.DefaultAioHttpClient()
-    try:
-        yield client
-    finally:
-        await client.aclose()
-
-
-def _client(
-    url: str, model: str, key: str, http: tuple[DefaultAioHttpClient, _Clients]
-) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI
-    from pydantic import SecretStr
-
-    client, made = http
-    if (url, model, key) not in made:
-        made[url, model, key] = ChatOpenAI(
-            model=model,
-            base_url=url,
-            api_key=SecretStr(key),
-            http_async_client=client,
-            max_retries=0,
-            use_responses_api=False,
-        )
-    return made[url, model, key]
-
-
-def _completion(message: BaseMessage, attempts: int) -> Completion:
+def _completion(message: BaseMessage) -> Completion:
     usage: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
     details: Mapping[str, Any] = usage.get("input_token_details") or {}
-    finish = message.response_metadata.get("finish_reason")
-    refusal = message.additional_kwargs.get("refusal")
+    said, refusal = message.response_metadata, message.additional_kwargs.get("refusal")
+    finish = said.get("finish_reason") or said.get("stop_reason") or said.get("done_reason")
     if finish == "content_filter":
         refusal = refusal or "the endpoint's content filter withheld the reply"
     return Completion(
-        text=message.text,
-        finish=finish,
-        refusal=refusal,
-        attempts=attempts,
+        text=wellformed(message.text),
+        finish="length" if str(finish).lower() == "max_tokens" else finish and str(finish),
+        refusal=wellformed(str(refusal)) if refusal else None,
         prompt_tokens=int(usage.get("input_tokens", 0)),
         completion_tokens=int(usage.get("output_tokens", 0)),
         cached_tokens=int(details.get("cache_read") or 0),
     )
 
 
-class _Trouble(NamedTuple):
-    """What an error means for the next attempt."""
-
-    kind: Literal["retry", "wait", "connect", "final"]
-    text: str
-    wait_s: float = 0.0
-    slow: bool = False
-    drop: str = ""
-    """A parameter that the endpoint refuses by name."""
-    final: Exception | None = None
-
-
-class FormatRefused(RequestError):
-    """The endpoint does not take this way of asking for a structured reply."""
-
-
-def _sort(error: Exception, endpoint: Endpoint) -> _Trouble:
-    """What ``error`` means. One that is not the endpoint's is raised as it is."""
-    import openai
-
-    where, model = endpoint.where, endpoint.spec.name
-    text = one_line(str(getattr(error, "message", "") or error) or type(error).__name__)
-    if isinstance(error, TimeoutError | openai.APITimeoutError):
-        if type(error.__cause__).__name__ == "ConnectTimeout":
-            return _Trouble("connect", "the connection timed out", slow=True)
-        return _Trouble("retry", "it timed out")
-    if isinstance(error, openai.APIConnectionError):
-        # By name: the client library has moved from httpx to httpx2, with the same names.
-        if type(error.__cause__).__name__ in ("ConnectError", "UnsupportedProtocol"):
-            return _Trouble("connect", one_line(str(error.__cause__)) or "connection refused")
-        return _Trouble("retry", "the connection broke")
-    if not isinstance(error, openai.APIStatusError):
-        garbled = isinstance(error, openai.APIError | ValueError | TypeError | KeyError)
-        if garbled and endpoint.spec.live is None and not isinstance(error, DialectreeError):
-            return _Trouble("retry", f"the answer is not a chat completion: {text}")
-        return _Trouble("final", text, final=error)
-    status = error.status_code
-    if status in (401, 403):
-        hint = "set OPENAI_API_KEY to a key that it accepts"
-        return _Trouble("final", text, final=KeyRefused(f"{where} refuses the key: {hint}: {text}"))
-    if status == 429:
-        if "quota" in str(error.code or "") or "quota" in str(error.type or ""):
-            return _Trouble("final", text, final=ModelUnavailable(f"{where}: {text}"))
-        return _Trouble("wait", "rate limit", wait_s=_asked_wait(error.response.headers))
-    if status in (408, 409, 425) or status >= 500:
-        asked = (
-            _asked_wait(error.response.headers) if "retry-after" in error.response.headers else 0
-        )
-        return _Trouble("retry", f"status {status}", wait_s=min(asked, 30))
-    if status == 404:
-        hint = "check --model and --base-url; `dialectree doctor` lists what an endpoint has"
-        final = RequestError(f"{where} does not know {model} (404): {hint}: {text}")
-        return _Trouble("final", text, final=final)
-    for name in _OPTIONAL:
-        if re.search(rf"\b{name}\b", text) and name not in endpoint.dropped:
-            return _Trouble("final", text, drop=name, final=RequestError(f"{where}: {text}"))
-    refused = FormatRefused if _WRONG_FORMAT.search(text) else RequestError
-    final = refused(f"{where} refuses the request ({status}): {text}")
-    return _Trouble("final", text, final=final)
-
-
-def _asked_wait(headers: Mapping[str, str]) -> float:
-    """Seconds that a 429 asks to wait; 1 where it does not say; at most two minutes."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return min(120.0, max(0.05, float(headers[name]) * unit))
-        except (KeyError, ValueError):
-            continue
-    return 1.0
-
-
-def one_line(text: str, limit: int = 300) -> str:
-    """``text`` on one line, without control characters, at most ``limit`` characters of it."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def wellformed(text: str) -> str:
+    """``text`` that can be encoded: half of a surrogate pair becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()

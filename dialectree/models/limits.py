@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 from dialectree import clock
 from dialectree.context import Context
@@ -15,61 +15,103 @@ from dialectree.errors import BudgetReached, SettingsError
 from dialectree.records import Call
 
 
+class _Turn:
+    """A place in the queue. Its event loop may be another one than that of who calls it up."""
+
+    def __init__(self, at_once: int) -> None:
+        self.at_once = at_once
+        self.called = False
+        self._loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[None] = self._loop.create_future()
+
+    async def wait(self) -> None:
+        await self._future
+
+    def call(self) -> bool:
+        """False where nobody waits any more, because the event loop was closed over it."""
+        self.called = True
+        try:
+            self._loop.call_soon_threadsafe(self._wake)
+        except RuntimeError:
+            return False
+        return True
+
+    def _wake(self) -> None:
+        if not self._future.done():
+            self._future.set_result(None)
+
+
 class Limiter:
     """Slots for requests under way, first come first served, and a pace for their starts.
 
-    One for the whole process: ``max_concurrency`` of a graph counts per graph instance, and a tree
-    is many instances.
+    One for the whole process, whatever its threads and event loops: ``max_concurrency`` of a graph
+    counts for each instance of it, and a tree is many instances.
     """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._running = 0
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._waiting: deque[_Turn] = deque()
         self._next_start = 0.0
 
     @asynccontextmanager
     async def slot(self, at_once: int, per_minute: float | None) -> AsyncIterator[None]:
         """Hold one of ``at_once`` slots, taken no faster than ``per_minute``."""
-        if self._running >= at_once or self._waiting:
-            turn = asyncio.get_running_loop().create_future()
-            self._waiting.append((at_once, turn))
-            try:
-                await turn
-            except asyncio.CancelledError:
-                if turn.done() and not turn.cancelled():
-                    self._leave()
-                raise
-        else:
-            self._running += 1
+        await self._enter(at_once)
         try:
-            await self._pace(per_minute)
+            await self.pace(per_minute)
             yield
         finally:
             self._leave()
 
-    async def _pace(self, per_minute: float | None) -> None:
+    async def pace(self, per_minute: float | None) -> None:
+        """Wait for the next start that keeps to ``per_minute``."""
         if per_minute is None:
             return
-        start = max(clock.seconds(), self._next_start)
-        self._next_start = start + 60 / per_minute
+        with self._lock:
+            start = max(clock.seconds(), self._next_start)
+            self._next_start = start + 60 / per_minute
         if (wait := start - clock.seconds()) > 0:
             await clock.sleep(wait)
 
-    def _leave(self) -> None:
-        self._running -= 1
-        while self._waiting and self._running < self._waiting[0][0]:
-            _, turn = self._waiting.popleft()
-            if not turn.done():
+    async def _enter(self, at_once: int) -> None:
+        with self._lock:
+            if self._running < at_once and not self._waiting:
                 self._running += 1
-                turn.set_result(None)
+                return
+            turn = _Turn(at_once)
+            self._waiting.append(turn)
+        try:
+            await turn.wait()
+        except BaseException:
+            self._withdraw(turn)
+            raise
+
+    def _withdraw(self, turn: _Turn) -> None:
+        """A slot that was given meanwhile goes to the next; so does the head of the queue."""
+        with self._lock:
+            if turn.called:
+                self._running -= 1
+            else:
+                self._waiting.remove(turn)
+            self._call_up()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._running -= 1
+            self._call_up()
+
+    def _call_up(self) -> None:
+        while self._waiting and self._running < self._waiting[0].at_once:
+            self._running += self._waiting.popleft().call()
 
 
-_limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, Limiter] = WeakKeyDictionary()
+_limiters: dict[str, Limiter] = {}
 
 
-def limiter() -> Limiter:
-    """The limiter of this process (of its event loop, of which there is one)."""
-    return _limiters.setdefault(asyncio.get_running_loop(), Limiter())
+def limiter(provider: str) -> Limiter:
+    """The limiter of this process: this machine's own models wait in a queue of their own."""
+    return _limiters.setdefault("local" if provider == "local" else "remote", Limiter())
 
 
 @dataclass
@@ -103,11 +145,6 @@ class Budget:
         """What a call turned out to have used."""
         self.tokens += call.prompt_tokens + call.completion_tokens
         self.cost += call.cost or 0.0
-
-    def seconds_left(self) -> float | None:
-        """Seconds to the end of the run's time budget; None without one."""
-        limit = self.context.max_seconds
-        return None if limit is None else max(0.0, self.started + limit - clock.seconds())
 
 
 def price(context: Context, spec: str, prompt_tokens: int, completion_tokens: int) -> float | None:

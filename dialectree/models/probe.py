@@ -8,8 +8,11 @@ from pydantic import BaseModel, Field
 
 from dialectree import clock
 from dialectree.context import Context
+from dialectree.errors import CallError
 from dialectree.models import replies
-from dialectree.models.endpoints import Decoding, FormatRefused, Message, Rung, endpoint
+from dialectree.models.asking import messages
+from dialectree.models.endpoints import Decoding, Request, Rung, as_object, endpoint
+from dialectree.models.forms import form
 from dialectree.models.replies import Fault
 from dialectree.models.specs import resolve
 
@@ -35,25 +38,24 @@ class Probed(NamedTuple):
 async def probe(context: Context) -> Probed:
     """One call to the model that would be used, on the highest rung that its endpoint takes.
 
-    Raises ModelUnavailable or RequestError as a debate would.
+    Raises ModelUnavailable, RequestError or CallError as a debate would.
     """
-    asked = endpoint(resolve(context.model, context))
-    form = replies.form(ProbeReply, {})
-    system = f"Reply with one JSON object that fits this JSON Schema:\n{form.text}"
-    messages = [Message("system", system), Message("user", "What colour is a clear sky by day?")]
-    decoding = Decoding(0.0, 100, context.seed)
-    while True:
-        rung, began = asked.rung, clock.seconds()
-        try:
-            deadline_s = min(60.0, context.call_deadline)
-            done = await asked.complete(messages, form, rung, decoding, deadline_s, {})
-        except FormatRefused:
-            if asked.step_down(rung) is None:
-                raise
-            continue
-        seconds = clock.seconds() - began
-        try:
-            replies.read(ProbeReply, {}, done.text, done.finish, done.refusal)
-        except Fault as fault:
-            return Probed(rung, False, str(fault), seconds, done.attempts)
-        return Probed(rung, True, "", seconds, done.attempts)
+    asked, wanted = endpoint(resolve(context.model, context)), form(ProbeReply, {})
+    request = Request(
+        messages(f"Reply with {as_object(wanted)}", "What colour is a clear sky by day?"),
+        wanted,
+        Decoding(0.0, 100, context.seed),
+        min(60.0, context.call_deadline),
+        None,
+        {},
+    )
+    began = clock.seconds()
+    done = await asked.complete(request)
+    seconds = clock.seconds() - began
+    if done.error is not None:
+        raise CallError(done.error)
+    try:
+        replies.read(ProbeReply, {}, done.text, done.finish, done.refusal)
+    except Fault as fault:
+        return Probed(asked.rung, False, str(fault), seconds, done.attempts)
+    return Probed(asked.rung, True, "", seconds, done.attempts)

@@ -1,212 +1,248 @@
 """From a model's text to a valid reply, or to the fault that a repair call can show.
 
 A reply counts only if it validates as it stands: a value out of range is not clamped, a text that
-was cut off is not completed, an id that was not offered is not guessed.
+was cut off is not completed, an id that was not offered is not guessed. Thinking, code fences and
+prose around the one object are taken off; fields that nobody asked for are left out. Broken JSON is
+mended only where nothing but commas and the kind of quotes was wrong with it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Literal, NoReturn, TypeVar
 
 import json_repair
 from pydantic import BaseModel, JsonValue, ValidationError
 
-Reply = TypeVar("Reply", bound=BaseModel)
-Ids = Mapping[str, Sequence[str]]
-"""Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
-stands in a list that names every id exactly once."""
+from dialectree.models.forms import Ids
 
-_THINK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_LENGTHS = ("minLength", "maxLength")
+Reply = TypeVar("Reply", bound=BaseModel)
+Kind = Literal["refusal", "empty", "truncated", "not_json", "malformed", "invalid", "ids"]
+
+_THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
+_SPACES = re.compile(r"[\s,]+")
+_QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
+_QUOTE = "[\"'“”„‘’`]"
+_ESCAPED = re.compile(r"\{\s*\\")
+_ZEROS = re.compile(r"(\.\d+?)0+(?!\d)")
+_MENDED_LENGTH, _MENDED_DEPTH = 10_000, 8
+"""Beyond these a text is not mended: it is no reply, and looking for one could take minutes."""
+_FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
 
 
 class Fault(Exception):
     """What is wrong with a reply, in words that a repair call can show to the model."""
 
-    def __init__(self, kind: str, text: str) -> None:
+    def __init__(self, kind: Kind, text: str) -> None:
         self.kind = kind
         super().__init__(text)
-
-
-class Form(NamedTuple):
-    """The schema of one reply, made once for each set of ids, in the flavours that are sent."""
-
-    name: str
-    full: dict[str, JsonValue]
-    strict: dict[str, JsonValue]
-    """Without the keywords that OpenAI's strict mode refuses."""
-    text: str
-    """The full schema as JSON."""
-
-
-def form(reply: type[BaseModel], ids: Ids) -> Form:
-    """The schema of ``reply`` in which every id that may be named is an enum."""
-    return _form(reply, tuple((path, tuple(values)) for path, values in ids.items()))
-
-
-@lru_cache(maxsize=4096)
-def _form(reply: type[BaseModel], ids: tuple[tuple[str, tuple[str, ...]], ...]) -> Form:
-    full, strict = _inlined(reply), _strict(_inlined(reply))
-    for path, values in ids:
-        _offer(full, path, values, each_place=True)
-        _offer(strict, path, values, each_place=False)
-    return Form(reply.__name__, full, strict, json.dumps(full, ensure_ascii=False))
-
-
-def _inlined(reply: type[BaseModel]) -> dict[str, JsonValue]:
-    """The JSON schema with its definitions in place, closed, and every property required."""
-    schema = reply.model_json_schema()
-    definitions = schema.pop("$defs", {})
-
-    def walk(part: JsonValue) -> JsonValue:
-        if isinstance(part, list):
-            return [walk(item) for item in part]
-        if not isinstance(part, dict):
-            return part
-        if isinstance(reference := part.get("$ref"), str):
-            return walk(definitions[reference.rsplit("/", 1)[-1]])
-        walked = {
-            k: walk(v) for k, v in part.items() if k not in ("title", "default", "properties")
-        }
-        if isinstance(properties := part.get("properties"), dict):
-            walked["properties"] = {name: walk(value) for name, value in properties.items()}
-            walked["required"] = list(properties)
-            walked["additionalProperties"] = False
-        return walked
-
-    return {"title": reply.__name__, **_object(walk(schema))}
-
-
-def _strict(part: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The same schema without limits on the length of a text."""
-
-    def walk(part: JsonValue) -> JsonValue:
-        if isinstance(part, list):
-            return [walk(item) for item in part]
-        if isinstance(part, dict):
-            return {key: walk(value) for key, value in part.items() if key not in _LENGTHS}
-        return part
-
-    return _object(walk(part))
-
-
-def _offer(
-    schema: dict[str, JsonValue], path: str, values: tuple[str, ...], *, each_place: bool
-) -> None:
-    """Put ``values`` into ``schema`` as the enum of the field at ``path``.
-
-    In a list every id has a place of its own where the endpoint understands that, so that a
-    constrained model can neither leave one out nor name one twice.
-    """
-    outer, _, inner = path.partition(".")
-    properties = _object(schema["properties"])
-    if not inner:
-        properties[outer] = {"type": "string", "enum": list(values)}
-        return
-    item = _object(_object(properties[outer])["items"])
-
-    def naming(*ids: str) -> dict[str, JsonValue]:
-        named: dict[str, JsonValue] = {"type": "string", "enum": list(ids)}
-        return {**item, "properties": {**_object(item["properties"]), inner: named}}
-
-    count: dict[str, JsonValue] = {"minItems": len(values), "maxItems": len(values)}
-    if each_place:
-        places: list[JsonValue] = [naming(value) for value in values]
-        properties[outer] = {"type": "array", "prefixItems": places, "items": False, **count}
-    else:
-        properties[outer] = {"type": "array", "items": naming(*values), **count}
-
-
-def _object(value: JsonValue) -> dict[str, JsonValue]:
-    assert isinstance(value, dict)
-    return value
 
 
 def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: str | None) -> Reply:
     """The reply in ``text``, or a Fault.
 
-    A refusal, an empty text and one that the token limit cut off are faults of their own. A
-    ``<think>`` block and a code fence are taken off. What is not JSON is mended only where nothing
-    but punctuation is wrong.
+    ``finish`` is ``length`` where the token limit ended the text: then only an object that is
+    complete and sound counts.
     """
     if refusal:
-        raise Fault("refusal", f"the model declined: {refusal[:200]}")
-    bare = _THINK.sub("", text).strip()
-    if not bare:
-        kind = "truncated" if finish == "length" else "empty"
-        raise Fault(kind, "the reply is empty" if kind == "empty" else "thinking used up the limit")
-    value = _json(bare, finish)
+        raise Fault("refusal", f"the model declined: {refusal[:_FAULT_LENGTH]}")
+    try:
+        value, mended = _parsed(text.strip(), finish)
+        said = reply.model_validate_json(
+            json.dumps(value), strict=True, extra="forbid" if mended else "ignore"
+        )
+    except ValidationError as error:
+        raise Fault("invalid", _joined(_invalid(error))) from None
+    except RecursionError:
+        raise Fault("malformed", "the reply is nested too deeply") from None
+    if faults := _joined(_wrong_ids(value, ids)):
+        raise Fault("ids", faults)
+    return said
+
+
+def _parsed(text: str, finish: str | None) -> tuple[dict[str, JsonValue], bool]:
+    """The one object in ``text``, and whether it had to be mended."""
+    try:
+        return _object(_loads(text)), False
+    except ValueError:
+        pass
+    body = _body(text, finish)
+    try:
+        return _object(_loads(body)), False
+    except ValueError as error:
+        if finish == "length":
+            raise _cut_off() from None
+        return _mended(body, str(error)), True
+
+
+def _body(text: str, finish: str | None) -> str:
+    """The part of ``text`` from the first opening to the last closing brace.
+
+    A second object, or a brace that is left over, is a fault: which one is meant would be a guess.
+    """
+    said = _after_thinking(text)
+    if not said:
+        if finish == "length":
+            raise Fault("truncated", "the token limit came before the reply")
+        raise Fault("empty", "the reply is empty" if not text else "there is thinking and no reply")
+    start, end = said.find("{"), said.rfind("}") + 1
+    if start < 0 and finish == "length":
+        raise _cut_off()
+    if start < 0:
+        raise Fault("not_json", "the reply is not a JSON object")
+    if end <= start or "{" in said[end:]:
+        raise _cut_off() if finish == "length" else _not_whole()
+    if "}" in said[:start]:
+        raise _not_whole()
+    if said[:start].rstrip().endswith("["):
+        raise _a_list()
+    return said[start:end]
+
+
+def _after_thinking(text: str) -> str:
+    """What follows the last thought; nothing where a thought does not end before the reply."""
+    marks = list(_THINKING.finditer(text))
+    ends = [mark.end() for mark in marks if mark["end"]]
+    said_from = ends[-1] if ends else 0
+    reply_from = text.find("{", said_from)
+    for mark in marks:
+        if mark.start() >= said_from and (reply_from < 0 or mark.start() < reply_from):
+            return ""
+    return text[said_from:].strip()
+
+
+def _loads(text: str) -> JsonValue:
+    """JSON that names no field twice and knows numbers only; line breaks in a text are let pass."""
+    value: JsonValue = json.loads(
+        text, strict=False, object_pairs_hook=_once, parse_constant=_no_number
+    )
+    return value
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue]:
+    """``value``, or what it says where it is an object that was written as a text."""
+    if isinstance(value, str):
+        value = _loads(value)
+    if isinstance(value, list):
+        raise _a_list()
     if not isinstance(value, dict):
         raise Fault("not_json", "the reply is not a JSON object")
+    return value
+
+
+def _once(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise Fault("invalid", "a field stands there twice")
+    return value
+
+
+def _no_number(constant: str) -> NoReturn:
+    raise Fault("invalid", f"{constant} is not a number")
+
+
+def _mended(body: str, wrong: str) -> dict[str, JsonValue]:
+    fault = Fault("malformed", f"the reply is not valid JSON: {wrong}")
+    if len(body) > _MENDED_LENGTH or _ESCAPED.match(body) or not _closed(body):
+        raise fault
     try:
-        read = reply.model_validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        raise Fault("invalid", "; ".join(_lines(error))) from None
-    if faults := list(_wrong_ids(value, ids)):
-        raise Fault("ids", "; ".join(faults))
-    return read
+        value = json_repair.loads(body, skip_json_loads=True)
+    except ValueError:
+        raise fault from None
+    if not isinstance(value, dict) or not _same(value, body):
+        raise fault
+    return value
 
 
-def _json(bare: str, finish: str | None) -> JsonValue:
-    candidates = [bare, *(match.strip() for match in _FENCE.findall(bare)), _braces(bare)]
-    for candidate in candidates:
-        try:
-            value: JsonValue = json.loads(candidate)
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            return value
-    if finish == "length":
-        raise Fault("truncated", "the reply was cut off at the token limit")
-    for candidate in candidates[1:] if len(candidates) > 2 else candidates:
-        if "{" in candidate and not _ends_inside_text(candidate):
-            mended = json_repair.loads(candidate[candidate.index("{") :])
-            if isinstance(mended, dict) and mended:
-                return mended
-    if "{" in bare:
-        raise Fault("malformed", "the reply is not valid JSON, or is cut off")
-    raise Fault("not_json", "the reply is not a JSON object")
+def _closed(text: str) -> bool:
+    """Whether every bracket is closed, and none is nested deeply."""
+    depth = 0
+    for bracket in re.findall(r"[{}\[\]]", text):
+        depth += 1 if bracket in "{[" else -1
+        if not 0 <= depth <= _MENDED_DEPTH:
+            return False
+    return depth == 0
 
 
-def _braces(text: str) -> str:
-    """From the first opening to the last closing brace."""
-    start, end = text.find("{"), text.rfind("}")
-    return text[start : end + 1] if 0 <= start < end else text
+def _same(value: dict[str, JsonValue], body: str) -> bool:
+    """Whether ``value`` is ``body`` but for commas and the kind of quotes.
+
+    Same words, numbers, brackets and quotes in the same order, and every text word for word.
+    """
+    same = _marks(json.dumps(value, ensure_ascii=False)) == _marks(body)
+    return same and all(_stands_in(body, text) for text in _texts(value))
 
 
-def _ends_inside_text(text: str) -> bool:
-    """True when a double-quoted text is still open at the end: it was cut off, not misspelt."""
-    quotes = re.sub(r"\\.", "", text, flags=re.DOTALL).count('"')
-    return quotes % 2 == 1
+def _stands_in(body: str, text: str) -> bool:
+    escaped = json.dumps(text, ensure_ascii=False)[1:-1]
+    bare = escaped.replace('\\"', '"')
+    ways = {text, escaped, bare, bare.replace("'", "\\'")}
+    return any(re.search(f"{_QUOTE}{re.escape(way)}{_QUOTE}", body) for way in ways)
 
 
-def _lines(error: ValidationError) -> Iterator[str]:
-    for fault in error.errors(include_url=False, include_context=False):
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield name
+            yield from _texts(item)
+
+
+def _marks(text: str) -> str:
+    """``text`` without what a mended one may have otherwise."""
+    plain = _ZEROS.sub(r"\1", _QUOTES.sub('"', _SPACES.sub("", text)))
+    return plain.lower().replace("none", "null")
+
+
+def _cut_off() -> Fault:
+    return Fault("truncated", "the reply was cut off at the token limit")
+
+
+def _not_whole() -> Fault:
+    return Fault("malformed", "the reply is not one whole JSON object")
+
+
+def _a_list() -> Fault:
+    return Fault("invalid", "the reply is a list; one JSON object was asked for")
+
+
+def _joined(faults: Iterator[str]) -> str:
+    """The first few faults, each at a length that a model and a terminal can bear."""
+    return "; ".join(fault[:_FAULT_LENGTH] for fault in islice(faults, _FAULTS_SHOWN))
+
+
+def _invalid(error: ValidationError) -> Iterator[str]:
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
         where = ".".join(map(str, fault["loc"])) or "reply"
         yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
 
 
 def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
-    for path, allowed in ids.items():
-        outer, _, inner = path.partition(".")
-        offered = ", ".join(allowed)
-        if not inner:
-            if value.get(outer) not in allowed:
-                yield f"{outer}: {value.get(outer)!r} is not one of {offered}"
-            continue
-        items = value.get(outer)
-        named = (
-            [i.get(inner) for i in items if isinstance(i, dict)] if isinstance(items, list) else []
-        )
-        for name in named:
-            if name not in allowed:
-                yield f"{path}: {name!r} is not one of {offered}"
-        for name in allowed:
-            if (times := named.count(name)) != 1:
-                fault = "is missing" if not times else "is named more than once"
-                yield f"{path}: {name} {fault}; name each of {offered} exactly once"
+    for path, offered in ids.items():
+        name, _, inner = path.partition(".")
+        if inner:
+            yield from _wrong_list(path, _named(value[name], inner), offered)
+        elif value[name] not in offered:
+            yield f"{name}: {value[name]!r} is not one of {', '.join(offered)}"
+
+
+def _named(items: JsonValue, name: str) -> list[JsonValue]:
+    assert isinstance(items, list)  # the reply's model said so
+    return [item[name] for item in items if isinstance(item, dict)]
+
+
+def _wrong_list(path: str, named: list[JsonValue], offered: Sequence[str]) -> Iterator[str]:
+    for name in named:
+        if name not in offered:
+            yield f"{path}: {name!r} is not one of {', '.join(offered)}"
+    for name in offered:
+        if (times := named.count(name)) != 1:
+            fault = "is missing" if not times else "is named more than once"
+            yield f"{path}: {name} {fault}; name each of {', '.join(offered)} exactly once"

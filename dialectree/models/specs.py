@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from langchain_core.language_models import BaseChatModel
 
-from dialectree.context import Context, endpoint_from_environment
+from dialectree.context import (
+    SPEC,
+    Context,
+    endpoint_from_environment,
+    public,
+    require_address,
+)
 from dialectree.errors import SettingsError
 
 OPENAI = "https://api.openai.com/v1"
-_SPEC = re.compile(r"(?P<provider>[a-z]+):(?P<model>.+?)(?:@(?P<url>https?://.+))?", re.DOTALL)
+_SHORTEST_SECRET = 4  # a shorter one protects nothing, and would blot out words
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,9 @@ class Spec:
     provider: Literal["openai", "local", "live"]
     model: str
     url: str | None = None
+    """The address, as it may be shown and recorded."""
+    whole_url: str | None = field(default=None, repr=False)
+    """The address with the user, password and query that it was given with."""
     live: BaseChatModel | None = None
 
     @property
@@ -33,31 +42,43 @@ class Spec:
     @property
     def address(self) -> str:
         """The model and where it is: what tells two models of one name apart."""
+        if self.provider == "local" and self.model.endswith(".gguf"):
+            return f"local:{Path(self.model).expanduser().absolute()}"
         return f"{self.name}@{self.url}" if self.url else self.name
+
+    def secrets(self) -> list[str]:
+        """What must not be told of the way in: key, password, and values of the query."""
+        parts = urlsplit(self.whole_url or "")
+        password = parts.password or ""
+        values = [value for _, value in parse_qsl(parts.query)]
+        found = [endpoint_from_environment()[0] or "", password, unquote(password), *values]
+        return [text for text in found if len(text) >= _SHORTEST_SECRET]
 
 
 def resolve(speaker: str | BaseChatModel, context: Context) -> Spec:
-    """The spec of a speaker; a text that is none is a SettingsError that shows the form."""
+    """The spec of a speaker of ``context``."""
     if isinstance(speaker, BaseChatModel):
         return Spec("live", _name_of(speaker), live=speaker)
-    match = _SPEC.fullmatch(speaker.strip())
-    if not match or match["provider"] not in ("openai", "local"):
-        raise SettingsError(
-            f"--model {speaker!r}: a model is written openai:NAME, openai:NAME@URL, local:smollm2 "
-            "or local:PATH.gguf"
-        )
-    if match["provider"] == "local":
-        return Spec("local", match["model"])
-    url = match["url"] or context.base_url or endpoint_from_environment()[1] or OPENAI
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SettingsError(f"--base-url {url!r}: an address begins with http:// or https://")
-    return Spec("openai", match["model"], url.rstrip("/"))
+    spec = SPEC.fullmatch(speaker)
+    assert spec is not None  # the context took it
+    if spec["provider"] == "local":
+        return Spec("local", spec["model"])
+    whole = context.whole(spec["url"] or context.base_url or "") or _conventional()
+    return Spec("openai", spec["model"], public(whole), whole)
+
+
+def _conventional() -> str:
+    """The address of the OpenAI convention: the environment's, else OpenAI's own."""
+    url = endpoint_from_environment()[1] or OPENAI
+    try:
+        return require_address(url)
+    except ValueError as error:
+        raise SettingsError(f"OPENAI_BASE_URL: {error}, not {public(url)!r}") from None
 
 
 def _name_of(model: BaseChatModel) -> str:
-    for field in ("model_name", "model"):
-        name = getattr(model, field, None)
-        if isinstance(name, str) and name:
-            return f"{type(model).__name__}/{name}"
+    for name in ("model_name", "model"):
+        value = getattr(model, name, None)
+        if isinstance(value, str) and value:
+            return f"{type(model).__name__}/{value}"
     return type(model).__name__

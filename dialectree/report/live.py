@@ -270,7 +270,7 @@ class LiveTree:
             redirect_stdout=False,
             vertical_overflow="visible",
         )
-        self._live.start()
+        self._live.start(refresh=True)
 
     def _stop(self, *, erase: bool) -> None:
         if self._live is not None:
@@ -301,7 +301,7 @@ class LiveTree:
         told = [
             words.count(self._answered(), "call"),
             words.duration(clock.seconds() - self._began),
-            f"{picture.settled()} of {words.count(len(picture.nodes), 'question')} settled",
+            f"{picture.settled()} of {len(picture.nodes):,} settled",
         ]
         head = Text(dot.join(told), SOFT, no_wrap=True, overflow="ellipsis")
         if not picture.nodes:

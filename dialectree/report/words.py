@@ -119,6 +119,11 @@ def method(record: RunRecord) -> str:
     return f"{label(record.method)} (a method beside {protocol})"
 
 
+def unit(record: RunRecord) -> str:
+    """What one place of the tree holds."""
+    return "question" if record.protocol == "tsd" else "part"
+
+
 _WHYS = {
     "max_depth": "the depth limit was reached",
     "node_budget": "the budget of nodes was used up",

@@ -223,11 +223,14 @@ def _wait_for(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def test_asking_the_person_goes_on_with_the_answer(tmp_path: Path) -> None:
+def test_asking_the_person_goes_on_with_the_answer() -> None:
+    everywhere, _, judge = children(2)
     unclear = [
-        *children(2),
+        everywhere,
+        {"match": "Clarified by the person", "set": {"canonical_parent": "CLEAR NOW?"}},
         {"match": "how hard each part", "set": {"decision": "clarify"}},
-        {"match": "Clarified by the person", "set": {"decision": "decompose"}},
+        {"match": "how hard each part.*CLEAR NOW", "set": {"decision": "decompose"}},
+        judge,
     ]
     with LocalEndpoint(rules=unclear) as endpoint:
         words = ["answer", "What is the best medicine?", "--ask", "--json", "--max-depth", "1"]

@@ -193,7 +193,7 @@ def everywhere(text: str) -> RunRecord:
         for ruled in [*node.earlier, *([node.verdict] if node.verdict else [])]:
             ruled.answer = ruled.rationale = ruled.winner = text
         for turn in node.transcript:
-            turn.fields = {name: text for name in turn.fields} | {text: [{"qid": text, text: text}]}
+            turn.fields = {**dict.fromkeys(turn.fields, text), text: [{"qid": text, text: text}]}
     return run
 
 
@@ -212,6 +212,6 @@ HOSTILE = [
     "`" * 5 + "~" * 5 + "\\" * 5 + "$x$ $$y$$ &amp; &#60;",
     "",
     " \n ",
-    "word " * 10_000,
+    "word " * 2_000,
 ]
 """Texts that must come out as nothing but text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from dialectree.records import Node, RunRecord, Tree, Turn, Verdict
+from dialectree.records import Call, Node, RunRecord, Tree, Turn, Verdict
 from dialectree.report import html, markdown
 from dialectree.report.markdown_page import escaped, lines
 from dialectree.report.words import clean
 from tests.report import sample
+
+Render = Callable[[RunRecord, Sequence[Call]], str]
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=60)
 
@@ -74,8 +77,7 @@ def test_every_link_leads_to_a_place_on_the_page() -> None:
 
 
 @pytest.mark.parametrize("render", [html, markdown])
-def test_every_turn_is_shown_whoever_won(render: object) -> None:
-    assert callable(render)
+def test_every_turn_is_shown_whoever_won(render: Render) -> None:
     page = render(sample.record(), sample.calls())
     for who, step in zip("BABA", range(4), strict=True):
         for said in ("early", "late", "only"):
@@ -85,8 +87,7 @@ def test_every_turn_is_shown_whoever_won(render: object) -> None:
 
 
 @pytest.mark.parametrize("render", [html, markdown])
-def test_a_second_pass_stands_beside_the_first(render: object) -> None:
-    assert callable(render)
+def test_a_second_pass_stands_beside_the_first(render: Render) -> None:
     page = render(sample.record(), sample.calls())
     assert "Second pass: debate" in page and "Second pass: synthesis" in page
     assert page.index("early claim") < page.index("Second pass: debate") < page.index("late claim")
@@ -117,16 +118,14 @@ def test_the_verdict_says_how_sure_and_whose_figure_that_is() -> None:
 
 
 @pytest.mark.parametrize("render", [html, markdown])
-def test_a_degraded_run_says_what_failed_and_where(render: object) -> None:
-    assert callable(render)
+def test_a_degraded_run_says_what_failed_and_where(render: Render) -> None:
     page = render(sample.degraded(), [])
     assert "1 part of the debate failed for good" in page
     assert "Leaf debater failed: no reply came" in page
 
 
 @pytest.mark.parametrize("render", [html, markdown])
-def test_a_partial_run_shows_what_there_is_and_how_to_go_on(render: object) -> None:
-    assert callable(render)
+def test_a_partial_run_shows_what_there_is_and_how_to_go_on(render: Render) -> None:
     page = render(sample.partial(), sample.calls())
     assert "dialectree resume 20260131-120000-abc123" in page
     assert "the budget of 20 calls is used up" in page
@@ -138,8 +137,7 @@ def test_a_partial_run_shows_what_there_is_and_how_to_go_on(render: object) -> N
 @pytest.mark.parametrize(
     "tree", [Tree(), Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0.7"])})]
 )
-def test_a_run_that_hardly_began_is_shown_too(render: object, tree: Tree) -> None:
-    assert callable(render)
+def test_a_run_that_hardly_began_is_shown_too(render: Render, tree: Tree) -> None:
     run = sample.record().model_copy(
         update={"status": "running", "tree": tree, "verdict": None, "ended": None}
     )
@@ -147,8 +145,7 @@ def test_a_run_that_hardly_began_is_shown_too(render: object, tree: Tree) -> Non
 
 
 @pytest.mark.parametrize("render", [html, markdown])
-def test_an_unresolved_run_says_so_and_names_no_confidence(render: object) -> None:
-    assert callable(render)
+def test_an_unresolved_run_says_so_and_names_no_confidence(render: Render) -> None:
     run = sample.record()
     run.status, run.verdict = "unresolved", Verdict()
     page = render(run, [])
@@ -157,16 +154,14 @@ def test_an_unresolved_run_says_so_and_names_no_confidence(render: object) -> No
 
 @pytest.mark.parametrize("render", [html, markdown])
 @pytest.mark.parametrize("shown", [True, False])
-def test_a_demonstration_is_called_one(render: object, shown: bool) -> None:
-    assert callable(render)
+def test_a_demonstration_is_called_one(render: Render, shown: bool) -> None:
     run = sample.record()
     run.demonstration = shown
     assert ("not what is true" in render(run, [])) == shown
 
 
 @pytest.mark.parametrize("render", [html, markdown])
-def test_a_protocol_unknown_here_is_shown_by_the_names_of_its_fields(render: object) -> None:
-    assert callable(render)
+def test_a_protocol_unknown_here_is_shown_by_the_names_of_its_fields(render: Render) -> None:
     fields = {
         "inner_voice": "hm",
         "strength": 0.125,
@@ -232,6 +227,9 @@ def test_the_known_tricks_come_out_as_text(text: str) -> None:
     page = html(run, sample.calls())
     assert set(Page(page).elements) <= set(ORDINARY.elements)
     assert flat in " ".join(Page(page).text.split())
+    plain = Page(html(sample.everywhere("x"), sample.calls()))
+    for element in ("h1", "h2", "h3", "article", "section", "li", "tr", "b"):
+        assert Page(page).elements.count(element) <= plain.elements.count(element)
     assert not any(c in page for c in "\x00\x07\x1b\x9b\ud800\u202e\u2066")
     page.encode()
 
@@ -250,6 +248,10 @@ def read(page: str) -> tuple[set[str], str]:
     gaps = {"hardbreak", "softbreak", "paragraph_close"}
     words = [" " if t.type in gaps else t.content for t in tokens if not t.children]
     return {token.type for token in tokens}, "".join(words).replace("\u2060", "")
+
+
+def count(page: str, kind: str) -> int:
+    return sum(token.type == kind for token in flattened(GFM.parse(page)))
 
 
 lively = st.text(st.sampled_from("ab1 \n\t#*_-+=~`|<>[]()!&:;.\\/{}$^%@\"'w"), max_size=40)
@@ -282,6 +284,9 @@ def test_no_text_becomes_markup_of_the_markdown_page(text: str) -> None:
     run, flat = hostile(text)
     page = markdown(run, sample.calls())
     assert read(page)[0] <= kinds | {"hardbreak"}
+    plain = markdown(sample.everywhere("x"), sample.calls())
+    for kind in ("heading_open", "list_item_open", "tr_open", "strong_open", "hr"):
+        assert count(page, kind) <= count(plain, kind)
     assert flat in " ".join(read(page)[1].split())
     for trigger in ("://", "www.", "@example", "mailto:"):
         assert trigger not in page

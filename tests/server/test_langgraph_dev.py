@@ -61,12 +61,10 @@ def _wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> Non
 
 def test_tsd_answers_and_tells_what_happens(server: str) -> None:
     async def debate(url: str) -> tuple[list[Any], dict[str, Any]]:
-        client = get_client(url=server)
-        thread = (await client.threads.create())["thread_id"]
         context = {"model": "openai:any", "base_url": url, "max_depth": 1}
-        told = [
-            part.data
-            async for part in client.runs.stream(
+        async with get_client(url=server) as client:
+            thread = (await client.threads.create())["thread_id"]
+            stream = client.runs.stream(
                 thread,
                 "tsd",
                 input={"question": "Which language do all people in Europe speak?"},
@@ -74,10 +72,9 @@ def test_tsd_answers_and_tells_what_happens(server: str) -> None:
                 stream_mode=["custom"],
                 stream_subgraphs=True,
             )
-            if part.event.startswith("custom")
-        ]
-        state = await client.threads.get_state(thread)
-        return told, dict(state["values"])  # type: ignore[arg-type]
+            told = [part.data async for part in stream if part.event.startswith("custom")]
+            state: Any = await client.threads.get_state(thread)
+        return told, state["values"]
 
     with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint:
         told, values = asyncio.run(debate(endpoint.url))
@@ -91,9 +88,9 @@ def test_tsd_answers_and_tells_what_happens(server: str) -> None:
 
 def test_schemas_show_a_question_a_verdict_and_the_settings(server: str) -> None:
     async def schemas() -> Any:
-        client = get_client(url=server)
-        assistant = (await client.assistants.search(graph_id="tsd"))[0]["assistant_id"]
-        return await client.assistants.get_schemas(assistant)
+        async with get_client(url=server) as client:
+            assistant = (await client.assistants.search(graph_id="tsd"))[0]["assistant_id"]
+            return await client.assistants.get_schemas(assistant)
 
     found = asyncio.run(schemas())
     assert list(found["input_schema"]["properties"]) == ["question"]
@@ -103,14 +100,14 @@ def test_schemas_show_a_question_a_verdict_and_the_settings(server: str) -> None
 
 def test_a_setting_out_of_range_is_an_error_that_names_it(server: str) -> None:
     async def debate() -> str:
-        client = get_client(url=server)
-        result = await client.runs.wait(
-            None,
-            "tsd",
-            input={"question": "Is it so?"},
-            context={"max_depth": -1},
-            raise_error=False,
-        )
+        async with get_client(url=server) as client:
+            result = await client.runs.wait(
+                None,
+                "tsd",
+                input={"question": "Is it so?"},
+                context={"max_depth": -1},
+                raise_error=False,
+            )
         return str(result)
 
     assert "max_depth" in asyncio.run(debate())

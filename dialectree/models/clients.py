@@ -1,0 +1,99 @@
+"""Clients of OpenAI-compatible endpoints: one HTTP client a process, one chat model an address.
+
+Connections belong to an event loop, so that a process with several has a client for each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatResult
+from langchain_openai import ChatOpenAI
+from openai import DefaultAioHttpClient
+from pydantic import SecretStr
+
+
+class Chat(ChatOpenAI):
+    """ChatOpenAI that sends its request as it stands and takes the response as it comes.
+
+    The client library would walk through every message in search of fields to rename, make objects
+    of the response and have them taken apart again in a thread: half of the work of a call.
+    """
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        payload = self._get_request_payload(messages, stop=stop, **kwargs)
+        timeout, body = payload.pop("timeout"), payload.pop("extra_body")
+        response = await self.root_async_client.post(
+            "/chat/completions",
+            cast_to=object,
+            body={**payload, **body},
+            options={"timeout": timeout},
+        )
+        return self._create_chat_result(response)
+
+
+class Clients:
+    """The clients of one event loop."""
+
+    def __init__(self) -> None:
+        self.http = DefaultAioHttpClient()
+        self._chats: dict[tuple[str, str, str], Chat] = {}
+
+    def chat(self, url: str, model: str, key: str) -> Chat:
+        """The chat model ``model`` at ``url``, which may hold a user, a password and a query."""
+        if (url, model, key) not in self._chats:
+            self._chats[url, model, key] = _chat(url, model, key, self.http)
+        return self._chats[url, model, key]
+
+
+def _chat(url: str, model: str, key: str, http: DefaultAioHttpClient) -> Chat:
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    headers = {}
+    if parts.username is not None:
+        user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
+    return Chat(
+        model=model,
+        base_url=f"{parts.scheme}://{place}{parts.path}",
+        api_key=SecretStr(key),
+        default_headers=headers,
+        default_query=dict(parse_qsl(parts.query)),
+        http_async_client=http,
+        max_retries=0,
+        use_responses_api=False,
+    )
+
+
+_open: dict[asyncio.AbstractEventLoop, tuple[Clients, AsyncIterator[Clients]]] = {}
+
+
+async def clients() -> Clients:
+    """The clients of the running event loop; they are closed when it ends."""
+    loop = asyncio.get_running_loop()
+    if loop not in _open:
+        life = _life(loop)
+        _open[loop] = await anext(life), life
+    return _open[loop][0]
+
+
+async def _life(loop: asyncio.AbstractEventLoop) -> AsyncIterator[Clients]:
+    """A loop that ends closes the generators that it has begun; so the clients are closed too."""
+    made = Clients()
+    try:
+        yield made
+    finally:
+        del _open[loop]
+        await made.http.aclose()

@@ -1,0 +1,193 @@
+"""What an endpoint's errors mean: to wait, to try again, to ask otherwise, or that it is no use."""
+
+from __future__ import annotations
+
+import email.utils
+import re
+from collections.abc import Container, Iterator, Mapping
+from typing import Literal, NamedTuple
+
+import aiohttp
+import openai
+
+from dialectree import clock
+from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
+from dialectree.models.specs import Spec
+
+OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens")
+"""Parameters that a request can do without."""
+CONNECT_S = 5.0
+"""Seconds for a connection to come about."""
+LONGEST_WAIT_S = 300.0
+"""An endpoint that asks to wait longer is given up; the run can be resumed later."""
+
+_FORMAT = re.compile(
+    r"response_?format|json_?schema|json_?object|json.?mode|schema|structured|grammar|guided",
+    re.IGNORECASE,
+)
+_TOO_LONG = re.compile(
+    r"context.?(length|window|size)|maximum context|too many (input )?tokens"
+    r"|(prompt|input|request) (is|exceeds).{0,20}(too long|context)",
+    re.IGNORECASE,
+)
+
+
+class Garbled(Exception):
+    """What came back is not a chat completion."""
+
+
+Kind = Literal["again", "page", "wait", "lost", "format", "parameter", "hopeless"]
+
+
+class Trouble(NamedTuple):
+    """What to make of an error.
+
+    ``again``: a failure that may pass. ``page``: the same, of an address that may be the wrong one.
+    ``wait``: the endpoint asks for patience, which is no failure. ``lost``: nobody answers.
+    ``format``, ``parameter``: a part of the request is refused. ``hopeless``: this call fails for
+    good, others need not.
+    """
+
+    kind: Kind
+    text: str
+    wait_s: float | None = None
+    """Seconds that the endpoint asks to wait."""
+    parameter: str = ""
+    """The refused parameter."""
+    lost_s: float = 0.0
+    """Seconds that it took to find nobody there."""
+
+
+def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
+    """What ``error`` means. ``dropped`` are parameters that the request did without already.
+
+    Raises what ends a run, because no other call could do better: KeyRefused, RequestError and
+    ModelUnavailable.
+    """
+    text = discreet(one_line(_words(error)), spec)
+    if isinstance(error, openai.APIStatusError):
+        return _answered(error, spec, text, dropped)
+    timed_out = isinstance(error, TimeoutError | openai.APITimeoutError)
+    if _never_connected(error):
+        text = "the connection timed out" if timed_out else text
+        return Trouble("lost", text, lost_s=CONNECT_S if timed_out else 0.0)
+    if timed_out and not _hung_up(error):
+        return Trouble("again", "it timed out")
+    if isinstance(error, openai.APIConnectionError):
+        return Trouble("again", "the connection broke")
+    page = re.search(r"<(!doctype|html|head|body)\b", text, re.IGNORECASE)
+    return Trouble("page" if page else "again", f"that is not a chat completion: {text}")
+
+
+def _words(error: Exception) -> str:
+    """The innermost words: the client library wraps them in an all-purpose sentence."""
+    cause = error.__cause__
+    if isinstance(error, openai.APIConnectionError) and cause and str(cause):
+        return str(cause)
+    return str(getattr(error, "message", "") or error) or type(error).__name__
+
+
+def _answered(
+    error: openai.APIStatusError, spec: Spec, text: str, dropped: Container[str]
+) -> Trouble:
+    """The endpoint answered with an error status."""
+    status, headers, where = error.status_code, error.response.headers, place(spec)
+    code = f"{error.code or ''} {error.type or ''}"
+    if status in (401, 403):
+        hint = "set OPENAI_API_KEY to one that it accepts"
+        if spec.whole_url == spec.url:
+            hint += ", or give the address with its user and password (a record never keeps them)"
+        raise KeyRefused(f"{where} refuses the key ({status}): {hint}: {text}") from error
+    if status == 402 or (status == 429 and "quota" in code):
+        raise ModelUnavailable(f"{where} wants to be paid first ({status}): {text}") from error
+    if status == 429:
+        return _asked_to_wait(headers, where, error)
+    if status in (408, 409, 425) or status >= 500:
+        return Trouble("again", f"status {status}: {text}", wait_s=_wait(headers))
+    if status == 404:
+        hint = "check --model and --base-url; `dialectree doctor` lists what an endpoint has"
+        raise RequestError(f"{where} does not know {spec.name} (404): {hint}: {text}") from error
+    said = f"{where} refuses the request ({status}): {text}"
+    if "context_length" in code or _TOO_LONG.search(text):
+        return Trouble("hopeless", f"the messages are too long for the model: {said}")
+    named = f"{error.param or ''} {text}"
+    for name in OPTIONAL:
+        if re.search(rf"\b{name}\b", named) and name not in dropped:
+            return Trouble("parameter", said, parameter=name)
+    if _FORMAT.search(named):
+        return Trouble("format", said)
+    raise RequestError(said) from error
+
+
+def _asked_to_wait(headers: Mapping[str, str], where: str, error: Exception) -> Trouble:
+    wait_s = _wait(headers)
+    if wait_s is not None and wait_s > LONGEST_WAIT_S:
+        raise ModelUnavailable(
+            f"{where} has had enough requests for the next {wait_s:.0f} s (429): resume then"
+        ) from error
+    return Trouble("wait", "rate limit", wait_s=wait_s)
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the endpoint asks to wait; None where it does not say."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) * unit
+        except KeyError:
+            continue
+        except ValueError:
+            seconds = _seconds_until(headers[name])
+        if seconds >= 0:
+            return seconds
+    return None
+
+
+def _seconds_until(date: str) -> float:
+    try:
+        return (email.utils.parsedate_to_datetime(date) - clock.now()).total_seconds()
+    except (ValueError, TypeError):
+        return -1.0
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _never_connected(error: Exception) -> bool:
+    """Nobody is there, as against somebody who hangs up.
+
+    The HTTP library mixes the two up; aiohttp's own errors below it tell them apart. Those of
+    another transport, in a live model, are known by their names.
+    """
+    causes = list(_causes(error))
+    ours = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)]
+    if ours:
+        nobody = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+        return any(isinstance(cause, nobody) for cause in ours)
+    return any(type(cause).__name__ in ("ConnectError", "ConnectTimeout") for cause in causes)
+
+
+def _hung_up(error: Exception) -> bool:
+    """A connection that the other side cut, which the HTTP library calls a time-out."""
+    gone = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
+    return any(isinstance(cause, gone) for cause in _causes(error))
+
+
+def place(spec: Spec) -> str:
+    """Where the model is, for people."""
+    return spec.url or spec.name
+
+
+def discreet(text: str, spec: Spec) -> str:
+    """``text`` without the key, user, password and query that open the endpoint."""
+    for secret in spec.secrets():
+        text = text.replace(secret, "***")
+    return text
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """``text`` on one line, without control characters, at most ``limit`` characters of it."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * limit]).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

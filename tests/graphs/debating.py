@@ -1,0 +1,235 @@
+"""A whole debate with a scripted model: the replies of every role, and all that came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, NamedTuple
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from dialectree.context import Context, build
+from dialectree.graphs.tree_structured_debate import graph
+from dialectree.models.door import Run
+from dialectree.nodes.answer_writer import WriterReply
+from dialectree.nodes.complexity_evaluator import ComplexityReply, Score
+from dialectree.nodes.decomposer import ChildReply, DecomposerReply
+from dialectree.nodes.decomposition_judge import DecompositionJudgeReply
+from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.leaf_judge import LeafJudgeReply
+from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from dialectree.records import (
+    Call,
+    Event,
+    Failure,
+    Node,
+    Tree,
+    Usage,
+    Verdict,
+    critical_path,
+    fold,
+    usage,
+)
+from dialectree.runs import Journal
+from tests.scripted import Asked, ScriptedModel
+
+QUESTION = "What ended the Bronze Age?"
+SPLIT_REPLIES = (DecomposerReply, DecompositionJudgeReply, ComplexityReply)
+
+
+def split(*texts: str, stop: bool = False) -> DecomposerReply:
+    """A split into ``texts``."""
+    return DecomposerReply(
+        canonical_parent="The question, made explicit.",
+        children=parts(*texts),
+        coverage_justification="Together they suffice.",
+        stop=stop,
+    )
+
+
+def parts(*texts: str) -> list[ChildReply]:
+    return [ChildReply(qid=f"q{n}", text=text) for n, text in enumerate(texts)]
+
+
+def part(node: str) -> str:
+    """The question at a node, in letters: figures would look like drift."""
+    return f"what of {''.join(chr(97 + int(n)) for n in node.split('.')[1:])}?"
+
+
+def split_into(count: int) -> Callable[[Asked], DecomposerReply]:
+    """A split into ``count`` children whose texts name their place."""
+    return lambda call: split(*(part(f"{call.node}.{n}") for n in range(count)))
+
+
+def approve() -> DecompositionJudgeReply:
+    return DecompositionJudgeReply(
+        decision="approve", children=[], rationale="Passes all three tests.", confidence=0.9
+    )
+
+
+def revise(*texts: str) -> DecompositionJudgeReply:
+    return DecompositionJudgeReply(
+        decision="revise", children=parts(*texts), rationale="One was missing.", confidence=0.9
+    )
+
+
+def rate(*difficulties: float, decision: str = "decompose", request: str = "") -> ComplexityReply:
+    """Difficulties of the children c1, c2, ... in turn."""
+    scores = [Score(qid=f"c{n}", difficulty=d) for n, d in enumerate(difficulties, 1)]
+    return ComplexityReply.model_validate(
+        {
+            "scores": scores,
+            "decision": decision,
+            "clarification_request": request or None,
+        }
+    )
+
+
+def rate_all(difficulty: float, **more: str) -> Callable[[Asked], ComplexityReply]:
+    """The same difficulty for every child that was shown."""
+    return lambda call: rate(
+        *[difficulty] * sum(f"\nc{n}: " in call.prompt for n in range(1, 13)), **more
+    )
+
+
+def rule(answer: str = "it was this", confidence: float = 0.8, winner: str = "A") -> LeafJudgeReply:
+    return LeafJudgeReply.model_validate(
+        {"winner": winner, "answer": answer, "rationale": "Because.", "confidence": confidence}
+    )
+
+
+def choose(confidence: float = 0.9, winner: str = "A") -> SynthesisJudgeReply:
+    return SynthesisJudgeReply.model_validate(
+        {"winner": winner, "answer": "all in all", "rationale": "Fits.", "confidence": confidence}
+    )
+
+
+def write(confidence: float | None = None) -> WriterReply:
+    return WriterReply(
+        final_answer="In the end, this.", final_confidence=confidence, explanation="For these."
+    )
+
+
+def write_as_given(call: Asked) -> WriterReply:
+    """With the confidence that the writer was shown."""
+    shown = re.search(r"^Confidence: (0\.\d+|1\.0+)", call.prompt, re.MULTILINE)
+    return write(float(shown[1]) if shown else None)
+
+
+def debaters(children: int = 2, difficulty: float = 0.9) -> ScriptedModel:
+    """A model that plays every role: questions split into ``children`` of one ``difficulty``."""
+    model = ScriptedModel()
+    model.will_say(split_into(children), to=DecomposerReply)
+    model.will_say(approve())
+    model.will_say(rate_all(difficulty), to=ComplexityReply)
+    model.will_say(OpeningReply(claim="It is so.", support="Facts."))
+    model.will_say(DebaterReply(claim="It is not so.", support="Others.", rebuttal="Wrong."))
+    model.will_say(rule())
+    model.will_say(SynthesisReply(integration="Taken together.", assumptions="None."))
+    model.will_say(choose())
+    model.will_say(write_as_given, to=WriterReply)
+    return model
+
+
+class Ledger(Journal):
+    """A journal that is kept in memory."""
+
+    def __init__(self, past: Mapping[str, Call] | None = None) -> None:
+        self.past = past or {}
+        self.calls: list[Call] = []
+
+    async def append(self, call: Call) -> None:
+        self.calls.append(call)
+
+    def close(self) -> None:
+        pass
+
+
+class Debated(NamedTuple):
+    """What came of a debate."""
+
+    ruling: Mapping[str, Any]
+    events: list[Event]
+    calls: list[Call]
+
+    @property
+    def tree(self) -> Tree:
+        return fold(self.events)[0]
+
+    @property
+    def verdict(self) -> Verdict:
+        verdict = fold(self.events)[1]
+        assert verdict is not None
+        return verdict
+
+    @property
+    def usage(self) -> Usage:
+        """The sums as a record has them."""
+        path = critical_path(self.tree, self.calls)
+        return usage(self.calls).model_copy(update={"critical_path_calls": path})
+
+    def node(self, node: str = "0") -> Node:
+        return self.tree.nodes[node]
+
+    @property
+    def failures(self) -> list[tuple[str, Failure]]:
+        return [
+            (node.id, failure) for node in self.tree.nodes.values() for failure in node.failures
+        ]
+
+    def spoke(self, node: str = "0", take: int = 1) -> list[str]:
+        """Who spoke at a node, in the order of the transcript."""
+        return [turn.who for turn in self.node(node).transcript if turn.take == take]
+
+
+def context(model: ScriptedModel, **settings: Any) -> Context:
+    return build(**{"model": model, "cache": False, "max_depth": 1, **settings})
+
+
+async def adebate(
+    model: ScriptedModel,
+    question: str = QUESTION,
+    graph: CompiledStateGraph[Any, Any, Any, Any] = graph,
+    **settings: Any,
+) -> Debated:
+    """Debate ``question``; at most one level deep unless ``max_depth`` says otherwise."""
+    ledger, events = Ledger(), list[Event]()
+    chosen = context(model, **settings)
+    run = Run("run", chosen, ledger)
+    ruling: Mapping[str, Any] = {}
+    async for kind, data in told(graph, {"question": question}, {}, chosen, run):
+        if kind == "values":
+            ruling = data
+        else:
+            events.append(Event.model_validate(data))
+    await run.land()
+    return Debated(ruling, events, ledger.calls)
+
+
+def debate(model: ScriptedModel, question: str = QUESTION, **options: Any) -> Debated:
+    """:func:`adebate` to its end."""
+    return asyncio.run(adebate(model, question, **options))
+
+
+async def told(
+    graph: CompiledStateGraph[Any, Any, Any, Any],
+    given: Any,
+    config: RunnableConfig,
+    chosen: Context,
+    run: Run | None = None,
+) -> AsyncIterator[tuple[str, Any]]:
+    """The events of every level, and the root's values."""
+    async for part in graph.astream(
+        given,
+        config,
+        context=chosen,
+        control=run,
+        stream_mode=["custom", "values"],
+        subgraphs=True,
+        version="v2",
+    ):
+        if part["type"] == "custom" or not part["ns"]:
+            yield part["type"], part["data"]

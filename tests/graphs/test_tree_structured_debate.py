@@ -1,0 +1,520 @@
+"""Who speaks in a tree-structured debate, and what is ruled."""
+
+import asyncio
+from itertools import pairwise
+from zlib import crc32
+
+import pytest
+
+from dialectree.graphs.tree_structured_debate import graph
+from dialectree.models.asking import Asking
+from dialectree.models.endpoints import Completion, Decoding
+from dialectree.nodes.complexity_evaluator import ComplexityReply
+from dialectree.nodes.leaf_judge import LeafJudgeReply
+from dialectree.nodes.sides import Debater, concise_is_a, opener, side
+from dialectree.nodes.synthesis_debater import SynthesisReply
+from tests.graphs.debating import (
+    QUESTION,
+    adebate,
+    approve,
+    choose,
+    context,
+    debate,
+    debaters,
+    rate,
+    rate_all,
+    revise,
+    rule,
+    split,
+    write,
+)
+from tests.scripted import Asked, ScriptedModel
+
+EXPANSION = ["decomposer", "decomposition_judge", "complexity_evaluator"]
+
+
+def test_a_question_goes_in_and_a_verdict_comes_out() -> None:
+    model = debaters(2)
+    out = asyncio.run(graph.ainvoke({"question": QUESTION}, context=context(model)))
+    assert out == {
+        "verdict": {
+            "answer": "In the end, this.",
+            "explanation": "For these.",
+            "confidence": pytest.approx(0.9 * 0.8),
+            "notes": [],
+        }
+    }
+
+
+def test_a_split_question_is_decomposed_debated_judged_and_merged() -> None:
+    done = debate(debaters(2))
+    names = [*EXPANSION, "concise", "full", "concise", "full", "synthesis_judge", "answer_writer"]
+    assert done.spoke("0") == names
+    for leaf in ("0.0", "0.1"):
+        first = opener(0, leaf, 1)
+        second = "B" if first == "A" else "A"
+        assert done.spoke(leaf) == [first, second] * 3 + ["leaf_judge"]
+    root = done.node("0")
+    assert (root.kind, root.children, root.status) == ("branch", ["0.0", "0.1"], "answered")
+    assert [done.node(i).stopped for i in ("0.0", "0.1")] == ["max_depth"] * 2
+
+
+# Expansion: decomposer, decomposition judge, complexity evaluator
+
+
+def test_an_easy_question_stops_at_the_root_after_eleven_calls() -> None:
+    done = debate(debaters(2, difficulty=0.74), "What is 2+2?", max_depth=3)
+    assert done.usage.calls == 11
+    assert (done.node().kind, done.node().stopped) == ("leaf", "below_threshold")
+    assert set(done.tree.nodes) == {"0"}
+    assert done.spoke()[:3] == EXPANSION
+
+
+def test_a_single_leaf_is_not_synthesised_its_verdict_goes_to_the_writer() -> None:
+    model = debaters()
+    done = debate(model, max_depth=0)
+    assert "SynthesisReply" not in model.asked
+    assert model.asked.count("WriterReply") == 1
+    assert done.verdict.confidence == 0.8
+    assert "it was this" in model.prompts[-1]
+    assert done.node().provenance == ["0"]
+
+
+@pytest.mark.parametrize("difficulty", [0.75, 1.0])
+def test_a_part_as_difficult_as_the_threshold_is_worth_a_split(difficulty: float) -> None:
+    model = debaters()
+    model.will_say_now(rate(0.0, difficulty), at="0")
+    assert debate(model).node().kind == "branch"
+
+
+def test_a_question_that_the_decomposer_finds_atomic_is_a_leaf_after_one_call() -> None:
+    for reply in (split(stop=True), split("one?", stop=True), split("one?", "two?", stop=True)):
+        model = debaters()
+        model.will_say_now(reply, at="0")
+        done = debate(model, max_depth=3)
+        assert done.node().stopped == "decomposer_stop"
+        assert done.usage.calls == 1 + 7 + 1
+
+
+@pytest.mark.parametrize("profile", ["adaptive", "fixed", "safety"])
+def test_fewer_than_two_children_make_a_leaf_in_every_profile(profile: str) -> None:
+    model = debaters()
+    model.will_say_now(split("only one?"), at="0")
+    done = debate(model, depth_profile=profile, max_depth=3)
+    assert (done.node().kind, done.node().stopped) == ("leaf", "too_few_children")
+    assert done.usage.calls == 1 + 7 + 1
+
+
+def test_a_split_that_the_judge_takes_back_makes_a_leaf() -> None:
+    model = debaters()
+    model.will_say_now(revise("only one?"))
+    done = debate(model)
+    assert (done.node().stopped, done.usage.calls) == ("too_few_children", 2 + 7 + 1)
+
+
+def test_fixed_depth_ignores_stop_where_there_are_children_and_asks_no_evaluator() -> None:
+    model = debaters()
+    model.will_say_now(split("one?", "two?", stop=True))
+    done = debate(model, depth_profile="fixed", max_depth=None)
+    assert "ComplexityReply" not in model.asked
+    assert {node.depth for node in done.tree.nodes.values() if node.kind == "leaf"} == {2}
+    assert len(done.tree.nodes) == 7
+
+
+def test_safety_does_not_stop_above_its_floor_and_is_adaptive_below_it() -> None:
+    model = debaters(2, difficulty=0.1)
+    model.will_say_now(split("one?", "two?", stop=True), at="0")
+    done = debate(model, depth_profile="safety", max_depth=3)
+    assert done.node().kind == "branch"
+    assert {done.node(i).stopped for i in ("0.0", "0.1")} == {"below_threshold"}
+
+
+@pytest.mark.parametrize(("given", "floor"), [(0, 1), (1, 1), (2, 2), (5, 3)])
+def test_the_floor_of_safety_is_one_at_least_and_the_depth_limit_at_most(
+    given: int, floor: int
+) -> None:
+    done = debate(debaters(2, difficulty=0.1), depth_profile="safety", min_depth=given, max_depth=3)
+    assert {node.depth for node in done.tree.nodes.values() if node.kind == "leaf"} == {floor}
+
+
+def test_other_profiles_have_no_floor() -> None:
+    done = debate(debaters(2, difficulty=0.1), min_depth=3, max_depth=3)
+    assert done.node().kind == "leaf"
+
+
+def test_approve_keeps_the_decomposers_list_whatever_the_judge_repeats() -> None:
+    model = debaters()
+    model.will_say_now(split("one?", "two?"))
+    reply = approve().model_copy(update={"children": revise("else?", "other?").children})
+    model.will_say_now(reply)
+    done = debate(model)
+    assert [done.node(i).text for i in ("0.0", "0.1")] == ["one?", "two?"]
+
+
+def test_revise_takes_the_judges_list_and_the_evaluator_rates_that() -> None:
+    model = debaters()
+    model.will_say_now(revise("uno?", "due?", "tre?"))
+    done = debate(model)
+    assert [node.text for node in done.tree.nodes.values()] == [QUESTION, "uno?", "due?", "tre?"]
+    evaluator = next(call for call in model.calls if call.role == "complexity_evaluator")
+    assert "c3: tre?" in evaluator.prompt
+
+
+def test_adaptive_keeps_the_hardest_children_in_their_order() -> None:
+    model = debaters()
+    model.will_say_now(split("a?", "b?", "c?", "d?", "e?", "f?"))
+    model.will_say_now(rate(0.1, 0.9, 0.3, 0.8, 0.2, 0.95))
+    done = debate(model)
+    assert [done.node(i).text for i in done.node().children] == ["b?", "c?", "d?", "f?"]
+
+
+def test_fixed_depth_keeps_the_first_children() -> None:
+    model = debaters()
+    model.will_say_now(split("a?", "b?", "c?", "d?", "e?", "f?"))
+    done = debate(model, depth_profile="fixed", max_children=3)
+    assert [done.node(i).text for i in done.node().children] == ["a?", "b?", "c?"]
+
+
+@pytest.mark.parametrize(
+    ("said", "difficulty", "note"),
+    [
+        ("atomic", 0.9, "the evaluator said atomic; its scores say decompose"),
+        ("decompose", 0.2, "the evaluator said decompose; its scores say atomic"),
+    ],
+)
+def test_the_scores_decide_and_a_mismatch_with_the_evaluators_word_is_recorded(
+    said: str, difficulty: float, note: str
+) -> None:
+    model = debaters(2)
+    model.will_say_now(rate_all(difficulty, decision=said), to=ComplexityReply)
+    done = debate(model)
+    assert done.node().kind == ("branch" if difficulty > 0.5 else "leaf")
+    assert done.node().notes == [note]
+
+
+def test_a_word_that_fits_the_scores_is_not_remarked_on() -> None:
+    assert (debate(debaters(2))).node().notes == []
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_clarify_makes_a_leaf_and_the_final_answer_records_what_is_missing(
+    depth: int,
+) -> None:
+    unclear = "Which illness is meant?"
+    model = debaters(2)
+    node = "0" if depth == 0 else "0.1"
+    reply = rate(0.9, 0.9, decision="clarify", request=unclear)
+    model.will_say_now(reply, at=node)
+    done = debate(model, "What is the best medicine?", max_depth=2)
+    assert (done.node(node).kind, done.node(node).stopped) == ("leaf", "clarify")
+    assert done.node(node).notes == [f"missing: {unclear}"]
+    assert done.verdict.notes == [f"The question leaves something open: {unclear}"]
+    assert done.ruling["verdict"]["notes"] == done.verdict.notes
+    told = {call.role for call in model.calls if unclear in call.prompt}
+    assert told == {"leaf_debater", "leaf_judge", "answer_writer"}
+
+
+def test_safety_is_told_what_is_missing_above_its_floor_but_splits_all_the_same() -> None:
+    model = debaters(2, difficulty=0.1)
+    model.will_say_now(rate(0.1, 0.1, decision="clarify", request="Which year?"), at="0")
+    done = debate(model, depth_profile="safety", max_depth=3)
+    assert done.node().kind == "branch"
+    assert done.verdict.notes == ["The question leaves something open: Which year?"]
+
+
+def test_a_child_that_brings_a_name_which_its_parent_lacks_is_noted_but_stays() -> None:
+    model = debaters()
+    model.will_say_now(split("What is the best medicine for Malaria?", "What is a medicine?"))
+    done = debate(model, "What is the best medicine?")
+    assert done.node().notes == ["possible drift: 0.0 brings Malaria"]
+    assert len(done.node().children) == 2
+
+
+# Leaf debates
+
+
+def test_debaters_alternate_for_the_rounds_set_and_only_the_first_turn_has_no_rebuttal() -> None:
+    done = debate(debaters(), max_depth=0, leaf_rounds=4)
+    turns = [turn for turn in done.node().transcript if turn.role == "leaf_debater"]
+    assert [turn.round for turn in turns] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert all(a.who != b.who for a, b in pairwise(turns))
+    assert ["rebuttal" in turn.fields for turn in turns] == [False] + [True] * 7
+
+
+def test_the_opener_is_drawn_from_the_seed_and_a_opens_about_half_of_the_time() -> None:
+    def first(seed: int) -> str:
+        done = debate(debaters(), max_depth=0, seed=seed, leaf_rounds=1)
+        assert done.spoke()[0] == opener(seed, "0", 1)
+        return done.spoke()[0]
+
+    firsts = [first(seed) for seed in range(40)]
+    assert 10 < firsts.count("A") < 30
+
+
+@pytest.mark.parametrize(("question", "sides"), [("Is it so?", "YES NO"), ("Why?", "SPAN OTHER")])
+def test_each_debater_is_told_its_own_side_and_the_verdict_says_which_won(
+    question: str, sides: str
+) -> None:
+    lines = {
+        "YES": "the answer is YES",
+        "NO": "the answer is NO",
+        "SPAN": "the answer that you find best",
+        "OTHER": "the strongest answer that cannot be true together",
+    }
+    for seed in range(6):
+        model = debaters()
+        model.will_say_now(rule(winner="B"))
+        done = debate(model, question, max_depth=0, seed=seed)
+        for turn, call in zip(done.node().transcript[:6], model.calls[:6], strict=True):
+            name: Debater = "A" if turn.who == "A" else "B"
+            assert f"You are debater {name} " in call.prompt
+            own = side(seed, "0", 1, question, name)
+            assert own in sides.split()
+            assert [s for s, line in lines.items() if line in call.prompt] == [own]
+        verdict = done.node().verdict
+        assert verdict is not None
+        assert (verdict.winner, verdict.side) == ("B", side(seed, "0", 1, question, "B"))
+
+
+def test_a_debater_reads_its_path_and_the_transcript_so_far_and_no_facts() -> None:
+    model = debaters(2)
+    debate(model, max_depth=1)
+    turns = [call for call in model.calls if (call.node, call.role) == ("0.1", "leaf_debater")]
+    assert f"1. {QUESTION}\n2. what of b?" in turns[0].prompt
+    assert "<transcript>" not in turns[0].prompt
+    assert [call.prompt.count("claim:") for call in turns] == [0, 1, 2, 3, 4, 5]
+    assert not any("<facts>" in call.prompt for call in turns)
+
+
+def test_the_leaf_judge_reads_the_whole_transcript_and_losing_turns_stay_in_the_record() -> None:
+    model = debaters()
+    done = debate(model, max_depth=0)
+    judge = next(call for call in model.calls if call.role == "leaf_judge")
+    assert judge.prompt.count("claim:") == 6
+    assert {turn.who for turn in done.node().transcript} >= {"A", "B"}
+
+
+# Synthesis debates
+
+
+def test_both_styles_write_side_by_side_and_read_each_other_from_the_second_round() -> None:
+    model = debaters(2)
+    model.will_say_now(
+        lambda call: SynthesisReply(
+            integration=f"{'concise' if 'style is concise' in call.prompt else 'full'} text",
+            assumptions="",
+        ),
+        to=SynthesisReply,
+    )
+    debate(model, synthesis_rounds=3)
+    calls = [call for call in model.calls if call.role == "synthesis_debater"]
+    assert [call.round for call in calls] == [1, 1, 2, 2, 3, 3]
+    for call in calls:
+        own, other = ("concise", "full")
+        if "style is full" in call.prompt:
+            own, other = other, own
+        assert (f"<opponent>\n{other} text\n</opponent>" in call.prompt) == (call.round > 1)
+        assert (f"<integration>\n{own} text\n</integration>" in call.prompt) == (call.round > 1)
+
+
+def test_which_synthesis_is_shown_as_a_is_drawn_from_the_seed() -> None:
+    seen = set()
+    for seed in range(12):
+        model = debaters(2)
+        model.will_say_now(
+            lambda call: SynthesisReply(
+                integration="short" if "style is concise" in call.prompt else "long",
+                assumptions="if so",
+            ),
+            to=SynthesisReply,
+        )
+        done = debate(model, seed=seed)
+        judge = next(call for call in model.calls if call.role == "synthesis_judge")
+        first, second = ("short", "long") if concise_is_a(seed, "0", 1) else ("long", "short")
+        assert f"A: {first}\nassumptions: if so\nB: {second}" in judge.prompt
+        verdict = done.node().verdict
+        assert verdict is not None
+        assert verdict.winner == ("A (concise)" if first == "short" else "A (full)")
+        seen.add(first)
+    assert seen == {"short", "long"}
+
+
+def test_synthesis_reads_every_childs_answer_confidence_and_reasons() -> None:
+    model = debaters(2)
+    model.will_say(rule("the sea peoples", 0.61), at="0.1")
+    debate(model)
+    for role in ("synthesis_debater", "synthesis_judge"):
+        call = next(call for call in model.calls if call.role == role)
+        assert (
+            "0.1: what of b?\nanswer: the sea peoples\nconfidence: 0.61\nreasons: Becau"
+            in call.prompt
+        )
+
+
+# Confidence and provenance
+
+
+def test_confidence_is_the_product_of_judges_and_the_weakest_child_at_every_node() -> None:
+    model = debaters(2)
+    for leaf, confidence in {"0.0.0": 0.9, "0.0.1": 0.5, "0.1.0": 0.8, "0.1.1": 0.7}.items():
+        model.will_say(rule(confidence=confidence), at=leaf)
+    for node, confidence in {"0": 0.9, "0.0": 0.8, "0.1": 0.5}.items():
+        model.will_say(choose(confidence), at=node)
+    done = debate(model, max_depth=2)
+    found = {i: node.verdict for i, node in done.tree.nodes.items()}
+    assert [(v.local_confidence, v.confidence) for v in found.values() if v] == [
+        (0.9, pytest.approx(0.9 * min(0.8 * 0.5, 0.5 * 0.7))),
+        (0.8, pytest.approx(0.8 * 0.5)),
+        (0.9, 0.9),
+        (0.5, 0.5),
+        (0.5, pytest.approx(0.5 * 0.7)),
+        (0.8, 0.8),
+        (0.7, 0.7),
+    ]
+    assert done.verdict.confidence == pytest.approx(0.9 * 0.35)
+
+
+def test_an_inner_node_names_all_its_descendant_leaves() -> None:
+    model = debaters(2)
+    model.will_say_now(split(stop=True), at="0.0")
+    done = debate(model, max_depth=2)
+    assert done.node("0").provenance == ["0.0", "0.1.0", "0.1.1"]
+    assert done.node("0.1").provenance == ["0.1.0", "0.1.1"]
+    assert done.node("0.0").provenance == ["0.0"]
+
+
+def test_the_writer_may_not_change_the_confidence_and_trying_is_noted() -> None:
+    for written, noted in ((0.99, 1), (None, 1), (0.7201, 0), (0.72, 0)):
+        model = debaters(2)
+        model.will_say_now(write(written))
+        done = debate(model)
+        assert done.verdict.confidence == pytest.approx(0.72)
+        assert len(done.node().notes) == noted
+    assert done.verdict.confidence_source == "judges"
+
+
+def test_the_writer_reads_the_integration_the_surest_branches_and_the_confidence() -> None:
+    model = debaters(3)
+    model.will_say(rule("surely so", 0.95), at="0.2")
+    debate(model)
+    prompt = model.prompts[-1]
+    assert "<integration>\nall in all\n</integration>" in prompt
+    assert "<highlights>\n- what of c? surely so\n- what of a? it was this" in prompt
+    assert "Confidence: 0.7200" in prompt
+
+
+# Requests
+
+
+@pytest.fixture
+def decodings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Decoding]]:
+    """(role, decoding) of every request."""
+    seen: list[tuple[str, Decoding]] = []
+    send = Asking.send
+
+    async def spied(self: Asking) -> Completion:
+        seen.append((self.place.role, self.request.decoding))
+        return await send(self)
+
+    monkeypatch.setattr(Asking, "send", spied)
+    return seen
+
+
+def test_speakers_are_warm_and_judges_cold(decodings: list[tuple[str, Decoding]]) -> None:
+    debate(debaters(2))
+    warm = {role for role, decoding in decodings if decoding.temperature == 0.7}
+    cold = {role for role, decoding in decodings if decoding.temperature == 0}
+    assert warm == {"decomposer", "leaf_debater", "synthesis_debater"}
+    assert cold == {
+        "decomposition_judge", "complexity_evaluator", "leaf_judge", "synthesis_judge",
+        "answer_writer",
+    }  # fmt: skip
+
+
+def test_budgets_of_tokens_grow_with_depth_and_with_the_leaves_below(
+    decodings: list[tuple[str, Decoding]],
+) -> None:
+    model = debaters(3)
+    debate(model, max_depth=2, max_nodes=13)
+    for call, (role, decoding) in zip(model.calls, decodings, strict=True):
+        depth = call.node.count(".")
+        if role == "leaf_debater":
+            field = 128 if depth <= 1 else 192
+            assert f"under {field} tokens" in call.prompt
+            assert decoding.max_tokens == 4 * field  # three fields and their names
+        if role == "synthesis_debater":
+            leaves = 3 ** (2 - depth)
+            message = min(800, 400 + 100 * (leaves - 1))
+            assert f"under {message} tokens" in call.prompt
+            assert decoding.max_tokens == message + 200  # and the assumptions
+
+
+def test_every_call_has_a_seed_of_its_own_and_the_run_fixes_them(
+    decodings: list[tuple[str, Decoding]],
+) -> None:
+    debate(debaters(2), seed=5)
+    first = [decoding.seed for _, decoding in decodings]
+    assert len(set(first)) == 3 + 2 * 3 + 3 + 1  # one for each speaker at each node
+    decodings.clear()
+    debate(debaters(2), seed=5)
+    assert sorted(first) == sorted(decoding.seed for _, decoding in decodings)
+    decodings.clear()
+    debate(debaters(2), seed=6)
+    assert not set(first) & {decoding.seed for _, decoding in decodings}
+
+
+def test_every_role_can_have_a_model_of_its_own() -> None:
+    agents, judge = debaters(2), debaters(2)
+    judge.will_say_now(rule("the other judge's", 0.5))
+    debate(agents, roles={"leaf_judge": judge})
+    assert judge.asked == ["LeafJudgeReply"] * 2
+    assert "LeafJudgeReply" not in agents.asked
+
+
+# A run as a whole
+
+
+def test_a_graph_used_by_twenty_questions_at_once_mixes_nothing_up() -> None:
+    async def one(number: int) -> None:
+        model = debaters(2)
+        model.wait = lambda call: 0.002 * ((number * 7 + len(call.node)) % 5)
+        model.will_say_now(split(f"first of {number}?", f"second of {number}?"))
+        model.will_say_now(rule(f"answer {number}", confidence=number / 20))
+        done = await adebate(model, f"question {number}?", seed=number)
+        assert {node.text for node in done.tree.nodes.values()} == {
+            f"question {number}?", f"first of {number}?", f"second of {number}?",
+        }  # fmt: skip
+        assert done.verdict.confidence == pytest.approx(0.9 * number / 20)
+        assert all(f" {number}?" in prompt for prompt in model.prompts if "of " in prompt)
+        assert done.usage.calls == len(model.calls) == 23
+
+    async def all_at_once() -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(20):
+                group.create_task(one(number))
+
+    asyncio.run(all_at_once())
+
+
+def test_which_call_returns_first_never_matters() -> None:
+    def slow(call: Asked) -> float:
+        return 0.004 * (crc32(repr(call).encode()) % 997) / 997
+
+    def model() -> ScriptedModel:
+        made = debaters(3)
+        made.will_say_now(lambda call: rule(call.node, len(call.node) / 10), to=LeafJudgeReply)
+        made.will_say_now(
+            lambda call: SynthesisReply(integration=call.prompt[-60:], assumptions=""),
+            to=SynthesisReply,
+        )
+        return made
+
+    straight = debate(model(), max_depth=3, max_nodes=17)
+    delayed = model()
+    delayed.wait = slow
+    shuffled = debate(delayed, max_depth=3, max_nodes=17)
+    assert [e.node for e in shuffled.events] != [e.node for e in straight.events]
+    assert shuffled.tree == straight.tree
+    assert shuffled.verdict == straight.verdict
+    assert shuffled.usage == straight.usage
+    assert {c.key for c in shuffled.calls} == {c.key for c in straight.calls}

@@ -1,0 +1,70 @@
+"""Asking one question through the door, without a graph around it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+import pytest
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+
+from dialectree import clock
+from dialectree.context import Context, build
+from dialectree.models.door import Place, Run, ask
+
+
+class Rule(BaseModel):
+    """What is asked for."""
+
+    winner: Literal["A", "B"]
+    answer: Annotated[str, Field(min_length=1, max_length=200)]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+RULE = Rule(winner="A", answer="So it is.", confidence=0.7)
+GOOD = RULE.model_dump_json()
+PROMPT = "single_shot/answerer"
+
+
+def at(url: str, **settings: Any) -> Context:
+    """Settings that ask the endpoint at ``url``, without a cache."""
+    return build(**{"model": "openai:any", "base_url": url, "cache": False, **settings})
+
+
+async def question(
+    context: Context,
+    run: Run | None = None,
+    node: str = "0",
+    question: str = "Is it so?",
+    role: str = "judge",
+    **more: Any,
+) -> Rule:
+    """The reply to one question."""
+    runtime = Runtime(context=context, control=run or Run("run", context))
+    place = Place(node, role, "debate", 0)
+    return await ask(runtime, place, PROMPT, Rule, question=question, **more)
+
+
+class QuickClock:
+    """Time that passes at once when somebody sleeps; keeps how long everybody slept."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+        self._seconds = clock.seconds
+
+    def seconds(self) -> float:
+        return self._seconds() + sum(self.slept)
+
+    async def sleep(self, duration_s: float) -> None:
+        self.slept.append(duration_s)
+        await asyncio.sleep(0)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> QuickClock:
+    """Nobody has to wait for retries."""
+    made = QuickClock()
+    monkeypatch.setattr(clock, "seconds", made.seconds)
+    monkeypatch.setattr(clock, "sleep", made.sleep)
+    return made

@@ -1,0 +1,377 @@
+"""From text to a reply or to a fault: every way a model has of being nearly right."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from dialectree.models.forms import Ids
+from dialectree.models.replies import Fault, read
+
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+class Score(BaseModel):
+    qid: str
+    difficulty: Confidence
+
+
+class Ruling(BaseModel):
+    winner: Literal["A", "B"]
+    answer: Annotated[str, Field(min_length=1, max_length=100_000)]
+    scores: list[Score]
+    rationale: str
+    stop: bool
+    note: str | None
+    confidence: Confidence
+
+
+IDS: Ids = {"winner": ("A", "B"), "scores.qid": ("c1", "c2")}
+RULING: dict[str, Any] = {
+    "winner": "A",
+    "answer": 'It\'s so: "yes", he said.',
+    "scores": [{"qid": "c1", "difficulty": 0.5}, {"qid": "c2", "difficulty": 1}],
+    "rationale": "",
+    "stop": False,
+    "note": None,
+    "confidence": 0.75,
+}
+GOOD = json.dumps(RULING)
+
+
+def said(text: str, finish: str | None = "stop") -> Ruling:
+    return read(Ruling, IDS, text, finish, None)
+
+
+def kind(text: str, finish: str | None = "stop") -> str:
+    with pytest.raises(Fault) as fault:
+        said(text, finish)
+    assert 0 < len(str(fault.value)) < 3000
+    return fault.value.kind
+
+
+def but(**changes: Any) -> str:
+    return json.dumps({**RULING, **changes})
+
+
+READ = {
+    "as it was asked for": GOOD,
+    "with spaces around": f"\n\n  {GOOD}\n",
+    "over several lines": json.dumps(RULING, indent=2),
+    "in a code fence": f"```json\n{GOOD}\n```",
+    "in a fence without a name": f"```\n{GOOD}\n```",
+    "in a fence with prose around": f"Sure! Here it is:\n```json\n{GOOD}\n```\nI hope this helps.",
+    "in a fence that is never closed": f"```json\n{GOOD}",
+    "in single backticks": f"`{GOOD}`",
+    "with prose around": f"My ruling is {GOOD} and that is all.",
+    "after thinking": f"<think>A or B?</think>\n{GOOD}",
+    "after thinking aloud": f"<Thinking>\nOne says {{a}}.\n</Thinking>{GOOD}",
+    "after thinking of another ruling": f"<think>{but(winner='B')}</think>{GOOD}",
+    "after thinking twice": f"<think>one</think> <think>two</think>{GOOD}",
+    "after thinking that the template began": f"so {{A}} it is</think>\n{GOOD}",
+    "thinking inside a text": but(answer='It\'s so: "yes", he said.'),
+    "as a text of its own": json.dumps(GOOD),
+    "with a comma too many": f"{GOOD[:-1]},}}",
+    "with a comma too many inside": GOOD.replace("}]", "},]"),
+    "with a comma missing": GOOD.replace(", ", " ", 1),
+    "as Python writes it": repr(RULING),
+    "with fields that nobody asked for": but(reasoning="because", steps=[1, 2]),
+    "with a number written at length": GOOD.replace("0.75", "0.750"),
+    "with typographic quotes": re.sub(r'"(.*?)"', "“\\1”", but(answer="yes")),
+    "complete although the limit was reached": GOOD,
+}
+
+
+@pytest.mark.parametrize("text", READ.values(), ids=READ.keys())
+def test_a_valid_reply_is_read_whatever_stands_around_it(text: str) -> None:
+    ruling = said(text)
+    assert ruling.winner == "A"
+    assert ruling.confidence == 0.75
+    assert [score.qid for score in ruling.scores] == ["c1", "c2"]
+    assert ruling.answer in (RULING["answer"], "yes")
+
+
+def test_a_complete_object_counts_although_the_limit_was_reached() -> None:
+    assert said(GOOD, "length") == Ruling(**RULING)
+    assert said(f"{GOOD} And by the w", "length") == Ruling(**RULING)
+
+
+def test_tags_and_fences_inside_a_text_are_text() -> None:
+    text = 'Use <think> and </think> and ```json\n{"winner": "B"}\n``` {'
+    assert said(but(answer=text)).answer == text
+
+
+def test_line_breaks_inside_a_text_are_let_pass() -> None:
+    assert said(but(answer="one, two").replace("one, ", "one,\n")).answer == "one,\ntwo"
+
+
+NOT_READ = {
+    "nothing": ("", "empty"),
+    "spaces": (" \n ", "empty"),
+    "only thinking": ("<think>hm</think>", "empty"),
+    "thinking without an end": (f"<think>Perhaps {GOOD}", "empty"),
+    "prose, then thinking without an end": (f"Well, <think>perhaps {GOOD}", "empty"),
+    "prose": ("I think that A is right.", "not_json"),
+    "a refusal in words": ("I'm sorry, but I can't help with that.", "not_json"),
+    "a number": ("0.7", "not_json"),
+    "null": ("null", "not_json"),
+    "a list": (f"[{GOOD}]", "invalid"),
+    "a list in a fence": (f"```json\n[\n{GOOD}\n]\n```", "invalid"),
+    "a list of two": (f"[{GOOD}, {GOOD}]", "invalid"),
+    "two objects": (f"{GOOD}\n{but(winner='B')}", "malformed"),
+    "a draft and a ruling": (f"First {but(winner='B')}, but then {GOOD}", "malformed"),
+    "an example and a broken ruling": (f"Say {but(winner='B')} or {GOOD[:-1]},}}", "malformed"),
+    "one brace short": (GOOD[:-1], "malformed"),
+    "cut off inside a text": (GOOD[:40], "malformed"),
+    "cut off inside a number": (GOOD[: GOOD.index("0.75") + 3], "malformed"),
+    "cut off between two items": (GOOD[: GOOD.index(', {"qid": "c2"')], "malformed"),
+    "cut off in a fence": (f"```json\n{GOOD[:60]}\n```", "malformed"),
+    "a value that is missing": (GOOD.replace('""', ""), "malformed"),
+    "a name without quotes": (GOOD.replace('"winner"', "winner"), "malformed"),
+    "a comment": (GOOD.replace(", ", ", // so\n", 1), "malformed"),
+    "a field twice": (GOOD.replace("{", '{"winner": "B", ', 1), "invalid"),
+    "a broken object with a field too many": (f'{GOOD[:-1]}, "x": 1,}}', "invalid"),
+    "an object in an object": (json.dumps({"reply": RULING}), "invalid"),
+    "a list as JSON in a text": (but(scores=json.dumps(RULING["scores"])), "invalid"),
+    "a field too few": (json.dumps({k: v for k, v in RULING.items() if k != "note"}), "invalid"),
+    "a winner that is none": (but(winner="C"), "invalid"),
+    "a winner in small letters": (but(winner="a"), "invalid"),
+    "a winner in a list": (but(winner=["A"]), "invalid"),
+    "an empty answer": (but(answer=""), "invalid"),
+    "an answer that is too long": (but(answer="a" * 100_001), "invalid"),
+    "a truth value in words": (but(stop="no"), "invalid"),
+    "a truth value as a number": (but(stop=0), "invalid"),
+    "an item that is none": (but(scores=[RULING["scores"][0], "c2"]), "invalid"),
+    "half of a surrogate pair": (but(answer="\ud800"), "invalid"),
+}
+
+
+@pytest.mark.parametrize(("text", "fault"), NOT_READ.values(), ids=NOT_READ.keys())
+def test_what_is_no_reply_is_a_fault_of_its_kind(text: str, fault: str) -> None:
+    assert kind(text) == fault
+
+
+@pytest.mark.parametrize("value", ["123", "-0.1", "1.0001", "1e9", "true", "null", "NaN", "[0.7]"])
+@pytest.mark.parametrize("quoted", ["{}", '"{}"'])
+def test_what_is_no_confidence_is_a_fault_and_never_clamped(value: str, quoted: str) -> None:
+    number = quoted.format(value)
+    assert kind(GOOD.replace("0.75", number)) == "invalid"
+    assert kind(GOOD.replace("0.5", number)) == "invalid"
+
+
+@pytest.mark.parametrize("value", ['"0.8"', "Infinity", "-Infinity", "1e999", "{}", '"high"', '""'])
+def test_a_confidence_is_a_number_and_nothing_else(value: str) -> None:
+    assert kind(GOOD.replace("0.75", value)) == "invalid"
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.0, 1.0, 0.999999])
+def test_the_ends_of_the_range_belong_to_it(value: float) -> None:
+    assert said(but(confidence=value)).confidence == value
+
+
+def test_a_reply_cut_off_by_the_token_limit_is_truncated() -> None:
+    for end in range(1, len(GOOD)):
+        assert kind(GOOD[:end], "length") == "truncated"
+        assert kind(f"```json\n{GOOD[:end]}", "length") == "truncated"
+    assert kind("", "length") == "truncated"
+    assert kind("<think>A? B?", "length") == "truncated"
+    assert kind("I think", "length") == "truncated"
+
+
+def test_a_reply_cut_off_anywhere_is_never_completed() -> None:
+    for whole in (GOOD, repr(RULING)):
+        for end in range(len(whole)):
+            for text in (whole[:end], f"```json\n{whole[:end]}\n```"):
+                assert kind(text) in ("empty", "malformed", "not_json")
+
+
+def test_a_refusal_is_a_fault_that_quotes_it() -> None:
+    with pytest.raises(Fault, match=r"declined: I cannot") as fault:
+        read(Ruling, IDS, "", "stop", "I cannot help with that.")
+    assert fault.value.kind == "refusal"
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        (["c1"], "c2 is missing"),
+        ([], "c1 is missing"),
+        (["c1", "c1"], "c1 is named more than once"),
+        (["c1", "c2", "c2"], "c2 is named more than once"),
+        (["c1", "c3"], "'c3' is not one of c1, c2"),
+        (["c1", "c2", "c3"], "'c3' is not one of c1, c2"),
+        (["C1", "c2"], "'C1' is not one of c1, c2"),
+        (["c1", ""], "'' is not one of c1, c2"),
+    ],
+)
+def test_every_id_is_named_exactly_once(named: list[str], words: str) -> None:
+    scores = [{"qid": qid, "difficulty": 0.5} for qid in named]
+    with pytest.raises(Fault, match=re.escape(words)) as fault:
+        said(but(scores=scores))
+    assert fault.value.kind == "ids"
+
+
+def test_ids_may_come_in_any_order() -> None:
+    assert said(but(scores=RULING["scores"][::-1])).scores[0].qid == "c2"
+
+
+def test_an_id_that_was_not_offered_this_time_is_a_fault() -> None:
+    with pytest.raises(Fault, match="winner: 'A' is not one of B") as fault:
+        read(Ruling, {"winner": ("B",)}, GOOD, "stop", None)
+    assert fault.value.kind == "ids"
+
+
+def test_a_fault_names_the_field_and_what_it_should_be() -> None:
+    with pytest.raises(Fault, match="confidence: input should be less than or equal to 1"):
+        said(but(confidence=123))
+    with pytest.raises(Fault, match=r"scores\.1\.difficulty: input should be a valid number"):
+        said(but(scores=[RULING["scores"][0], {"qid": "c2", "difficulty": "hard"}]))
+
+
+def test_a_fault_stays_short_however_much_is_wrong() -> None:
+    many = [{"qid": "x" * 5000, "difficulty": 7}] * 2000
+    assert kind(but(scores=many)) == "invalid"
+    assert kind(but(scores=[{**score, "difficulty": 0} for score in many])) == "ids"
+
+
+UNITS = ["{", "}", "[", "<think>", "</think>", "<think></think>", "```", '"', "'", "\\", "\n"]
+UNITS += ['{"a":', '["', '{"a":["', "{}", '","', '{"', "//", "/*", "“", "a:", "-", '{"a":"b"}']
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_megabyte_of_garbage_is_a_fault_at_once(unit: str) -> None:
+    began = time.monotonic()
+    for size in (200_000, 9_000):
+        heap = unit * (size // len(unit))
+        for text in (heap, f"{{{heap}}}", f'{{"winner": {heap}}}', f'{{"winner": "{heap}'):
+            kind(text)
+    kind(unit * (1_000_000 // len(unit)))
+    assert time.monotonic() - began < 10
+
+
+def test_garbage_that_a_mender_would_chew_on_is_a_fault_at_once() -> None:
+    began = time.monotonic()
+    for unit in (' "a" b ', "{\\}", '"a":{},', '{"a"}', "['a'"):
+        for depth in (1, 4, 8, 200):
+            heap = unit * (9_000 // len(unit))
+            kind('{"a":' * depth + heap + "}" * depth)
+            kind("{[" * depth + heap + "]}" * depth)
+    assert time.monotonic() - began < 20
+
+
+@given(st.text() | st.text(alphabet="{}[]\":,'\\/`<>think AB01.e-\n", max_size=200))
+@settings(max_examples=1500, deadline=None, derandomize=True)
+def test_arbitrary_text_is_a_fault_or_a_valid_reply(text: str) -> None:
+    for finish in ("stop", "length", None):
+        try:
+            ruling = said(text, finish)
+        except Fault:
+            continue
+        assert said(ruling.model_dump_json()) == ruling
+
+
+def json_values() -> st.SearchStrategy[Any]:
+    leaves = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5)
+    return st.recursive(
+        leaves, lambda inner: st.lists(inner, max_size=3) | fields(inner), max_leaves=8
+    )
+
+
+def fields(values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(st.sampled_from([*RULING, "x"]), values, max_size=8)
+
+
+@given(fields(json_values() | st.sampled_from([*RULING.values(), "B"])))
+@settings(max_examples=500, deadline=None, derandomize=True)
+def test_arbitrary_objects_count_only_if_they_validate(value: dict[str, Any]) -> None:
+    try:
+        ruling = said(json.dumps(value))
+    except Fault:
+        return
+    assert ruling.model_dump() == Ruling.model_validate(value, strict=True).model_dump()
+    assert sorted(score.qid for score in ruling.scores) == ["c1", "c2"]
+
+
+PIECES = ["a", "B", "é", "“", "`", "'", "it's", "0.50", "None", "true", "winner", "</think>"]
+PIECES += ['"', "\\", "\n", "{", "}", "[", "]", ":", ",", ", ", "  ", "//", '", "winner": "B', "}{"]
+texts = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
+numbers = st.sampled_from([0, 1, 0.5, 0.25, 0.1]) | st.floats(0, 1)
+rulings = st.builds(
+    Ruling,
+    winner=st.sampled_from(["A", "B"]),
+    answer=texts.filter(bool),
+    scores=st.tuples(numbers, numbers).map(
+        lambda two: [Score(qid=f"c{n}", difficulty=value) for n, value in enumerate(two, 1)]
+    ),
+    rationale=texts,
+    stop=st.booleans(),
+    note=st.none() | texts,
+    confidence=numbers,
+)
+
+
+def structure(text: str) -> list[int]:
+    """The places of ``text`` that lie in none of its texts and numbers."""
+    return [
+        place
+        for part in re.finditer(r'"(?:[^"\\]|\\.)*"|[\w.+-]+|(?P<mark>.)', text, re.DOTALL)
+        if part["mark"] is not None
+        for place in range(*part.span())
+    ]
+
+
+def wrapped(ruling: Ruling, draw: Callable[[st.SearchStrategy[str]], str]) -> str:
+    before = ["", "Sure:\n", "```json\n", "<think>{}</think>", "so {it} is</think>", "1) "]
+    end = draw(st.sampled_from(["", "\n```", " Done.", "\n\n"]))
+    return draw(st.sampled_from(before)) + ruling.model_dump_json() + end
+
+
+@given(ruling=rulings, data=st.data())
+@settings(max_examples=1500, deadline=None, derandomize=True)
+def test_a_damaged_reply_is_read_as_it_was_or_not_at_all(ruling: Ruling, data: Any) -> None:
+    text = json.dumps(ruling.model_dump(), ensure_ascii=data.draw(st.booleans()))
+    way = data.draw(st.sampled_from(["marks", "python", "comma", "cut", "wrapped", "quoted"]))
+    if way == "marks":
+        for _ in range(data.draw(st.integers(1, 3))):
+            place = data.draw(st.sampled_from(structure(text) or [0]))
+            mark = data.draw(st.sampled_from(["", *"{}[],: \n"]))
+            text = text[:place] + mark + text[place + data.draw(st.integers(0, 1)) :]
+    elif way == "python":
+        text = repr(ruling.model_dump())
+    elif way == "comma":
+        text = f"{text[:-1]},}}"
+    elif way == "cut":
+        text = text[: data.draw(st.integers(0, len(text) - 1))]
+    elif way == "wrapped":
+        text = wrapped(ruling, data.draw)
+    else:
+        text = f"{data.draw(st.sampled_from(['', 'So: ']))}{json.dumps(text)}"
+    try:
+        found = said(text, data.draw(st.sampled_from(["stop", "length", None])))
+    except Fault:
+        return
+    assert found == ruling
+
+
+@given(ruling=rulings, data=st.data())
+@settings(max_examples=1000, deadline=None, derandomize=True)
+def test_no_damage_swaps_the_winner(ruling: Ruling, data: Any) -> None:
+    text = ruling.model_dump_json()
+    first = text.index(",")  # everything after the winner itself
+    for _ in range(data.draw(st.integers(1, 4))):
+        place = data.draw(st.integers(first, len(text) - 1))
+        mark = data.draw(st.sampled_from(["", *"{}[]:,\"'\\ \nx0`"]))
+        text = text[:place] + mark + text[place + data.draw(st.integers(0, 1)) :]
+    try:
+        found = said(text)
+    except Fault:
+        return
+    assert found.winner == ruling.winner

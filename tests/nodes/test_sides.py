@@ -1,0 +1,76 @@
+"""Sides and openers: a table of questions, and draws that favour nobody."""
+
+import pytest
+
+from dialectree.nodes.sides import Debater, concise_is_a, is_polar, opener, side
+
+SEEDS = range(2000)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is Paris the capital of France?",
+        "is it so",
+        "Does water boil at 100 °C?",
+        "Can’t penguins fly?",
+        "Won't it rain?",
+        "  Have we met?",
+        "“Should one vote?”",
+        "'Are they equal?'",
+        "Would a storm, the floor and an orchard do?",
+    ],
+)
+def test_a_question_that_begins_with_an_auxiliary_is_polar(question: str) -> None:
+    assert is_polar(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "?",
+        "What is 2+2?",
+        "Which language do all people in Europe speak?",
+        "Is it red or blue?",
+        "Is it red OR blue?",
+        "Isolated tribes speak what?",
+        "Island or not?",
+        "Do-it-yourself or buy?",
+        "Who is it?",
+        "2 + 2 is 4, is it not?",
+    ],
+)
+def test_every_other_question_is_open(question: str) -> None:
+    assert not is_polar(question)
+
+
+@pytest.mark.parametrize("question", ["Is it so?", "What is it?"])
+def test_the_debaters_of_a_leaf_always_defend_opposite_sides(question: str) -> None:
+    polar = {"YES", "NO"} if is_polar(question) else {"SPAN", "OTHER"}
+    for seed in range(50):
+        assert {side(seed, "0.1", 1, question, who) for who in ("A", "B")} == polar
+
+
+def test_the_opener_of_an_open_question_defends_the_answer_it_finds_best() -> None:
+    for seed in range(50):
+        first = opener(seed, "0", 1)
+        other: Debater = "B" if first == "A" else "A"
+        assert side(seed, "0", 1, "What is it?", first) == "SPAN"
+        assert side(seed, "0", 1, "What is it?", other) == "OTHER"
+
+
+def test_no_draw_favours_a_name_or_a_place() -> None:
+    a_opens = [opener(seed, "0", 1) == "A" for seed in SEEDS]
+    a_says_yes = [side(seed, "0", 1, "Is it so?", "A") == "YES" for seed in SEEDS]
+    concise_first = [concise_is_a(seed, "0", 1) for seed in SEEDS]
+    opener_says_yes = [a == b for a, b in zip(a_opens, a_says_yes, strict=True)]
+    for draw in (a_opens, a_says_yes, concise_first, opener_says_yes):
+        assert 0.46 < sum(draw) / len(draw) < 0.54
+
+
+def test_draws_differ_between_nodes_and_passes_and_repeat_with_the_seed() -> None:
+    places = [(node, take) for node in ("0", "0.1", "0.2", "0.10") for take in (1, 2)]
+    seen = {tuple(opener(seed, *place) for place in places) for seed in range(64)}
+    assert len(seen) > 50
+    assert [opener(7, *place) for place in places] == [opener(7, *place) for place in places]

@@ -1,0 +1,311 @@
+"""What the terminal shows of a run, after it and while it lasts."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterable
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+
+from dialectree.records import Event, EventKind, Node, Tree
+from dialectree.report import Lines, LiveTree, transcript, tree
+from dialectree.report.live import Growing, shown
+from dialectree.report.words import clean, line, percent
+from tests.report import sample
+
+steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)
+
+
+def seen(renderable: RenderableType, width: int = 80, height: int = 24) -> str:
+    """What a person sees of it, without colour."""
+    console = Console(file=io.StringIO(), width=width, height=height, color_system=None)
+    console.print(renderable)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def told(kind: EventKind, node: str = "0", **data: JsonValue) -> Event:
+    return Event(t="t", run_id="r", node=node, kind=kind, data=data)
+
+
+def grown(parts: int) -> list[Event]:
+    """A root that was split into ``parts``, none of which has begun to debate."""
+    ids = [f"0.{n}" for n in range(parts)]
+    opened = [told("opened", i, text=f"part {i}", depth=1, parent="0") for i in ids]
+    split = told("branched", children=[*ids])
+    return [told("opened", text="whole", depth=0, parent=None), split, *opened]
+
+
+def spoke(node: str, who: str, round_: int, stage: str = "debate", take: int = 1) -> Event:
+    data: dict[str, JsonValue] = {"stage": stage, "round": round_, "who": who, "take": take}
+    return told("spoke", node, role="debater", step=0, fields={}, **data)
+
+
+def live(events: Iterable[Event], height: int = 24, width: int = 80) -> tuple[LiveTree, Console]:
+    console = Console(
+        file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None
+    )
+    drawing = LiveTree(console, "Is it so?", lambda: 7, rounds={"debate": 2, "synthesis": 2})
+    for event in events:
+        drawing.watch(event)
+    return drawing, console
+
+
+def frame(events: Iterable[Event], height: int = 24, width: int = 80) -> str:
+    drawing, _ = live(events, height, width)
+    return seen(drawing.frame(), width, height)
+
+
+def test_the_tree_shows_what_was_asked_and_what_came_of_it() -> None:
+    shown = seen(tree(sample.record()))
+    assert "0 36% Which language do all people in Europe speak?" in shown
+    assert "├── 0.0 40% Is there one such language?" in shown
+    assert "not split: the depth limit was reached · won by A · pass 2" in shown
+    assert "note: possible drift: 0.1 brings English" in shown
+    assert "There is none." in shown
+    assert "36% · source: judges" in shown
+    assert "20 calls · 21 attempts · 1,234 tokens in (0 cached) · 99 out · not priced" in shown
+
+
+def test_the_tree_shows_failures_in_clear() -> None:
+    shown = seen(tree(sample.degraded()))
+    assert "0.1 no answer Who speaks English?" in shown
+    assert "Leaf debater failed: no reply came" in shown
+    assert "Degraded. There is an answer, but 1 part of the debate failed for good." in shown
+
+
+def test_a_partial_run_is_shown_as_far_as_it_came() -> None:
+    shown = seen(tree(sample.partial()))
+    assert "0 no verdict yet" in shown and "0.0 40%" in shown
+    assert "the budget of 20 calls is used up" in shown
+    assert "There is no verdict yet." in shown
+
+
+@pytest.mark.parametrize(
+    "held", [Tree(), Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0", "0.7"])})]
+)
+def test_a_run_that_hardly_began_is_shown_too(held: Tree) -> None:
+    run = sample.record().model_copy(update={"tree": held, "verdict": None})
+    assert sample.QUESTION in seen(tree(run))
+
+
+def test_a_demonstration_is_called_one() -> None:
+    run = sample.record()
+    run.demonstration = True
+    assert "not what is true" in " ".join(seen(tree(run)).split())
+
+
+def test_the_transcript_shows_every_turn_of_every_pass() -> None:
+    shown = seen(transcript(sample.record().tree.nodes["0.0"]))
+    for step, who in enumerate("BABA"):
+        assert f"Claim: early claim {who}{step}" in shown
+        assert f"Claim: late claim {who}{step}" in shown
+    assert shown.index("Second pass: debate") < shown.index("late claim B0")
+    assert "The verdict of pass 1" in shown
+
+
+def test_the_transcript_of_a_split_shows_scores_with_their_parts() -> None:
+    shown = seen(transcript(sample.record().tree.nodes["0"]))
+    assert "c1: ██░░░░░░░░ 25% Is there one such language?" in shown
+    assert "Synthesis debater full won" in shown
+
+
+@pytest.mark.parametrize("text", [*sample.HOSTILE, "漢字" * 300, "👩‍👩‍👧" * 50])
+@pytest.mark.parametrize("width", [60, 24])
+def test_no_text_steers_the_terminal_or_leaves_its_column(text: str, width: int) -> None:
+    run = sample.everywhere(text)
+    for part in (tree(run), *map(transcript, run.tree.nodes.values())):
+        shown = seen(part, width)
+        assert all(c == "\n" or c.isprintable() or c == "\u200d" for c in shown)
+        assert max(map(cell_len, shown.splitlines())) <= width
+
+
+def test_markup_in_a_text_is_text() -> None:
+    run = sample.everywhere("[red]bold[/red]")
+    assert "0 36% [red]bold[/red]" in seen(tree(run))
+    assert "[red]bold[/red]" in seen(transcript(run.tree.nodes["0.0"]))
+
+
+def test_a_huge_question_is_shortened() -> None:
+    run = sample.everywhere("Is it so, " + "and so, " * 6000)
+    run.verdict = None
+    run.notices = []
+    assert len(seen(tree(run))) < 20_000
+
+
+@steady
+@given(st.text())
+def test_clean_text_is_plain_and_stays_so(text: str) -> None:
+    once = clean(text)
+    assert clean(once) == once or "    " in once
+    assert not any(ord(c) < 32 and c != "\n" for c in once)
+    once.encode()
+    assert len(line(text, 20)) <= 20
+    assert "\n" not in line(text, 20)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (None, "not determined"),
+        (0, "0%"),
+        (0.0004, "<0.1%"),
+        (0.04153437, "4.2%"),
+        (0.0996, "10%"),
+        (0.5, "50%"),
+        (0.996, "99.6%"),
+        (0.99999, "99.9%"),
+        (1, "100%"),
+    ],
+)
+def test_a_confidence_is_never_rounded_to_certainty(share: float | None, words: str) -> None:
+    assert percent(share) == words
+
+
+def test_the_live_tree_says_where_each_debate_stands() -> None:
+    events = [
+        *grown(4),
+        spoke("0.0", "A", 1),
+        spoke("0.1", "A", 2),
+        spoke("0.1", "B", 2),
+        told("settled", "0.2", verdict={"confidence": 0.75}),
+        told("failed", "0.3", role="leaf_judge", fault="no"),
+        told("settled", "0.3", verdict=None),
+    ]
+    rows = frame(events).splitlines()
+    assert rows[0].startswith("7 calls · ") and "2 of 5 settled" in rows[0]
+    assert rows[1].startswith("0 whole") and rows[1].endswith("2 of 4 parts")
+    assert rows[2].startswith("  0.0 part 0.0") and rows[2].endswith("round 1 of 2, A")
+    assert rows[3].endswith("with the judge")
+    assert rows[4].endswith("━━━━──   75%")
+    assert rows[5].endswith("1 failure no answer")
+
+
+def test_a_second_pass_takes_a_settled_node_up_again() -> None:
+    settled = [told("settled", i, verdict={"confidence": 0.5}) for i in ("0.0", "0.1", "0")]
+    events = [*grown(2), *settled, spoke("0.1", "A", 1, take=2)]
+    assert "again, round 1 of 2, A" in frame(events)
+    assert "again" not in frame([*events, told("settled", "0.1", verdict={"confidence": 0.6})])
+
+
+def test_a_synthesis_is_shown_as_merging() -> None:
+    settled = [told("settled", i, verdict={"confidence": 0.5}) for i in ("0.0", "0.1")]
+    assert frame([*grown(2), *settled]).splitlines()[1].endswith("merging")
+    merged = frame([*grown(2), *settled, spoke("0", "full", 1, "synthesis")])
+    assert merged.splitlines()[1].endswith("merging 1 of 2, full")
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (60, 12), (30, 6)])
+def test_a_tree_higher_than_the_screen_keeps_what_is_under_way(width: int, height: int) -> None:
+    done = [told("settled", f"0.{n}", verdict={"confidence": 0.5}) for n in range(38)]
+    shown = frame([*grown(40), *done, spoke("0.38", "A", 1)], height, width)
+    rows = shown.splitlines()
+    assert len(rows) < height
+    assert max(map(cell_len, rows)) <= width
+    assert any(row.startswith("0 whole") for row in rows)
+    assert any(row.startswith("  0.38") for row in rows)
+    assert rows[-1] == f"… and {41 - (len(rows) - 2)} more"
+
+
+def test_a_node_is_shown_with_its_ancestors_or_not_at_all() -> None:
+    ids = ["0", "0.0", "0.0.0", "0.1", "0.1.0"]
+    nodes = {i: Growing(i, i, i.count(".")) for i in ids}
+    for i in ("0", "0.0", "0.1"):
+        nodes[i].children, nodes[i].doing = ["x"], ""
+    assert [node.id for node in shown(nodes, 4)] == ["0", "0.0", "0.0.0", "0.1"]
+
+
+def test_a_very_long_question_takes_one_line() -> None:
+    events = [told("opened", text="why " * 10_000, depth=0, parent=None)]
+    rows = frame(events, width=60).splitlines()
+    assert len(rows) == 2
+    assert cell_len(rows[1]) <= 60 and "…" in rows[1]
+
+
+json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=4,
+)
+names = ["text", "depth", "stage", "round", "who", "take", "children", "verdict", "role", "note"]
+data = st.dictionaries(st.sampled_from(names), json)
+data |= st.fixed_dictionaries({"verdict": st.dictionaries(st.just("confidence"), json)})
+events = st.builds(
+    lambda node, kind, held: Event(t="", run_id="", node=node, kind=kind, data=held),
+    st.sampled_from(["0", "0.0", "0.10", "0.9.1", "", "²", "x.y"]),
+    st.sampled_from(get_args(EventKind)),
+    data,
+)
+
+
+@steady
+@given(st.lists(events, max_size=12))
+def test_no_event_is_too_odd_to_watch(told: list[Event]) -> None:
+    shown = frame(told, height=8, width=60)
+    assert len(shown.splitlines()) < 8
+    quiet = Lines(Console(file=io.StringIO()), "q", lambda: 0)
+    for event in told:
+        quiet.watch(event)
+
+
+def test_the_whole_tree_is_left_on_the_screen_at_the_end() -> None:
+    drawing, console = live([], height=10)
+    with drawing:
+        for event in grown(40):
+            drawing.watch(event)
+    assert isinstance(console.file, io.StringIO)
+    last = console.file.getvalue().rpartition("7 calls")[2]
+    assert all(f"part 0.{n}" in last for n in range(40))
+
+
+def test_nothing_is_drawn_while_a_person_is_asked() -> None:
+    drawing, console = live(grown(2))
+    assert isinstance(console.file, io.StringIO)
+    before = sys.stderr
+    with drawing:
+        with drawing.pause():
+            assert sys.stderr is before
+            console.file.seek(0)
+            console.file.truncate()
+            drawing.watch(spoke("0.0", "A", 1))
+        assert "round 1 of 2, A" in console.file.getvalue()
+    assert sys.stderr is before
+
+
+def test_an_error_leaves_the_terminal_as_it_was() -> None:
+    drawing, console = live(grown(2))
+    with pytest.raises(KeyboardInterrupt), drawing:
+        raise KeyboardInterrupt
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().rindex("\x1b[?25h") > console.file.getvalue().rindex("\x1b[?25l")
+
+
+def test_a_plain_terminal_gets_plain_characters() -> None:
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), "ascii"), width=60, height=20)
+    drawing = LiveTree(console, "q", lambda: 1)
+    for event in [*grown(3), told("settled", "0.0", verdict={"confidence": 0.5})]:
+        drawing.watch(event)
+    assert seen(drawing.frame(), 60).isascii()
+
+
+def test_lines_say_once_what_must_not_be_missed_and_nothing_else() -> None:
+    console = Console(file=io.StringIO(), width=40)
+    failed = told("failed", "0.1", role="leaf_judge", fault="no [b]reply[/b]\x1b[2J came")
+    asked = told("asked", "0", note="missing: which year")
+    with Lines(console, "Is it so?", lambda: 0) as lines:
+        for event in [*grown(3), failed, failed, asked, told("noted", note="hm")]:
+            lines.watch(event)
+        with lines.pause():
+            pass
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().splitlines() == [
+        "0.1: Leaf judge failed: no [b]reply[/b] came",
+        "0: missing: which year",
+    ]

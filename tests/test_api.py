@@ -1,0 +1,103 @@
+"""dialectree from Python."""
+
+import asyncio
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dialectree
+from benchmarks.endpoint import LocalEndpoint
+from dialectree.errors import InputError, SettingsError
+from dialectree.graphs import METHODS, method
+from tests.rules import children
+
+ROOT = Path(__file__).resolve().parent.parent
+QUESTION = "Do all people in Europe speak one language?"
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with LocalEndpoint(rules=children(2)) as endpoint:
+        yield endpoint.url
+
+
+def test_answer_returns_the_record_that_lies_in_the_folder(url: str) -> None:
+    record = dialectree.answer(QUESTION, model=f"openai:any@{url}", max_depth=0)
+    assert record.usage.calls == 8
+    assert record.verdict is not None
+    assert record.verdict.answer
+    (folder,) = Path("runs").iterdir()
+    assert dialectree.RunRecord.read((folder / "run.json").read_text()) == record
+
+
+def test_answer_works_where_a_loop_is_already_running(url: str) -> None:
+    async def notebook() -> dialectree.RunRecord:
+        return dialectree.answer(QUESTION, model=f"openai:any@{url}", max_depth=0)
+
+    assert asyncio.run(notebook()).status == "answered"
+
+
+def test_several_questions_at_once_do_not_mix(url: str) -> None:
+    questions = [f"Is {n} a number?" for n in range(5)]
+
+    async def debate() -> list[dialectree.RunRecord]:
+        asked = (dialectree.aanswer(q, model=f"openai:any@{url}", max_depth=0) for q in questions)
+        return list(await asyncio.gather(*asked))
+
+    records = asyncio.run(debate())
+    assert [record.input["question"] for record in records] == questions
+    assert [record.tree.nodes["0"].text for record in records] == questions
+    assert len({record.run_id for record in records}) == 5
+
+
+def test_a_tool_answers_with_the_confidence_and_the_run(url: str) -> None:
+    tool = dialectree.as_tool("tsd", model=f"openai:any@{url}", max_depth=0)
+    said = tool.invoke({"question": QUESTION})
+    assert re.search(r"Confidence: \S+\. Run: \d{8}-\d{6}-[0-9a-f]{6}\.", said)
+    assert tool.name == "dialectree_tsd"
+
+
+def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
+    with pytest.raises(SettingsError, match="max-depth"):
+        dialectree.answer(QUESTION, max_depth=-1)
+    with pytest.raises(SettingsError, match="max-dpeth"):
+        dialectree.answer(QUESTION, max_dpeth=1)
+    with pytest.raises(InputError, match="empty"):
+        dialectree.answer("  ")
+    with pytest.raises(InputError, match="known: tsd, single_shot"):
+        method("magic")
+    assert not Path("runs").exists()
+
+
+def test_every_method_compiles_under_its_own_name() -> None:
+    for chosen in METHODS.values():
+        assert chosen.graph().name == chosen.module.rpartition(".")[2]
+
+
+def _examples() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("number", range(len(_examples())))
+def test_the_examples_of_the_readme_run(number: int, url: str, tmp_path: Path) -> None:
+    program = _examples()[number]
+    if "builder.compile()" in program:
+        program += (
+            "import asyncio\n"
+            "ruling = asyncio.run(graph.ainvoke({'question': 'Is it so?'}, context={'max_depth': 0}))\n"
+            "assert ruling['verdict']['answer']\n"
+        )
+    environment = {"DIALECTREE_MODEL": f"openai:any@{url}", "DIALECTREE_CACHE": "false"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
