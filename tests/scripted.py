@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import openai
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
@@ -28,6 +30,12 @@ class Asked(NamedTuple):
 Said = BaseModel | str | BaseException
 Say = Said | Callable[[Asked], Said]
 """A reply, its raw text, an error to raise, or a function of the call that gives one of them."""
+
+
+def no_reply() -> openai.OpenAIError:
+    """What a model raises that has no reply to this call, to the last try."""
+    refused: Any = SimpleNamespace(status_code=400, headers={}, request=None)
+    return openai.BadRequestError("maximum context length", response=refused, body=None)
 
 
 class ScriptedModel(BaseChatModel):
@@ -61,6 +69,11 @@ class ScriptedModel(BaseChatModel):
             kind = to or type(reply)
             self._says[kind.__name__, at].clear()
         self.will_say(*replies, to=to, at=at)
+
+    def says(self, kind: type[BaseModel], at: str = "") -> Callable[[Asked], Said]:
+        """What would be said next to a ``kind``, for a script that changes only some of it."""
+        usual = (self._says[kind.__name__, at] or self._says[kind.__name__, ""])[0]
+        return lambda call: _said(usual, call)
 
     @property
     def calls(self) -> list[Asked]:
@@ -124,4 +137,8 @@ class ScriptedModel(BaseChatModel):
         queue = self._says[call.kind, call.node] or self._says[call.kind, ""]
         assert queue, f"nothing was scripted for {call.kind}"
         said = queue[0] if len(queue) == 1 else queue.pop(0)
-        return said(call) if callable(said) and not isinstance(said, BaseModel) else said
+        return _said(said, call)
+
+
+def _said(say: Say, call: Asked) -> Said:
+    return say(call) if callable(say) and not isinstance(say, BaseModel) else say

@@ -88,8 +88,8 @@ def test_the_examples_of_the_readme_run(number: int, url: str, tmp_path: Path) -
     if "builder.compile()" in program:
         program += (
             "import asyncio\n"
-            "ruling = asyncio.run(graph.ainvoke({'question': 'Is it so?'}, context={'max_depth': 0}))\n"
-            "assert ruling['verdict']['answer']\n"
+            "asked = graph.ainvoke({'question': 'Is it so?'}, context={'max_depth': 0})\n"
+            "assert asyncio.run(asked)['verdict']['answer']\n"
         )
     environment = {"DIALECTREE_MODEL": f"openai:any@{url}", "DIALECTREE_CACHE": "false"}
     done = subprocess.run(

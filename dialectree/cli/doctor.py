@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-import typer
-
 from dialectree.cli import flags
 from dialectree.cli.flags import given
 from dialectree.errors import DialectreeError
@@ -77,7 +75,8 @@ async def _examine(context: object) -> DialectreeError | None:
     print("\nModel servers on this machine")
     found = await neighbours()
     for neighbour in found:
-        print(f"  {neighbour.kind} at {neighbour.base_url}: {', '.join(neighbour.models) or 'none'}")
+        names = ", ".join(neighbour.models) or "no models"
+        print(f"  {neighbour.kind} at {neighbour.base_url}: {names}")
         print(f"    {neighbour.flags}")
     if not found:
         print("  none on the usual ports of Ollama, LM Studio, vLLM and llama.cpp")

@@ -99,13 +99,11 @@ def _pair(flag: str, text: str) -> tuple[str, str]:
 
 
 def _price(text: str) -> tuple[str, tuple[float, float]]:
-    name, sign, value = text.rpartition("=")
+    name, _, value = text.rpartition("=")
     try:
         prompt, completion = (float(part) for part in value.split(","))
     except ValueError:
-        sign = ""
-    if not sign or min(prompt, completion) < 0:
-        raise SettingsError(
-            f"--price {text!r}: write SPEC=PROMPT,COMPLETION, such as openai:x=0.5,2"
-        )
+        prompt = completion = -1.0
+    if not name.strip() or min(prompt, completion) < 0:
+        raise SettingsError(f"--price {text!r}: write SPEC=PROMPT,COMPLETION: openai:x=0.5,2")
     return name.strip(), (prompt, completion)

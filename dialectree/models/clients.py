@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import AsyncIterator
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -45,17 +46,32 @@ class Chat(ChatOpenAI):
 
 
 class Clients:
-    """The clients of one event loop."""
+    """The clients of one event loop. No proxy stands between this machine and itself."""
 
     def __init__(self) -> None:
-        self.http = DefaultAioHttpClient()
+        self._abroad = DefaultAioHttpClient()
+        self._at_home = DefaultAioHttpClient(trust_env=False)
         self._chats: dict[tuple[str, str, str], Chat] = {}
 
     def chat(self, url: str, model: str, key: str) -> Chat:
         """The chat model ``model`` at ``url``, which may hold a user, a password and a query."""
         if (url, model, key) not in self._chats:
-            self._chats[url, model, key] = _chat(url, model, key, self.http)
+            http = self._at_home if _is_loopback(url) else self._abroad
+            self._chats[url, model, key] = _chat(url, model, key, http)
         return self._chats[url, model, key]
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._abroad.aclose()
+        await self._at_home.aclose()
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _chat(url: str, model: str, key: str, http: DefaultAioHttpClient) -> Chat:
@@ -72,6 +88,7 @@ def _chat(url: str, model: str, key: str, http: DefaultAioHttpClient) -> Chat:
         default_headers=headers,
         default_query=dict(parse_qsl(parts.query)),
         http_async_client=http,
+        http_socket_options=(),
         max_retries=0,
         use_responses_api=False,
     )
@@ -96,4 +113,4 @@ async def _life(loop: asyncio.AbstractEventLoop) -> AsyncIterator[Clients]:
         yield made
     finally:
         del _open[loop]
-        await made.http.aclose()
+        await made.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.figures import Figure
-from benchmarks.ideal import Cost, adaptive_debate, full_tree, size
+from benchmarks.ideal import Cost, Tree, adaptive_debate, full_tree, size
 from benchmarks.shapes import FOUR_LEAVES, GROWING, LEAF, SHAPES
 
 
@@ -20,7 +20,7 @@ def test_deeper_trees_cost_more_calls_than_time(children: int, depth: int, cost:
 
 
 def test_the_longest_branch_sets_the_path() -> None:
-    lopsided = [[], [[], []]]
+    lopsided: Tree = [[], [[], []]]
     assert size(lopsided) == 5
     assert adaptive_debate(lopsided).path == adaptive_debate(full_tree(2, 2)).path
     assert adaptive_debate(lopsided).calls == 2 * 3 + 3 * 7 + 2 * 5 + 1

@@ -234,7 +234,9 @@ def test_asking_the_person_goes_on_with_the_answer() -> None:
     ]
     with LocalEndpoint(rules=unclear) as endpoint:
         words = ["answer", "What is the best medicine?", "--ask", "--json", "--max-depth", "1"]
-        done = run(*words, "--model", f"openai:any@{endpoint.url}", stdin="for high blood pressure\n")
+        done = run(
+            *words, "--model", f"openai:any@{endpoint.url}", stdin="for high blood pressure\n"
+        )
     record = json.loads(done.stdout)
     assert "Your answer" in done.stderr
     assert record["tree"]["nodes"]["0"]["kind"] == "branch"

@@ -196,13 +196,3 @@ def test_a_split_that_does_not_fit_keeps_as_many_of_its_hardest_as_do(
     assert [done.node(child).text for child in done.node().children] == kept[children]
     if not children:
         assert (done.node().stopped, done.usage.calls) == ("node_budget", 8)
-
-
-def test_a_split_taken_back_by_the_judge_has_cost_two_calls() -> None:
-    model = debaters()
-    model.will_say_now(split("a?"), at="0.0")
-    done = debate(model, max_depth=2)
-    assert reckoned(done.tree, build(max_depth=2)) == (
-        done.usage.calls,
-        done.usage.critical_path_calls,
-    )

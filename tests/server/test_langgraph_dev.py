@@ -61,7 +61,7 @@ def _wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> Non
 
 def test_tsd_answers_and_tells_what_happens(server: str) -> None:
     async def debate(url: str) -> tuple[list[Any], dict[str, Any]]:
-        context = {"model": "openai:any", "base_url": url, "max_depth": 1}
+        context: Any = {"model": "openai:any", "base_url": url, "max_depth": 1}
         async with get_client(url=server) as client:
             thread = (await client.threads.create())["thread_id"]
             stream = client.runs.stream(

@@ -1,0 +1,275 @@
+"""One part fails for good: what goes on without it, and what the record says of it."""
+
+from collections.abc import Callable
+
+import pytest
+from pydantic import BaseModel
+
+from dialectree.errors import (
+    BudgetReached,
+    DialectreeError,
+    DiskFull,
+    KeyRefused,
+    Unreachable,
+)
+from dialectree.graphs import single_shot
+from dialectree.nodes.answer_writer import WriterReply
+from dialectree.nodes.answerer import AnswererReply
+from dialectree.nodes.complexity_evaluator import ComplexityReply
+from dialectree.nodes.decomposer import DecomposerReply
+from dialectree.nodes.decomposition_judge import DecompositionJudgeReply
+from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.leaf_judge import LeafJudgeReply
+from dialectree.nodes.sides import opener
+from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from tests.graphs.debating import Debated, debate, debaters
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+Reply = type[BaseModel]
+FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
+
+
+@pytest.fixture(params=FAULTS, ids=[*FAULTS])
+def fault(request: pytest.FixtureRequest) -> Said:
+    """What a role says, or raises, that fails for good."""
+    return FAULTS[str(request.param)]
+
+
+def failing(*replies: Reply, fault: Said, at: str = "", children: int = 2) -> ScriptedModel:
+    model = debaters(children)
+    for reply in replies:
+        model.will_say_now(fault, to=reply, at=at)
+    return model
+
+
+def told(done: Debated) -> list[tuple[str, str, str]]:
+    """(node, role, name) of every failure."""
+    return [(node, failure.role, failure.who) for node, failure in done.failures]
+
+
+@pytest.mark.parametrize(
+    ("reply", "role", "calls"),
+    [
+        (DecomposerReply, "decomposer", 1),
+        (DecompositionJudgeReply, "decomposition_judge", 2),
+        (ComplexityReply, "complexity_evaluator", 3),
+    ],
+)
+@pytest.mark.parametrize("node", ["0", "0.1"])
+def test_without_a_part_of_its_expansion_a_node_becomes_a_leaf(
+    reply: Reply, role: str, calls: int, node: str, fault: Said
+) -> None:
+    model = failing(reply, fault=fault, at=node)
+    done = debate(model, max_depth=2)
+    assert (done.node(node).kind, done.node(node).stopped) == ("leaf", "failed")
+    assert done.node(node).status == "answered"
+    assert told(done) == [(node, role, "")]
+    assert done.verdict.answer == "In the end, this."
+    asked = [call for call in model.calls if call.node == node and call.role != "answer_writer"]
+    assert len(asked) == calls + 7 + 2 * (fault == FAULTS["no valid reply"])
+
+
+@pytest.mark.parametrize(
+    ("reply", "role"), [(DebaterReply, "leaf_debater"), (LeafJudgeReply, "leaf_judge")]
+)
+def test_without_a_debater_or_a_judge_a_leaf_is_missing_and_the_synthesis_is_told_so(
+    reply: Reply, role: str, fault: Said
+) -> None:
+    model = failing(reply, fault=fault, at="0.1", children=3)
+    done = debate(model)
+    assert [failed[:2] for failed in told(done)] == [("0.1", role)]
+    assert (done.node("0.1").status, done.node("0.1").verdict) == ("missing", None)
+    assert done.node("0").provenance == ["0.0", "0.2"]
+    assert done.verdict.confidence == pytest.approx(0.9 * 0.8)
+    for call in model.calls:
+        if call.role.startswith("synthesis"):
+            assert "0.1: what of b?\nno answer: this part could not be settled" in call.prompt
+            assert call.prompt.count("\nanswer: it was this") == 2
+
+
+def test_a_debater_who_cannot_open_leaves_the_leaf_missing_and_is_named(fault: Said) -> None:
+    done = debate(failing(OpeningReply, fault=fault, at="0.1"))
+    assert told(done) == [("0.1", "leaf_debater", opener(0, "0.1", 1))]
+    assert done.node("0.1").transcript == []
+
+
+def test_without_one_synthesis_debater_the_others_text_goes_to_the_judge(fault: Said) -> None:
+    for gone, left in (("concise", "full"), ("full", "concise")):
+        model = failing(fault=fault)
+        model.will_say_now(
+            only_when(f"style is {gone}", fault, SynthesisReply(integration="x", assumptions="")),
+            to=SynthesisReply,
+        )
+        done = debate(model)
+        assert told(done) == [("0", "synthesis_debater", gone)]
+        judge = next(call for call in model.calls if call.role == "synthesis_judge")
+        assert "\nA: x" in judge.prompt and "\nB: " not in judge.prompt
+        verdict = done.node().verdict
+        assert verdict is not None
+        assert verdict.winner == f"A ({left})"
+        assert done.verdict.confidence == pytest.approx(0.9 * 0.8)
+        writers = [call for call in model.calls if f"style is {left}" in call.prompt]
+        assert [call.round for call in writers] == [1, 2]
+        assert not any("<opponent>" in call.prompt for call in writers)
+
+
+def only_when(text: str, one: Said, other: Said) -> Callable[[Asked], Said]:
+    """Says ``one`` to a prompt that holds ``text``, else ``other``."""
+    return lambda call: one if text in call.prompt else other
+
+
+def test_without_both_synthesis_debaters_a_part_is_missing(fault: Said) -> None:
+    model = failing(SynthesisReply, fault=fault, at="0.1")
+    done = debate(model, max_depth=2)
+    assert sorted(told(done)) == [
+        ("0.1", "synthesis_debater", "concise"),
+        ("0.1", "synthesis_debater", "full"),
+    ]
+    assert done.node("0.1").status == "missing"
+    assert done.node("0").provenance == ["0.0.0", "0.0.1"]
+    assert done.verdict.answer == "In the end, this."
+
+
+def test_texts_that_both_debaters_wrote_before_they_failed_still_go_to_the_judge(
+    fault: Said,
+) -> None:
+    model = failing(fault=fault)
+    text = SynthesisReply(integration="first draft", assumptions="")
+    model.will_say_now(lambda call: text if call.round == 1 else fault, to=SynthesisReply)
+    done = debate(model)
+    judge = next(call for call in model.calls if call.role == "synthesis_judge")
+    assert judge.prompt.count("first draft") == 2
+    assert len(done.failures) == 2
+    assert done.verdict.confidence == pytest.approx(0.9 * 0.8)
+
+
+def test_without_a_synthesis_judge_the_concise_text_goes_upward_unrated(fault: Said) -> None:
+    model = failing(SynthesisJudgeReply, fault=fault, at="0.1")
+    model.will_say_now(
+        lambda call: SynthesisReply(
+            integration="short" if "style is concise" in call.prompt else "long", assumptions=""
+        ),
+        to=SynthesisReply,
+    )
+    done = debate(model, max_depth=2)
+    assert told(done) == [("0.1", "synthesis_judge", "")]
+    verdict = done.node("0.1").verdict
+    assert verdict is not None
+    assert (verdict.answer, verdict.confidence, verdict.winner) == ("short", None, "concise")
+    root = done.node("0").verdict
+    assert root is not None
+    assert (root.local_confidence, root.confidence) == (0.9, None)  # unknown stays unknown upward
+    assert (done.verdict.confidence, done.verdict.confidence_source) == (None, None)
+    assert "confidence: unknown" in next(
+        c.prompt for c in model.calls if c.role == "synthesis_judge" and c.node == "0"
+    )
+    assert "Confidence: not determined" in model.prompts[-1]
+    assert done.node().notes == []  # the writer gave none either
+
+
+def test_without_judge_and_concise_debater_the_full_text_goes_upward(fault: Said) -> None:
+    model = failing(SynthesisJudgeReply, fault=fault)
+    text = SynthesisReply(integration="long", assumptions="")
+    model.will_say_now(only_when("style is concise", fault, text), to=SynthesisReply)
+    verdict = debate(model).node().verdict
+    assert verdict is not None
+    assert (verdict.answer, verdict.winner, verdict.confidence) == ("long", "full", None)
+
+
+def test_without_a_writer_the_roots_integration_is_the_answer_as_it_stands(fault: Said) -> None:
+    done = debate(failing(WriterReply, fault=fault))
+    assert told(done) == [("0", "answer_writer", "")]
+    assert (done.verdict.answer, done.verdict.explanation) == ("all in all", "Fits.")
+    assert done.verdict.confidence == pytest.approx(0.72)
+
+
+def test_without_any_leaf_the_question_is_unresolved_and_nobody_writes(fault: Said) -> None:
+    model = failing(LeafJudgeReply, fault=fault)
+    done = debate(model, max_depth=2)
+    assert (done.verdict.answer, done.verdict.confidence) == (None, None)
+    assert {node.status for node in done.tree.nodes.values()} == {"missing"}
+    assert not {call.role for call in model.calls} & {"synthesis_debater", "answer_writer"}
+    assert [node for node, _ in done.failures] == ["0.0.0", "0.0.1", "0.1.0", "0.1.1"]
+
+
+def test_a_missing_subtree_is_one_missing_part_among_others(fault: Said) -> None:
+    model = failing(LeafJudgeReply, fault=fault, at="0.0.0")
+    model.will_say_now(fault, to=LeafJudgeReply, at="0.0.1")
+    done = debate(model, max_depth=2)
+    assert (done.node("0.0").status, done.node("0").status) == ("missing", "answered")
+    assert done.node("0").provenance == ["0.1.0", "0.1.1"]
+
+
+def test_every_role_may_fail_at_once_and_the_run_still_ends(fault: Said) -> None:
+    model = failing(
+        *(DecomposerReply, DecompositionJudgeReply, ComplexityReply, OpeningReply, DebaterReply),
+        *(LeafJudgeReply, SynthesisReply, SynthesisJudgeReply, WriterReply),
+        fault=fault,
+    )
+    done = debate(model, max_depth=3)
+    assert done.verdict.answer is None
+    assert [failed[1] for failed in told(done)] == ["decomposer", "leaf_debater"]
+
+
+@pytest.mark.parametrize("profile", ["fixed", "safety"])
+def test_a_failed_expansion_makes_a_leaf_even_where_the_profile_would_go_deeper(
+    profile: str, fault: Said
+) -> None:
+    done = debate(failing(DecomposerReply, fault=fault), depth_profile=profile, max_depth=3)
+    assert done.node().stopped == "failed"
+
+
+def test_single_shot_without_its_reply_is_unresolved(fault: Said) -> None:
+    model = ScriptedModel()
+    model.will_say(fault, to=AnswererReply)
+    done = debate(model, graph=single_shot.graph)
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+    assert told(done) == [("0", "answerer", "")]
+
+
+ENDS = [BudgetReached("spent"), KeyRefused("no"), Unreachable("gone"), DiskFull("full")]
+EVERYWHERE = [
+    *[(reply, node) for reply in (DecomposerReply, ComplexityReply) for node in ("0", "0.1")],
+    *[(reply, "0.1.0") for reply in (OpeningReply, DebaterReply, LeafJudgeReply)],
+    *[(reply, "0.1") for reply in (SynthesisReply, SynthesisJudgeReply)],
+    (WriterReply, "0"),
+]
+
+
+@pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
+def test_what_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(
+    error: DialectreeError,
+) -> None:
+    for reply, node in EVERYWHERE:
+        model = failing(reply, fault=error, at=node)
+        with pytest.raises(type(error)) as raised:
+            debate(model, max_depth=2)
+        assert raised.value is error
+        assert "WriterReply" not in model.asked[:-1]
+
+
+def test_a_fault_of_ours_ends_the_run_too() -> None:
+    with pytest.raises(ZeroDivisionError):
+        debate(failing(LeafJudgeReply, fault=ZeroDivisionError("ours"), at="0.1"))
+
+
+@pytest.mark.parametrize("calls", range(1, 23))
+def test_a_budget_of_calls_ends_the_run_after_as_many_calls_and_never_degrades_it(
+    calls: int,
+) -> None:
+    model = debaters(2)
+    with pytest.raises(BudgetReached):
+        debate(model, max_calls=calls)
+    assert len(model.calls) == calls
+
+
+def test_the_faults_of_side_by_side_debaters_are_recorded_in_one_order(fault: Said) -> None:
+    def seen(first: str) -> Debated:
+        model = failing(SynthesisReply, fault=fault)
+        model.wait = lambda call: 0.01 * (f"style is {first}" not in call.prompt)
+        return debate(model)
+
+    one, other = seen("concise"), seen("full")
+    assert [f.who for _, f in one.failures] == ["concise", "full"]
+    assert one.tree == other.tree
