@@ -74,6 +74,8 @@ class Turn(Strict):
     round: int = 0
     take: int = 1
     """1 for the first pass, 2 for a second one."""
+    side: str | None = None
+    """What the speaker had to defend, where that was laid down."""
     fields: dict[str, JsonValue]
 
     def place(self) -> tuple[str, int, int, str]:

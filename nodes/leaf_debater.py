@@ -66,14 +66,15 @@ def leaf_debater(name: Debater) -> Node[ToDebate, Spoken]:
         context, turns = settings(runtime), len(state["transcript"])
         node, take, question = state["id"], state["take"], state["question"]
         round_, limit = turns // 2 + 1, turn_tokens(state["depth"])
+        defends = side(context.seed, node, take, question, name)
         reply = await ask(
             runtime,
-            Place(node, "leaf_debater", "debate", turns, round_, take, name),
+            Place(node, "leaf_debater", "debate", turns, round_, take, name, defends),
             "tree_structured_debate/leaf_debater",
             DebaterReply if turns else OpeningReply,
             max_tokens=4 * limit,
             who=name,
-            side=side(context.seed, node, take, question, name),
+            side=defends,
             opening=not turns,
             question=question,
             path=state["path"],

@@ -39,6 +39,8 @@ class Place(NamedTuple):
     """1 for the first pass over the tree, 2 for a second one."""
     who: str = ""
     """The speaker's name where two play one role: ``A``, ``concise``."""
+    side: str | None = None
+    """What the speaker has to defend, where that is laid down: ``YES``."""
 
     def seed(self, run_seed: int) -> int:
         """The seed of this call: made from the run's seed, node, role (and name), and sample."""

@@ -36,13 +36,16 @@ class Chat(ChatOpenAI):
     ) -> ChatResult:
         payload = self._get_request_payload(messages, stop=stop, **kwargs)
         timeout, body = payload.pop("timeout"), payload.pop("extra_body")
-        response = await self.root_async_client.post(
+        response: Any = await self.root_async_client.post(
             "/chat/completions",
             cast_to=object,
             body={**payload, **body},
             options={"timeout": timeout},
         )
-        return self._create_chat_result(response)
+        result = self._create_chat_result(response)
+        for choice, generation in zip(response["choices"], result.generations, strict=True):
+            generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
+        return result
 
 
 class Clients:

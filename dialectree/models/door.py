@@ -95,5 +95,6 @@ def _turn(place: Place, fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]
         "step": place.step,
         "round": place.round,
         "take": place.take,
+        "side": place.side,
         "fields": dict(fields),
     }

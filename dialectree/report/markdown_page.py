@@ -205,7 +205,9 @@ def _stage(record: RunRecord, node: Node, stage: view.Stage) -> Iterator[str]:
             yield f"##### Round {part.number}"
         for turn in part.turns:
             won = part.speakers and view.won(node, stage.take, turn.who)
-            yield f"{_bold(words.speaker(turn))}{' (won)' if won else ''}"
+            said = [escaped(f"defends {words.side(turn.side)}")] if turn.side else []
+            said += ["won"] if won else []
+            yield _bold(words.speaker(turn)) + (f" ({', '.join(said)})" if said else "")
             yield "\n".join(_said(turn, node, texts))
 
 

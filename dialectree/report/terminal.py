@@ -184,7 +184,8 @@ def _stage(node: Node, stage: view.Stage) -> Iterator[RenderableType]:
             yield Text.assemble(
                 "\n" if not part.speakers else "",
                 (words.line(words.speaker(turn), 80), f"bold {ACCENT if first else 'magenta'}"),
-                (" won" if won else "", SOFT),
+                (f" defends {words.line(words.side(turn.side), 80)}" if turn.side else "", SOFT),
+                (" · won" if won else "", SOFT),
             )
             yield from _said(turn, node)
 

@@ -184,3 +184,11 @@ def waiting(record: RunRecord) -> list[str]:
 def unanswered(record: RunRecord) -> list[str]:
     """The ids of the nodes that were given up without a verdict."""
     return [node.id for node in record.tree.nodes.values() if node.status == "missing"]
+
+
+_SIDES = {"SPAN": "the answer that it finds best", "OTHER": "the strongest other answer"}
+
+
+def side(name: str) -> str:
+    """What a speaker has to defend, in words."""
+    return _SIDES.get(name, name)
