@@ -109,7 +109,7 @@ def _speakers(chosen: Method, context: Context) -> dict[str, Spec]:
 def _kept(context: Context) -> dict[str, JsonValue]:
     """The settings as a record keeps them: those that were given, and the defaults of the day."""
     kept: dict[str, JsonValue] = context.model_dump(
-        mode="json", exclude={"model", "roles", "cache_dir", "replay"}
+        mode="json", exclude={"model", "roles", "replay"}
     )
     for name in ("model", "roles"):
         kept[name] = _names(getattr(context, name))

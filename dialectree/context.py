@@ -132,8 +132,6 @@ class Context(BaseSettings):
     """Price of a million prompt and a million completion tokens, by spec."""
     cache: bool = True
     """Answer a request that was made before from the reply cache."""
-    cache_dir: Path | None = None
-    """Folder of the reply cache; none: the user's cache folder."""
     replay: bool = False
     """Answer from the reply cache alone; a request that it does not hold is an error."""
 
@@ -205,10 +203,6 @@ class Context(BaseSettings):
         """The model that plays ``role``."""
         return self.roles.get(role, self.model)
 
-    def cache_folder(self) -> Path:
-        """Where the reply cache lies."""
-        return self.cache_dir or user_cache_path("dialectree")
-
     def depth_limit(self) -> int:
         """Depth at which every node is a leaf."""
         if self.max_depth is not None:
@@ -279,6 +273,15 @@ def _default() -> Context:
 def settings(runtime: Runtime[Context]) -> Context:
     """A whole context, whatever the caller passed."""
     return runtime.context or _default()
+
+
+def cache_folder() -> Path:
+    """Where the reply cache lies: DIALECTREE_CACHE_DIR, or the user's cache folder.
+
+    No field of Context: whoever sends settings to a server has no say in its folders.
+    """
+    named = os.environ.get("DIALECTREE_CACHE_DIR")
+    return Path(named) if named else user_cache_path("dialectree")
 
 
 def endpoint_from_environment() -> tuple[str | None, str | None]:

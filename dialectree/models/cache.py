@@ -20,6 +20,11 @@ create table if not exists completions (key text primary key, completion text no
 without rowid
 """
 _PATIENCE_S = 30.0
+_NO_ROOM = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_WRITE,  # how SQLite puts a quota and a limit on the size of files
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+)
 
 
 class ReplyCache:
@@ -75,8 +80,9 @@ class ReplyCache:
             yield
         except (sqlite3.Error, OSError, ValueError, TypeError) as error:
             self.close()
-            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
-                raise DiskFull(f"no room left in the reply cache {self._path}") from error
+            if getattr(error, "sqlite_errorcode", None) in _NO_ROOM:
+                hint = "free some, or use --no-cache, then resume"
+                raise DiskFull(f"no room left for the reply cache {self._path}: {hint}") from error
             hint = "use --no-cache, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
             raise InputError(f"the reply cache {self._path}: {error}: {hint}") from error
 

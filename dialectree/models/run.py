@@ -12,7 +12,7 @@ from collections import OrderedDict
 from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock
-from dialectree.context import Context, settings
+from dialectree.context import Context, cache_folder, settings
 from dialectree.errors import CallError, DialectreeError, Halted, ReplayMiss
 from dialectree.models.asking import Asking
 from dialectree.models.cache import ReplyCache, reply_cache
@@ -30,7 +30,7 @@ class Run(RunControl):
         self.journal = journal
         self.cache: ReplyCache | None = None
         if context.cache or context.replay:
-            self.cache = reply_cache(context.cache_folder())
+            self.cache = reply_cache(cache_folder())
         self.budget = Budget(context)
         self.halted: DialectreeError | None = None
         """Why no further call is made; the first reason stays."""

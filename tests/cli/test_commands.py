@@ -276,6 +276,6 @@ def test_help_lists_every_setting_as_a_flag() -> None:
     from dialectree.context import Context
 
     shown = run("answer", "--help", env={**os.environ, "COLUMNS": "200"}).stdout
-    not_flags = {"roles": "--role", "prices": "--price", "cache_dir": ""}
+    not_flags = {"roles": "--role", "prices": "--price"}
     for name in Context.model_fields:
         assert not_flags.get(name, f"--{name.replace('_', '-')}") in shown

@@ -114,7 +114,7 @@ def test_the_transcript_shows_every_turn_of_every_pass() -> None:
 def test_the_transcript_of_a_split_shows_scores_with_their_parts() -> None:
     shown = seen(transcript(sample.record().tree.nodes["0"]))
     assert "c1: ██░░░░░░░░ 25% Is there one such language?" in shown
-    assert "Synthesis debater full won" in shown
+    assert "Synthesis debater full · won" in shown
 
 
 @pytest.mark.parametrize("text", [*sample.HOSTILE, "漢字" * 300, "👩‍👩‍👧" * 50])
@@ -309,3 +309,12 @@ def test_lines_say_once_what_must_not_be_missed_and_nothing_else() -> None:
         "0.1: Leaf judge failed: no [b]reply[/b] came",
         "0: missing: which year",
     ]
+
+
+def test_the_transcript_of_a_leaf_says_what_each_debater_defends() -> None:
+    leaf = sample.record().tree.nodes["0.0"].model_copy(deep=True)
+    for turn in leaf.transcript:
+        turn.side = {"A": "YES", "B": "OTHER"}.get(turn.who)
+    shown = seen(transcript(leaf))
+    assert "Leaf debater A defends YES" in shown
+    assert "Leaf debater B defends the strongest other answer" in shown
