@@ -20,7 +20,6 @@ class Taken(NamedTuple):
     """Peak resident memory when everything was imported."""
     peak_mb: float
     """The same at the end."""
-    cpu_s: float
 
 
 def debate(shape: Shape, url: str, folder: Path) -> Taken:
@@ -37,13 +36,19 @@ def _here(name: str, url: str, folder: Path) -> Taken:
 
     shape = next(shape for shape in (*SHAPES, *GROWING) if shape.name == name)
     imported = _peak_mb()
-    asyncio.run(conducted(shape.context(url, cache_dir=folder), folder))
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return Taken(imported, _peak_mb(), usage.ru_utime + usage.ru_stime)
+    asyncio.run(conducted(shape.context(url), folder))
+    return Taken(imported, _peak_mb())
 
 
 def _peak_mb() -> float:
-    """Peak resident memory of this process, in MB (Linux counts KiB, macOS bytes)."""
+    """Peak resident memory of this process, in MB.
+
+    Linux tells it in ``/proc``. What ``getrusage`` tells there is never below the peak of the
+    process that started this one.
+    """
+    if (status := Path("/proc/self/status")).exists():
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) * 1024 / 1e6
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import cast
 
@@ -19,7 +20,8 @@ from dialectree.state import Question, Ruling
 
 
 async def conducted(context: Context, runs: Path, question: str = QUESTION) -> RunRecord:
-    """One debate with a run folder and its journal."""
+    """One debate with a run folder and its journal; the reply cache lies beside it."""
+    os.environ["DIALECTREE_CACHE_DIR"] = str(runs)
     return await start(method("tsd"), question, context, runs).conduct()
 
 

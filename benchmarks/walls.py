@@ -15,7 +15,9 @@ from benchmarks.shapes import FOUR_LEAVES, SHAPES, Shape
 
 LATENCY_S = 0.2
 SLOTS = 64
-TOGETHER = 20
+TOGETHER = (20, 100)
+WALLS = "wall time over the ideal, one question, 200 ms a call"
+WRONG = "calls too many, too few or made twice"
 RATIO_LIMIT = 1.15
 RATIO_TARGET = 1.05
 
@@ -32,8 +34,7 @@ class Way(NamedTuple):
 
 
 def _as_the_command(shape: Shape, url: str, folder: Path) -> None:
-    context = shape.context(url, cache_dir=folder)
-    asyncio.run(conducted(context, folder))
+    asyncio.run(conducted(shape.context(url), folder))
 
 
 def _in_a_new_process(shape: Shape, url: str, folder: Path) -> None:
@@ -52,64 +53,61 @@ HOST = Way("AsyncSqliteSaver", _as_a_host, False)
 
 def walls(folder: Path, repeats: int) -> Iterator[Figure]:
     """Every shape, as the command drives it and as a host does."""
+    wrong = 0
     for shape in SHAPES:
         ways = (COMMAND, NEW, HOST) if shape is FOUR_LEAVES else (COMMAND, HOST)
         with LocalEndpoint(latency_ms=LATENCY_S * 1000, rules=shape.rules()) as endpoint:
             for way in ways:
-                yield from _wall(endpoint, shape, way, folder, repeats)
+                runs = [_run(endpoint, shape, way, folder, n) for n in range(repeats)]
+                wrong += sum(_wrong(stats, shape.cost.calls) for stats in runs)
+                yield _ratio(shape, way, [stats["wall_s"] for stats in runs])
+    yield Figure(WALLS, f"{WRONG}, in all of these", wrong, limit=0)
 
 
-def _wall(
-    endpoint: LocalEndpoint, shape: Shape, way: Way, folder: Path, repeats: int
-) -> Iterator[Figure]:
+def _run(endpoint: LocalEndpoint, shape: Shape, way: Way, folder: Path, n: int) -> dict[str, Any]:
+    """What the endpoint saw of one debate."""
+    endpoint.reset()
+    place = folder / f"{shape.name} {way.name} {n}"
+    place.mkdir()
+    way.drive(shape, endpoint.url, place)
+    return endpoint.stats()
+
+
+def _wrong(stats: dict[str, Any], calls: int) -> int:
+    """Calls too many or too few, and requests that came twice."""
+    return abs(int(stats["calls"]) - calls) + int(stats["duplicate_requests"])
+
+
+def _ratio(shape: Shape, way: Way, walls_s: list[float]) -> Figure:
     """The best of some runs, from the endpoint's first request to its last reply."""
-    ratios: list[float] = []
-    for n in range(repeats):
-        endpoint.reset()
-        place = folder / f"{shape.name} {way.name} {n}"
-        place.mkdir()
-        way.drive(shape, endpoint.url, place)
-        stats = endpoint.stats()
-        ratios.append(stats["wall_s"] / shape.cost.seconds(LATENCY_S))
-        yield from _miscounted(stats, shape, way)
-    checked = way.checked and shape is FOUR_LEAVES
-    yield Figure(
-        "wall time over the ideal, one question, 200 ms a call",
+    ideal = shape.cost.seconds(LATENCY_S)
+    return Figure(
+        WALLS,
         f"{shape.name}: {way.name}",
-        min(ratios),
-        limit=RATIO_LIMIT if checked else None,
+        min(walls_s) / ideal,
+        limit=RATIO_LIMIT if way.checked and shape is FOUR_LEAVES else None,
         target=RATIO_TARGET,
-        note=f"{shape.cost.calls} calls, path {shape.cost.path}; worst {max(ratios):.3f}",
+        note=f"{shape.cost.calls} calls, path {shape.cost.path}; worst {max(walls_s) / ideal:.3f}",
     )
 
 
-def _miscounted(stats: dict[str, Any], shape: Shape, way: Way) -> Iterator[Figure]:
-    """A figure for each count that is not what it must be."""
-    wrong = {
-        "calls too many or too few": abs(stats["calls"] - shape.cost.calls),
-        "duplicate requests": stats["duplicate_requests"],
-    }
-    for name, value in wrong.items():
-        if value:
-            yield Figure("counts", f"{shape.name}: {way.name}: {name}", value, limit=0)
-
-
 def many(folder: Path) -> Iterator[Figure]:
-    """Many questions at once on one endpoint."""
-    shape, part = FOUR_LEAVES, f"{TOGETHER} questions at once on {SLOTS} slots of 200 ms"
+    """Many questions at once on one endpoint: a few, and enough to keep it busy."""
+    for count in TOGETHER:
+        yield from _crowd(folder / str(count), count)
+
+
+def _crowd(folder: Path, count: int) -> Iterator[Figure]:
+    shape, part = FOUR_LEAVES, f"{count} questions at once on {SLOTS} slots of 200 ms"
     options: dict[str, Any] = {"latency_ms": LATENCY_S * 1000, "max_concurrency": SLOTS}
     with LocalEndpoint(rules=shape.rules(), **options) as endpoint:
-        context = shape.context(endpoint.url, cache_dir=folder, concurrency=SLOTS)
-        asyncio.run(conducted_together(context, folder, TOGETHER))
+        context = shape.context(endpoint.url, concurrency=SLOTS)
+        asyncio.run(conducted_together(context, folder, count))
         stats = endpoint.stats()
-    ideal = shape.cost.seconds(LATENCY_S, SLOTS, TOGETHER)
-    wrong = abs(stats["calls"] - TOGETHER * shape.cost.calls) + stats["duplicate_requests"]
-    yield Figure(part, "utilisation of the slots", stats["utilisation"], note=_why_not_one(ideal))
+    calls = count * shape.cost.calls
+    ideal = shape.cost.seconds(LATENCY_S, SLOTS, count)
+    most = calls * LATENCY_S / (ideal * SLOTS)
+    yield Figure(part, "utilisation", stats["utilisation"], note=f"can be {most:.2f} at most")
     yield Figure(part, "wall time over the lower bound", stats["wall_s"] / ideal)
     yield Figure(part, "calls a second", stats["calls"] / stats["wall_s"])
-    yield Figure(part, "calls that should not be, or are missing", wrong, limit=0)
-
-
-def _why_not_one(ideal_s: float) -> str:
-    most = TOGETHER * FOUR_LEAVES.cost.calls * LATENCY_S / (ideal_s * SLOTS)
-    return f"at most {most:.2f}: all begin together, and each begins with a chain of single calls"
+    yield Figure(part, WRONG, _wrong(stats, calls), limit=0)

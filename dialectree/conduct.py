@@ -10,6 +10,7 @@ import asyncio
 import platform
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -75,7 +76,7 @@ def start(chosen: Method, question: str, context: Context, runs: Path) -> Starte
         settings=_kept(context),
         models={role: spec.address for role, spec in specs.items()},
         started=clock.stamp(),
-        versions={"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}},
+        versions={**_versions()},
     )
     folder.write_record(record)
     return Started(folder, record, chosen, context)
@@ -94,6 +95,11 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
         specs = _speakers(chosen, context)
         record.models = {role: spec.address for role, spec in specs.items()}
     return Started(folder, record, chosen, context)
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}}
 
 
 def _speakers(chosen: Method, context: Context) -> dict[str, Spec]:

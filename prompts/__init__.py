@@ -33,6 +33,14 @@ _TEMPLATES = Environment(
 )
 
 
+def _line(value: str) -> str:
+    """Text on one line: an item of a list cannot pass for two, nor one debater for the other."""
+    return " ".join(value.split())
+
+
+_TEMPLATES.filters["line"] = _line
+
+
 class Prompt(NamedTuple):
     """One prompt, read once: what it is called, how it is decoded, and its two parts."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import Mapping
 
@@ -49,6 +50,8 @@ def follow(run: Started, *, json: bool, quiet: bool, ask: bool) -> None:
     status = 0
     try:
         with view:
+            gc.freeze()  # what the imports made stays, and is not looked through again
+            gc.enable()
             asyncio.run(run.conduct(ask=person if ask else None, watch=watch))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:

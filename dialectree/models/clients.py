@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
 from typing import Any
@@ -48,6 +49,22 @@ class Chat(ChatOpenAI):
         return result
 
 
+_queries: set[str] = set()
+
+
+def _keep_queries_back(record: logging.LogRecord) -> bool:
+    """The HTTP library logs whole addresses; what opens ours stays out of the log."""
+    text = record.getMessage()
+    for query in filter(None, _queries):
+        text = text.replace(query, "***")
+    record.msg, record.args = text, ()
+    return True
+
+
+for _name in ("httpx", "httpx2"):
+    logging.getLogger(_name).addFilter(_keep_queries_back)
+
+
 class Clients:
     """The clients of one event loop. No proxy stands between this machine and itself."""
 
@@ -79,6 +96,7 @@ def _is_loopback(url: str) -> bool:
 
 def _chat(url: str, model: str, key: str, http: DefaultAioHttpClient) -> Chat:
     parts = urlsplit(url)
+    _queries.add(parts.query)
     place = parts.netloc.rpartition("@")[2]
     headers = {}
     if parts.username is not None:

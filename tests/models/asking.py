@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Literal
 
-import pytest
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
@@ -59,12 +58,3 @@ class QuickClock:
     async def sleep(self, duration_s: float) -> None:
         self.slept.append(duration_s)
         await asyncio.sleep(0)
-
-
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> QuickClock:
-    """Nobody has to wait for retries."""
-    made = QuickClock()
-    monkeypatch.setattr(clock, "seconds", made.seconds)
-    monkeypatch.setattr(clock, "sleep", made.sleep)
-    return made

@@ -79,9 +79,12 @@ class ScriptedEndpoint:
     A script may also be a function that chooses an answer to each request's body.
     """
 
-    def __init__(self, *script: Answer, choose: Callable[[Any], Answer] | None = None) -> None:
+    def __init__(
+        self, *script: Answer, choose: Callable[[Any], Answer] | None = None, port: int = 0
+    ) -> None:
         self._script = list(script)
         self._choose = choose
+        self.port = port
         self.bodies: list[Any] = []
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
@@ -90,9 +93,9 @@ class ScriptedEndpoint:
     async def __aenter__(self) -> Self:
         self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
         await site.start()
-        self.port: int = self._runner.addresses[0][1]
+        self.port = self._runner.addresses[0][1]
         self.url = f"http://127.0.0.1:{self.port}/v1"
         return self
 

@@ -1,0 +1,204 @@
+"""The record is folded from the events, however they come: doubled, shuffled, broken off."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+from hypothesis import given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from dialectree import answer
+from dialectree.nodes.leaf_judge import LeafJudgeReply
+from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.records import Event, RunRecord, Tree, Verdict, critical_path, fold
+from tests.graphs.debating import debate, debaters, rate, rule, split
+from tests.scripted import no_reply
+
+
+def _events() -> list[Event]:
+    """Of a debate in which everything happens: failures, a second pass, an unclear question."""
+    model = debaters(2)
+    model.will_say(no_reply(), to=LeafJudgeReply, at="0.0.0")
+    model.will_say(rate(0.9, 0.9, decision="clarify", request="Which year?"), at="0.1")
+    model.will_say(rule("first", 0.2), rule("second", 0.9), at="0.1")
+    writes = model.says(SynthesisReply)
+    model.will_say_now(
+        lambda call: no_reply() if "style is full" in call.prompt else writes(call),
+        to=SynthesisReply,
+        at="0",
+    )
+    model.will_say(split("What of Malaria?", "What of it?"), at="0")
+    return debate(model, max_depth=2, second_pass_below=0.9).events
+
+
+EVENTS = _events()
+TREE, VERDICT = fold(EVENTS)
+few = hypothesis_settings(max_examples=60, deadline=None, database=None)
+
+
+def whole(tree: Tree) -> None:
+    """Every child is a node, and every node a child of its parent."""
+    for node in tree.nodes.values():
+        for child in node.children:
+            assert tree.nodes[child].parent == node.id
+        if node.parent in tree.nodes:
+            parent = tree.nodes[node.parent]
+            assert node.id in parent.children or parent.kind == "open"
+        if node.status == "answered":
+            assert node.verdict is not None
+
+
+def test_the_events_tell_the_whole_debate() -> None:
+    assert list(TREE.nodes) == ["0", "0.0", "0.0.0", "0.0.1", "0.1"]
+    assert {e.kind for e in EVENTS} == {
+        "opened", "spoke", "noted", "asked", "stopped", "branched", "failed", "settled",
+        "concluded",
+    }  # fmt: skip
+    assert [verdict.take for verdict in TREE.nodes["0.1"].earlier] == [1]
+    assert TREE.nodes["0.0.0"].status == "missing"
+    assert VERDICT is not None
+    whole(TREE)
+
+
+def test_folding_twice_changes_nothing() -> None:
+    assert fold([*EVENTS, *EVENTS]) == (TREE, VERDICT)
+    assert fold([e for event in EVENTS for e in (event, event)]) == (TREE, VERDICT)
+
+
+@seed(1)
+@few
+@given(
+    st.lists(st.sampled_from(range(len(EVENTS))), max_size=30), st.randoms(use_true_random=False)
+)
+def test_an_event_that_is_told_again_later_changes_nothing(again: list[int], random: Any) -> None:
+    events = [*EVENTS]
+    for place in again:
+        events.insert(random.randint(place + 1, len(events)), EVENTS[place])
+    tree, verdict = fold(events)
+    assert verdict == VERDICT
+    for node in TREE.nodes.values():
+        told = tree.nodes[node.id]
+        assert told.transcript == node.transcript
+        assert (told.verdict, told.earlier, told.status) == (
+            node.verdict,
+            node.earlier,
+            node.status,
+        )
+        assert (told.kind, told.children, told.provenance) == (
+            node.kind, node.children, node.provenance,
+        )  # fmt: skip
+        assert sorted(told.notes) == sorted(node.notes)
+
+
+@seed(1)
+@few
+@given(st.randoms(use_true_random=False))
+def test_events_of_different_nodes_may_arrive_in_any_order(random: Any) -> None:
+    queues = {node: [e for e in EVENTS if e.node == node] for node in TREE.nodes}
+    mixed: list[Event] = []
+    while any(queues.values()):
+        mixed.append(queues[random.choice([n for n, q in queues.items() if q])].pop(0))
+    assert fold(mixed) == (TREE, VERDICT)
+
+
+def test_turns_side_by_side_may_arrive_in_any_order() -> None:
+    events = debate(debaters(2)).events
+
+    def place(event: Event) -> tuple[object, ...]:
+        return event.node, event.data.get("stage"), event.data.get("step")
+
+    turned = [*events]
+    for n, (one, other) in enumerate(pairwise(events)):
+        if one.kind == other.kind == "spoke" and place(one) == place(other):
+            turned[n], turned[n + 1] = other, one
+    assert turned != events
+    assert fold(turned) == fold(events)
+
+
+@pytest.mark.parametrize("end", range(len(EVENTS)))
+def test_a_run_that_was_broken_off_anywhere_has_a_record(end: int) -> None:
+    tree, verdict = fold(EVENTS[:end])
+    assert verdict is None
+    whole(tree)
+    record = RunRecord(
+        run_id="1", protocol="tsd", method="tsd", input={}, started="", tree=tree, verdict=verdict
+    )
+    assert RunRecord.read(record.model_dump_json()) == record
+
+
+@seed(1)
+@few
+@given(st.randoms(use_true_random=False), st.integers(0, len(EVENTS)))
+def test_so_has_one_whose_last_events_of_some_nodes_were_lost(random: Any, end: int) -> None:
+    queues = {node: [e for e in EVENTS if e.node == node] for node in TREE.nodes}
+    mixed: list[Event] = []
+    for _ in range(end):
+        if left := [n for n, q in queues.items() if q]:
+            mixed.append(queues[random.choice(left)].pop(0))
+    whole(fold(mixed)[0])
+
+
+def event(node: str, kind: str, **data: Any) -> Event:
+    return Event.model_validate({"t": "", "run_id": "", "node": node, "kind": kind, "data": data})
+
+
+def test_a_question_that_is_split_anew_disowns_what_came_of_the_first_split() -> None:
+    def opened(node: str, text: str) -> Event:
+        parent = node.rpartition(".")[0] or None
+        return event(node, "opened", text=text, depth=node.count("."), parent=parent)
+
+    first = [
+        opened("0", "why?"),
+        event("0", "branched", children=["0.0", "0.1"]),
+        opened("0.0", "old a?"),
+        opened("0.1", "old b?"),
+        event("0.1", "branched", children=["0.1.0"]),
+        opened("0.1.0", "old c?"),
+    ]
+    tree, _ = fold([*first, event("0", "branched", children=["0.0"]), opened("0.0", "new a?")])
+    assert {i: node.text for i, node in tree.nodes.items()} == {"0": "why?", "0.0": "new a?"}
+    tree, _ = fold([*first, event("0", "stopped", why="max_depth")])
+    assert set(tree.nodes) == {"0"}
+
+
+def test_a_path_of_calls_can_be_told_of_a_broken_off_run() -> None:
+    done = debate(debaters(2), max_depth=2)
+    for end in range(0, len(done.events), 5):
+        tree, _ = fold(done.events[:end])
+        calls = [c for c in done.calls if c.node in tree.nodes]
+        assert critical_path(tree, calls) <= done.usage.critical_path_calls
+
+
+def test_a_verdict_given_once_is_not_lost_to_a_later_failure() -> None:
+    verdict = {"answer": "so", "rationale": "", "confidence": 0.5}
+    opened = event("0", "opened", text="why?", depth=0)
+    settled, none = event("0", "settled", verdict=verdict), event("0", "settled", verdict=None)
+    for events in ([settled, none], [none, settled]):
+        node = fold([opened, *events])[0].nodes["0"]
+        assert (node.status, node.verdict is not None) == ("answered", True)
+
+
+def test_the_verdict_is_the_last_that_was_told() -> None:
+    told = [event("0", "concluded", answer=text, confidence=0.5) for text in ("one", "two")]
+    assert fold(told)[1] == Verdict(answer="two", confidence=0.5)
+
+
+def test_two_runs_of_one_question_give_one_record_but_for_times_and_ids(tmp_path: Path) -> None:
+    def record(delay: float) -> dict[str, Any]:
+        model = debaters(3)
+        model.wait = lambda call: delay * (crc32(repr(call).encode()) % 7)
+        model.will_say(no_reply(), to=LeafJudgeReply, at="0.1")
+        made = answer(
+            "Which is it?", model=model, cache=False, runs=tmp_path, max_depth=2, max_nodes=11,
+            second_pass_below=0.9, seed=3,
+        )  # fmt: skip
+        kept = made.model_dump(exclude={"run_id", "started", "ended"})
+        del kept["usage"]["wall_s"]
+        return kept
+
+    assert record(0.0) == record(0.002)

@@ -1,0 +1,219 @@
+"""Stopping rules are pure and total; drawings and schemas show what a reader should see."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from hypothesis import given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from dialectree.context import Context, build
+from dialectree.graphs import (
+    METHODS,
+    leaf_debate,
+    second_pass,
+    single_shot,
+    subtree,
+    synthesis_debate,
+    tree_structured_debate,
+)
+from dialectree.nodes.decomposer import Why
+from tests.nodes.test_findings import finding
+
+MODULES = (
+    tree_structured_debate,
+    subtree,
+    leaf_debate,
+    synthesis_debate,
+    second_pass,
+    single_shot,
+)
+DRAWINGS = Path(__file__).parent / "drawings"
+
+
+def graphs() -> list[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]:
+    return [(module.__name__.rpartition(".")[2], module.graph) for module in MODULES]
+
+
+NAMED = pytest.mark.parametrize(("name", "graph"), graphs(), ids=[name for name, _ in graphs()])
+
+
+# Drawings
+
+
+@NAMED
+def test_the_drawing_of_a_graph_is_as_it_was_agreed(
+    name: str, graph: CompiledStateGraph[Any, Any, Any, Any]
+) -> None:
+    drawing = graph.get_graph().draw_mermaid()
+    assert drawing == (DRAWINGS / f"{name}.mmd").read_text()
+
+
+@NAMED
+def test_every_step_can_be_reached_and_leads_to_the_end(
+    name: str, graph: CompiledStateGraph[Any, Any, Any, Any]
+) -> None:
+    edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+
+    def reached(start: str, forwards: bool) -> set[str]:
+        seen, todo = {start}, [start]
+        while todo:
+            here = todo.pop()
+            ways = (
+                {b for a, b in edges if a == here}
+                if forwards
+                else {a for a, b in edges if b == here}
+            )
+            todo += ways - seen
+            seen |= ways
+        return seen
+
+    steps = set(graph.get_graph().nodes)
+    assert reached("__start__", True) == reached("__end__", False) == steps
+
+
+def test_the_whole_drawing_shows_every_role_as_a_step_of_its_own() -> None:
+    drawn = tree_structured_debate.graph.get_graph(xray=True).nodes
+    steps = {name.rpartition(":")[2] for name in drawn}
+    spoken_by = {
+        "leaf_debater": {"debater_a", "debater_b"},
+        "synthesis_debater": {"concise", "full"},
+    }
+    for role in METHODS["tsd"].roles:
+        assert spoken_by.get(role, {role}) <= steps
+    assert {name for name in drawn if name.startswith("second_pass:leaf_again:debater")}
+
+
+# Schemas
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(name: str) -> None:
+    graph = METHODS[name].graph()
+    assert graph.get_input_jsonschema()["properties"].keys() == {"question"}
+    out = graph.get_output_jsonschema()
+    assert out["properties"].keys() == {"verdict"}
+    assert out["$defs"]["Verdict"]["properties"].keys() == {
+        "answer", "explanation", "confidence", "notes",
+    }  # fmt: skip
+    context = graph.get_context_jsonschema()
+    assert context is not None
+    assert {"model", "roles", "max_depth", "depth_profile", "seed"} <= context["properties"].keys()
+    assert all(part.get("description") for part in context["properties"].values())
+
+
+@NAMED
+def test_no_graph_hides_its_input_or_output(
+    name: str, graph: CompiledStateGraph[Any, Any, Any, Any]
+) -> None:
+    for schema in (graph.get_input_jsonschema(), graph.get_output_jsonschema()):
+        assert schema["properties"]
+
+
+# Rules
+
+passed = st.builds(
+    lambda **given: Runtime(context=build(model="openai:any", **given)),
+    depth_profile=st.sampled_from(["adaptive", "fixed", "safety"]),
+    ask=st.booleans(),
+    leaf_rounds=st.integers(1, 3),
+    synthesis_rounds=st.integers(1, 3),
+    second_pass_below=st.none() | st.floats(0, 1),
+    seed=st.integers(0, 9),
+)
+contexts = passed | st.builds(Runtime)
+"""Settings that a caller passed, or none."""
+ids = st.sampled_from(["0", "0.1", "0.10.2"])
+findings = st.builds(
+    finding,
+    ids,
+    answer=st.none() | st.just("so"),
+    confidence=st.none() | st.floats(0, 1),
+    take=st.integers(1, 2),
+)
+styles = st.sampled_from(["concise", "full"])
+statements = st.builds(lambda who: {"debater": who}, st.sampled_from("AB"))
+failed = {"failed": st.just(True)}
+
+STATES = {
+    subtree: st.fixed_dictionaries(
+        {
+            "id": ids,
+            "take": st.just(1),
+            "attempt": st.integers(1, 2),
+            "unclear": st.lists(st.just("Which year?"), max_size=1),
+            "stopped": st.sampled_from([None, *get_args(Why)]),
+            "children": st.lists(st.fixed_dictionaries({"id": ids}), max_size=4),
+        }
+    ),
+    leaf_debate: st.fixed_dictionaries(
+        {"id": ids, "take": st.integers(1, 2), "transcript": st.lists(statements, max_size=7)},
+        optional=failed,
+    ),
+    synthesis_debate: st.fixed_dictionaries(
+        {
+            "take": st.integers(1, 2),
+            "round": st.integers(0, 4),
+            "findings": st.lists(findings, max_size=4),
+            "candidates": st.lists(st.builds(lambda s: {"style": s}, styles), max_size=4),
+            "gone": st.lists(styles, max_size=2),
+        },
+        optional=failed,
+    ),
+    second_pass: st.fixed_dictionaries(
+        {
+            "id": ids,
+            "question": st.just("What?"),
+            "path": st.just([]),
+            "depth": st.integers(0, 3),
+            "leaves": st.lists(ids, max_size=3),
+            "certified": st.lists(findings, max_size=4),
+            "findings": st.lists(findings, max_size=4),
+        }
+    ),
+    tree_structured_debate: st.fixed_dictionaries({"finding": findings}, optional=failed),
+    single_shot: st.fixed_dictionaries({}, optional=failed),
+}
+RULES = [
+    (module, name)
+    for module in MODULES
+    for name in vars(module)
+    if name.startswith("after_") or name == "who_opens"
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), RULES, ids=[f"{m.__name__.rpartition('.')[2]}.{n}" for m, n in RULES]
+)
+def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
+    module: Any, name: str
+) -> None:
+    rule = getattr(module, name)
+    steps = {*module.graph.get_graph().nodes, "__end__"}
+
+    @seed(1)
+    @hypothesis_settings(max_examples=60, deadline=None, database=None)
+    @given(state=STATES[module], runtime=contexts)
+    def check(state: dict[str, Any], runtime: Runtime[Context]) -> None:
+        before = repr(state)
+        arguments = (state, runtime) if "runtime" in get_type_hints(rule) else (state,)
+        chosen = rule(*arguments)
+        assert repr(state) == before
+        for way in chosen if isinstance(chosen, list) else [chosen]:
+            assert (way.node if isinstance(way, Send) else way) in steps
+        assert chosen == rule(*arguments)
+
+    check()
+
+
+def test_every_graph_bears_the_name_of_its_file() -> None:
+    for name, graph in graphs():
+        assert graph.name == name
+        assert import_module(f"dialectree.graphs.{name}").graph is graph

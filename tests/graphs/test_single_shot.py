@@ -1,0 +1,34 @@
+"""The baseline: one question, one call, one answer."""
+
+import asyncio
+
+from dialectree.graphs.single_shot import graph
+from dialectree.nodes.answerer import AnswererReply
+from tests.graphs.debating import QUESTION, context, debate
+from tests.scripted import ScriptedModel
+
+
+def test_the_question_goes_to_one_model_once() -> None:
+    model = ScriptedModel()
+    model.will_say(AnswererReply(answer="Drought.", explanation="It dried up.", confidence=0.6))
+    done = debate(model, graph=graph)
+    assert model.places == [("0", "answerer")]
+    assert QUESTION in model.prompts[0]
+    assert (done.verdict.answer, done.verdict.confidence) == ("Drought.", 0.6)
+    assert done.verdict.confidence_source == "answerer"
+    assert (done.usage.calls, done.usage.critical_path_calls) == (1, 1)
+    assert (done.node().kind, done.node().provenance) == ("leaf", ["0"])
+
+
+def test_it_gives_the_same_kind_of_verdict_as_a_debate() -> None:
+    model = ScriptedModel()
+    model.will_say(AnswererReply(answer="Drought.", explanation="It dried up.", confidence=0.6))
+    out = asyncio.run(graph.ainvoke({"question": QUESTION}, context=context(model)))
+    assert out == {
+        "verdict": {
+            "answer": "Drought.",
+            "explanation": "It dried up.",
+            "confidence": 0.6,
+            "notes": [],
+        }
+    }

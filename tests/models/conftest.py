@@ -1,0 +1,17 @@
+"""What the tests of the door share."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialectree import clock
+from tests.models.asking import QuickClock
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> QuickClock:
+    """Nobody has to wait for retries."""
+    made = QuickClock()
+    monkeypatch.setattr(clock, "seconds", made.seconds)
+    monkeypatch.setattr(clock, "sleep", made.sleep)
+    return made

@@ -1,0 +1,165 @@
+"""The reply cache: one file, many processes, every kind of damage."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dialectree.errors import DiskFull, InputError
+from dialectree.models.cache import ReplyCache, reply_cache
+from dialectree.models.endpoints import Completion
+
+DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "replies.sqlite3"
+
+
+def put(path: Path, key: str, done: Completion) -> None:
+    asyncio.run(ReplyCache(path).put(key, done))
+
+
+def get(path: Path, key: str) -> Completion | None:
+    return asyncio.run(ReplyCache(path).get(key))
+
+
+def test_what_was_put_in_comes_out_whole(path: Path) -> None:
+    assert get(path, "key") is None
+    put(path, "key", DONE)
+    assert get(path, "key") == DONE
+    assert get(path, "other") is None
+
+
+def test_the_first_reply_stays(path: Path) -> None:
+    put(path, "key", DONE)
+    put(path, "key", DONE._replace(text="later"))
+    assert get(path, "key") == DONE
+
+
+def test_a_folder_has_one_cache_a_process(tmp_path: Path) -> None:
+    assert reply_cache(tmp_path) is reply_cache(tmp_path)
+
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from dialectree.models.cache import ReplyCache
+from dialectree.models.endpoints import Completion
+
+async def main():
+    cache, name = ReplyCache(Path(sys.argv[1])), sys.argv[2]
+    for n in range(60):
+        await cache.put(f"{name}.{n}", Completion(f"{name} says {n}"))
+        assert (await cache.get(f"{name}.{n}")).text == f"{name} says {n}"
+
+asyncio.run(main())
+"""
+
+
+def test_processes_share_the_file(path: Path) -> None:
+    words = [sys.executable, "-W", "error", "-c", WRITER, str(path)]
+    writers = [
+        subprocess.Popen([*words, name], stderr=subprocess.PIPE, text=True) for name in "abc"
+    ]
+    for writer in writers:
+        _, said = writer.communicate(timeout=60)
+        assert (writer.returncode, said) == (0, "")
+    found = [get(path, f"{name}.{n}") for name in "abc" for n in range(60)]
+    assert all(found)
+
+
+def test_a_file_that_is_no_database_is_one_clear_line(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"this is no database, and never was one " * 100)
+    with pytest.raises(InputError, match="--no-cache") as error:
+        get(path, "key")
+    assert str(path) in str(error.value)
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match="--no-cache"):
+        put(path, "key", DONE)
+
+
+def test_a_file_with_a_hole_in_it_is_one_clear_line(path: Path) -> None:
+    for n in range(20):
+        put(path, f"key {n}", DONE._replace(text="x" * 2000))
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    for rest in path.parent.glob("*-*"):
+        rest.unlink()
+    with pytest.raises(InputError, match="--no-cache"):
+        get(path, "key 7")
+
+
+def test_an_entry_that_cannot_be_read_is_one_clear_line(path: Path) -> None:
+    put(path, "key", DONE)
+    for entry in ("{", "[]", json.dumps({"speech": "?"})):
+        with sqlite3.connect(path) as other:
+            other.execute("update completions set completion = ?", (entry,))
+        other.close()
+        with pytest.raises(InputError, match="delete the file"):
+            get(path, "key")
+
+
+def test_a_table_of_another_shape_is_one_clear_line(path: Path) -> None:
+    path.parent.mkdir()
+    other = sqlite3.connect(path)
+    other.execute("create table completions (name text)")
+    other.close()
+    with pytest.raises(InputError, match="no such column"):
+        get(path, "key")
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="DIALECTREE_CACHE_DIR"):
+        get(tmp_path / "file" / "replies.sqlite3", "key")
+
+
+FILLER = """
+import asyncio, resource, sys
+from pathlib import Path
+from dialectree.errors import DialectreeError
+from dialectree.models.cache import ReplyCache
+from dialectree.models.endpoints import Completion
+
+async def main():
+    cache = ReplyCache(Path(sys.argv[1]))
+    await cache.put("first", Completion("x"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+    for n in range(400):
+        await cache.put(f"{n}", Completion("x" * 3000))
+
+try:
+    asyncio.run(main())
+except DialectreeError as error:
+    print(type(error).__name__, error.status, error)
+"""
+
+
+def test_a_full_disk_is_one_clear_line_and_what_was_kept_stays(path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FILLER, str(path)], capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("DiskFull 4 no room left for the reply cache")
+    assert get(path, "first") == Completion("x")
+    put(path, "later", DONE)
+    assert get(path, "later") == DONE
+
+
+def test_what_sqlite_calls_full_is_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = ReplyCache(path)
+    asyncio.run(cache.put("key", DONE))
+    assert cache._connection is not None
+    cache._connection.execute("pragma max_page_count = 4")
+    with pytest.raises(DiskFull, match="no room left"):
+        asyncio.run(cache.put("big", Completion("x" * 200_000)))

@@ -1,0 +1,679 @@
+"""The door: repairs, journal, budgets, cache, and what never leaves it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from dialectree.conduct import start
+from dialectree.context import Context, build
+from dialectree.errors import (
+    BudgetReached,
+    CallError,
+    DialectreeError,
+    DiskFull,
+    KeyRefused,
+    ReplayMiss,
+    ReplyError,
+    RequestError,
+)
+from dialectree.graphs import method
+from dialectree.models import replies, run
+from dialectree.models.door import Run
+from dialectree.records import Call
+from dialectree.runs import Journal
+from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
+from tests.scripted import ScriptedModel
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    return tmp_path / "calls.jsonl"
+
+
+def lines(path: Path) -> list[Call]:
+    return [Call.model_validate_json(line) for line in path.read_bytes().splitlines()]
+
+
+# Repairs
+
+
+BAD = {
+    "prose": ("I'd say A.", "not a JSON object"),
+    "empty": ("", "the reply is empty"),
+    "only thinking": ("<think>A?", "thinking and no reply"),
+    "out of range": (GOOD.replace("0.7", "123"), "confidence: input should be less than"),
+    "a wrong type": (GOOD.replace("0.7", '"0.7"'), "confidence: input should be a valid number"),
+    "cut off": (GOOD[:30], "not one whole JSON object"),
+    "an id that was not offered": (GOOD.replace('"A"', '"B"'), "winner: 'B' is not one of A"),
+}
+
+
+@pytest.mark.parametrize(("text", "fault"), BAD.values(), ids=BAD.keys())
+def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(text: str, fault: str) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(text), says(text), says(GOOD)) as served:
+            assert await question(at(served.url), ids={"winner": ["A"]}) == RULE
+            first, second, third = (body["messages"] for body in served.bodies)
+            for mended in (second, third):
+                assert fault in mended[-1]["content"]
+                assert "JSON Schema" in mended[-1]["content"]
+            assert "Is it so?" in json.dumps(third)
+            assert len({json.dumps(messages) for messages in (first, second, third)}) == 3
+            if text:
+                assert second[-2] == {"role": "assistant", "content": text}
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize(("text", "fault"), BAD.values(), ids=BAD.keys())
+def test_a_reply_that_stays_invalid_is_an_error_that_names_prompt_node_and_fault(
+    text: str, fault: str
+) -> None:
+    async def ask() -> int:
+        async with ScriptedEndpoint(says(text)) as served:
+            with pytest.raises(ReplyError) as error:
+                await question(at(served.url), node="0.2", ids={"winner": ["A"]})
+            assert str(error.value).startswith(f"{PROMPT}@1 at node 0.2: ")
+            assert fault in str(error.value)
+            assert error.value.role == "judge"
+            return len(served.bodies)
+
+    assert asyncio.run(ask()) == 3
+
+
+def test_a_refusal_is_asked_about_again_and_then_an_error() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(None, refusal="I will not.")) as served:
+            with pytest.raises(ReplyError, match=r"the model declined: I will not\."):
+                await question(at(served.url))
+            assert len(served.bodies) == 3
+            assert "declined" in served.bodies[1]["messages"][-1]["content"]
+
+    asyncio.run(ask())
+
+
+def test_a_reply_that_was_cut_off_gets_twice_the_tokens() -> None:
+    async def ask() -> None:
+        cut = says(GOOD[:20], "length")
+        async with ScriptedEndpoint(cut, cut, says(GOOD)) as served:
+            assert await question(at(served.url), max_tokens=100) == RULE
+            assert [body["max_tokens"] for body in served.bodies] == [100, 200, 400]
+
+    asyncio.run(ask())
+
+
+def test_a_long_invalid_reply_is_shown_in_part() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says("no " * 300_000), says(GOOD)) as served:
+            assert await question(at(served.url)) == RULE
+            assert len(json.dumps(served.bodies[1])) < 20_000
+
+    asyncio.run(ask())
+
+
+# The journal
+
+
+@contextmanager
+def kept(path: Path, context: Context) -> Iterator[Run]:
+    """A run with a journal at ``path``."""
+    journal = Journal(path)
+    try:
+        yield Run("run", context, journal)
+    finally:
+        journal.close()
+
+
+def test_every_call_is_on_disk_before_anybody_reads_its_reply(
+    calls: Path, monkeypatch: pytest.MonkeyPatch, quick: QuickClock
+) -> None:
+    read = replies.read
+    on_disk: list[list[Call]] = []
+    synced: list[int] = []
+
+    def look(*given: Any) -> Any:
+        on_disk.append(lines(calls))
+        assert len(synced) == len(on_disk)
+        return read(*given)
+
+    monkeypatch.setattr(replies, "read", look)
+    monkeypatch.setattr("os.fsync", synced.append)
+
+    async def ask() -> None:
+        script = (fails(500), says("no", tokens=(3, 4)), says(GOOD, tokens=(5, 6)))
+        async with ScriptedEndpoint(*script) as served:
+            with kept(calls, at(served.url)) as run:
+                await question(at(served.url), run, node="0.1")
+
+    asyncio.run(ask())
+    first, second = on_disk[-1]
+    assert [len(seen) for seen in on_disk] == [1, 2]
+    assert (first.reply, first.attempts, first.repair) == ("no", 2, 0)
+    assert (second.reply, second.attempts, second.repair) == (GOOD, 1, 1)
+    assert (second.prompt_tokens, second.completion_tokens) == (5, 6)
+    assert (second.node, second.role, second.stage, second.step) == ("0.1", "judge", "debate", 0)
+    assert (second.prompt, second.model, second.source) == (f"{PROMPT}@1", "openai:any", "model")
+    assert first.key != second.key
+    assert first.started <= first.ended <= second.started <= second.ended
+
+
+def test_finished_calls_are_answered_from_the_journal_failures_too(
+    calls: Path, quick: QuickClock
+) -> None:
+    async def ask(url: str) -> list[object]:
+        with kept(calls, at(url)) as run:
+            nodes = [question(at(url), run, node=f"0.{n}") for n in range(4)]
+            found = await asyncio.gather(*nodes, return_exceptions=True)
+        return [str(each) if isinstance(each, Exception) else each for each in found]
+
+    def choose(body: Any) -> Answer:
+        answers = [fails(500), says("no"), says(GOOD), says(GOOD)]
+        return answers[int(body["seed"]) % 4]
+
+    async def twice() -> tuple[list[object], list[object], int, int]:
+        async with ScriptedEndpoint(choose=choose) as served:
+            first = await ask(served.url)
+            made = len(served.bodies)
+            return first, await ask(served.url), made, len(served.bodies)
+
+    first, second, made, made_after = asyncio.run(twice())
+    assert first == second
+    assert any("no reply" in str(each) for each in first)
+    assert made_after == made
+
+
+def test_a_run_can_be_resumed_at_another_address(calls: Path) -> None:
+    async def ask(*script: Answer) -> int:
+        async with ScriptedEndpoint(*script) as served:
+            with kept(calls, at(served.url)) as run:
+                assert await question(at(served.url), run) == RULE
+            return len(served.bodies)
+
+    assert asyncio.run(ask(says(GOOD))) == 1
+    assert asyncio.run(ask(fails(500))) == 0
+
+
+def test_another_model_decoding_question_reply_or_seed_is_another_call(calls: Path) -> None:
+    async def ask() -> int:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            context = at(served.url)
+            for _ in range(2):
+                with kept(calls, context) as run:
+                    await question(context, run)
+                    await question(at(served.url, model="openai:other"), run)
+                    await question(context, run, max_tokens=9)
+                    await question(context, run, question="Is it really so?")
+                    await question(context, run, ids={"winner": ["A"]})
+                    await question(at(served.url, seed=1), run)
+                    await question(context, run, node="0.1")
+                    await question(context, run, role="other")
+            return len(served.bodies)
+
+    assert asyncio.run(ask()) == 8
+    assert len({call.key for call in lines(calls)}) == 8
+
+
+def test_a_question_that_is_given_up_does_not_lose_its_reply(calls: Path) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(after(0.1, says(GOOD))) as served:
+            with kept(calls, at(served.url)) as run:
+                asking = asyncio.create_task(question(at(served.url), run))
+                while not served.bodies:
+                    await asyncio.sleep(0.01)
+                asking.cancel()
+                await asyncio.wait([asking])
+                await run.land()
+
+    asyncio.run(ask())
+    assert [call.reply for call in lines(calls)] == [GOOD]
+
+
+def test_abandoned_calls_end_at_once_and_leave_no_line(calls: Path) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(after(60, says(GOOD))) as served:
+            with kept(calls, at(served.url)) as run:
+                asking = asyncio.create_task(question(at(served.url), run))
+                while not served.bodies:
+                    await asyncio.sleep(0.01)
+                run.abandon()
+                await asyncio.wait_for(run.land(), 5)
+                with pytest.raises(asyncio.CancelledError):
+                    await asking
+
+    asyncio.run(ask())
+    assert lines(calls) == []
+
+
+def test_no_question_is_asked_after_the_end_of_the_run(calls: Path) -> None:
+    async def ask() -> int:
+        async with ScriptedEndpoint(after(0.05, says(GOOD))) as served:
+            context = at(served.url, concurrency=2)
+            with kept(calls, context) as run:
+                nodes = [question(context, run, node=f"0.{n}") for n in range(10)]
+                tasks = [asyncio.create_task(node) for node in nodes]
+                while not served.bodies:
+                    await asyncio.sleep(0.01)
+                await run.land()
+                await asyncio.wait(tasks)
+            return len(served.bodies)
+
+    assert asyncio.run(ask()) == 2
+    assert len(lines(calls)) == 2
+
+
+def test_a_full_disk_stops_the_run_before_the_reply_is_read(
+    calls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            monkeypatch.setattr("os.fsync", full)
+            with kept(calls, at(served.url)) as run:
+                with pytest.raises(DiskFull, match="no room left to write"):
+                    await question(at(served.url), run)
+                with pytest.raises(DiskFull):
+                    await question(at(served.url), run, node="0.1")
+            assert len(served.bodies) == 1
+            assert calls.read_bytes() == b""
+
+    asyncio.run(ask())
+
+
+# What ends a run ends it for everybody
+
+
+@pytest.mark.parametrize(("answer", "kind"), [(fails(401), KeyRefused), (fails(404), RequestError)])
+def test_a_final_error_stops_the_questions_that_wait(
+    answer: Answer, kind: type[DialectreeError]
+) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(answer) as served:
+            context = at(served.url, concurrency=1)
+            run = Run("run", context)
+            nodes = [question(context, run, node=f"0.{n}") for n in range(20)]
+            found = await asyncio.gather(*nodes, return_exceptions=True)
+            assert {type(error) for error in found} == {kind}
+            assert len(served.bodies) == 1
+
+    asyncio.run(ask())
+
+
+def test_a_failed_call_stops_nobody_else(quick: QuickClock) -> None:
+    def choose(body: Any) -> Answer:
+        return fails(500) if "first" in json.dumps(body["messages"]) else says(GOOD)
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(choose=choose) as served:
+            run = Run("run", at(served.url))
+            with pytest.raises(CallError) as error:
+                await question(at(served.url), run, question="the first")
+            assert error.value.role == "judge"
+            assert await question(at(served.url), run, question="the second") == RULE
+
+    asyncio.run(ask())
+
+
+# Budgets
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 64])
+def test_a_budget_of_calls_is_never_overshot_and_what_is_under_way_is_kept(
+    at_once: int, calls: Path
+) -> None:
+    async def ask() -> list[Any]:
+        async with ScriptedEndpoint(after(0.01, says(GOOD))) as served:
+            context = at(served.url, concurrency=at_once, max_calls=5)
+            with kept(calls, context) as run:
+                nodes = [question(context, run, node=f"0.{n}") for n in range(20)]
+                found = await asyncio.gather(*nodes, return_exceptions=True)
+            assert len(served.bodies) == 5
+            return found
+
+    found = asyncio.run(ask())
+    assert sum(each == RULE for each in found) == 5
+    assert sum(isinstance(each, BudgetReached) for each in found) == 15
+    assert len(lines(calls)) == 5
+
+
+def test_repairs_count_towards_a_budget_of_calls() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says("no")) as served:
+            with pytest.raises(BudgetReached, match="--max-calls 2"):
+                await question(at(served.url, max_calls=2))
+            assert len(served.bodies) == 2
+
+    asyncio.run(ask())
+
+
+def test_a_budget_of_money_stops_before_the_next_call() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD, tokens=(400_000, 100_000))) as served:
+            context = at(served.url, max_cost=1.5, prices={"openai:any": (1, 4)})
+            run = Run("run", context)
+            await question(context, run)
+            await question(context, run, node="0.1")
+            with pytest.raises(BudgetReached, match=r"--max-cost 1\.5"):
+                await question(context, run, node="0.2")
+
+    asyncio.run(ask())
+
+
+def test_one_limiter_serves_many_runs_at_once() -> None:
+    async def ask() -> int:
+        async with ScriptedEndpoint(after(0.005, says(GOOD))) as served:
+            context = at(served.url, concurrency=4)
+            runs = [Run(str(n), context) for n in range(6)]
+            await asyncio.gather(
+                *(question(context, run, node=f"0.{n}") for run in runs for n in range(5))
+            )
+            return served.peak
+
+    assert asyncio.run(ask()) <= 4
+
+
+# The cache
+
+
+def cached(url: str, **settings: Any) -> Context:
+    return at(url, cache=True, **settings)
+
+
+def test_a_request_that_was_made_before_is_answered_from_the_cache(calls: Path) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD, tokens=(5, 6))) as served:
+            context = cached(served.url, prices={"openai:any": (1e6, 0)})
+            assert await question(context) == RULE
+            with kept(calls, context) as again:
+                assert await question(context, again) == RULE
+            assert len(served.bodies) == 1
+
+    asyncio.run(ask())
+    (call,) = lines(calls)
+    assert (call.source, call.reply, call.prompt_tokens, call.cost) == ("cache", GOOD, 5, 5.0)
+
+
+def test_a_cached_reply_costs_nothing_of_a_budget() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            await question(cached(served.url))
+            run = Run("again", cached(served.url, max_calls=1))
+            await question(cached(served.url, max_calls=1), run)
+            await question(cached(served.url, max_calls=1), run, node="0.1")
+            assert len(served.bodies) == 2
+
+    asyncio.run(ask())
+
+
+def test_five_samples_stay_five() -> None:
+    async def ask() -> None:
+        def choose(body: Any) -> Answer:
+            return says(GOOD.replace("So it is.", f"Seed {body['seed']}"))
+
+        async with ScriptedEndpoint(choose=choose) as served:
+            for _ in range(2):
+                samples = [await question(cached(served.url, seed=n)) for n in range(5)]
+                assert len({reply.answer for reply in samples}) == 5
+            assert len(served.bodies) == 5
+
+    asyncio.run(ask())
+
+
+def test_models_of_one_name_at_two_addresses_are_two() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as one, ScriptedEndpoint(says(GOOD)) as two:
+            await question(cached(one.url))
+            await question(cached(two.url))
+            assert (len(one.bodies), len(two.bodies)) == (1, 1)
+
+    asyncio.run(ask())
+
+
+def test_repairs_are_cached_each_for_itself_and_failures_are_not(quick: QuickClock) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says("no"), says(GOOD)) as served:
+            for _ in range(2):
+                assert await question(cached(served.url)) == RULE
+            assert len(served.bodies) == 2
+        async with ScriptedEndpoint(*[fails(500)] * 6, says(GOOD)) as served:
+            with pytest.raises(CallError):
+                await question(cached(served.url))
+            assert await question(cached(served.url)) == RULE
+
+    asyncio.run(ask())
+
+
+def test_without_the_cache_every_question_is_paid() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            for _ in range(2):
+                await question(at(served.url))
+            assert len(served.bodies) == 2
+
+    asyncio.run(ask())
+
+
+def test_replay_needs_no_endpoint_and_a_miss_is_an_error() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            await question(cached(served.url))
+        replay = cached(served.url, replay=True)
+        assert await question(replay) == RULE
+        with pytest.raises(ReplayMiss, match=r"single_shot/answerer@1 at node 0\.1"):
+            await question(replay, node="0.1")
+
+    asyncio.run(ask())
+
+
+# Live models
+
+
+def scripted(*replies: Rule) -> ScriptedModel:
+    model = ScriptedModel()
+    model.will_say(*replies)
+    return model
+
+
+def test_a_live_model_answers_in_place_of_a_spec_and_is_never_cached() -> None:
+    model = scripted(RULE)
+    context = build(model=model, cache=True)
+    for asked in (1, 2):
+        assert asyncio.run(question(context)) == RULE
+        assert len(model.asked) == asked
+
+
+def test_a_live_model_cannot_be_replayed() -> None:
+    with pytest.raises(ReplayMiss):
+        asyncio.run(question(build(model=scripted(RULE), replay=True)))
+
+
+def test_a_role_can_have_a_live_model_of_its_own() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            other = RULE.model_copy(update={"answer": "Not so."})
+            context = at(served.url, roles={"critic": scripted(other)})
+            assert await question(context) == RULE
+            assert await question(context, role="critic") == other
+
+    asyncio.run(ask())
+
+
+# In a graph that somebody else drives
+
+
+class State(TypedDict):
+    node: str
+
+
+def nested() -> Any:
+    """A graph whose two nodes ask one question each, the second one inside a graph of its own."""
+
+    async def asks(state: State, runtime: Runtime[Context]) -> State:
+        await question(runtime.context, run.run_of(runtime), node=state["node"])
+        return {"node": state["node"] + ".0"}
+
+    inner = StateGraph(State, context_schema=Context)
+    inner.add_node("asks", asks)
+    inner.add_edge(START, "asks")
+    inner.add_edge("asks", END)
+    outer = StateGraph(State, context_schema=Context)
+    outer.add_node("asks", asks)
+    outer.add_node("inner", inner.compile())
+    outer.add_edge(START, "asks")
+    outer.add_edge("asks", "inner")
+    outer.add_edge("inner", END)
+    return outer.compile()
+
+
+def test_a_hosts_graph_and_those_inside_it_share_one_budget() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            graph = nested()
+            await graph.ainvoke({"node": "0"}, context=at(served.url, max_calls=2))
+            with pytest.raises(BudgetReached):
+                await graph.ainvoke({"node": "0"}, context=at(served.url, max_calls=1))
+            assert len(served.bodies) == 3
+
+    asyncio.run(ask())
+
+
+# Secrets
+
+
+KEY, PASSWORD, TOKEN = "sk-very-secret-key", "open%20sesame", "token-in-a-query"
+
+
+def stored(folder: Path) -> str:
+    """All that lies in a folder, as one text."""
+    return "".join(
+        path.read_bytes().decode(errors="replace") for path in folder.rglob("*") if path.is_file()
+    )
+
+
+TELLTALES = {
+    "an answer": says('{"answer": "Yes.", "explanation": "So.", "confidence": 1}'),
+    "a refused key": fails(401, f"Incorrect key {KEY} for user:{PASSWORD}, ?api_key={TOKEN}"),
+    "a bad request": fails(400, f"no: {KEY} open sesame {TOKEN}"),
+    "a failure": fails(500, f"no: {KEY} {PASSWORD} {TOKEN}"),
+    "an error with status 200": sends({"error": {"message": f"{KEY} {TOKEN}"}}),
+}
+
+
+@pytest.mark.parametrize("answer", TELLTALES.values(), ids=TELLTALES.keys())
+@pytest.mark.parametrize("way", ["base_url", "model", "role", "environment"])
+def test_neither_key_nor_password_is_told_or_kept(
+    answer: Answer,
+    way: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    quick: QuickClock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    async def answered() -> str:
+        async with ScriptedEndpoint(answer) as served:
+            whole = f"http://user:{PASSWORD}@127.0.0.1:{served.port}/v1?api_key={TOKEN}"
+            spec = f"openai:any@{whole}"
+            ways: dict[str, dict[str, Any]] = {
+                "base_url": {"model": "openai:any", "base_url": whole},
+                "model": {"model": spec, "prices": {spec: (1, 1)}},
+                "role": {"model": "openai:none@http://127.0.0.1:1", "roles": {"answerer": spec}},
+                "environment": {"model": "openai:any"},
+            }
+            if way == "environment":
+                monkeypatch.setenv("OPENAI_BASE_URL", whole)
+            context = build(**ways[way])
+            begun = start(method("single_shot"), "Is it so?", context, tmp_path / "runs")
+            said = ""
+            try:
+                await begun.conduct()
+            except DialectreeError as error:
+                said = f"{error} {error!r}"
+            assert served.headers[0]["Authorization"] == "Basic dXNlcjpvcGVuIHNlc2FtZQ=="
+            assert served.paths[0] == f"/v1/chat/completions?api_key={TOKEN}"
+            return said + repr(begun.context) + repr(begun.record)
+
+    told = asyncio.run(answered()) + stored(tmp_path)
+    assert "127.0.0.1" in told
+    ours = (r for r in caplog.records if not r.name.startswith("aiohttp"))  # the endpoint's own
+    logged = " ".join(record.getMessage() for record in ours)
+    assert "POST" in logged
+    for secret in (KEY, PASSWORD, "open sesame", TOKEN):
+        assert secret not in told
+        assert secret not in logged
+
+
+def test_the_key_goes_out_with_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            await question(at(served.url))
+            assert served.headers[0]["Authorization"] == f"Bearer {KEY}"
+
+    asyncio.run(ask())
+
+
+def test_openai_without_a_key_says_what_to_set() -> None:
+    with pytest.raises(KeyRefused, match="set OPENAI_API_KEY"):
+        asyncio.run(question(build(model="openai:any", cache=False)))
+
+
+# A process that asks
+
+
+NOISE = """
+import asyncio, gc, sys
+from pathlib import Path
+from dialectree.models.door import Run
+from dialectree.runs import RunFolder
+from tests.models.asking import GOOD, at, question
+from tests.models.scripted_endpoint import ScriptedEndpoint, after, fails, says
+
+async def main(*script):
+    async with ScriptedEndpoint(*script) as served:
+        context = at(served.url, max_calls=6, call_deadline=30)
+        folder = RunFolder.create(Path(sys.argv[1]))
+        run = Run(folder.run_id, context, folder.journal())
+        nodes = [question(context, run, node=f"0.{n}") for n in range(12)]
+        await asyncio.gather(*nodes, return_exceptions=True)
+        given_up = asyncio.create_task(question(context, run, node="1"))
+        await asyncio.sleep(0)
+        given_up.cancel()
+        run.abandon()
+        await run.land()
+        run.journal.close()
+
+for script in ([says(GOOD)], [after(0.02, says(GOOD))], [fails(401)], [says("no")]):
+    asyncio.run(main(*script))
+    gc.collect()
+print("done")
+"""
+
+
+def test_event_loops_come_and_go_without_a_sound(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", NOISE, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=root,
+    )
+    assert (done.stderr, done.stdout) == ("", "done\n")

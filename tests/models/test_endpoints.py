@@ -1,0 +1,567 @@
+"""What an endpoint may do to a call, over real sockets: errors, silence, refusals, odd answers."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+
+from dialectree import clock
+from dialectree.context import Context
+from dialectree.errors import (
+    CallError,
+    DialectreeError,
+    KeyRefused,
+    ModelUnavailable,
+    RequestError,
+    Unreachable,
+)
+from dialectree.models import endpoints, troubles
+from dialectree.models.endpoints import ATTEMPTS, Completion, endpoint
+from dialectree.models.specs import resolve
+from tests.models.asking import GOOD, RULE, QuickClock, at, question
+from tests.models.scripted_endpoint import (
+    Answer,
+    ScriptedEndpoint,
+    after,
+    breaks_off,
+    fails,
+    says,
+    sends,
+    writes,
+)
+
+
+def asked(*script: Answer, **settings: Any) -> tuple[object, ScriptedEndpoint]:
+    """One question to a scripted endpoint: the reply or the error, and the endpoint."""
+
+    async def ask() -> tuple[object, ScriptedEndpoint]:
+        async with ScriptedEndpoint(*script) as served:
+            try:
+                return await question(at(served.url, **settings)), served
+            except DialectreeError as error:
+                return error, served
+
+    return asyncio.run(ask())
+
+
+def learnt(url: str) -> endpoints.Endpoint:
+    """What is remembered of the endpoint at ``url``."""
+    context = at(url)
+    return endpoint(resolve(context.model, context))
+
+
+def unused_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+# What a request looks like
+
+
+def test_the_schema_the_seed_and_the_limits_go_out_as_they_were_made() -> None:
+    reply, served = asked(says(GOOD))
+    (body,) = served.bodies
+    assert reply == RULE
+    assert served.paths == ["/v1/chat/completions"]
+    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert "Is it so?" in body["messages"][1]["content"]
+    assert (body["model"], body["temperature"], type(body["seed"])) == ("any", 0.7, int)
+    held = body["response_format"]["json_schema"]
+    assert (held["name"], held["strict"]) == ("Rule", True)
+    assert held["schema"]["properties"]["confidence"] == {
+        "type": "number",
+        "minimum": 0,
+        "maximum": 1,
+    }
+    assert "max_tokens" not in body
+    assert "extra_body" not in body
+
+
+# The ladder
+
+
+def chooses(takes: str) -> Callable[[Any], Answer]:
+    """An endpoint that takes one way of asking and refuses those above it."""
+
+    def choose(body: Any) -> Answer:
+        wanted = body.get("response_format", {}).get("type", "text")
+        if wanted != takes:
+            return fails(400, f"response_format type {wanted} is not supported", param="x")
+        return says(GOOD if takes != "text" else f"Here it is:\n```json\n{GOOD}\n```")
+
+    return choose
+
+
+@pytest.mark.parametrize(
+    ("takes", "formats"),
+    [
+        ("json_schema", ["json_schema", "json_schema"]),
+        ("json_object", ["json_schema", "json_object", "json_object"]),
+        ("text", ["json_schema", "json_object", "text", "text"]),
+    ],
+)
+def test_the_ladder_goes_down_where_a_format_is_refused_and_remembers(
+    takes: str, formats: list[str]
+) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(choose=chooses(takes)) as served:
+            for node in ("0.0", "0.1"):
+                assert await question(at(served.url), node=node) == RULE
+            assert served.formats == formats
+            shown = ["JSON Schema" in str(body["messages"][0]) for body in served.bodies]
+            assert shown == [wanted != "json_schema" for wanted in formats]
+            assert learnt(served.url).rung == takes
+
+    asyncio.run(ask())
+
+
+def test_questions_side_by_side_go_down_the_ladder_together() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(choose=chooses("text")) as served:
+            nodes = [question(at(served.url), node=f"0.{n}") for n in range(8)]
+            assert await asyncio.gather(*nodes) == [RULE] * 8
+            assert learnt(served.url).rung == "text"
+
+    asyncio.run(ask())
+
+
+def test_an_endpoint_that_answers_a_schema_with_prose_is_asked_otherwise() -> None:
+    def choose(body: Any) -> Answer:
+        return says(GOOD if "response_format" not in body else "I would say that it is so.")
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(choose=choose) as served:
+            for node in ("0.0", "0.1"):
+                assert await question(at(served.url), node=node) == RULE
+            assert served.formats == ["json_schema", "json_object", "text", "text"]
+
+    asyncio.run(ask())
+
+
+def test_one_reply_in_prose_does_not_unsettle_an_endpoint_that_knows_its_rung() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD), says("Well."), says(GOOD)) as served:
+            for node in ("0.0", "0.1"):
+                assert await question(at(served.url), node=node) == RULE
+            assert served.formats == ["json_schema"] * 3
+
+    asyncio.run(ask())
+
+
+def test_an_endpoint_that_refuses_every_format_is_an_error_of_the_request() -> None:
+    error, served = asked(fails(400, "no schema or response_format please"))
+    assert isinstance(error, RequestError)
+    assert len(served.bodies) == 3
+
+
+# Parameters that some endpoints refuse
+
+
+@pytest.mark.parametrize("name", ["temperature", "seed", "max_tokens"])
+def test_a_parameter_that_is_refused_by_name_is_left_out_from_then_on(name: str) -> None:
+    def choose(body: Any) -> Answer:
+        refused = fails(400, f"Unsupported parameter: '{name}' is not supported.", param=name)
+        return refused if name in body else says(GOOD)
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(choose=choose) as served:
+            for node in ("0.0", "0.1"):
+                assert await question(at(served.url), node=node, max_tokens=50) == RULE
+            assert [name in body for body in served.bodies] == [True, False, False]
+            if name == "max_tokens":
+                assert served.bodies[-1]["max_completion_tokens"] == 50
+
+    asyncio.run(ask())
+
+
+def test_questions_side_by_side_all_learn_what_is_refused() -> None:
+    def choose(body: Any) -> Answer:
+        return fails(400, "'temperature' is fixed") if "temperature" in body else says(GOOD)
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(choose=choose) as served:
+            nodes = [question(at(served.url), node=f"0.{n}") for n in range(8)]
+            assert await asyncio.gather(*nodes) == [RULE] * 8
+
+    asyncio.run(ask())
+
+
+def test_an_endpoint_that_refuses_both_names_of_the_token_limit_gets_neither() -> None:
+    def choose(body: Any) -> Answer:
+        for name in ("max_tokens", "max_completion_tokens"):
+            if name in body:
+                return fails(422, f"{name}: extra inputs are not permitted")
+        return says(GOOD)
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(choose=choose) as served:
+            assert await question(at(served.url), max_tokens=50) == RULE
+            assert len(served.bodies) == 3
+
+    asyncio.run(ask())
+
+
+# What passes
+
+
+BREAKS = {
+    "500": fails(500),
+    "502 with a page": writes("<html>bad gateway</html>", "text/html", 502),
+    "503": fails(503, headers={"retry-after": "0"}),
+    "408": fails(408),
+    "409": fails(409),
+    "cut before the headers": breaks_off(),
+    "cut within the body": breaks_off(b'{"id": "1", "choices": [{"mess'),
+    "half a JSON": writes('{"id": "1", "choices": [{"mess'),
+    "a page": writes("<!DOCTYPE html><html><body>Welcome</body></html>", "text/html"),
+    "a page that says it is JSON": writes("<html></html>"),
+    "a list": sends([]),
+    "null": sends(None),
+    "nothing": writes(""),
+    "no choices": sends({"id": "1", "choices": []}),
+    "choices that are null": sends({"id": "1", "choices": None}),
+    "choices that are none": sends({"id": "1", "choices": [7]}),
+    "a choice without a message": sends({"id": "1", "choices": [{"index": 0}]}),
+    "a message that is a number": sends({"id": "1", "choices": [{"message": 5}]}),
+    "an error with status 200": sends({"error": {"message": "busy", "code": 502}}),
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS.keys())
+def test_what_may_pass_is_tried_again(broken: Answer, quick: QuickClock) -> None:
+    reply, served = asked(broken, broken, says(GOOD))
+    assert reply == RULE
+    assert len(served.bodies) == 3
+    assert len(quick.slept) == 2
+
+
+@pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS.keys())
+def test_what_does_not_pass_is_given_up_with_one_line(broken: Answer, quick: QuickClock) -> None:
+    error, served = asked(broken)
+    assert isinstance(error, CallError | RequestError)
+    assert len(served.bodies) == ATTEMPTS
+    assert served.url in str(error)
+    assert "\n" not in str(error)
+    if isinstance(error, CallError):
+        assert f"{ATTEMPTS} attempts" in str(error)
+
+
+def test_an_address_that_serves_pages_is_an_error_of_the_address(quick: QuickClock) -> None:
+    page = writes("<!DOCTYPE html><html><body>Welcome</body></html>", "text/html")
+    error, _ = asked(page)
+    assert isinstance(error, RequestError)
+    assert "--base-url" in str(error)
+
+
+def test_pauses_grow_and_differ(quick: QuickClock) -> None:
+    asked(fails(500))
+    assert len(quick.slept) == ATTEMPTS - 1
+    for before, after_ in zip(quick.slept[::2], quick.slept[2::2], strict=False):
+        assert after_ > before
+    assert len({round(pause % 0.125, 9) for pause in quick.slept}) > 1
+    assert sum(quick.slept) < 20
+
+
+def test_a_pause_that_a_busy_server_asks_for_is_kept(quick: QuickClock) -> None:
+    asked(fails(503, headers={"retry-after": "7"}), says(GOOD))
+    assert quick.slept == [7.0]
+
+
+def test_a_call_that_hangs_is_given_up_at_its_deadline() -> None:
+    began = time.monotonic()
+    error, served = asked(after(60, says(GOOD)), call_deadline=2.1)
+    assert isinstance(error, CallError)
+    assert "2.1 s" in str(error)
+    assert "timed out" in str(error)
+    assert len(served.bodies) == 2  # a request that hangs leaves time for another
+    assert time.monotonic() - began < 10
+
+
+def test_a_call_that_hangs_once_is_answered_the_next_time() -> None:
+    reply, served = asked(after(60, says(GOOD)), says(GOOD), call_deadline=2.1)
+    assert reply == RULE
+    assert len(served.bodies) == 2
+
+
+# Rate limits
+
+
+def test_a_rate_limit_is_waited_for_as_long_as_it_asks(quick: QuickClock) -> None:
+    reply, served = asked(fails(429, headers={"Retry-After": "7"}), says(GOOD))
+    assert reply == RULE
+    assert len(served.bodies) == 2
+    assert 7 <= sum(quick.slept) < 8
+
+
+def test_milliseconds_come_before_seconds(quick: QuickClock) -> None:
+    asked(fails(429, headers={"retry-after": "9", "retry-after-ms": "1500"}), says(GOOD))
+    assert 1.5 <= sum(quick.slept) < 2.5
+
+
+def test_a_wait_may_be_a_date(quick: QuickClock) -> None:
+    until = format_datetime(clock.now().replace(microsecond=0), usegmt=True)
+    reply, _ = asked(fails(429, headers={"retry-after": until}), says(GOOD))
+    assert reply == RULE
+    assert sum(quick.slept) < 5
+
+
+@pytest.mark.parametrize("said", ["soon", "-3", "nan", ""])
+def test_a_wait_that_makes_no_sense_is_guessed(said: str, quick: QuickClock) -> None:
+    reply, _ = asked(fails(429, headers={"retry-after": said}), says(GOOD))
+    assert reply == RULE
+    assert 0.5 <= sum(quick.slept) < 5
+
+
+def test_a_rate_limit_without_a_wait_is_asked_less_and_less_often(quick: QuickClock) -> None:
+    reply, _ = asked(*[fails(429)] * 4, says(GOOD))
+    assert reply == RULE
+    assert 15 <= sum(quick.slept) < 25
+
+
+def test_waiting_is_no_failure_and_costs_no_time_of_the_call(quick: QuickClock) -> None:
+    limited = fails(429, headers={"retry-after": "5"})
+    reply, served = asked(*[limited] * 20, says(GOOD), call_deadline=10)
+    assert reply == RULE
+    assert len(served.bodies) == 21
+
+
+def test_one_question_that_is_told_to_wait_makes_the_others_wait_too() -> None:
+    async def ask() -> None:
+        limited = fails(429, headers={"retry-after-ms": "300"})
+        async with ScriptedEndpoint(limited, says(GOOD)) as served:
+            first = asyncio.create_task(question(at(served.url), node="0.0"))
+            while not served.bodies:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
+            began = time.monotonic()
+            await question(at(served.url), node="0.1")
+            assert time.monotonic() - began > 0.15
+            await first
+
+    asyncio.run(ask())
+
+
+def test_a_rate_limit_without_end_is_given_up(quick: QuickClock) -> None:
+    error, served = asked(fails(429, headers={"retry-after": "60"}))
+    assert isinstance(error, CallError)
+    assert "rate limit" in str(error)
+    assert 10 < len(served.bodies) < 20
+
+
+def test_a_wait_of_hours_ends_the_run_and_says_when_to_come_back(quick: QuickClock) -> None:
+    error, served = asked(fails(429, headers={"retry-after": "7200"}))
+    assert isinstance(error, ModelUnavailable)
+    assert "7200 s" in str(error)
+    assert len(served.bodies) == 1
+
+
+def test_a_quota_that_is_used_up_ends_the_run_at_once(quick: QuickClock) -> None:
+    used_up = fails(429, "You exceeded your current quota", code="insufficient_quota")
+    error, served = asked(used_up)
+    assert isinstance(error, ModelUnavailable)
+    assert "quota" in str(error)
+    assert len(served.bodies) == 1
+    assert not quick.slept
+
+
+# What another try cannot mend
+
+
+FINAL = {
+    "400": (fails(400, "bad request"), RequestError, "bad request"),
+    "401": (fails(401, "Incorrect API key"), KeyRefused, "OPENAI_API_KEY"),
+    "402": (fails(402, "Insufficient Balance"), ModelUnavailable, "Insufficient Balance"),
+    "403": (fails(403, "not allowed"), KeyRefused, "OPENAI_API_KEY"),
+    "404": (fails(404, "no model any"), RequestError, "--model"),
+    "404 with a page": (
+        writes("<html>not found</html>", "text/html", 404),
+        RequestError,
+        "--base-url",
+    ),
+    "413": (fails(413, "too large"), RequestError, "too large"),
+    "422": (fails(422, "unprocessable"), RequestError, "unprocessable"),
+}
+
+
+@pytest.mark.parametrize(("answer", "kind", "says_"), FINAL.values(), ids=FINAL.keys())
+def test_what_another_try_cannot_mend_is_one_clear_line_at_once(
+    answer: Answer, kind: type[DialectreeError], says_: str, quick: QuickClock
+) -> None:
+    error, served = asked(answer)
+    assert type(error) is kind
+    assert says_ in str(error)
+    assert served.url in str(error)
+    assert "\n" not in str(error)
+    assert len(served.bodies) == 1
+    assert not quick.slept
+
+
+def test_messages_that_are_too_long_fail_their_own_call_and_not_the_run() -> None:
+    message = "This model's maximum context length is 4096 tokens."
+    error, served = asked(fails(400, message, code="context_length_exceeded"))
+    assert isinstance(error, CallError)
+    assert "too long" in str(error)
+    assert len(served.bodies) == 1
+
+
+def test_an_error_of_many_lines_and_colours_becomes_one_short_line() -> None:
+    error, _ = asked(fails(400, "one\ntwo\x1b[31m\x00 three " + "x" * 5000))
+    assert "one two [31m three" in str(error)
+    assert len(str(error)) < 600
+
+
+# Nobody there
+
+
+def test_an_address_where_nobody_listens_is_unreachable(quick: QuickClock) -> None:
+    url = f"http://127.0.0.1:{unused_port()}/v1"
+    with pytest.raises(Unreachable, match=f"nobody answers at {url}"):
+        asyncio.run(question(at(url)))
+    assert sum(quick.slept) < 12
+
+
+def test_a_host_that_does_not_exist_is_unreachable(quick: QuickClock) -> None:
+    with pytest.raises(Unreachable, match=r"nobody answers at http://nowhere\.invalid/v1"):
+        asyncio.run(question(at("http://nowhere.invalid/v1")))
+
+
+def test_an_address_that_swallows_connections_is_unreachable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (endpoints, troubles):
+        monkeypatch.setattr(module, "CONNECT_S", 0.3)
+    monkeypatch.setattr(endpoints, "UNREACHABLE_AFTER_S", 0.5)
+    began = time.monotonic()
+    with socket.socket() as full:  # its queue is full, so that the next connection never comes
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        port = full.getsockname()[1]
+        queued = [socket.socket() for _ in range(4)]
+        for one in queued:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+        with pytest.raises(Unreachable, match="the connection timed out"):
+            asyncio.run(question(at(f"http://127.0.0.1:{port}/v1")))
+        for one in queued:
+            one.close()
+    assert time.monotonic() - began < 8
+
+
+def test_many_questions_find_out_together_that_nobody_is_there(quick: QuickClock) -> None:
+    url = f"http://127.0.0.1:{unused_port()}/v1"
+
+    async def ask() -> list[Any]:
+        nodes = [question(at(url), node=f"0.{n}") for n in range(20)]
+        return await asyncio.gather(*nodes, return_exceptions=True)
+
+    assert all(isinstance(found, Unreachable) for found in asyncio.run(ask()))
+
+
+def test_an_endpoint_that_comes_up_late_is_waited_for() -> None:
+    async def ask() -> None:
+        early = question(at(f"http://127.0.0.1:{(port := unused_port())}/v1"))
+        task = asyncio.create_task(early)
+        await asyncio.sleep(0.3)
+        async with ScriptedEndpoint(says(GOOD), port=port):
+            assert await task == RULE
+
+    asyncio.run(ask())
+
+
+def test_connections_that_are_cut_are_not_taken_for_an_empty_address(quick: QuickClock) -> None:
+    error, served = asked(breaks_off())
+    assert isinstance(error, CallError)
+    assert len(served.bodies) == ATTEMPTS
+
+
+# What a completion says of itself
+
+
+def completed(*script: Answer, **settings: Any) -> Completion:
+    """What an endpoint makes of the first answers."""
+    seen: list[Completion] = []
+
+    async def ask(self: endpoints.Endpoint, *given: Any) -> Completion:
+        seen.append(await complete(self, *given))
+        return seen[-1]
+
+    complete: Callable[..., Awaitable[Completion]] = endpoints.Endpoint.complete
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(endpoints.Endpoint, "complete", ask)
+        asked(*script, **settings)
+    return seen[0]
+
+
+def test_tokens_and_finish_are_the_providers() -> None:
+    done = completed(says(GOOD, tokens=(11, 22)))
+    assert (done.prompt_tokens, done.completion_tokens, done.finish) == (11, 22, "stop")
+    assert done.attempts == 1
+
+
+def test_attempts_are_counted(quick: QuickClock) -> None:
+    assert completed(fails(500), fails(429), says(GOOD)).attempts == 3
+    assert completed(fails(500)).attempts == ATTEMPTS
+
+
+def test_a_refusal_and_a_content_filter_are_refusals() -> None:
+    assert completed(says(None, refusal="I will not.")).refusal == "I will not."
+    assert "content filter" in (completed(says("", "content_filter")).refusal or "")
+
+
+def test_strange_fields_of_a_message_do_no_harm() -> None:
+    assert completed(says(GOOD, finish=None)).finish is None
+    assert completed(says(None)).text == ""
+    assert completed(says(None, refusal={"why": 1})).refusal is not None
+    assert completed(says("half a pair: \ud800")).text == "half a pair: ?"
+    assert completed(says(GOOD, reasoning_content="hm", annotations=[])).text == GOOD
+
+
+def test_a_completion_without_usage_counts_no_tokens() -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": GOOD}}
+    done = completed(sends({"choices": [choice]}))
+    assert (done.text, done.prompt_tokens, done.completion_tokens) == (GOOD, 0, 0)
+
+
+# Live models
+
+
+def test_a_live_chat_model_goes_the_same_way_and_only_this_place_retries(
+    quick: QuickClock,
+) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(fails(500), says(GOOD)) as served:
+            model = ChatOpenAI(
+                model="any", base_url=served.url, api_key=SecretStr("none"), max_retries=0
+            )
+            assert await question(Context(model=model, cache=False)) == RULE
+            assert served.formats == ["text", "text"]
+            assert "JSON Schema" in served.bodies[0]["messages"][0]["content"]
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("said", "finish"),
+    [
+        ({"finish_reason": "stop"}, "stop"),
+        ({"stop_reason": "max_tokens"}, "length"),
+        ({"finish_reason": "MAX_TOKENS"}, "length"),
+        ({"done_reason": "length"}, "length"),
+        ({}, None),
+    ],
+)
+def test_other_providers_words_for_the_end_are_understood(
+    said: dict[str, str], finish: str | None
+) -> None:
+    assert endpoints._completion(AIMessage("x", response_metadata=said)).finish == finish

@@ -1,0 +1,214 @@
+"""Slots, pace and budgets."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from dialectree import clock
+from dialectree.context import build
+from dialectree.errors import BudgetReached, SettingsError
+from dialectree.models.limits import Budget, Limiter, limiter, price, require_prices
+from dialectree.records import Call
+from tests.models.asking import QuickClock
+
+
+class Load:
+    """Counts who is in."""
+
+    def __init__(self) -> None:
+        self.now = self.peak = self.done = 0
+        self._lock = threading.Lock()
+
+    async def work(self, slots: Limiter, at_once: int, duration_s: float = 0.0) -> None:
+        async with slots.slot(at_once, None):
+            with self._lock:
+                self.now += 1
+                self.peak = max(self.peak, self.now)
+            try:
+                await asyncio.sleep(duration_s)
+                self.done += 1
+            finally:
+                with self._lock:
+                    self.now -= 1
+
+
+def test_no_more_run_at_once_than_there_are_slots() -> None:
+    async def crowd() -> Load:
+        slots, load = Limiter(), Load()
+        await asyncio.gather(*(load.work(slots, 5, 0.001) for _ in range(60)))
+        return load
+
+    load = asyncio.run(crowd())
+    assert (load.peak, load.done, load.now) == (5, 60, 0)
+
+
+def test_who_comes_first_is_served_first() -> None:
+    async def queue() -> list[int]:
+        slots, order = Limiter(), list[int]()
+
+        async def work(number: int) -> None:
+            async with slots.slot(1, None):
+                order.append(number)
+                await asyncio.sleep(0)
+
+        await asyncio.gather(*(work(number) for number in range(20)))
+        return order
+
+    assert asyncio.run(queue()) == list(range(20))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whoever_gives_up_waiting_or_working_leaks_no_slot(seed: int) -> None:
+    chance = random.Random(seed)
+    at_once = chance.randint(1, 4)
+
+    async def crowd() -> None:
+        slots, load = Limiter(), Load()
+        tasks = []
+        for _ in range(80):
+            wanted = at_once if seed % 2 else chance.randint(1, at_once)
+            tasks.append(asyncio.create_task(load.work(slots, wanted, chance.random() / 500)))
+            if chance.random() < 0.5:
+                await asyncio.sleep(chance.choice([0, 0, 0.0005]))
+            if chance.random() < 0.6:
+                chance.choice(tasks).cancel()
+        await asyncio.wait(tasks)
+        assert load.peak <= at_once
+        assert load.now == 0
+        again = Load()
+        await asyncio.gather(*(again.work(slots, at_once, 0.0005) for _ in range(3 * at_once)))
+        assert (again.peak, again.done) == (at_once, 3 * at_once)
+
+    asyncio.run(asyncio.wait_for(crowd(), 20))
+
+
+def test_a_slot_that_was_handed_to_someone_who_just_gave_up_goes_on() -> None:
+    async def hand_over() -> None:
+        slots, load = Limiter(), Load()
+        first = asyncio.create_task(load.work(slots, 1, 0.01))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(load.work(slots, 1))
+        third = asyncio.create_task(load.work(slots, 1))
+        await first
+        second.cancel()  # in the very turn in which it was called up
+        await asyncio.wait([second])
+        await asyncio.wait_for(third, 5)
+
+    asyncio.run(hand_over())
+
+
+def test_threads_with_event_loops_of_their_own_share_the_slots() -> None:
+    slots, load = Limiter(), Load()
+
+    def run() -> None:
+        async def crowd() -> None:
+            await asyncio.gather(*(load.work(slots, 3, 0.001) for _ in range(25)))
+
+        asyncio.run(crowd())
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert (load.peak, load.done, load.now) == (3, 100, 0)
+
+
+def test_an_event_loop_that_was_closed_over_its_queue_holds_nobody_up() -> None:
+    slots, load = Limiter(), Load()
+    loop = asyncio.new_event_loop()
+    tasks = [loop.create_task(load.work(slots, 1, 60)) for _ in range(2)]
+    loop.run_until_complete(asyncio.sleep(0.01))
+    loop.close()
+    slots._leave()  # what the one inside will never do
+    asyncio.run(asyncio.wait_for(load.work(slots, 1), 5))
+    assert not any(task.done() for task in tasks)
+
+
+def test_remote_models_share_one_limiter_and_local_ones_have_their_own() -> None:
+    assert limiter("openai") is limiter("live")
+    assert limiter("local") is not limiter("openai")
+
+
+def test_starts_keep_to_the_pace(quick: QuickClock) -> None:
+    async def starts() -> list[float]:
+        slots, moments = Limiter(), list[float]()
+        for _ in range(5):
+            async with slots.slot(9, 60):
+                moments.append(clock.seconds())
+        return moments
+
+    moments = asyncio.run(starts())
+    pauses = [later - earlier for earlier, later in pairwise(moments)]
+    assert pauses == pytest.approx([1.0] * 4, abs=0.1)
+
+
+def test_a_slot_is_given_back_by_whoever_gives_up_waiting_for_the_pace() -> None:
+    async def give_up() -> None:
+        slots = Limiter()
+        async with slots.slot(1, 1):
+            pass
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05), slots.slot(1, 1):
+                pass
+        async with asyncio.timeout(5), slots.slot(1, None):
+            pass
+
+    began = time.monotonic()
+    asyncio.run(give_up())
+    assert time.monotonic() - began < 5
+
+
+# Budgets
+
+
+def call(**fields: Any) -> Call:
+    line = dict(key="k", node="0", role="judge", stage="debate", step=0, prompt="p@1", model="m")
+    return Call(**{**line, "seed": 1, "started": "", "ended": "", **fields})
+
+
+@pytest.mark.parametrize(
+    ("budget", "spent"),
+    [
+        ({"max_calls": 2}, {}),
+        ({"max_tokens": 100}, {"prompt_tokens": 20, "completion_tokens": 30}),
+        ({"max_cost": 0.5, "prices": {"m": (1, 1)}}, {"cost": 0.25}),
+    ],
+)
+def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]) -> None:
+    (name,) = (name for name in budget if name.startswith("max"))
+    held = Budget(build(**budget))
+    for _ in range(2):
+        held.check()
+        held.start()
+        held.add(call(**spent))
+    with pytest.raises(BudgetReached, match=f"--{name.replace('_', '-')} {budget[name]}"):
+        held.check()
+
+
+def test_a_budget_of_seconds_runs_from_the_start(quick: QuickClock) -> None:
+    held = Budget(build(max_seconds=2))
+    held.check()
+    quick.slept.append(2)
+    with pytest.raises(BudgetReached, match="--max-seconds 2"):
+        held.check()
+
+
+def test_prices_are_for_a_million_tokens() -> None:
+    context = build(prices={"openai:any": (2, 8)})
+    assert price(context, "openai:any", 1_000_000, 500_000) == 6
+    assert price(context, "openai:other", 1, 1) is None
+
+
+def test_a_budget_of_money_needs_a_price_for_every_model() -> None:
+    require_prices(build(max_cost=1, prices={"openai:a": (1, 1)}), ["openai:a"])
+    require_prices(build(), ["openai:a"])
+    with pytest.raises(SettingsError, match="--price openai:b=PROMPT,COMPLETION"):
+        require_prices(build(max_cost=1, prices={"openai:a": (1, 1)}), ["openai:a", "openai:b"])

@@ -1,0 +1,95 @@
+"""Who plays a role, and where."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+
+from dialectree.context import build
+from dialectree.errors import SettingsError
+from dialectree.models.specs import OPENAI, resolve
+from tests.scripted import ScriptedModel
+
+SECRET = "http://user:sesame@host:8000/v1/?api_key=open-sesame#part"
+
+
+def spec(model: str, **settings: str) -> str:
+    """The address that a spec comes to."""
+    context = build(model=model, **settings)
+    return resolve(context.model, context).address
+
+
+@pytest.mark.parametrize(
+    ("model", "address"),
+    [
+        ("openai:gpt-x", f"openai:gpt-x@{OPENAI}"),
+        (" openai:gpt-x ", f"openai:gpt-x@{OPENAI}"),
+        ("openai:x@http://host/v1", "openai:x@http://host/v1"),
+        ("openai:x@http://host/v1/", "openai:x@http://host/v1"),
+        ("openai:x@https://[::1]:8000/v1", "openai:x@https://[::1]:8000/v1"),
+        ("openai:@cf/meta/llama", f"openai:@cf/meta/llama@{OPENAI}"),
+        ("openai:claude@20250101", f"openai:claude@20250101@{OPENAI}"),
+        ("openai:org/name:free@http://host", "openai:org/name:free@http://host"),
+        ("local:smollm2", "local:smollm2"),
+        ("local:/models/a.gguf", "local:/models/a.gguf"),
+    ],
+)
+def test_a_spec_names_provider_model_and_address(model: str, address: str) -> None:
+    assert spec(model) == address
+
+
+def test_the_address_comes_from_the_spec_the_setting_the_environment_or_openai(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert spec("openai:x") == f"openai:x@{OPENAI}"
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://environment/v1")
+    assert spec("openai:x") == "openai:x@http://environment/v1"
+    assert spec("openai:x", base_url="http://setting/v1") == "openai:x@http://setting/v1"
+    assert spec("openai:x@http://spec/v1", base_url="http://s") == "openai:x@http://spec/v1"
+
+
+def test_an_address_in_the_environment_that_is_none_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
+    with pytest.raises(SettingsError, match="OPENAI_BASE_URL: an address begins with http"):
+        spec("openai:x")
+
+
+def test_files_of_one_name_in_two_folders_are_two_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = set()
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        found.add(spec("local:model.gguf"))
+    assert len(found) == 2
+
+
+def test_a_live_model_is_named_by_its_class_and_model() -> None:
+    context = build(model=ScriptedModel())
+    found = resolve(context.model, context)
+    assert (found.name, found.live) == ("live:ScriptedModel", context.model)
+    fake = FakeListChatModel(responses=["x"])
+    assert resolve(fake, context).name == "live:FakeListChatModel"
+
+
+def test_what_opens_an_address_is_used_and_not_shown() -> None:
+    context = build(model="openai:x", base_url=SECRET)
+    found = resolve(context.model, context)
+    assert found.whole_url == SECRET
+    assert found.address == "openai:x@http://host:8000/v1"
+    assert "sesame" not in repr(found) + repr(context) + context.model_dump_json()
+    assert {"sesame", "open-sesame"} <= set(found.secrets())
+
+
+def test_secrets_in_the_environment_are_not_shown_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", SECRET)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    context = build(model="openai:x")
+    found = resolve(context.model, context)
+    assert found.address == "openai:x@http://host:8000/v1"
+    assert "sk-secret" in found.secrets()

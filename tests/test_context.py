@@ -1,0 +1,194 @@
+"""Settings: where they come from, what they may be, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.runtime import Runtime
+
+from dialectree.context import Context, build, public, settings
+from dialectree.errors import SettingsError
+from tests.scripted import ScriptedModel
+
+
+def toml(text: str | bytes) -> None:
+    Path("dialectree.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
+
+
+def fault(**given: Any) -> str:
+    """The one line that is said of a wrong setting."""
+    with pytest.raises(SettingsError) as error:
+        build(**given)
+    line = str(error.value)
+    assert "\n" not in line
+    assert len(line) < 300
+    return line
+
+
+def test_a_setting_comes_from_the_caller_the_environment_the_file_or_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert build().max_nodes == 40
+    toml("max_nodes = 30\nmax_children = 3")
+    assert build().max_nodes == 30
+    monkeypatch.setenv("DIALECTREE_MAX_NODES", "20")
+    assert build().max_nodes == 20
+    assert build(max_nodes=10).max_nodes == 10
+    assert build(max_nodes=10).max_children == 3
+
+
+def test_tables_and_lists_come_from_file_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    toml('[roles]\nleaf_judge = "openai:judge"\n[prices]\n"openai:judge" = [1, 2.5]')
+    assert build().roles == {"leaf_judge": "openai:judge"}
+    assert build().prices == {"openai:judge": (1, 2.5)}
+    monkeypatch.setenv("DIALECTREE_ROLES", '{"leaf_debater": "openai:debater"}')
+    assert build().speaker("leaf_debater") == "openai:debater"
+
+
+WRONG = {
+    "a depth below zero": ({"max_depth": -1}, "--max-depth: ", "not -1"),
+    "a thousand million rounds": ({"leaf_rounds": 10**9}, "--leaf-rounds: ", "not 1000000000"),
+    "a threshold of 123": ({"stop_threshold": 123}, "--stop-threshold: must lie in 0 to 1", "123"),
+    "a deadline that is no number": ({"call_deadline": float("nan")}, "--call-deadline: ", "nan"),
+    "no time at all": ({"max_seconds": 0}, "--max-seconds: ", "not 0"),
+    "an infinite price": ({"prices": {"m": (float("inf"), 1)}}, "--price m: ", "inf"),
+    "words for a number": ({"seed": "many"}, "--seed: ", "'many'"),
+    "an unknown profile": ({"depth_profile": "deep"}, "--depth-profile: ", "'deep'"),
+    "an unknown setting": ({"depht": 1}, "--depht: there is no such setting", ""),
+    "a model that is none": ({"model": "gpt"}, "--model: a model is written openai:NAME", "'gpt'"),
+    "an unknown provider": ({"model": "acme:x"}, "--model: a model is written", "'acme:x'"),
+    "a model without a name": ({"model": "openai:"}, "--model: a model is written", ""),
+    "a number for a model": ({"model": 5}, "--model: ", "not 5"),
+    "a role's model that is none": ({"roles": {"judge": "gpt"}}, "--role judge: a model", "'gpt'"),
+    "an address that is none": ({"base_url": "nowhere"}, "--base-url: an address", "'nowhere'"),
+    "an address without a host": ({"base_url": "http://"}, "--base-url: an address", ""),
+    "a port that is none": ({"base_url": "http://h:port"}, "--base-url: port", "h:port"),
+    "a bracket too few": ({"base_url": "http://[::1"}, "--base-url: ", ""),
+    "a spec's address without http": (
+        {"model": "openai:x@localhost:80"},
+        "--model: an address",
+        "localhost:80",
+    ),
+    "a spec's port that is none": ({"model": "openai:x@http://h:p/v1"}, "--model: port", "h:p"),
+    "a live model of an earlier run": ({"model": "live:Fake"}, "--model: a live model", ""),
+}
+
+
+@pytest.mark.parametrize(("given", "begins", "names"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_value_is_one_line_that_names_the_flag_and_the_value(
+    given: dict[str, Any], begins: str, names: str
+) -> None:
+    line = fault(**given)
+    assert line.startswith(begins)
+    assert names in line
+
+
+def test_every_wrong_value_is_named() -> None:
+    line = fault(max_depth=-1, leaf_rounds=0)
+    assert line.startswith("--max-depth: ")
+    assert "; --leaf-rounds: " in line
+
+
+def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "-1")
+    assert fault().startswith("DIALECTREE_MAX_DEPTH: ")
+    assert build(max_depth=1).max_depth == 1
+    monkeypatch.setenv("DIALECTREE_ROLES", "judge=openai:x")
+    assert fault(max_depth=1).startswith("DIALECTREE_ROLES cannot be read: it must hold JSON")
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("max_depth = -1", "dialectree.toml, max_depth: "),
+        ("depht = 1", "dialectree.toml, depht: there is no such setting"),
+        ("max_depth =", "dialectree.toml cannot be read: "),
+        (b"\xff\xfe", "dialectree.toml cannot be read: "),
+        ('model = "gpt"', "dialectree.toml, model: a model is written"),
+    ],
+)
+def test_a_wrong_line_of_the_file_is_named(text: str | bytes, begins: str) -> None:
+    toml(text)
+    assert fault().startswith(begins)
+
+
+def test_a_flag_is_blamed_before_the_variable_that_it_overrides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "2")
+    assert fault(max_depth=-1).startswith("--max-depth: ")
+
+
+def test_settings_cannot_be_changed_by_the_way() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        build().seed = 1  # type: ignore[misc]
+
+
+def test_a_graph_without_a_context_gets_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALECTREE_MAX_NODES", "7")
+    assert settings(Runtime()).max_nodes == 7
+    given = build(max_nodes=9)
+    assert settings(Runtime(context=given)) is given
+
+
+def test_a_live_model_is_a_speaker() -> None:
+    model = ScriptedModel()
+    context = Context(model=model, roles={"leaf_judge": "openai:x"})
+    assert context.speaker("leaf_debater") is model
+    assert context.speaker("leaf_judge") == "openai:x"
+
+
+def test_the_schema_of_the_settings_is_plain_json() -> None:
+    schema = Context.model_json_schema()
+    assert schema["properties"]["model"]["type"] == "string"
+    assert "description" in schema["properties"]["stop_threshold"]
+
+
+# Secrets in addresses
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://user:pass@host:1/v1?key=x#y", "http://host:1/v1"),
+        ("http://key@host/v1/", "http://host/v1"),
+        ("http://a@b:c@d@host", "http://host"),
+        ("https://host/v1?api_key=x/y@z", "https://host/v1"),
+        ("http://host/a@b", "http://host/a@b"),
+        ("openai:x@http://user:pass@host/v1", "openai:x@http://host/v1"),
+        ("ftp://user:pass@host", "ftp://host"),
+        ("openai:name@20250101", "openai:name@20250101"),
+        ("local:/models/a.gguf", "local:/models/a.gguf"),
+    ],
+)
+def test_an_address_is_shown_without_what_opens_it(text: str, shown: str) -> None:
+    assert public(text) == shown
+
+
+def test_settings_hold_no_secret_that_could_be_printed_or_recorded() -> None:
+    context = build(
+        model="openai:a@http://user:sesame@one/v1",
+        base_url="http://two/v1?key=sesame",
+        roles={"judge": "openai:b@http://sesame@three/v1"},
+        prices={"openai:a@http://user:sesame@one/v1": (1, 2)},
+    )
+    assert "sesame" not in repr(context) + str(context) + context.model_dump_json()
+    assert context.whole("http://one/v1") == "http://user:sesame@one/v1"
+    assert context.whole("http://two/v1") == "http://two/v1?key=sesame"
+    assert context.whole("http://three/v1") == "http://sesame@three/v1"
+    assert context.whole("http://four/v1") == "http://four/v1"
+    assert context.prices == {"openai:a": (1, 2)}
+    assert context.model_copy().whole("http://one/v1") == "http://user:sesame@one/v1"
+
+
+def test_an_address_that_is_given_again_opens_those_that_were_recorded() -> None:
+    recorded = build(model="openai:a@http://user:sesame@one/v1").model_dump()
+    again = build(model=recorded["model"], base_url="http://user:sesame@one/v1")
+    assert again.whole("http://one/v1") == "http://user:sesame@one/v1"
+
+
+def test_a_wrong_address_is_named_without_its_password() -> None:
+    assert "sesame" not in fault(base_url="htp://user:sesame@host/v1")
+    assert "sesame" not in fault(model="openai:x@http://user:sesame@host:port/v1")

@@ -1,0 +1,192 @@
+"""Records: folded from events in any order of arrival, summed from calls."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from dialectree.records import (
+    Call,
+    Event,
+    RunRecord,
+    chains,
+    critical_path,
+    fold,
+    path_key,
+    usage,
+)
+
+
+def event(node: str, kind: str, **data: Any) -> Event:
+    return Event.model_validate({"t": "", "run_id": "r", "node": node, "kind": kind, "data": data})
+
+
+def opened(node: str, parent: str | None = None) -> Event:
+    depth = node.count(".")
+    return event(node, "opened", text=f"Question {node}?", depth=depth, parent=parent)
+
+
+def spoke(node: str, who: str, stage: str = "debate", step: int = 0, **fields: Any) -> Event:
+    turn = {"role": "debater", "who": who, "stage": stage, "step": step, "round": step // 2 + 1}
+    return event(node, "spoke", **{**turn, "fields": {}, **fields})
+
+
+def settled(node: str, confidence: float | None, take: int = 1) -> Event:
+    verdict = {"answer": "a", "rationale": "r", "confidence": confidence, "take": take}
+    return event(node, "settled", verdict=verdict, provenance=[node])
+
+
+STORY = [
+    opened("0"),
+    spoke("0", "decomposer", "expansion"),
+    event("0", "noted", note="possible drift"),
+    event("0", "branched", children=["0.0", "0.1"]),
+    opened("0.0", "0"),
+    opened("0.1", "0"),
+    event("0.0", "stopped", why="max_depth"),
+    event("0.1", "stopped", why="max_depth"),
+    spoke("0.0", "A", step=0),
+    spoke("0.0", "B", step=1),
+    spoke("0.0", "A", step=2),
+    spoke("0.1", "B", step=0),
+    event("0.1", "failed", role="debater", fault="no reply"),
+    event("0.1", "settled", verdict=None),
+    settled("0.0", 0.5),
+    spoke("0", "full", "synthesis"),
+    spoke("0", "concise", "synthesis"),
+    settled("0", 0.4),
+    event("0", "concluded", answer="a", confidence=0.4, confidence_source="judges"),
+]
+
+
+def test_a_story_becomes_a_tree_and_a_verdict() -> None:
+    tree, verdict = fold(STORY)
+    assert list(tree.nodes) == ["0", "0.0", "0.1"]
+    root, leaf, missing = tree.nodes.values()
+    assert (root.kind, root.children, root.notes) == ("branch", ["0.0", "0.1"], ["possible drift"])
+    assert [turn.who for turn in root.transcript] == ["decomposer", "concise", "full"]
+    assert [turn.who for turn in leaf.transcript] == ["A", "B", "A"]
+    assert (leaf.kind, leaf.stopped, leaf.status) == ("leaf", "max_depth", "answered")
+    assert (missing.status, missing.verdict) == ("missing", None)
+    assert [failure.fault for failure in missing.failures] == ["no reply"]
+    assert verdict is not None
+    assert (verdict.answer, verdict.confidence) == ("a", 0.4)
+
+
+def test_telling_everything_again_changes_nothing() -> None:
+    assert fold([*STORY, *STORY]) == fold(STORY)
+    for end in range(len(STORY)):
+        assert fold([*STORY[:end], *STORY]) == fold(STORY)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_it_does_not_matter_which_branch_is_told_of_first(seed: int) -> None:
+    chance = random.Random(seed)
+    queues = [[e for e in STORY if e.node == node] for node in ("0", "0.0", "0.1")]
+    told: list[Event] = []
+    while queues := [queue for queue in queues if queue]:
+        told.append(chance.choice(queues).pop(0))
+    assert fold(told) == fold(STORY)
+
+
+def test_a_story_that_breaks_off_shows_what_was_told() -> None:
+    for end in range(len(STORY) + 1):
+        tree, verdict = fold(STORY[:end])
+        assert (verdict is not None) == (end == len(STORY))
+        assert set(tree.nodes) == {e.node for e in STORY[:end] if e.kind == "opened"}
+
+
+def test_a_second_pass_keeps_the_first_verdict() -> None:
+    tree, _ = fold([*STORY, settled("0.0", 0.9, take=2), settled("0", 0.8, take=2)])
+    leaf = tree.nodes["0.0"]
+    assert leaf.verdict is not None
+    assert leaf.verdict.confidence == 0.9
+    assert [verdict.confidence for verdict in leaf.earlier] == [0.5]
+
+
+def test_children_come_in_the_order_of_the_tree() -> None:
+    ids = ["0", "0.2", "0.10", "0.2.1", "0.1"]
+    assert sorted(ids, key=path_key) == ["0", "0.1", "0.2", "0.2.1", "0.10"]
+    tree, _ = fold(opened(node) for node in ids)
+    assert list(tree.nodes) == ["0", "0.1", "0.2", "0.2.1", "0.10"]
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan"), 123])
+def test_no_confidence_out_of_range_is_recorded(confidence: float) -> None:
+    with pytest.raises(ValidationError):
+        fold([opened("0"), settled("0", confidence)])
+
+
+def test_a_confidence_that_nobody_gave_stays_null() -> None:
+    tree, _ = fold([opened("0"), settled("0", None)])
+    assert tree.nodes["0"].verdict is not None
+    assert tree.nodes["0"].verdict.confidence is None
+
+
+def test_a_record_reads_back_as_it_was_written() -> None:
+    tree, verdict = fold(STORY)
+    given = {"run_id": "r", "protocol": "tsd", "method": "tsd", "started": ""}
+    record = RunRecord(**given, input={"question": "Q?"}, tree=tree, verdict=verdict)
+    assert RunRecord.read(record.model_dump_json()) == record
+    assert '"schema":"dialectree.run/1"' in record.model_dump_json()
+    assert [node for node, _ in record.degraded()] == ["0.1"]
+
+
+# Sums
+
+
+def call(
+    node: str = "0", who: str = "judge", stage: str = "debate", step: int = 0, **more: Any
+) -> Call:
+    fields = dict(role="judge", prompt="p@1", model="m", seed=1, started="", ended="")
+    return Call(
+        key=f"{next(_keys)}", node=node, who=who, stage=stage, step=step, **{**fields, **more}
+    )
+
+
+_keys = itertools.count()
+
+
+def test_a_ledger_is_summed() -> None:
+    calls = [
+        call(attempts=2, prompt_tokens=10, completion_tokens=5, cached_tokens=4, cost=0.25),
+        call(prompt_tokens=1, completion_tokens=2, cost=0.5),
+    ]
+    sums = usage(calls)
+    assert (sums.calls, sums.attempts, sums.cost) == (2, 3, 0.75)
+    assert (sums.prompt_tokens, sums.completion_tokens, sums.cached_tokens) == (11, 7, 4)
+
+
+def test_a_cost_is_null_as_soon_as_one_price_is_missing() -> None:
+    assert usage([call(cost=1.0), call(cost=None)]).cost is None
+    assert usage([]).cost is None
+
+
+def test_calls_side_by_side_count_once_and_repairs_follow_the_call_that_they_mend() -> None:
+    step = [call(who="A"), call(who="B"), call(who="B", repair=1), call(who="B", repair=2)]
+    assert chains([*step, call(step=1)]) == {("0", 1): 4}
+
+
+def test_the_critical_path_goes_down_the_longest_branch_and_back_up() -> None:
+    tree, _ = fold(STORY)
+    calls = [
+        call("0", stage="expansion"),
+        *(call("0.0", step=n) for n in range(7)),
+        *(call("0.1", step=n) for n in range(3)),
+        call("0", stage="synthesis"),
+    ]
+    assert critical_path(tree, calls) == 1 + 7 + 1
+    again = [call("0.1", step=n, take=2) for n in range(2)] + [call("0", take=2)]
+    assert critical_path(tree, [*calls, *again]) == 9 + 3
+
+
+def test_a_run_without_a_tree_has_no_critical_path() -> None:
+    tree, _ = fold([])
+    assert critical_path(tree, []) == 0

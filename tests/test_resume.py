@@ -1,0 +1,188 @@
+"""A run that is killed, stopped or replayed: nothing is paid twice, and the answer is the same."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.endpoint import LocalEndpoint
+from dialectree.conduct import again, start
+from dialectree.context import build
+from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError
+from dialectree.graphs import method
+from dialectree.records import RunRecord
+from dialectree.runs import RunFolder
+from tests.rules import children
+
+QUESTION = "Which language do all people in Europe speak?"
+CALLS = 23  # a question that is split once, into two: 3 + 2 x 7 + 5 + 1
+
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["dialectree.conduct", "dialectree.models.clients"])
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(rules=children(2), latency_ms=30) as started:
+        yield started
+
+
+def settings(url: str, **more: Any) -> dict[str, Any]:
+    return {"model": "openai:any", "base_url": url, "max_depth": 1, "cache": False, **more}
+
+
+def run(url: str, runs: Path, **more: Any) -> RunRecord:
+    """A run from its start to its end."""
+    begun = start(method("tsd"), QUESTION, build(**settings(url, **more)), runs)
+    return asyncio.run(begun.conduct())
+
+
+def go_on(run: Path, **more: Any) -> RunRecord:
+    """A run that was broken off, to its end."""
+    return asyncio.run(again(RunFolder.find(str(run), run.parent), more).conduct())
+
+
+def run_with_small_files(url: str, runs: Path) -> None:
+    """A run that finds the disk full on its way."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, 8_000))
+    with pytest.raises(DiskFull):
+        run(url, runs)
+
+
+def process(work: Callable[..., object], *given: object) -> BaseProcess:
+    """``work`` in a process of its own."""
+    started = processes.Process(target=work, args=given)
+    started.start()
+    return started
+
+
+def in_a_process(work: Callable[..., object], *given: object) -> None:
+    ended = process(work, *given)
+    ended.join(60)
+    assert ended.exitcode == 0
+
+
+def only(runs: Path) -> Path:
+    (path,) = runs.iterdir()
+    return path
+
+
+def of(path: Path) -> RunRecord:
+    return RunRecord.read((path / "run.json").read_text())
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """Every line, each one whole."""
+    text = path.read_text()
+    assert text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def but_for_times_and_ids(record: RunRecord) -> dict[str, Any]:
+    told = record.model_dump(exclude={"run_id", "started", "ended"})
+    del told["usage"]["wall_s"]
+    return told
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < give_up
+        time.sleep(0.003)
+
+
+def test_a_run_that_is_killed_at_any_moment_pays_nothing_twice_and_ends_as_it_would_have(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    undisturbed = run(endpoint.url, tmp_path / "undisturbed")
+    assert undisturbed.usage.calls == CALLS
+    for moment, calls in enumerate((1, 6, 13, 21)):
+        runs = tmp_path / str(moment)
+        endpoint.reset()
+        victim = process(run, endpoint.url, runs)
+        wait_for(lambda seen=calls: endpoint.stats()["calls"] >= seen)  # type: ignore[misc]
+        victim.kill()
+        victim.join()
+        wait_for(lambda: endpoint.stats()["running"] == 0)
+        folder = RunFolder(only(runs))
+        finished = {call.key for call in folder.calls()}
+        assert folder.record().status == "running"
+        assert len(finished) < CALLS
+
+        endpoint.reset()
+        in_a_process(go_on, folder.path)
+        keys = [line["key"] for line in lines(folder.path / "calls.jsonl")]
+        assert len(keys) == len(set(keys)) == CALLS
+        assert finished < set(keys)
+        assert endpoint.stats()["calls"] == CALLS - len(finished)
+        assert but_for_times_and_ids(of(folder.path)) == but_for_times_and_ids(undisturbed)
+        assert lines(folder.path / "events.jsonl")
+
+
+def test_a_budget_stops_a_run_in_good_order_and_resuming_pays_only_the_rest(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    endpoint.reset()
+    with pytest.raises(BudgetReached, match="--max-calls 9"):
+        run(endpoint.url, tmp_path, max_calls=9)
+    assert endpoint.stats()["calls"] == len(RunFolder(only(tmp_path)).calls()) == 9
+    assert of(only(tmp_path)).status == "partial"
+    assert of(only(tmp_path)).usage.calls == 9
+    record = go_on(only(tmp_path))
+    assert (record.status, record.usage.calls) == ("answered", CALLS)
+    assert (endpoint.stats()["calls"], endpoint.stats()["duplicate_requests"]) == (CALLS, 0)
+    assert go_on(only(tmp_path)) == record
+
+
+def test_a_full_disk_leaves_whole_files_and_resuming_pays_only_the_rest(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    endpoint.reset()
+    in_a_process(run_with_small_files, endpoint.url, tmp_path)
+    folder = only(tmp_path)
+    for name in ("calls.jsonl", "events.jsonl"):
+        assert lines(folder / name)
+        assert (folder / name).stat().st_size <= 8_000
+    assert of(folder).status in ("running", "partial")
+    assert not list(folder.glob(".*.draft"))
+    finished = len(RunFolder(folder).calls())
+    assert 0 < finished < CALLS
+    endpoint.reset()
+    assert go_on(folder).status == "answered"
+    assert endpoint.stats()["calls"] == CALLS - finished
+
+
+def test_two_processes_on_one_run_are_told_apart(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    first = process(run, endpoint.url, tmp_path)
+    wait_for(lambda: any(tmp_path.glob("*/calls.jsonl")))
+    with pytest.raises(RunFolderError, match="another process is working on"):
+        go_on(only(tmp_path))
+    first.join(60)
+    assert first.exitcode == 0
+    assert of(only(tmp_path)).status == "answered"
+
+
+def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) -> None:
+    faults: dict[str, Any] = {"malformed_json": 0.1, "wrong_schema": 0.1, "http_500": 0.05}
+    with LocalEndpoint(rules=children(2), **faults) as short_lived:
+        url = short_lived.url
+        first = run(url, tmp_path / "first", cache=True)
+        second = run(url, tmp_path / "second", cache=True)
+        paid = short_lived.stats()["calls"]
+        assert paid == first.usage.attempts
+    replayed = run(url, tmp_path / "replayed", replay=True, cache=True)
+    assert first.status == "answered"
+    assert first.usage.calls > CALLS  # some replies were repaired
+    assert but_for_times_and_ids(first) == but_for_times_and_ids(second)
+    assert but_for_times_and_ids(first) == but_for_times_and_ids(replayed)
+    with pytest.raises(ReplayMiss):
+        run(url, tmp_path / "other", replay=True, cache=True, seed=1)

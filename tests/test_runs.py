@@ -1,0 +1,336 @@
+"""A run's folder: written whole or not at all, held by one process, read back whatever happened."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialectree.errors import DiskFull, RunFolderError
+from dialectree.records import Call, Event, RunRecord
+from dialectree.runs import Journal, RunFolder
+
+
+def call(key: str = "key", **fields: Any) -> Call:
+    line = dict(node="0", role="judge", stage="debate", step=0, prompt="p@1", model="m", seed=1)
+    return Call(key=key, **{**line, "started": "", "ended": "", **fields})
+
+
+def event(node: str = "0", kind: str = "noted", t: str = "now", **data: Any) -> Event:
+    return Event.model_validate({"t": t, "run_id": "r", "node": node, "kind": kind, "data": data})
+
+
+def record(**fields: Any) -> RunRecord:
+    given = dict(run_id="r", protocol="tsd", method="tsd", input={"question": "Q?"}, started="now")
+    return RunRecord.model_validate({**given, **fields})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder.create(tmp_path / "runs")
+
+
+@contextmanager
+def journal(path: Path) -> Iterator[Journal]:
+    opened = Journal(path)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def appended(path: Path, *calls: Call) -> None:
+    async def append() -> None:
+        with journal(path) as opened:
+            await asyncio.gather(*(opened.append(each) for each in calls))
+
+    asyncio.run(append())
+
+
+def no_room(number: int = errno.ENOSPC) -> Any:
+    def full(*_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    return full
+
+
+# The journal
+
+
+def test_what_was_appended_is_found_again(folder: RunFolder) -> None:
+    calls = [call(str(n), reply=f"é {n}\n") for n in range(50)]
+    appended(folder.path / "calls.jsonl", *calls)
+    assert folder.calls() == calls
+    with journal(folder.path / "calls.jsonl") as opened:
+        assert dict(opened.past) == {each.key: each for each in calls}
+
+
+def test_lines_that_wait_are_written_together(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    appended(folder.path / "calls.jsonl", *[call(str(n)) for n in range(100)])
+    assert len(folder.calls()) == 100
+    assert 1 <= len(synced) <= 3
+
+
+def test_a_torn_last_line_is_dropped_wherever_it_was_torn(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    whole = [call("a", reply="one"), call("b", reply="two\r\u2028 three")]
+    appended(path, *whole)
+    data = path.read_bytes()
+    start = data.index(b"\n") + 1
+    for end in range(start, len(data)):
+        path.write_bytes(data[:end])
+        with journal(path) as opened:
+            assert list(opened.past) == ["a"]
+        assert path.read_bytes() == data[:start]
+    path.write_bytes(data[: start // 2])
+    appended(path, whole[1])
+    with journal(path) as opened:
+        assert dict(opened.past) == {"b": whole[1]}
+
+
+def test_a_line_that_cannot_be_read_is_named(folder: RunFolder) -> None:
+    path = folder.path / "calls.jsonl"
+    appended(path, call("a"))
+    with path.open("ab") as file:
+        file.write(b'{"key": "b"}\n')
+    with pytest.raises(RunFolderError, match=r"calls\.jsonl, line 2 cannot be read"):
+        folder.calls()
+    with pytest.raises(RunFolderError, match="line 2"):
+        journal(path).__enter__()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_full_disk_leaves_whole_lines_only(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "calls.jsonl"
+    appended(path, call("a"))
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_room(number))
+        with pytest.raises(DiskFull, match=r"no room left to write .*calls\.jsonl") as error:
+            appended(path, call("b"))
+    assert error.value.status == 4
+    assert path.read_bytes() == before
+    appended(path, call("b"))
+    with journal(path) as opened:
+        assert list(opened.past) == ["a", "b"]
+
+
+def test_a_disk_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", no_room(errno.EIO))
+    with pytest.raises(RunFolderError, match=r"calls\.jsonl: Input/output error"):
+        appended(tmp_path / "calls.jsonl", call("a"))
+
+
+def test_closing_writes_what_still_waits(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+
+    async def leave() -> None:
+        opened = Journal(path)
+        tasks = [asyncio.create_task(opened.append(call(str(n)))) for n in range(20)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        opened.close()
+        await asyncio.wait(tasks)
+
+    asyncio.run(leave())
+    with journal(path) as opened:
+        assert len(opened.past) == 20
+
+
+# The folder
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for runs in (tmp_path / "file", tmp_path / "file" / "runs"):
+        with pytest.raises(RunFolderError, match=str(tmp_path / "file")) as error:
+            RunFolder.create(runs)
+        assert error.value.status == 2
+        assert "\n" not in str(error.value)
+
+
+def test_a_folder_that_nobody_may_write_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "mkdir", no_room(errno.EACCES))
+    with pytest.raises(RunFolderError, match="Permission denied"):
+        RunFolder.create(tmp_path / "runs")
+
+
+def test_ids_are_never_used_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = iter(["aaaaaa", "aaaaaa", "bbbbbb", "aaaaaa", "cccccc"])
+    monkeypatch.setattr("dialectree.chance.token", lambda: next(tokens))
+    monkeypatch.setattr("dialectree.clock.now", lambda: datetime(2026, 1, 31, tzinfo=UTC))
+    names = [RunFolder.create(tmp_path).run_id for _ in range(3)]
+    assert len(set(names)) == 3
+
+
+def test_a_run_is_found_by_id_and_by_path(folder: RunFolder, tmp_path: Path) -> None:
+    folder.write_record(record())
+    runs = tmp_path / "runs"
+    for name in (folder.run_id, str(folder.path), str(folder.path / "run.json")):
+        assert RunFolder.find(name, runs).path == folder.path
+    for name in ("20200101-000000-abcdef", str(tmp_path), ""):
+        with pytest.raises(RunFolderError, match="there is no run"):
+            RunFolder.find(name, runs)
+
+
+def test_a_record_is_replaced_whole_or_not_at_all(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write_record(record())
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_room())
+        with pytest.raises(DiskFull):
+            folder.write_record(record(status="answered"))
+    assert folder.record().status == "running"
+    assert [path.name for path in folder.path.iterdir()] == ["run.json"]
+    folder.write_record(record(status="answered"))
+    assert folder.record().status == "answered"
+
+
+SMALL = """
+import resource, sys
+from pathlib import Path
+from dialectree.errors import DialectreeError
+from dialectree.runs import RunFolder
+folder = RunFolder(Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    folder.write("report.md", "x" * 5000)
+except DialectreeError as error:
+    print(type(error).__name__, error.status)
+"""
+
+
+def test_a_file_that_grows_too_large_is_not_there(folder: RunFolder) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL, str(folder.path)], capture_output=True, text=True, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("DiskFull 4\n", "")
+    assert list(folder.path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b"", "run.json is not a run's record"),
+        (b"{", "run.json is not a run's record"),
+        (b'{"schema": "dialectree.run/1"}', "run_id"),
+        (b"\xff\xfe", "run.json is not a run's record"),
+    ],
+)
+def test_a_record_that_cannot_be_read_is_one_line(
+    folder: RunFolder, text: bytes, says: str
+) -> None:
+    (folder.path / "run.json").write_bytes(text)
+    with pytest.raises(RunFolderError, match=says) as error:
+        folder.record()
+    assert "\n" not in str(error.value)
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from dialectree.runs import RunFolder
+with RunFolder(Path(sys.argv[1])).held():
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_two_processes_do_not_work_on_one_run(folder: RunFolder) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(RunFolderError, match="another process is working on"), folder.held():
+        pass
+    holder.kill()
+    holder.communicate()
+    with folder.held():
+        pass
+
+
+def test_two_workers_of_one_process_do_not_work_on_one_run(folder: RunFolder) -> None:
+    with folder.held(), pytest.raises(RunFolderError), RunFolder(folder.path).held():
+        pass
+
+
+def test_drafts_of_a_process_that_was_killed_are_cleared_away(folder: RunFolder) -> None:
+    (folder.path / ".run.json.12345.draft").write_text("{")
+    with folder.held():
+        assert not list(folder.path.glob("*.draft")) + list(folder.path.glob(".*.draft"))
+
+
+# Events
+
+
+def test_telling_the_same_again_changes_nothing(folder: RunFolder) -> None:
+    assert folder.tell(event(note="one"))
+    assert not folder.tell(event(note="one", t="later"))
+    assert folder.tell(event(note="two"))
+    assert folder.tell(event(kind="settled", verdict=None))
+    assert len(folder.events()) == len(folder.told()) == 3
+
+
+def test_events_are_taken_up_where_they_were_broken_off(folder: RunFolder) -> None:
+    folder.tell(event(note="one"))
+    path = folder.path / "events.jsonl"
+    whole = path.read_bytes()
+    with path.open("ab") as file:
+        file.write(b'{"t": "now", "run_')
+    again = RunFolder(folder.path)
+    assert len(again.events()) == 1
+    again.resume_events()
+    assert path.read_bytes() == whole
+    assert not again.tell(event(note="one", t="later"))
+    assert again.tell(event(note="two"))
+    assert [e.data["note"] for e in again.events()] == ["one", "two"]
+
+
+def test_an_event_that_finds_no_room_is_not_told(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+        def __enter__(self) -> Any:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        def __exit__(self, *_: Any) -> None: ...
+
+    with monkeypatch.context() as patch:
+        patch.setattr("builtins.open", Full)
+        with pytest.raises(DiskFull):
+            folder.tell(event(note="one"))
+    assert folder.told() == []
+    assert folder.tell(event(note="one"))
+
+
+def test_a_run_that_is_not_finished_shows_what_was_told(folder: RunFolder) -> None:
+    folder.write_record(record())
+    folder.tell(event(kind="opened", text="Q?", depth=0))
+    folder.tell(event(note="so far"))
+    assert folder.record().tree.nodes["0"].notes == ["so far"]
+    assert json.loads((folder.path / "run.json").read_text())["tree"]["nodes"] == {}
