@@ -79,7 +79,8 @@ def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
 Speaker = Annotated[
     str | BaseChatModel, AfterValidator(_written), WithJsonSchema({"type": "string"})
 ]
-"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model."""
+"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model (with its own decoding; switch
+its own retries off, or they multiply)."""
 
 
 def _unit(value: float) -> float:
@@ -114,12 +115,13 @@ class Context(BaseSettings):
     seed: int = Field(default=0, ge=0, lt=2**53)
     """Fixes the debate's own draws, and is part of every request."""
 
-    concurrency: int = Field(default=32, ge=1, le=4096)
+    concurrency: int = Field(default=32, ge=1, le=1000)
     """Requests under way at once, in the whole process."""
     requests_per_minute: float | None = Field(default=None, gt=0)
     """Requests started per minute, in the whole process; none: no limit."""
     call_deadline: float = Field(default=300, gt=0, le=86400)
-    """Seconds that one call may take, its retries included."""
+    """Seconds that one call may take, its retries included. Waiting because others are served
+    first, or because the endpoint asks for it, does not count."""
     max_calls: int | None = Field(default=None, ge=1)
     """Budget of calls to models. What a cache or a journal answers costs nothing."""
     max_tokens: int | None = Field(default=None, ge=1)

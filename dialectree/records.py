@@ -58,8 +58,6 @@ class NodeVerdict(Strict):
     local_confidence: float | None = Field(default=None, ge=0, le=1)
     """What the judge said of this node alone."""
     winner: str | None = None
-    side: str | None = None
-    """What the winner defended (YES, NO, SPAN, OTHER), where debaters defend sides."""
     take: int = 1
 
 

@@ -27,7 +27,7 @@ from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Finding, Judged, merge_findings, parent
 
 
-class Place(TypedDict):
+class Position(TypedDict):
     """Where in the tree a question stands."""
 
     id: str
@@ -39,7 +39,7 @@ class Place(TypedDict):
     """Nodes that the subtree may have, this one included."""
 
 
-class Question(shared.Question, Place):
+class Question(shared.Question, Position):
     """One question of the tree."""
 
 

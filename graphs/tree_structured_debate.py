@@ -23,7 +23,7 @@ from dialectree.nodes.kinds import Finding, is_leaf, merge_findings, standing
 from dialectree.state import Debate, Question, Ruling
 
 
-class TreeStructuredDebate(Debate, subtree.Place):
+class TreeStructuredDebate(Debate, subtree.Position):
     """The debate at its root."""
 
     finding: Annotated[Finding, standing]
@@ -38,7 +38,7 @@ class TreeStructuredDebate(Debate, subtree.Place):
     """True when the answer writer failed for good."""
 
 
-async def opening(state: Question, runtime: Runtime[Context]) -> subtree.Place:
+async def opening(state: Question, runtime: Runtime[Context]) -> subtree.Position:
     """The question becomes the root of a tree, with the whole budget of nodes."""
     return {"id": "0", "path": [], "depth": 0, "budget": settings(runtime).max_nodes}
 
@@ -54,7 +54,7 @@ def after_tree(
     return "weakest_leaves" if doubtful else "answer_writer"
 
 
-class Found(TypedDict):
+class FirstPass(TypedDict):
     """All that the first pass found."""
 
     finding: Finding
@@ -68,7 +68,7 @@ class Doubtful(TypedDict):
     certified: list[Finding]
 
 
-async def weakest_leaves(state: Found, runtime: Runtime[Context]) -> Doubtful:
+async def weakest_leaves(state: FirstPass, runtime: Runtime[Context]) -> Doubtful:
     """The leaves with the least confidence; of two alike the first in the tree."""
     certified = [state["finding"], *state["certified"]]
     leaves = sorted(filter(is_leaf, certified), key=lambda leaf: leaf["confidence"] or 0.0)

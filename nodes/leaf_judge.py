@@ -8,12 +8,11 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.kinds import Finding, Judged
 from dialectree.nodes.leaf_debater import Statement
-from dialectree.nodes.sides import side
 
 
 class LeafJudgeReply(BaseModel):
@@ -49,12 +48,7 @@ async def leaf_judge(state: ToJudge, runtime: Runtime[Context]) -> Judged:
         unclear=state["unclear"],
         transcript=state["transcript"],
     )
-    verdict = {
-        **reply.model_dump(),
-        "local_confidence": reply.confidence,
-        "side": side(settings(runtime).seed, node, take, question, reply.winner),
-        "take": take,
-    }
+    verdict = {**reply.model_dump(), "local_confidence": reply.confidence, "take": take}
     tell(runtime, node, "settled", {"take": take, "verdict": verdict, "provenance": [node]})
     finding: Finding = {
         "id": node,

@@ -128,7 +128,8 @@ def test_settings_cannot_be_changed_by_the_way() -> None:
 
 def test_a_graph_without_a_context_gets_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_MAX_NODES", "7")
-    assert settings(Runtime()).max_nodes == 7
+    nothing: Any = Runtime()
+    assert settings(nothing).max_nodes == 7
     given = build(max_nodes=9)
     assert settings(Runtime(context=given)) is given
 

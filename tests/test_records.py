@@ -132,8 +132,10 @@ def test_a_confidence_that_nobody_gave_stays_null() -> None:
 
 def test_a_record_reads_back_as_it_was_written() -> None:
     tree, verdict = fold(STORY)
-    given = {"run_id": "r", "protocol": "tsd", "method": "tsd", "started": ""}
-    record = RunRecord(**given, input={"question": "Q?"}, tree=tree, verdict=verdict)
+    record = RunRecord(
+        run_id="r", protocol="tsd", method="tsd", started="", input={"question": "Q?"}
+    )
+    record.tree, record.verdict = tree, verdict
     assert RunRecord.read(record.model_dump_json()) == record
     assert '"schema":"dialectree.run/1"' in record.model_dump_json()
     assert [node for node, _ in record.degraded()] == ["0.1"]

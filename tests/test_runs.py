@@ -58,7 +58,7 @@ def appended(path: Path, *calls: Call) -> None:
 
 
 def no_room(number: int = errno.ENOSPC) -> Any:
-    def full(*_: Any) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise OSError(number, os.strerror(number))
 
     return full

@@ -16,7 +16,6 @@ from dialectree.models.endpoints import (
     Message,
     Request,
     Rung,
-    as_object,
     wellformed,
 )
 from dialectree.models.limits import price
@@ -91,8 +90,8 @@ class Asking:
 
     def mend(self, text: str, fault: Fault) -> None:
         """Ask again, showing what came and what was wrong with it."""
-        wrong = f"Your last reply cannot be used: {fault}. Send the whole reply again as "
-        wrong += as_object(self.request.form)
+        words = self.request.form.words
+        wrong = f"Your last reply cannot be used: {fault}. Send the whole reply again as {words}"
         *before, last = self.request.messages
         if text.strip():
             said = Message("assistant", text[:_SHOWN])

@@ -55,9 +55,9 @@ _queries: set[str] = set()
 def _keep_queries_back(record: logging.LogRecord) -> bool:
     """The HTTP library logs whole addresses; what opens ours stays out of the log."""
     text = record.getMessage()
-    for query in filter(None, _queries):
-        text = text.replace(query, "***")
-    record.msg, record.args = text, ()
+    for query in _queries:
+        if query in text:
+            record.msg, record.args = text.replace(query, "***"), ()
     return True
 
 
@@ -69,21 +69,22 @@ class Clients:
     """The clients of one event loop. No proxy stands between this machine and itself."""
 
     def __init__(self) -> None:
-        self._abroad = DefaultAioHttpClient()
-        self._at_home = DefaultAioHttpClient(trust_env=False)
+        self._http: dict[bool, DefaultAioHttpClient] = {}
         self._chats: dict[tuple[str, str, str], Chat] = {}
 
     def chat(self, url: str, model: str, key: str) -> Chat:
         """The chat model ``model`` at ``url``, which may hold a user, a password and a query."""
         if (url, model, key) not in self._chats:
-            http = self._at_home if _is_loopback(url) else self._abroad
-            self._chats[url, model, key] = _chat(url, model, key, http)
+            abroad = not _is_loopback(url)
+            if abroad not in self._http:
+                self._http[abroad] = DefaultAioHttpClient(trust_env=abroad)
+            self._chats[url, model, key] = _chat(url, model, key, self._http[abroad])
         return self._chats[url, model, key]
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._abroad.aclose()
-        await self._at_home.aclose()
+        for http in self._http.values():
+            await http.aclose()
 
 
 def _is_loopback(url: str) -> bool:
@@ -96,7 +97,8 @@ def _is_loopback(url: str) -> bool:
 
 def _chat(url: str, model: str, key: str, http: DefaultAioHttpClient) -> Chat:
     parts = urlsplit(url)
-    _queries.add(parts.query)
+    if parts.query:
+        _queries.add(parts.query)
     place = parts.netloc.rpartition("@")[2]
     headers = {}
     if parts.username is not None:

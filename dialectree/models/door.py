@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
@@ -48,17 +49,7 @@ async def ask(
         Decoding(words.temperature, max_tokens, place.seed(context.seed)),
         context.call_deadline,
         context.requests_per_minute,
-        {
-            "run_name": f"{place.role} {place.node}",
-            "metadata": {
-                "tree_node": place.node,
-                "role": place.role,
-                "round": place.round,
-                "take": place.take,
-                "prompt": words.label,
-                "reply": reply.__name__,
-            },
-        },
+        _trace(place, words.label, reply.__name__),
     )
     whom = endpoint(resolve(context.speaker(place.role), context))
     asking = Asking(context, place, words.label, whom, request)
@@ -87,7 +78,23 @@ async def _valid_reply(run: Run, asking: Asking, reply: type[Reply], ids: Ids) -
             return said
 
 
+def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
+    """Name and metadata of a call in a trace."""
+    return {
+        "run_name": f"{place.role} {place.node}",
+        "metadata": {
+            "tree_node": place.node,
+            "role": place.role,
+            "round": place.round,
+            "take": place.take,
+            "prompt": prompt,
+            "reply": reply,
+        },
+    }
+
+
 def _turn(place: Place, fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """What is told of a reply; ``records.Turn`` is its schema."""
     return {
         "role": place.role,
         "who": place.who or place.role,

@@ -21,7 +21,7 @@ from dialectree.errors import KeyRefused, RequestError, Unreachable
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
 from dialectree.models.specs import OPENAI, Spec
-from dialectree.models.troubles import CONNECT_S, Garbled, Trouble, place, trouble
+from dialectree.models.troubles import Garbled, Trouble, trouble
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
@@ -29,6 +29,8 @@ RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
 
 ATTEMPTS = 6
 """Failures after which a call fails for good."""
+CONNECT_S = 5.0
+"""Seconds for a connection to come about, from the name of the host on."""
 UNREACHABLE_AFTER_S = 8.0
 """Seconds without anybody at the address after which it counts as unreachable."""
 PATIENCE_S = 900.0
@@ -132,12 +134,13 @@ class Endpoint:
         while True:
             await self._start(tries, request.per_minute)
             at, without = rung or self.rung, frozenset(self.dropped)
+            began = clock.seconds()
             try:
                 async with asyncio.timeout(tries.left_s()):
                     done = await self._send(request, at)
             except (openai.OpenAIError, TimeoutError, Garbled) as error:
                 met = trouble(error, self.spec, without)
-                self._learn(met, at, tries.waits)
+                self._learn(met, at, tries.waits, began)
                 if met.kind in ("parameter", "format"):
                     rung = None if met.kind == "format" else rung
                     continue
@@ -160,24 +163,30 @@ class Endpoint:
         tries.made += 1
         tries.end += clock.seconds() - began
 
-    def _learn(self, met: Trouble, at: Rung, waits: int) -> None:
+    def _learn(self, met: Trouble, at: Rung, waits: int, began: float) -> None:
         """Remember what concerns other calls too."""
-        now = clock.seconds()
+        if met.kind == "lost":
+            self._lose(met, began)
+        else:
+            self._lost_last = -math.inf
         if met.kind == "parameter":
             self.dropped.add(met.parameter)
         elif met.kind == "format":
             self._step_down(at, met)
         elif met.kind == "wait":
             asked = 2.0 ** min(waits, 5) if met.wait_s is None else met.wait_s
-            self._quiet_until = max(self._quiet_until, now + max(0.05, asked))
-        if met.kind != "lost":
-            self._lost_last = -math.inf
-            return
-        if now - met.lost_s - self._lost_last > UNREACHABLE_AFTER_S:
-            self._lost_since = now - met.lost_s
-        self._lost_last = now
-        if now - self._lost_since >= UNREACHABLE_AFTER_S:
-            raise Unreachable(f"nobody answers at {place(self.spec)}: {met.text}")
+            self._quiet_until = max(self._quiet_until, clock.seconds() + max(0.05, asked))
+
+    def _lose(self, met: Trouble, began: float) -> None:
+        """Nobody answered; Unreachable when nobody has for a while, whichever call asked."""
+        if began - self._lost_last > UNREACHABLE_AFTER_S:
+            self._lost_since = began
+        self._lost_last = clock.seconds()
+        if self._lost_last - self._lost_since >= UNREACHABLE_AFTER_S:
+            raise self._unreachable(met)
+
+    def _unreachable(self, met: Trouble) -> Unreachable:
+        return Unreachable(f"nobody answers at {self.spec.where}: {met.text}")
 
     def _step_down(self, refused: Rung, met: Trouble) -> None:
         """From now on the rung below; RequestError where there is none."""
@@ -188,15 +197,16 @@ class Endpoint:
             self.rung, self.rung_held = below, False
 
     def _gave_up(self, met: Trouble, tries: _Tries) -> Completion:
-        where, text = place(self.spec), met.text
+        """The last try was in vain: a call that failed, or a sign that none can do better."""
+        if met.kind == "lost":
+            raise self._unreachable(met)
+        where, text = self.spec.where, met.text
         if met.kind == "page":
             hint = "check --base-url, which usually ends in /v1"
             raise RequestError(f"{where} answers with a web page: {hint}: {text}")
-        if met.kind == "lost":
-            raise Unreachable(f"nobody answers at {where}: {text}")
         if met.kind != "hopeless":
-            times = "1 attempt" if tries.made == 1 else f"{tries.made} attempts"
-            text = f"{where} gave no reply in {times} and {tries.deadline_s:g} s at most: {text}"
+            made = "1 attempt" if tries.made == 1 else f"{tries.made} attempts"
+            text = f"{where} gave no reply in {made} (deadline {tries.deadline_s:g} s): {text}"
         return Completion(attempts=tries.made, error=text)
 
     async def _send(self, request: Request, rung: Rung) -> Completion:
@@ -208,7 +218,8 @@ class Endpoint:
         url, key, body = await self._way_in(request, rung)
         model = (await clients()).chat(url, self.spec.model, key)
         # A request that hangs is given up while there is time for another.
-        timeout = openai.Timeout(max(1.0, request.deadline_s / 2), connect=CONNECT_S)
+        hung_s = max(1.0, request.deadline_s / 2)
+        timeout = openai.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S)
         try:
             return _completion(
                 await model.ainvoke(said, request.config, extra_body=body, timeout=timeout)
@@ -251,13 +262,8 @@ def _said(request: Request, rung: Rung) -> Sequence[Message]:
     if rung == RUNGS[0]:
         return request.messages
     system, *rest = request.messages
-    wanted = f"{system.content}\n\nReply with {as_object(request.form)}"
+    wanted = f"{system.content}\n\nReply with {request.form.words}"
     return [Message("system", wanted), *rest]
-
-
-def as_object(form: Form) -> str:
-    """What a reply must be, in words."""
-    return f"one JSON object that fits this JSON Schema, and nothing else:\n{form.text}"
 
 
 _MESSAGES: Mapping[str, type[BaseMessage]] = {

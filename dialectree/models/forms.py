@@ -27,6 +27,11 @@ class Form(NamedTuple):
     text: str
     """The full schema as JSON."""
 
+    @property
+    def words(self) -> str:
+        """What the reply must be, said to a model."""
+        return f"one JSON object that fits this JSON Schema, and nothing else:\n{self.text}"
+
 
 def form(reply: type[BaseModel], ids: Ids) -> Form:
     """The schema of ``reply`` in which every id that may be named is an enum."""

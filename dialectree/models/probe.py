@@ -11,7 +11,7 @@ from dialectree.context import Context
 from dialectree.errors import CallError
 from dialectree.models import replies
 from dialectree.models.asking import messages
-from dialectree.models.endpoints import Decoding, Request, Rung, as_object, endpoint
+from dialectree.models.endpoints import Decoding, Request, Rung, endpoint
 from dialectree.models.forms import form
 from dialectree.models.replies import Fault
 from dialectree.models.specs import resolve
@@ -42,7 +42,7 @@ async def probe(context: Context) -> Probed:
     """
     asked, wanted = endpoint(resolve(context.model, context)), form(ProbeReply, {})
     request = Request(
-        messages(f"Reply with {as_object(wanted)}", "What colour is a clear sky by day?"),
+        messages(f"Reply with {wanted.words}", "What colour is a clear sky by day?"),
         wanted,
         Decoding(0.0, 100, context.seed),
         min(60.0, context.call_deadline),

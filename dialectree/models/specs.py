@@ -46,6 +46,11 @@ class Spec:
             return f"local:{Path(self.model).expanduser().absolute()}"
         return f"{self.name}@{self.url}" if self.url else self.name
 
+    @property
+    def where(self) -> str:
+        """The place, for people."""
+        return self.url or self.name
+
     def secrets(self) -> list[str]:
         """What must not be told of the way in: key, password, and values of the query."""
         parts = urlsplit(self.whole_url or "")

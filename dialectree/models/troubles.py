@@ -16,8 +16,6 @@ from dialectree.models.specs import Spec
 
 OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens")
 """Parameters that a request can do without."""
-CONNECT_S = 5.0
-"""Seconds for a connection to come about."""
 LONGEST_WAIT_S = 300.0
 """An endpoint that asks to wait longer is given up; the run can be resumed later."""
 
@@ -54,8 +52,6 @@ class Trouble(NamedTuple):
     """Seconds that the endpoint asks to wait."""
     parameter: str = ""
     """The refused parameter."""
-    lost_s: float = 0.0
-    """Seconds that it took to find nobody there."""
 
 
 def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
@@ -64,13 +60,12 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     Raises what ends a run, because no other call could do better: KeyRefused, RequestError and
     ModelUnavailable.
     """
-    text = discreet(one_line(_words(error)), spec)
+    text = one_line(discreet(_words(error), spec))
     if isinstance(error, openai.APIStatusError):
         return _answered(error, spec, text, dropped)
     timed_out = isinstance(error, TimeoutError | openai.APITimeoutError)
     if _never_connected(error):
-        text = "the connection timed out" if timed_out else text
-        return Trouble("lost", text, lost_s=CONNECT_S if timed_out else 0.0)
+        return Trouble("lost", "the connection timed out" if timed_out else text)
     if timed_out and not _hung_up(error):
         return Trouble("again", "it timed out")
     if isinstance(error, openai.APIConnectionError):
@@ -91,7 +86,7 @@ def _answered(
     error: openai.APIStatusError, spec: Spec, text: str, dropped: Container[str]
 ) -> Trouble:
     """The endpoint answered with an error status."""
-    status, headers, where = error.status_code, error.response.headers, place(spec)
+    status, headers, where = error.status_code, error.response.headers, spec.where
     code = f"{error.code or ''} {error.type or ''}"
     if status in (401, 403):
         hint = "set OPENAI_API_KEY to one that it accepts"
@@ -173,11 +168,6 @@ def _hung_up(error: Exception) -> bool:
     """A connection that the other side cut, which the HTTP library calls a time-out."""
     gone = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
     return any(isinstance(cause, gone) for cause in _causes(error))
-
-
-def place(spec: Spec) -> str:
-    """Where the model is, for people."""
-    return spec.url or spec.name
 
 
 def discreet(text: str, spec: Spec) -> str:

@@ -119,9 +119,11 @@ def write_as_given(call: Asked) -> WriterReply:
     return write(float(shown[1]) if shown else None)
 
 
-def debaters(children: int = 2, difficulty: float = 0.9) -> ScriptedModel:
+def debaters(
+    children: int = 2, difficulty: float = 0.9, model: ScriptedModel | None = None
+) -> ScriptedModel:
     """A model that plays every role: questions split into ``children`` of one ``difficulty``."""
-    model = ScriptedModel()
+    model = model or ScriptedModel()
     model.will_say(split_into(children), to=DecomposerReply)
     model.will_say(approve())
     model.will_say(rate_all(difficulty), to=ComplexityReply)

@@ -23,26 +23,24 @@ from tests.scripted import Asked, Said, ScriptedModel
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
 
-def counting(log: Path, hang: str) -> ScriptedModel:
+class CountingModel(ScriptedModel):
     """Writes down what is asked and what is replied."""
-    model = debaters(3)
-    usual = model._next
 
-    def write(what: str, call: Asked) -> None:
-        with open(log, "a", encoding="utf-8") as file:
-            file.write(json.dumps([what, call.node, call.role, call.round, call.prompt]) + "\n")
+    log: Path
+    hang: str
 
-    def wait(call: Asked) -> float:
-        write("asked", call)
-        return 3600 if call.node == hang else 0.002
+    def write(self, what: str, call: Asked) -> None:
+        line = json.dumps([what, call.node, call.role, call.round, call.prompt])
+        with open(self.log, "a", encoding="utf-8") as file:
+            file.write(line + "\n")
 
-    def next_(call: Asked) -> Said:
-        write("replied", call)
-        return usual(call)
+    def takes(self, call: Asked) -> float:
+        self.write("asked", call)
+        return 3600 if call.node == self.hang else 0.002
 
-    model.wait = wait
-    object.__setattr__(model, "_next", next_)
-    return model
+    def _next(self, call: Asked) -> Said:
+        self.write("replied", call)
+        return super()._next(call)
 
 
 async def main(folder: Path, hang: str) -> None:
@@ -50,9 +48,13 @@ async def main(folder: Path, hang: str) -> None:
         thread = graph.copy({"checkpointer": saver})
         begun = (await thread.aget_state(CONFIG)).values
         given: Any = None if begun else {"question": QUESTION}
-        model = counting(folder / "calls.jsonl", hang)
+        model = CountingModel(log=folder / "calls.jsonl", hang=hang)
+        model.wait = model.takes
         ruling = await thread.ainvoke(
-            given, CONFIG, context=context(model, max_depth=2, max_nodes=13), durability="async"
+            given,
+            CONFIG,
+            context=context(debaters(3, model=model), max_depth=2),
+            durability="async",
         )
     print(json.dumps(ruling["verdict"]))
 

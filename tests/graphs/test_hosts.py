@@ -50,11 +50,14 @@ def log(folder: Path) -> list[list[Any]]:
 
 
 def wait_until_only_one_node_hangs(folder: Path, process: subprocess.Popen[str]) -> None:
-    """Nothing new is asked for a while: all but one leaf are done, and that waits for a reply."""
-    seen, since = -1, time.monotonic()
-    while time.monotonic() - since < 0.4 or seen < 60:
+    """For a while nothing is asked or stored: all but one leaf are done, and that one waits."""
+    seen: list[int] = []
+    since = time.monotonic()
+    while time.monotonic() - since < 0.8 or len(log(folder)) < 60:
         assert process.poll() is None, process.communicate()[1]
-        if (now := len(log(folder))) != seen:
+        files = [folder / name for name in ("calls.jsonl", "host.db-wal")]
+        now = [path.stat().st_mtime_ns for path in files if path.exists()]
+        if now != seen:
             seen, since = now, time.monotonic()
         time.sleep(0.02)
 

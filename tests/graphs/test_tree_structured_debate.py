@@ -252,7 +252,7 @@ def test_the_opener_is_drawn_from_the_seed_and_a_opens_about_half_of_the_time() 
 
 
 @pytest.mark.parametrize(("question", "sides"), [("Is it so?", "YES NO"), ("Why?", "SPAN OTHER")])
-def test_each_debater_is_told_its_own_side_and_the_verdict_says_which_won(
+def test_each_debater_is_told_its_own_side_and_the_transcript_says_which(
     question: str, sides: str
 ) -> None:
     lines = {
@@ -263,7 +263,6 @@ def test_each_debater_is_told_its_own_side_and_the_verdict_says_which_won(
     }
     for seed in range(6):
         model = debaters()
-        model.will_say_now(rule(winner="B"))
         done = debate(model, question, max_depth=0, seed=seed)
         for turn, call in zip(done.node().transcript[:6], model.calls[:6], strict=True):
             name: Debater = "A" if turn.who == "A" else "B"
@@ -271,9 +270,7 @@ def test_each_debater_is_told_its_own_side_and_the_verdict_says_which_won(
             own = side(seed, "0", 1, question, name)
             assert own in sides.split()
             assert [s for s, line in lines.items() if line in call.prompt] == [own]
-        verdict = done.node().verdict
-        assert verdict is not None
-        assert (verdict.winner, verdict.side) == ("B", side(seed, "0", 1, question, "B"))
+            assert turn.side == own
 
 
 def test_a_debater_reads_its_path_and_the_transcript_so_far_and_no_facts() -> None:

@@ -569,6 +569,7 @@ TELLTALES = {
     "a refused key": fails(401, f"Incorrect key {KEY} for user:{PASSWORD}, ?api_key={TOKEN}"),
     "a bad request": fails(400, f"no: {KEY} open sesame {TOKEN}"),
     "a failure": fails(500, f"no: {KEY} {PASSWORD} {TOKEN}"),
+    "a long story": fails(400, "x" * 290 + f" {KEY} {PASSWORD} {TOKEN}"),
     "an error with status 200": sends({"error": {"message": f"{KEY} {TOKEN}"}}),
 }
 
@@ -614,7 +615,7 @@ def test_neither_key_nor_password_is_told_or_kept(
     ours = (r for r in caplog.records if not r.name.startswith("aiohttp"))  # the endpoint's own
     logged = " ".join(record.getMessage() for record in ours)
     assert "POST" in logged
-    for secret in (KEY, PASSWORD, "open sesame", TOKEN):
+    for secret in (KEY, KEY[:9], PASSWORD, "open sesame", TOKEN):
         assert secret not in told
         assert secret not in logged
 

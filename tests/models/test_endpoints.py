@@ -24,7 +24,7 @@ from dialectree.errors import (
     RequestError,
     Unreachable,
 )
-from dialectree.models import endpoints, troubles
+from dialectree.models import endpoints
 from dialectree.models.endpoints import ATTEMPTS, Completion, endpoint
 from dialectree.models.specs import resolve
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
@@ -86,6 +86,13 @@ def test_the_schema_the_seed_and_the_limits_go_out_as_they_were_made() -> None:
     }
     assert "max_tokens" not in body
     assert "extra_body" not in body
+
+
+def test_no_proxy_stands_between_this_machine_and_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{unused_port()}")
+    reply, _ = asked(says(GOOD))
+    assert reply == RULE
 
 
 # The ladder
@@ -439,8 +446,7 @@ def test_a_host_that_does_not_exist_is_unreachable(quick: QuickClock) -> None:
 def test_an_address_that_swallows_connections_is_unreachable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (endpoints, troubles):
-        monkeypatch.setattr(module, "CONNECT_S", 0.3)
+    monkeypatch.setattr(endpoints, "CONNECT_S", 0.3)
     monkeypatch.setattr(endpoints, "UNREACHABLE_AFTER_S", 0.5)
     began = time.monotonic()
     with socket.socket() as full:  # its queue is full, so that the next connection never comes
@@ -455,6 +461,18 @@ def test_an_address_that_swallows_connections_is_unreachable(
             asyncio.run(question(at(f"http://127.0.0.1:{port}/v1")))
         for one in queued:
             one.close()
+    assert time.monotonic() - began < 8
+
+
+def test_a_name_server_that_says_nothing_makes_a_host_unreachable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(endpoints, "CONNECT_S", 0.3)
+    monkeypatch.setattr(endpoints, "UNREACHABLE_AFTER_S", 0.5)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(1.5))
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match=r"nobody answers at http://host\.example/v1"):
+        asyncio.run(question(at("http://host.example/v1")))
     assert time.monotonic() - began < 8
 
 

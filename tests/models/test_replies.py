@@ -268,7 +268,7 @@ def test_garbage_that_a_mender_would_chew_on_is_a_fault_at_once() -> None:
 
 
 @given(st.text() | st.text(alphabet="{}[]\":,'\\/`<>think AB01.e-\n", max_size=200))
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=700, deadline=None, derandomize=True)
 def test_arbitrary_text_is_a_fault_or_a_valid_reply(text: str) -> None:
     for finish in ("stop", "length", None):
         try:
@@ -290,7 +290,7 @@ def fields(values: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @given(fields(json_values() | st.sampled_from([*RULING.values(), "B"])))
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None, derandomize=True)
 def test_arbitrary_objects_count_only_if_they_validate(value: dict[str, Any]) -> None:
     try:
         ruling = said(json.dumps(value))
@@ -335,7 +335,7 @@ def wrapped(ruling: Ruling, draw: Callable[[st.SearchStrategy[str]], str]) -> st
 
 
 @given(ruling=rulings, data=st.data())
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=700, deadline=None, derandomize=True)
 def test_a_damaged_reply_is_read_as_it_was_or_not_at_all(ruling: Ruling, data: Any) -> None:
     text = json.dumps(ruling.model_dump(), ensure_ascii=data.draw(st.booleans()))
     way = data.draw(st.sampled_from(["marks", "python", "comma", "cut", "wrapped", "quoted"]))
@@ -362,7 +362,7 @@ def test_a_damaged_reply_is_read_as_it_was_or_not_at_all(ruling: Ruling, data: A
 
 
 @given(ruling=rulings, data=st.data())
-@settings(max_examples=1000, deadline=None, derandomize=True)
+@settings(max_examples=700, deadline=None, derandomize=True)
 def test_no_damage_swaps_the_winner(ruling: Ruling, data: Any) -> None:
     text = ruling.model_dump_json()
     first = text.index(",")  # everything after the winner itself
