@@ -154,7 +154,9 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
 
 async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
     """Drives the graph to its end; asks the person whenever it stops to."""
-    folder, chosen = started.folder, started.method
+    folder, chosen, context = started.folder, started.method, started.context
+    if ask is None:  # nobody is there: what is unclear is recorded
+        context = context.model_copy(update={"ask": False})
     graph = chosen.graph()
     config: RunnableConfig = {
         "run_name": f"{chosen.name} {folder.run_id}",
@@ -171,7 +173,7 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
         async for part in graph.astream(
             todo,
             config,
-            context=started.context,
+            context=context,
             control=run,
             stream_mode=["custom", "updates"],
             subgraphs=True,

@@ -13,7 +13,7 @@ from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock
 from dialectree.context import Context, cache_folder, settings
-from dialectree.errors import CallError, DialectreeError, Halted, ReplayMiss
+from dialectree.errors import CallError, DialectreeError, Halted, PartFailed, ReplayMiss
 from dialectree.models.asking import Asking
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.limits import Budget, limiter
@@ -92,6 +92,8 @@ class Run(RunControl):
                 await self.journal.append(call)
             if self.cache and context.cache and done.error is None and not asking.live:
                 await self.cache.put(asking.cache_key, done)
+        except PartFailed:
+            raise  # one part; the graph decides what the debate does without it
         except DialectreeError as error:
             self.halted = self.halted or error
             raise

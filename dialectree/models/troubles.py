@@ -63,9 +63,10 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     text = one_line(discreet(_words(error), spec))
     if isinstance(error, openai.APIStatusError):
         return _answered(error, spec, text, dropped)
-    timed_out = isinstance(error, TimeoutError | openai.APITimeoutError)
     if _never_connected(error):
-        return Trouble("lost", "the connection timed out" if timed_out else text)
+        slow = any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in _causes(error))
+        return Trouble("lost", "the connection timed out" if slow else text)
+    timed_out = isinstance(error, TimeoutError | openai.APITimeoutError)
     if timed_out and not _hung_up(error):
         return Trouble("again", "it timed out")
     if isinstance(error, openai.APIConnectionError):

@@ -157,7 +157,8 @@ def question(record: RunRecord) -> str:
 
 def failed(failure: Failure) -> str:
     """One failure in words."""
-    return f"{label(failure.role)} failed: {failure.fault}"
+    who = f" {failure.who}" if failure.who not in ("", failure.role) else ""
+    return f"{label(failure.role)}{who} failed: {failure.fault}"
 
 
 def state(record: RunRecord) -> str:

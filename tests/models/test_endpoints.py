@@ -433,7 +433,7 @@ def test_an_error_of_many_lines_and_colours_becomes_one_short_line() -> None:
 
 def test_an_address_where_nobody_listens_is_unreachable(quick: QuickClock) -> None:
     url = f"http://127.0.0.1:{unused_port()}/v1"
-    with pytest.raises(Unreachable, match=f"nobody answers at {url}"):
+    with pytest.raises(Unreachable, match=f"nobody answers at {url}: Cannot connect to host"):
         asyncio.run(question(at(url)))
     assert sum(quick.slept) < 12
 
