@@ -61,7 +61,8 @@ class Started:
 
 def start(chosen: Method, question: str, context: Context, runs: Path) -> Started:
     """A new run of ``chosen``; its folder lies in ``runs``."""
-    if not question.strip():
+    question = question.encode("utf-8", "replace").decode().strip()
+    if not question:
         raise InputError("the question is empty")
     if len(question) > _QUESTION_LIMIT:
         raise InputError(f"the question is longer than {_QUESTION_LIMIT:,} characters")
@@ -72,7 +73,7 @@ def start(chosen: Method, question: str, context: Context, runs: Path) -> Starte
         protocol=chosen.protocol,
         method=chosen.name,
         demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
-        input={"question": question.strip()},
+        input={"question": question},
         settings=_kept(context),
         models={role: spec.address for role, spec in specs.items()},
         started=clock.stamp(),

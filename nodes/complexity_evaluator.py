@@ -22,7 +22,7 @@ class Score(BaseModel):
 
 
 class ComplexityReply(BaseModel):
-    """The difficulty of every part, and a decision of which only ``clarify`` counts."""
+    """The difficulty of every part, and a decision."""
 
     scores: list[Score]
     decision: Literal["decompose", "atomic", "clarify"]

@@ -279,3 +279,8 @@ def test_help_lists_every_setting_as_a_flag() -> None:
     not_flags = {"roles": "--role", "prices": "--price"}
     for name in Context.model_fields:
         assert not_flags.get(name, f"--{name.replace('_', '-')}") in shown
+
+
+def test_bytes_that_are_no_text_are_replaced(answer: Answer) -> None:
+    done = answer(os.fsdecode(b"Is \xff a letter?"), "--json", "--max-depth", "0")
+    assert json.loads(done.stdout)["input"] == {"question": "Is ? a letter?"}
