@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from dialectree.conduct import Started
-from dialectree.errors import DialectreeError
+from dialectree.errors import DialectreeError, DiskFull
 from dialectree.records import Event, RunRecord
 from dialectree.report import Lines, LiveTree, Watcher, html, markdown
 
@@ -58,13 +58,14 @@ def follow(run: Started, *, json: bool, quiet: bool, ask: bool) -> None:
         fault, status = error, error.status
     except (KeyboardInterrupt, asyncio.CancelledError):
         status = 130
-    write_reports(run)
+    if not isinstance(fault, DiskFull):
+        _write_reports(run)
     _say(run.record, json=json)
     _explain(run, status, fault)
     raise typer.Exit(status)
 
 
-def write_reports(run: Started) -> None:
+def _write_reports(run: Started) -> None:
     """Leave report.md and report.html in the run's folder; a full disk is said, not raised."""
     calls = run.folder.calls()
     try:
