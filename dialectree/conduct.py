@@ -20,7 +20,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Interrupt
 from pydantic import JsonValue
 
-from dialectree import clock
+from dialectree import clock, prompts
 from dialectree.context import EMBEDDED, Context, build
 from dialectree.errors import DialectreeError, InputError
 from dialectree.graphs import Method, method
@@ -156,6 +156,8 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
 async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
     """Drives the graph to its end; asks the person whenever it stops to."""
     folder, chosen, context = started.folder, started.method, started.context
+    for name in prompts.names(chosen.module.rpartition(".")[2]):
+        prompts.load(name)  # one that cannot be read is found before anything is paid
     if ask is None:  # nobody is there: what is unclear is recorded
         context = context.model_copy(update={"ask": False})
     graph = chosen.graph()

@@ -83,8 +83,7 @@ def load(name: str) -> Prompt:
     )
 
 
-def names() -> list[str]:
-    """Every prompt there is, in alphabetical order."""
-    return sorted(
-        path.relative_to(_FOLDER).with_suffix("").as_posix() for path in _FOLDER.glob("*/*.md")
-    )
+def names(protocol: str = "*") -> list[str]:
+    """The prompts of ``protocol``, or all there are, in alphabetical order."""
+    found = _FOLDER.glob(f"{protocol}/*.md")
+    return sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in found)
