@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 from dialectree.cli import flags
 from dialectree.cli.flags import given
 from dialectree.errors import DialectreeError
+
+if TYPE_CHECKING:
+    from dialectree.context import Context
 
 _PACKAGES = (
     "dialectree",
@@ -50,13 +54,12 @@ def _installed(package: str) -> str:
         return "not installed"
 
 
-async def _examine(context: object) -> DialectreeError | None:
-    from dialectree.context import EMBEDDED, Context
+async def _examine(context: Context) -> DialectreeError | None:
+    from dialectree.context import EMBEDDED
     from dialectree.models.neighbours import neighbours
     from dialectree.models.probe import probe
     from dialectree.models.specs import resolve
 
-    assert isinstance(context, Context)
     spec = resolve(context.model, context)
     print("\nModel")
     print(f"  {spec.address}")

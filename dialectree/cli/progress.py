@@ -77,7 +77,7 @@ def _write_reports(run: Started) -> None:
 
 def _ask(asked: Mapping[str, str]) -> str:
     """One line from the person; the end of the input counts as no answer."""
-    print(f"\nAbout: {asked['question']}\n{asked['request']}", file=sys.stderr)
+    print(_plain(f"\nAbout: {asked['question']}\n{asked['request']}"), file=sys.stderr)
     print("Your answer (empty to go on without): ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline()
 
@@ -116,9 +116,10 @@ def _explain(run: Started, status: int, fault: DialectreeError | None) -> None:
     if status in (3, 4, 130):
         _notice(f"broken off; go on with: dialectree resume {path}")
     elif status in (0, 5):
-        _notice(
-            f"{record.usage.calls} calls, {record.usage.wall_s:.1f} s; report: {path}/report.html"
-        )
+        cached = sum(call.source == "cache" for call in run.folder.calls())
+        paid = f" ({cached} from the reply cache)" if cached else ""
+        took = f"{record.usage.calls} calls{paid}, {record.usage.wall_s:.1f} s"
+        _notice(f"{took}; report: {path}/report.html")
 
 
 def _notice(text: str) -> None:

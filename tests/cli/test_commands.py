@@ -108,6 +108,23 @@ def test_two_runs_give_the_same_record_but_for_times_and_ids(answer: Answer) -> 
     assert kept(first) == kept(second)
 
 
+def test_what_came_from_the_cache_is_said(answer: Answer) -> None:
+    assert "cache" not in answer(QUESTION).stderr
+    assert "37 calls (37 from the reply cache)" in answer(QUESTION).stderr
+
+
+def test_what_a_model_wants_to_know_cannot_steer_the_terminal() -> None:
+    everywhere, _, judge = children(2)
+    request = {"decision": "clarify", "clarification_request": "\x1b[2J\x1b]0;x\x07 Which one?"}
+    unclear = [everywhere, {"match": "how hard each part", "set": request}, judge]
+    with LocalEndpoint(rules=unclear) as endpoint:
+        to = ("--model", f"openai:any@{endpoint.url}", "--max-depth", "1")
+        done = run("answer", "What is the best medicine?", "--ask", *to, stdin="\n")
+    assert "Which one?" in done.stderr
+    assert "\x1b" not in done.stderr + done.stdout
+    assert "\x07" not in done.stderr + done.stdout
+
+
 WRONG_CALLS = {
     "empty question": (["answer", ""], 2, "empty"),
     "blank question": (["answer", "  \n"], 2, "empty"),
