@@ -1,0 +1,176 @@
+"""Bradley-Terry strengths of supporters and attackers, from who beat whom across the two sides.
+
+ART, section 3.3 and appendix B. Arrays have a row for each supporter, a column for each attacker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Winner = Literal["SUPPORT", "ATTACK", "TIE"]
+Ties = Literal["ignore", "half"]
+
+EPSILON = 1e-12
+"""Keeps the quotient of Eq. 2 from a division by zero."""
+TOLERANCE = 1e-8
+"""The iteration stops when no theta moved by as much."""
+ITERATIONS = 100
+
+
+class Comparison(NamedTuple):
+    """One judgement of one supporter against one attacker of the same parent."""
+
+    supporter: str
+    attacker: str
+    winner: Winner
+
+
+class Tallies(NamedTuple):
+    """Comparisons, counted."""
+
+    supporters: list[str]
+    """Ids of the rows, sorted."""
+    attackers: list[str]
+    """Ids of the columns, sorted."""
+    wins: Floats
+    """How often the supporter beat the attacker."""
+    losses: Floats
+    """How often the attacker beat the supporter."""
+    ties: int
+
+
+class Fit(NamedTuple):
+    """What Bradley-Terry makes of the counts."""
+
+    theta_supporters: Floats
+    """In 0 to 1, all thetas together 1; nan where no comparison counts."""
+    theta_attackers: Floats
+    iterations: int
+    converged: bool
+    connected: bool
+    """False when groups never met: between them theta rests on the uniform start."""
+
+
+def tallies(comparisons: Sequence[Comparison], ties: Ties) -> Tallies:
+    """Count the comparisons: a tie is half a win for each (``half``) or for nobody (``ignore``).
+
+    Their order does not matter. ValueError for an unknown winner or an unknown way with ties.
+    """
+    if ties not in ("ignore", "half"):
+        raise ValueError(f"ties are ignored or half a win each, not {ties!r}")
+    tie = 0.5 if ties == "half" else 0.0
+    points = {"SUPPORT": (1.0, 0.0), "ATTACK": (0.0, 1.0), "TIE": (tie, tie)}
+    supporters = sorted({comparison.supporter for comparison in comparisons})
+    attackers = sorted({comparison.attacker for comparison in comparisons})
+    row = {supporter: place for place, supporter in enumerate(supporters)}
+    column = {attacker: place for place, attacker in enumerate(attackers)}
+    wins = np.zeros((len(supporters), len(attackers)))
+    losses = np.zeros_like(wins)
+    for supporter, attacker, winner in comparisons:
+        if winner not in points:
+            raise ValueError(f"a winner is SUPPORT, ATTACK or TIE, not {winner!r}")
+        won, lost = points[winner]
+        wins[row[supporter], column[attacker]] += won
+        losses[row[supporter], column[attacker]] += lost
+    tied = sum(comparison.winner == "TIE" for comparison in comparisons)
+    return Tallies(supporters, attackers, wins, losses, tied)
+
+
+def fit(
+    wins: Floats,
+    losses: Floats,
+    *,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
+    epsilon: float = EPSILON,
+) -> Fit:
+    """Theta by MM steps from the uniform start, until it rests (ART Eq. 2, Proposition 2).
+
+    ``wins`` and ``losses`` have the shape (supporters, attackers); counts may be fractions. Only
+    arguments with a decisive comparison enter. ValueError for shapes that differ or a count that
+    is negative or not finite.
+    """
+    if wins.ndim != 2 or wins.shape != losses.shape:
+        raise ValueError(f"wins {wins.shape} and losses {losses.shape} are not alike in two axes")
+    counts = np.stack((wins, losses))
+    if not np.all(np.isfinite(counts) & (counts >= 0)):
+        raise ValueError("a count is negative or not finite")
+    met = wins + losses > 0
+    supporters, attackers = met.any(axis=1), met.any(axis=0)
+    entered = int(supporters.sum() + attackers.sum())
+    uniform = 1 / max(1, entered)
+    theta = (np.where(supporters, uniform, 0.0), np.where(attackers, uniform, 0.0))
+    steps, moved = 0, np.inf if entered else 0.0
+    while moved >= tolerance and steps < iterations:
+        old, theta = theta, mm_step(wins, losses, *theta, epsilon=epsilon)
+        moved = max(float(np.abs(new - was).max()) for new, was in zip(theta, old, strict=True))
+        steps += 1
+    return Fit(
+        np.where(supporters, theta[0], np.nan),
+        np.where(attackers, theta[1], np.nan),
+        steps,
+        moved < tolerance,
+        _connected(met),
+    )
+
+
+def mm_step(
+    wins: Floats,
+    losses: Floats,
+    theta_supporters: Floats,
+    theta_attackers: Floats,
+    *,
+    epsilon: float = EPSILON,
+) -> tuple[Floats, Floats]:
+    """One step of Eq. 2, all thetas at once: wins_u / (sum_v n_uv / (theta_u + theta_v) + epsilon).
+
+    Returns the thetas of supporters and attackers, together 1. An argument without a win gets 0.
+    Two thetas of 0 that met stay at 0, which is the limit.
+    """
+    met = wins + losses
+    pair = theta_supporters[:, None] + theta_attackers
+    with np.errstate(divide="ignore", over="ignore"):
+        share = np.divide(met, pair, out=np.zeros_like(met), where=met > 0)
+    supporters = _quotient(wins.sum(axis=1), share.sum(axis=1) + epsilon)
+    attackers = _quotient(losses.sum(axis=0), share.sum(axis=0) + epsilon)
+    total = supporters.sum() + attackers.sum()
+    if total > 0:
+        supporters, attackers = supporters / total, attackers / total
+    return supporters, attackers
+
+
+def _quotient(won: Floats, weight: Floats) -> Floats:
+    return np.divide(won, weight, out=np.zeros_like(won), where=won > 0)
+
+
+def log_likelihood(
+    wins: Floats, losses: Floats, theta_supporters: Floats, theta_attackers: Floats
+) -> float:
+    """The bipartite log-likelihood of the thetas (ART Eq. 7), at most 0.
+
+    Minus infinity when somebody with theta 0 has won. Pairs that never met do not count.
+    """
+    pair = theta_supporters[:, None] + theta_attackers
+    total = 0.0
+    for won, theta in ((wins, theta_supporters[:, None]), (losses, theta_attackers[None, :])):
+        chance = np.divide(theta, pair, out=np.zeros_like(pair), where=(won > 0) & (pair > 0))
+        with np.errstate(divide="ignore"):
+            total += float((won[won > 0] * np.log(chance[won > 0])).sum())
+    return total
+
+
+def _connected(met: NDArray[np.bool_]) -> bool:
+    """Whether all arguments that met somebody hang together; True when nobody met."""
+    entered = np.flatnonzero(met.any(axis=1))
+    group = entered[:1]
+    while True:
+        attackers = met[group].any(axis=0)
+        wider = np.flatnonzero(met[:, attackers].any(axis=1))
+        if len(wider) == len(group):
+            return len(group) == len(entered)
+        group = wider

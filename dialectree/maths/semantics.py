@@ -1,0 +1,63 @@
+"""Gradual semantics: what supporters and attackers make of a parent's base strength.
+
+All strengths are in 0 to 1, and so is the result. A parent without children keeps its base.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
+
+Semantics = Literal["dfquad", "quadratic_energy", "euler"]
+Combine = Callable[[float, Sequence[float], Sequence[float]], float]
+"""From the base, the supporters' and the attackers' strengths to the parent's strength."""
+
+LARGEST_ENERGY = 700.0
+"""e to a higher power does not fit into a float."""
+
+
+def blend(tau: float, theta: float, share: float) -> float:
+    """Intrinsic strength and tournament blended: clip01((1 - share) tau + share theta) (ART Eq. 3).
+
+    ``share`` is lambda, in 0 to 1.
+    """
+    return min(1.0, max(0.0, (1 - share) * tau + share * theta))
+
+
+def dfquad(base: float, supporters: Sequence[float], attackers: Sequence[float]) -> float:
+    """DF-QuAD (ART Eq. 4 and 5): the gap of two products moves the base toward 0 or toward 1."""
+    alpha = math.prod(1 - s for s in supporters) - math.prod(1 - s for s in attackers)
+    return base - alpha * (base if alpha > 0 else 1 - base)
+
+
+def quadratic_energy(base: float, supporters: Sequence[float], attackers: Sequence[float]) -> float:
+    """Quadratic energy, as ArgLLM offers it: s = base + (1 - base) h(E) - base h(-E).
+
+    E = sum of support - sum of attack, h(x) = max(0, x)^2 / (1 + max(0, x)^2).
+    """
+    energy = math.fsum(supporters) - math.fsum(attackers)
+    return base + (1 - base) * _h(energy) - base * _h(-energy)
+
+
+def _h(x: float) -> float:
+    square = max(0.0, x) ** 2
+    return square / (1 + square)
+
+
+def euler(base: float, supporters: Sequence[float], attackers: Sequence[float]) -> float:
+    """Euler-based, as ArgLLM offers it: s = 1 - (1 - base^2) / (1 + base e^E).
+
+    E = sum of support - sum of attack; above 700 it counts as 700. A base of 0 stays 0, of 1 stays
+    1.
+    """
+    if not supporters and not attackers:
+        return base  # the formula would round
+    energy = min(LARGEST_ENERGY, math.fsum(supporters) - math.fsum(attackers))
+    return 1 - (1 - base**2) / (1 + base * math.exp(energy))
+
+
+SEMANTICS: Mapping[Semantics, Combine] = MappingProxyType(
+    {"dfquad": dfquad, "quadratic_energy": quadratic_energy, "euler": euler}
+)

@@ -1,0 +1,56 @@
+"""Whether a quotation stands in the text that it is said to be from."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from dialectree.nodes.answers import folded
+
+_ELLIPSIS = re.compile(r"[\[(]\s?\.{3,}\s?[\])]|\.{3,}|\.(?: \.){2,}")
+_EMPHASIS = re.compile(r"(?<!\w)[*]+|[*]+(?!\w)")  # Markdown's, which a quotation may drop
+_SIGNS = " .,;:!?'\"-"
+
+
+def occurs(quote: str, text: str) -> bool:
+    """Whether the words of ``quote`` stand in ``text``, whole and in a row.
+
+    Case, blanks, the shape of quotes and dashes, and what surrounds the quotation do not matter.
+    At an ellipsis the quotation may leave something out. One without a word occurs nowhere.
+    """
+    pieces = [piece.strip(_SIGNS) for piece in _ELLIPSIS.split(_plain(quote))]
+    pieces = [piece for piece in pieces if any(map(str.isalnum, piece))]
+    plain, at = _plain(text), 0
+    for piece in pieces:
+        at = _end(piece, plain, at)
+        if at < 0:
+            return False
+    return bool(pieces)
+
+
+def _plain(text: str) -> str:
+    return " ".join(_EMPHASIS.sub("", folded(text)).split())
+
+
+def _end(piece: str, text: str, at: int) -> int:
+    """Where ``piece`` ends in ``text``, sought from ``at`` on; -1 where it does not stand."""
+    while (start := text.find(piece, at)) >= 0:
+        end = start + len(piece)
+        if not _goes_on(text, start) and not _goes_on(text, end):
+            return end
+        at = start + 1
+    return -1
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether a word or a number runs across the place ``at``: "st|art", "3|.5"."""
+    left, right = text[max(at - 2, 0) : at], text[at : at + 2]
+    if _in_word(left[-1:]) and _in_word(right[:1]):
+        return True
+    point = left[-1:] + right if right[:1] in (".", ",") else left + right[:1]
+    return re.fullmatch(r"\d[.,]\d", point) is not None
+
+
+def _in_word(sign: str) -> bool:
+    """Letters, figures, and the marks that some scripts set on them."""
+    return bool(sign) and unicodedata.category(sign)[0] in "LMN"

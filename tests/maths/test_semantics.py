@@ -1,0 +1,206 @@
+"""Laws and examples of the gradual semantics."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialectree.maths.semantics import (
+    SEMANTICS,
+    Combine,
+    blend,
+    dfquad,
+    euler,
+    quadratic_energy,
+)
+
+steady = settings(derandomize=True, database=None, deadline=None, max_examples=50)
+unit = st.floats(0, 1)
+units = st.lists(unit, max_size=4)
+some = st.lists(unit, min_size=1, max_size=4)
+rounding = 1e-12
+
+each = pytest.mark.parametrize("combine", SEMANTICS.values(), ids=SEMANTICS)
+lipschitz = pytest.mark.parametrize("combine", [dfquad, quadratic_energy])
+
+
+@pytest.mark.parametrize(
+    ("base", "supporters", "attackers", "strength"),
+    [
+        (0.5, [0.7], [0.4], 0.65),  # the paper's figure 2 prints 0.8
+        (0.5, [0.4], [0.7], 0.35),
+        (0.5, [1.0], [0.0], 1.0),
+        (0.5, [0.0], [1.0], 0.0),
+        (0.8, [0.5, 0.5], [], 0.95),
+        (0.8, [], [0.5, 0.5], 0.2),
+        (0.3, [], [], 0.3),
+    ],
+)
+def test_dfquad_by_examples(
+    base: float, supporters: list[float], attackers: list[float], strength: float
+) -> None:
+    assert dfquad(base, supporters, attackers) == pytest.approx(strength)
+
+
+def test_the_energies_by_examples() -> None:
+    assert quadratic_energy(0.5, [1.0], []) == pytest.approx(0.75)
+    assert quadratic_energy(0.5, [], [1.0]) == pytest.approx(0.25)
+    assert quadratic_energy(0.2, [0.9, 0.6], [0.5]) == pytest.approx(0.6)
+    assert euler(0.5, [1.0], []) == pytest.approx(1 - 0.75 / (1 + 0.5 * math.e))
+    assert euler(0.5, [0.25], [1.0, 0.25]) == pytest.approx(1 - 0.75 / (1 + 0.5 / math.e))
+
+
+@each
+@steady
+@given(unit, units, units)
+def test_a_strength_stays_in_0_to_1(
+    combine: Combine, base: float, supporters: list[float], attackers: list[float]
+) -> None:
+    assert 0 <= combine(base, supporters, attackers) <= 1
+
+
+@each
+@steady
+@given(unit)
+def test_a_parent_without_children_keeps_its_base(combine: Combine, base: float) -> None:
+    assert combine(base, [], []) == base
+
+
+@each
+@steady
+@given(unit, units)
+def test_equal_support_and_attack_leave_the_base_where_it_was(
+    combine: Combine, base: float, children: list[float]
+) -> None:
+    assert combine(base, children, children) == pytest.approx(base, abs=rounding)
+
+
+@each
+@steady
+@given(unit, units, units, unit, unit)
+def test_a_stronger_child_never_pulls_the_other_way(
+    combine: Combine,
+    base: float,
+    supporters: list[float],
+    attackers: list[float],
+    a: float,
+    b: float,
+) -> None:
+    low, high = sorted((a, b))
+    raised = combine(base, [*supporters, high], attackers)
+    assert raised >= combine(base, [*supporters, low], attackers) - rounding
+    raised = combine(base, supporters, [*attackers, high])
+    assert raised <= combine(base, supporters, [*attackers, low]) + rounding
+
+
+@each
+@steady
+@given(unit, units, units, unit)
+def test_a_child_more_or_less_never_pulls_the_other_way(
+    combine: Combine, base: float, supporters: list[float], attackers: list[float], child: float
+) -> None:
+    without = combine(base, supporters, attackers)
+    assert combine(base, [*supporters, child], attackers) >= without - rounding
+    assert combine(base, supporters, [*attackers, child]) <= without + rounding
+
+
+@each
+@steady
+@given(unit, unit, units, units)
+def test_a_higher_base_never_lowers_the_strength(
+    combine: Combine, a: float, b: float, supporters: list[float], attackers: list[float]
+) -> None:
+    low, high = sorted((a, b))
+    lower = combine(low, supporters, attackers)
+    assert lower <= combine(high, supporters, attackers) + rounding
+
+
+@lipschitz
+@steady
+@given(unit, units, units)
+def test_changed_sides_give_the_opposite(
+    combine: Combine, base: float, supporters: list[float], attackers: list[float]
+) -> None:
+    turned = combine(1 - base, attackers, supporters)
+    assert turned == pytest.approx(1 - combine(base, supporters, attackers), abs=rounding)
+
+
+@lipschitz
+@steady
+@given(st.data(), unit, units, units)
+def test_a_strength_never_moves_more_than_what_it_rests_on(
+    combine: Combine,
+    data: st.DataObject,
+    base: float,
+    supporters: list[float],
+    attackers: list[float],
+) -> None:
+    def others(numbers: list[float]) -> list[float]:
+        return [data.draw(unit) for _ in numbers]
+
+    before = [base, *supporters, *attackers]
+    moved = (data.draw(unit), others(supporters), others(attackers))
+    after = [moved[0], *moved[1], *moved[2]]
+    change = sum(abs(new - old) for new, old in zip(after, before, strict=True))
+    moved_by = abs(combine(*moved) - combine(base, supporters, attackers))
+    assert moved_by <= change + rounding
+
+
+@each
+@steady
+@given(unit, some, st.floats(-1e-9, 1e-9))
+def test_there_is_no_jump_where_support_and_attack_balance(
+    combine: Combine, base: float, children: list[float], step: float
+) -> None:
+    nudged = [min(1.0, max(0.0, children[0] + step)), *children[1:]]
+    assert combine(base, nudged, children) == pytest.approx(base, abs=1e-8)
+
+
+@each
+@steady
+@given(unit, some, some)
+def test_the_order_of_the_children_does_not_matter(
+    combine: Combine, base: float, supporters: list[float], attackers: list[float]
+) -> None:
+    ordered = combine(base, sorted(supporters), sorted(attackers))
+    assert combine(base, supporters, attackers) == pytest.approx(ordered, abs=rounding)
+
+
+@each
+def test_a_thousand_children_are_no_trouble(combine: Combine) -> None:
+    assert combine(0.5, [1.0] * 1000, []) == pytest.approx(1)
+    assert 0 <= combine(0.5, [], [1.0] * 1000) <= 0.25
+
+
+@pytest.mark.parametrize("base", [0.0, 1.0])
+@steady
+@given(units, units)
+def test_euler_never_moves_a_certain_base(
+    base: float, supporters: list[float], attackers: list[float]
+) -> None:
+    assert euler(base, supporters, attackers) == base
+
+
+@steady
+@given(unit, unit, unit)
+def test_a_blend_lies_between_its_parts_and_reaches_both(
+    tau: float, theta: float, share: float
+) -> None:
+    assert min(tau, theta) - rounding <= blend(tau, theta, share) <= max(tau, theta) + rounding
+    assert 0 <= blend(tau, theta, share) <= 1
+    assert blend(tau, theta, 0) == tau
+    assert blend(tau, theta, 1) == theta
+
+
+def test_a_blend_is_clipped() -> None:
+    assert blend(1.5, 1.0, 0.5) == 1
+    assert blend(-0.5, 0.0, 0.5) == 0
+
+
+@steady
+@given(unit)
+def test_equal_taus_and_one_decisive_pair_blend_to_a_gap_of_one_half(tau: float) -> None:
+    assert blend(tau, 1.0, 0.5) - blend(tau, 0.0, 0.5) == pytest.approx(0.5)

@@ -1,0 +1,377 @@
+"""Answers: a text names its candidate or nobody, whatever stands around it."""
+
+from __future__ import annotations
+
+import itertools
+import string
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from dialectree.nodes.answers import folded, letter, letters, named, normal, ruling, same
+
+TWO = {"A": "animals", "B": "plant materials"}
+INSIDE = {"A": "light", "B": "a light bulb"}
+SWAPPED = {"A": "B", "B": "A", "C": "neither letter"}
+
+many = hypothesis_settings(max_examples=350, deadline=None, database=None)
+some = hypothesis_settings(max_examples=200, deadline=None, database=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("The Plants.", "plants"),
+        ("  a   green\n plant ", "green plant"),
+        ("“Don’t”", "don't"),
+        ("an ‘apple’!", "apple"),
+        ("well—known", "well-known"),
+        ("- plants", "plants"),
+        ("**plants**", "plants"),
+        ("(the plants)", "plants"),
+        ("Straße", "strasse"),
+        ("ＡＢＣ", "abc"),
+        ("¿Qué?", "qué"),
+        ("soft\u00adened\ufeff", "softened"),
+        ("-5", "-5"),
+        ("−5", "-5"),
+        (".5", ".5"),
+        ("5%", "5%"),
+        ("C++", "c++"),
+        ("A-", "a-"),
+        ("the", "the"),
+        ("a", "a"),
+        ("", ""),
+        ("?!", ""),
+    ],
+)
+def test_a_normal_form_drops_what_does_not_matter(text: str, plain: str) -> None:
+    assert normal(text) == plain
+
+
+def test_empty_answers_are_like_none() -> None:
+    assert same("The plants.", "“plants”")
+    assert not same("plants", "animals")
+    assert not same("", "")
+    assert not same("?", "!")
+
+
+@seed(1)
+@some
+@given(st.text())
+def test_a_normal_form_is_its_own(text: str) -> None:
+    assert normal(normal(text)) == normal(text)
+    assert folded(folded(text)) == folded(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("B", "b", " b ", "(B)", "B)", "[b].", "B.", "'B'", "**B**", "B:", "Ｂ", "{b}"),
+        *("Option B", "option (b)", "Answer: B", "The answer is B.", "the correct answer is: B"),
+        *("Choice B", "label=b", "Candidate B", "ANSWER: B"),
+    ],
+)
+def test_a_label_is_read_as_models_write_it(text: str) -> None:
+    assert letter(text) == "B"
+
+
+@pytest.mark.parametrize("text", ["uncertain", "UNCERTAIN", " Uncertain. ", "(uncertain)"])
+def test_uncertain_is_a_label_too(text: str) -> None:
+    assert letter(text) == "uncertain"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "A or B", "AB", "B?", "not B", "Debater B", "side b", "B) plants", "2", "B+", "-"),
+        *("А", "é", "optionb", "the B", "quite uncertain", "A B"),
+    ],
+)
+def test_what_is_no_label_comes_back_as_it_is(text: str) -> None:
+    assert letter(f" {text}\n") == text
+
+
+def test_labels_are_the_letters_in_order() -> None:
+    assert letters(2) == ("A", "B")
+    assert "".join(letters(26)) == string.ascii_uppercase
+    for n in (-1, 0, 1, 27):
+        with pytest.raises(ValueError, match="labels are for 2 to 26"):
+            letters(n)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("plant materials", "Plant Materials.", "the plant materials", "“plant  materials”"),
+        *("B", "b", "(B)", "Option B", "Answer: B", "B) plant materials", "(b) plant materials"),
+        *(
+            "B. plant materials",
+            "B: plant materials",
+            "B - Plant materials",
+            "b)the plant materials",
+        ),
+        *("**B)** plant materials", "Option B: plant materials", "B\nplant materials"),
+        *("The answer is plant materials.", "PLANT MATERIALS, of course", "B, plant materials"),
+        *("It eats plant materials, as A Field Guide says.", "plant materials (option B)"),
+        *("Debater A's answer: plant materials", "plant materials, i.e. leaves"),
+        *("plant materials, and again: plant materials", "B) It is plant materials."),
+    ],
+)
+def test_a_text_names_its_candidate(answer: str) -> None:
+    assert named(answer, TWO) == "B"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("", " ", "?", "uncertain", "something else", "plants", "materials", "plant-materials"),
+        *("animals and plant materials", "animals or plant materials", "animals/plant materials"),
+        *("A) plant materials", "A: plant materials", "A - plant materials", "A\nplant materials"),
+        *("Option A is right: plant materials", "plant materials (A)", "E) plant materials"),
+        *("A is right: plant materials", "Option A, plant materials", "plant materials, so A"),
+        *("A) B) plant materials", "B) because it is right", "E) because it is right", "A or B"),
+        *("not plant materials", "It isn’t plant materials", "plant materials is wrong"),
+        *("anything but plant materials", "neither; plant materials loses", "no plant materials"),
+        *("uncertain, perhaps plant materials", "plant materials? I doubt it, not so"),
+        *("rather than plant materials", "false: plant materials", "Unlike plant materials"),
+        *("E", "(E)", "implant materials", "plant materialsx", "non-plant materials"),
+        *("plant materials and some animals", "plant materials, never animals"),
+    ],
+)
+def test_a_text_that_can_be_read_in_two_ways_names_nobody(answer: str) -> None:
+    assert named(answer, TWO) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "candidates", "label"),
+    [
+        ("light", INSIDE, "A"),
+        ("the light bulb", INSIDE, "B"),
+        ("it is a light bulb", INSIDE, "B"),
+        ("it is the light", INSIDE, "A"),
+        ("the light of a light bulb", INSIDE, None),
+        ("light from a bulb", INSIDE, None),
+        ("a bulb", INSIDE, None),
+        ("not a light bulb", INSIDE, None),
+        ("A", SWAPPED, None),
+        ("B", SWAPPED, None),
+        ("A) B", SWAPPED, "A"),
+        ("A) A", SWAPPED, None),
+        ("The answer is B", SWAPPED, None),
+        ("C", SWAPPED, "C"),
+        ("A", {"A": "A", "B": "B"}, "A"),
+        ("Option B", {"A": "Option B", "B": "x y"}, None),
+        ("A", {"A": "B", "B": "plants"}, "A"),
+        ("B", {"A": "B", "B": "plants"}, None),
+        ("no", {"A": "yes", "B": "no"}, "B"),
+        ("B) No.", {"A": "yes", "B": "no"}, "B"),
+        ("There is no winner", {"A": "yes", "B": "no"}, None),
+        ("It is true that it is false", {"A": "true", "B": "false"}, None),
+        ("It is not so", {"A": "it is so", "B": "it is not so"}, "B"),
+        ("I say it is not so", {"A": "it is so", "B": "it is not so"}, "B"),
+        ("It is so, not otherwise", {"A": "it is so", "B": "it is not so"}, None),
+        ("these are not plants", {"A": "plants", "B": "not plants"}, "B"),
+        ("twins", {"A": "Twins", "B": "twins."}, None),
+        ("A) twins", {"A": "Twins", "B": "twins."}, None),
+        ("A", {"A": "Twins", "B": "twins."}, "A"),
+        ("the twins and stars", {"A": "twins", "B": "Twins!", "C": "stars"}, None),
+        ("?", {"A": "?", "B": ""}, None),
+        ("A", {"A": "?", "B": ""}, "A"),
+        ("3.5", {"A": "3", "B": "3.5"}, "B"),
+        ("it is 3.5", {"A": "3", "B": "3.5"}, "B"),
+        ("it is 3.5", {"A": "3", "B": "4"}, None),
+        ("about 1,000", {"A": "1", "B": "2"}, None),
+        ("it is -5", {"A": "5", "B": "-5"}, "B"),
+        ("it is 5", {"A": "5", "B": "-5"}, "A"),
+        ("-5", {"A": "5", "B": "6"}, None),
+        ("it's C++", {"A": "C", "B": "C++", "C": "C#"}, "B"),
+        ("C++ or C#", {"A": "C", "B": "C++", "C": "C#"}, None),
+        ("New York City", {"A": "New York", "B": "York City"}, None),
+        ("plants and animals", {"A": "plants", "B": "animals and plants"}, None),
+        ("red, then blue", {"A": "red, then blue", "B": "blue, then red"}, "A"),
+        ("red, then blue, then red", {"A": "red, then blue", "B": "blue, then red"}, None),
+        ("B. subtilis", {"A": "B. subtilis", "B": "A. niger"}, "A"),
+        ("(B) A. niger", {"A": "B. subtilis", "B": "A. niger"}, "B"),
+        ("B. plants", {"A": "B. plants", "B": "plants"}, None),
+        ("vitamin C", {"A": "vitamin C", "B": "iron", "C": "zinc"}, "A"),
+        ("it is vitamin C", {"A": "vitamin C", "B": "iron", "C": "zinc"}, "A"),
+        ("C, iron", {"A": "vitamin C", "B": "iron", "C": "zinc"}, None),
+        ("STRASSE", {"A": "Straße", "B": "Gasse"}, "A"),
+        ("Es ist die Straße", {"A": "Straße", "B": "Gasse"}, "A"),
+        ("植物", {"A": "植物", "B": "动物"}, "A"),
+        ("植物 不是动物", {"A": "植物", "B": "动物"}, None),
+        ("it is plus", {"A": "plus", "B": "+"}, None),
+        ("+", {"A": "plus", "B": "+"}, "B"),
+    ],
+)
+def test_hard_candidates_are_told_apart(
+    answer: str, candidates: dict[str, str], label: str | None
+) -> None:
+    assert named(answer, candidates) == label
+
+
+@pytest.mark.parametrize(
+    ("label", "answer", "ruled"),
+    [
+        ("B", "plant materials", "B"),
+        ("B", "B) Plant materials.", "B"),
+        ("B", "B", "B"),
+        ("A", "plant materials", None),  # the lost verdict of the paper
+        ("A", "B", None),
+        ("b", "plant materials", None),
+        ("(B)", "plant materials", None),
+        ("", "plant materials", None),
+        ("C", "plant materials", None),
+        ("uncertain", "uncertain", None),
+        ("B", "", None),
+        ("B", "both", None),
+    ],
+)
+def test_a_ruling_needs_label_and_text_to_agree(label: str, answer: str, ruled: str | None) -> None:
+    assert ruling(label, answer, TWO) == ruled
+
+
+# No English word, no letter alone: what surrounds a candidate in these tests cannot be one.
+MADE_UP = ["".join(sounds) for sounds in itertools.product("bgkz", "lr", "ömp", "dt")]
+FIGURES = ["5", "-5", "5%", "3.5", "3", "1,000", "1", "2024", ".5", "1/2"]
+FOREIGN = ["Straße", "ÉCOLE", "植物", "水", "Πάσχα", "город", "naïve", "½ cup", "हिन्दी", "İzmir"]
+SHORT = ["yes", "no", "so", "not so", "C++", "C#", "vitamin C", "none of them"]
+made_up = st.sampled_from(MADE_UP)
+phrase = st.lists(made_up, min_size=1, max_size=4).map(" ".join)
+words = st.one_of(phrase, phrase, st.sampled_from(FIGURES + FOREIGN + SHORT))
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> dict[str, str]:
+    """Two to five candidates, of which some are made to be confused with one another."""
+    texts = draw(st.lists(words, min_size=2, max_size=4))
+    first = texts[0]
+    kin = {
+        "inside": f"{first} {draw(made_up)}",
+        "after": f"{draw(made_up)} {first}",
+        "same start": " ".join([*first.split()[:-1], draw(made_up)]),
+        "turned": " ".join(reversed(first.split())),
+        "denied": f"not {first}",
+        "twin": f"The {first.upper()}.",
+    }
+    texts += draw(st.lists(st.sampled_from(sorted(kin)).map(kin.__getitem__), max_size=1))
+    if draw(st.integers(0, 4)) == 0:
+        texts[:2] = ["B", "A"]
+    texts = draw(st.permutations(texts))
+    return dict(zip(letters(len(texts)), texts, strict=True))
+
+
+def clear(candidates: dict[str, str], label: str) -> bool:
+    """Whether a candidate can be named by its text: no twin, and no other's letter."""
+    text = candidates[label]
+    alike = [other for other in candidates if normal(candidates[other]) == normal(text)]
+    return alike == [label] and (letter(text) not in candidates or letter(text) == label)
+
+
+DRESSES = ["{}", "  {} ", "{}.", "“{}”", "*{}*", "({})!", "{}\n", "'{}',"]
+AROUND = [
+    *("The answer is {}.", "It is {}", "I choose: “{}”!", "{}, of course", "So, {} it must be."),
+    *("In short: {}; the case for it was sounder.", "This debater proved that it is *{}*"),
+]
+DENIALS = [
+    *("It is not {}", "{} is wrong", "It isn’t {}.", "anything except {}", "{}? Never!"),
+    *("rather than {}", "Instead of {}, something", "unlike {}", "{} is incorrect", "False: {}"),
+    *("neither {} nor anything", "It doesn't matter: {}", "{} cannot be", "no, {}"),
+]
+CASES: list[Callable[[str], str]] = [str, str.upper, str.lower, str.title]
+
+
+@seed(2)
+@many
+@given(boards(), st.data())
+def test_a_text_on_its_own_always_names_its_candidate(
+    candidates: dict[str, str], data: st.DataObject
+) -> None:
+    label = data.draw(st.sampled_from(sorted(candidates)))
+    text = data.draw(st.sampled_from(DRESSES)).format(candidates[label])
+    marked = data.draw(st.sampled_from(["{}) {}", "({}) {}", "{}. {}", "{}: {}", "Option {}: {}"]))
+    if clear(candidates, label):
+        assert named(text, candidates) == label
+        assert ruling(label, text, candidates) == label
+        assert named(marked.format(label, candidates[label]), candidates) in (label, None)
+        if letter(candidates[label]) not in candidates:
+            assert named(marked.format(label, candidates[label]), candidates) == label
+    else:
+        assert named(text, candidates) in (label, None)
+
+
+@seed(3)
+@many
+@given(boards(), st.data())
+def test_a_ruling_is_never_for_another_candidate_than_the_text_is_about(
+    candidates: dict[str, str], data: st.DataObject
+) -> None:
+    labels = sorted(candidates)
+    about, wrong = data.draw(st.permutations(labels))[:2]
+    case = data.draw(st.sampled_from(CASES))
+    dress = data.draw(st.sampled_from(DRESSES + AROUND))
+    mark = data.draw(st.sampled_from(["", f"{about}) ", f"({about.lower()}) ", f"{about}: "]))
+    text = mark + dress.format(case(candidates[about]))
+    spoken = [*labels, wrong, about.lower(), f"({about})", f"{about})", "", "Z", "uncertain"]
+    label = data.draw(st.sampled_from(spoken))
+    ruled = ruling(label, text, candidates)
+    if clear(candidates, about):
+        assert ruled in (None, about)
+    assert ruled in (None, label)
+    assert ruled is None or ruled in candidates
+
+
+@seed(4)
+@many
+@given(boards(), st.data())
+def test_a_text_about_two_or_none_or_against_one_names_nobody(
+    candidates: dict[str, str], data: st.DataObject
+) -> None:
+    one, two = data.draw(st.permutations(sorted(candidates)))[:2]
+    a, b = candidates[one], candidates[two]
+    both = data.draw(st.sampled_from(["{} and {}", "{}, {}", "{} or maybe {}", "{}; so {} it is"]))
+    against = data.draw(st.sampled_from(["{0}) {1}", "({0}) {1}", "Option {0}: {1}", "{1} ({0})"]))
+    assert named(both.format(a, b), candidates) not in (one, two)
+    assert named("qqq wwww xxxx", candidates) is None
+    assert named(against.format(two, a), candidates) != one or letter(a) in candidates
+    assert named(data.draw(st.sampled_from(DENIALS)).format(a), candidates) != one
+
+
+@seed(5)
+@many
+@given(st.lists(made_up, min_size=6, max_size=6, unique=True), st.data())
+def test_a_candidate_in_a_sentence_is_found(pieces: list[str], data: st.DataObject) -> None:
+    candidates = {"A": " ".join(pieces[:2]), "B": " ".join(pieces[2:4]), "C": pieces[4]}
+    label = data.draw(st.sampled_from("ABC"))
+    case = data.draw(st.sampled_from(CASES))
+    text = data.draw(st.sampled_from(AROUND)).format(case(candidates[label]))
+    assert named(f"{pieces[5]} {text} {pieces[5]}", candidates) == label
+
+
+@seed(6)
+@some
+@given(st.text(), st.text(), st.text(), st.text())
+def test_no_text_is_too_odd(label: str, answer: str, one: str, two: str) -> None:
+    candidates = {"A": one, "B": two}
+    assert ruling(label, answer, candidates) in (None, label)
+    assert named(answer, candidates) in (None, "A", "B")
+    whole = {x for x in candidates if same(answer, candidates[x])}
+    assert not whole or named(answer, candidates) in (None, *whole)
+
+
+@pytest.mark.parametrize(
+    "sign", ["a ", "the ", " -", "(", "*", "not ", "light ", "A) ", "''", "水", "\n"]
+)
+def test_long_texts_are_read_fast(sign: str) -> None:
+    text = sign * (8_000 // len(sign))
+    candidates = INSIDE | {"C": text[:5_000], "D": f"{text[:2_000]} end"}
+    started = time.perf_counter()
+    for answer in (text, f"x {text} x", f"{text}light bulb{text}"):
+        named(answer, candidates)
+        letter(answer)
+    assert time.perf_counter() - started < 2

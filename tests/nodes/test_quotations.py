@@ -1,0 +1,136 @@
+"""Quotations: what stands in a text is found however it is set, and nothing else is."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from dialectree.nodes.answers import folded
+from dialectree.nodes.quotations import occurs
+
+TEXT = (
+    "Plants are **green**, as a rule; they make sugar — slowly —\nfrom light. "
+    "It’s said that the “start” costs 3.5 units, or 1,000 in all. État d'âme; हिन्दी."
+)
+
+few = hypothesis_settings(max_examples=200, deadline=None, database=None)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "Plants are green",
+        "plants ARE green, as a rule",
+        "“Plants are green.”",
+        "'they make   sugar'",
+        "sugar - slowly - from light",
+        "it's said that",
+        'the "start" costs 3.5 units!',
+        "1,000 in all",
+        "green, as a rule; they",
+        "Plants are ... sugar",
+        "Plants are… they make […] from light",
+        "...make sugar...",
+        "Plants . . . light",
+        "plants (...) light",
+        "état d’âme",
+        "हिन्दी",
+        "3.5",
+        TEXT,
+    ],
+)
+def test_words_in_a_row_occur_however_they_are_set(quote: str) -> None:
+    assert occurs(quote, TEXT)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "",
+        "  ",
+        "...",
+        "“…”",
+        "[...] ... ?!",
+        "—",
+        "art",
+        "tart",
+        "plant",
+        "Plants are blue",
+        "green are plants",
+        "from light ... sugar",
+        "Plants ... Plants",
+        "they sugar",
+        "costs 3",
+        "5 units",
+        "000 in all",
+        "or 1",
+        "हिन",
+        "ta",
+        f"{TEXT} And more.",
+    ],
+)
+def test_anything_else_does_not_occur(quote: str) -> None:
+    assert not occurs(quote, TEXT)
+
+
+def test_nothing_occurs_in_an_empty_text() -> None:
+    assert not occurs("plants", "")
+    assert not occurs("", "")
+
+
+def test_a_cut_word_is_passed_over_for_a_whole_one() -> None:
+    assert occurs("art", "start art")
+    assert occurs("art ... start", "start art restart start")
+    assert not occurs("art ... art", "start art restart")
+
+
+word = st.text("abcé'-", min_size=1, max_size=5) | st.text(min_size=1, max_size=6)
+spoken = st.lists(word, min_size=1, max_size=30).map(" ".join)
+
+
+@seed(1)
+@few
+@given(spoken, st.data())
+def test_any_slice_of_whole_words_occurs(text: str, data: st.DataObject) -> None:
+    words = text.split()
+    first = data.draw(st.integers(0, len(words)))
+    last = data.draw(st.integers(first, len(words)))
+    quote = " ".join(words[first:last])
+    if any(map(str.isalnum, quote)):
+        assert occurs(quote, text)
+        assert occurs(f"“{quote}.”", text)
+        assert occurs(f"... {quote} …", text)
+
+
+@seed(2)
+@few
+@given(st.lists(st.text("abcdé", min_size=1, max_size=5), min_size=1, max_size=20), st.data())
+def test_a_quotation_with_another_word_does_not_occur(
+    words: list[str], data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(words) - 1))
+    changed = [*words[:place], data.draw(st.text("xyz", min_size=1)), *words[place + 1 :]]
+    assert not occurs(" ".join(changed), " ".join(words))
+    assert not occurs(" ... ".join(changed), " ".join(words))
+    grown = [*words[:place], words[place] + "x", *words[place + 1 :]]
+    assert not occurs(" ".join(words), " ".join(grown))
+
+
+@seed(3)
+@few
+@given(st.text(), st.text())
+def test_no_text_is_too_odd(quote: str, text: str) -> None:
+    assert not occurs(quote, text) or any(map(str.isalnum, folded(quote)))
+
+
+@pytest.mark.parametrize("sign", ["a", "a ", "*", ".", "... ", "[", " ", "'", "1,", "水"])
+def test_long_texts_are_read_fast(sign: str) -> None:
+    text = sign * (20_000 // len(sign))
+    started = time.perf_counter()
+    for quote in (text, text[:9_999] + "b", sign * 5 + "b", f"a{text}a"):
+        occurs(quote, f"a{text}x")
+    assert time.perf_counter() - started < 2
