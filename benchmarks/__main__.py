@@ -32,6 +32,18 @@ def _many(folder: Path, repeats: int) -> Iterator[Figure]:
     return many(folder)
 
 
+def _protocols(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.protocols import protocols
+
+    return protocols(folder, repeats)
+
+
+def _argument_trees(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.argument_trees import argument_trees
+
+    return argument_trees(repeats)
+
+
 def _cpu(folder: Path, repeats: int) -> Iterator[Figure]:
     from benchmarks.cpu import cpu
 
@@ -60,6 +72,8 @@ PARTS: dict[str, Part] = {
     "start": _start,
     "walls": _walls,
     "many": _many,
+    "protocols": _protocols,
+    "argument-trees": _argument_trees,
     "cpu": _cpu,
     "memory": _memory,
     "checkpoints": _checkpoints,

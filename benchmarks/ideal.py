@@ -1,4 +1,4 @@
-"""How many calls a tree-structured debate makes, and how many of them must follow one another.
+"""How many calls a debate makes, and how many of them must follow one another.
 
 With enough slots a run takes at least ``path`` times the latency of one call; with few, at least
 ``calls / slots`` times. What a run takes above that is the cost of the program itself.
@@ -62,3 +62,18 @@ def _subtree(tree: Tree, leaf_rounds: int, synthesis_rounds: int) -> Cost:
 def _leaf(rounds: int) -> Cost:
     """Two debaters take turns; then the judge."""
     return Cost(2 * rounds + 1, 2 * rounds + 1)
+
+
+def role_switching_debate(in_turn: bool = True) -> Cost:
+    """Five phases with two options: four by both debaters, and the judge."""
+    return Cost(calls=9, path=5 + in_turn)
+
+
+def argument_tree(breadth: int, depth: int) -> Cost:
+    """A full tree at a blend between 0 and 1: two calls a parent, a score and the comparisons.
+
+    Scores and comparisons overlap the growth of the next level.
+    """
+    nodes = ((2 * breadth) ** (depth + 1) - 1) // (2 * breadth - 1)
+    parents = (nodes - 1) // (2 * breadth)
+    return Cost(2 * parents + nodes - 1 + breadth * (nodes - 1) // 2, depth + 1)

@@ -1,8 +1,9 @@
 """dialectree: structured debate between language models, as LangGraph state machines.
 
-``answer`` debates a question and returns the record of it; ``aanswer`` is its twin for programs
-that run an event loop. The compiled graphs are ``dialectree.graphs.<protocol file>.graph``, and
-``as_tool`` makes a LangChain tool of one.
+``answer`` debates a question, ``decide`` one with options, ``verify`` a claim; each returns the
+record of it, and each has a twin (``aanswer`` ...) for programs that run an event loop. ``contest``
+changes something in an argument tree and recomputes the rest. The compiled graphs are
+``dialectree.graphs.<protocol file>.graph``, and ``as_tool`` makes a LangChain tool of one.
 """
 
 from __future__ import annotations
@@ -10,17 +11,46 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dialectree.api import aanswer, answer, as_tool
+    from dialectree.api import (
+        aanswer,
+        acontest,
+        adecide,
+        answer,
+        as_tool,
+        averify,
+        contest,
+        decide,
+        verify,
+    )
     from dialectree.context import Context
     from dialectree.errors import DialectreeError
     from dialectree.records import RunRecord
 
-__all__ = ["Context", "DialectreeError", "RunRecord", "aanswer", "answer", "as_tool"]
+__all__ = [
+    "Context",
+    "DialectreeError",
+    "RunRecord",
+    "aanswer",
+    "acontest",
+    "adecide",
+    "answer",
+    "as_tool",
+    "averify",
+    "contest",
+    "decide",
+    "verify",
+]
 
 _HOMES = {
     "aanswer": "dialectree.api",
+    "acontest": "dialectree.api",
+    "adecide": "dialectree.api",
     "answer": "dialectree.api",
     "as_tool": "dialectree.api",
+    "averify": "dialectree.api",
+    "contest": "dialectree.api",
+    "decide": "dialectree.api",
+    "verify": "dialectree.api",
     "Context": "dialectree.context",
     "DialectreeError": "dialectree.errors",
     "RunRecord": "dialectree.records",

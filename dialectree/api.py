@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dialectree.conduct import Ask, Watch, start
+from dialectree.contests import Wish
+from dialectree.contests import start as contesting
 from dialectree.context import build
 from dialectree.graphs import METHODS, Method, method
 from dialectree.records import RunRecord
+from dialectree.runs import RunFolder
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
@@ -37,15 +40,98 @@ async def aanswer(
     Raises a DialectreeError: InputError for a wrong setting or an empty question, ModelUnavailable
     when there is no model to talk to, Halted when a budget is used up.
     """
-    chosen = method(method_name, "tsd")
-    context = build(**settings, **({"ask": True} if ask else {}))
-    run = start(chosen, question, context, Path(runs))
-    return await run.conduct(ask=ask, watch=watch)
+    if ask:
+        settings["ask"] = True
+    return await _debate(method(method_name, "tsd"), question, runs, ask, watch, settings)
 
 
 def answer(question: str, **options: Any) -> RunRecord:
     """:func:`aanswer` for programs without an event loop (and for notebooks, which have one)."""
     return _run(aanswer(question, **options))
+
+
+async def adecide(
+    question: str,
+    options: Sequence[str] = (),
+    *,
+    gold: str | None = None,
+    method_name: str = "rsd",
+    runs: str | Path = "runs",
+    ask: Ask | None = None,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> RunRecord:
+    """Let two debaters argue ``question``, with 2 to 26 ``options`` or openly; a judge decides.
+
+    ``gold`` is the letter of the right option, for evaluations (``candidates`` oracle or
+    balanced). With ``judge="me"`` the function ``ask`` is given the transcript and returns a
+    label. Everything else as in :func:`aanswer`.
+    """
+    chosen = method(method_name, "rsd")
+    more = {"options": [*options] or None, "gold": gold}
+    return await _debate(chosen, question, runs, ask, watch, settings, **more)
+
+
+def decide(question: str, options: Sequence[str] = (), **more: Any) -> RunRecord:
+    """:func:`adecide` for programs without an event loop (and for notebooks, which have one)."""
+    return _run(adecide(question, options, **more))
+
+
+async def averify(
+    claim: str,
+    *,
+    method_name: str = "art",
+    runs: str | Path = "runs",
+    watch: Watch | None = None,
+    **settings: Any,
+) -> RunRecord:
+    """Grow a tree of arguments for and against ``claim``; the verdict's confidence is P(claim).
+
+    Everything else as in :func:`aanswer`.
+    """
+    return await _debate(method(method_name, "art"), claim, runs, None, watch, settings)
+
+
+def verify(claim: str, **options: Any) -> RunRecord:
+    """:func:`averify` for programs without an event loop (and for notebooks, which have one)."""
+    return _run(averify(claim, **options))
+
+
+async def acontest(
+    run: str | Path,
+    wishes: Sequence[Wish],
+    *,
+    runs: str | Path = "runs",
+    watch: Watch | None = None,
+    **settings: Any,
+) -> RunRecord:
+    """Change something in a run of ART and return the record of what comes of it, a new run.
+
+    ``wishes`` are :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`, :class:`Restore` and
+    :class:`Add` of ``dialectree.contests``; ``record.contest`` says what they moved. ``settings``
+    serve the calls that an added argument costs, and nothing else asks a model. Raises InputError
+    for a wish that the run's tree cannot fulfil.
+    """
+    folder = RunFolder.find(str(run), Path(runs))
+    return await contesting(folder, wishes, Path(runs), settings).conduct(watch=watch)
+
+
+def contest(run: str | Path, wishes: Sequence[Wish], **options: Any) -> RunRecord:
+    """:func:`acontest` for programs without an event loop (and for notebooks, which have one)."""
+    return _run(acontest(run, wishes, **options))
+
+
+async def _debate(
+    chosen: Method,
+    question: str,
+    runs: str | Path,
+    ask: Ask | None,
+    watch: Watch | None,
+    settings: Mapping[str, Any],
+    **more: Any,
+) -> RunRecord:
+    run = start(chosen, question, build(**settings), Path(runs), **more)
+    return await run.conduct(ask=ask, watch=watch)
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
@@ -72,30 +158,47 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
 
 
 def as_tool(name: str = "tsd", *, runs: str | Path = "runs", **settings: Any) -> StructuredTool:
-    """A LangChain tool that debates a question by the method ``name``.
+    """A LangChain tool that debates a question (or a claim) by the method ``name``.
 
-    It returns the verdict as text, with the confidence and the run's id.
+    It returns the verdict as text, with the confidence and the run's id. The methods of RSD take
+    ``options``, too.
     """
     from langchain_core.tools import StructuredTool
 
     chosen: Method = method(name)
 
+    async def decide(question: str, options: list[str] | None = None) -> str:
+        more = {"options": options or None}
+        return _spoken(await _debate(chosen, question, runs, None, None, settings, **more))
+
     async def debate(question: str) -> str:
-        record = await aanswer(question, method_name=chosen.name, runs=runs, **settings)
-        return _spoken(record)
+        return await decide(question)
 
-    def debate_and_wait(question: str) -> str:
-        return _run(debate(question))
+    async def verify(claim: str) -> str:
+        return await decide(claim)
 
-    return StructuredTool.from_function(
-        func=debate_and_wait,
-        coroutine=debate,
+    calls: dict[str, Callable[..., Coroutine[Any, Any, str]]]
+    calls = {"tsd": debate, "rsd": decide, "art": verify}
+    call = calls[chosen.protocol]
+
+    def wait(**given: Any) -> str:
+        return _run(call(**given))
+
+    tool: StructuredTool = StructuredTool.from_function(
+        coroutine=call,
         name=f"dialectree_{chosen.name}",
-        description=(
-            "Answers a question by a structured debate between language models. Slow and thorough: "
-            "use it where a wrong answer would cost more than a minute."
-        ),
+        description=f"{_USES[chosen.protocol]} Slow and thorough: use it where a wrong answer "
+        "would cost more than a minute.",
     )
+    tool.func = wait
+    return tool
+
+
+_USES = {
+    "tsd": "Answers a question by a structured debate between language models.",
+    "rsd": "Decides a question, between options or openly, by a debate with switched sides.",
+    "art": "Verifies a claim by weighing arguments for and against it.",
+}
 
 
 def _spoken(record: RunRecord) -> str:
@@ -103,12 +206,24 @@ def _spoken(record: RunRecord) -> str:
     if verdict is None or verdict.answer is None:
         return f"The debate reached no answer (run {record.run_id})."
     sure = "not determined" if verdict.confidence is None else f"{verdict.confidence:.2g}"
+    named = "P(claim)" if verdict.confidence_source == "P(claim)" else "Confidence"
     label = " Demonstration model: no better than chance." if record.demonstration else ""
     degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""
     return (
         f"{verdict.answer}\n{verdict.explanation or ''}\n"
-        f"Confidence: {sure}. Run: {record.run_id}.{degraded}{label}"
+        f"{named}: {sure}. Run: {record.run_id}.{degraded}{label}"
     )
 
 
-__all__ = ["METHODS", "aanswer", "answer", "as_tool"]
+__all__ = [
+    "METHODS",
+    "aanswer",
+    "acontest",
+    "adecide",
+    "answer",
+    "as_tool",
+    "averify",
+    "contest",
+    "decide",
+    "verify",
+]

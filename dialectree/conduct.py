@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -17,11 +18,12 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, Interrupt
 from pydantic import JsonValue
 
 from dialectree import clock, prompts
-from dialectree.context import EMBEDDED, Context, build
+from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, Context, build
 from dialectree.errors import DialectreeError, InputError
 from dialectree.graphs import Method, method
 from dialectree.models.door import Run
@@ -35,7 +37,8 @@ Ask = Callable[[Mapping[str, str]], Awaitable[str]]
 Watch = Callable[[Event], None]
 
 _BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
-_QUESTION_LIMIT = 200_000
+_LONGEST = 200_000
+"""Characters of a question, a claim or an option."""
 _PACKAGES = ("dialectree", "langgraph", "langchain-core", "langchain-openai", "pydantic")
 
 
@@ -48,6 +51,11 @@ class Started:
     method: Method
     context: Context
 
+    def asks(self) -> bool:
+        """True where the settings give a person something to say."""
+        judges = self.context.judge == "me" and "judge" in self.record.models
+        return self.context.ask or judges
+
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Walk the graph to its end and complete the record, whatever happens on the way.
 
@@ -55,29 +63,38 @@ class Started:
         it is. Raises Halted, ModelUnavailable or InputError with the record already on disk.
         """
         if self.record.status in ("running", "partial"):
+            if ask is None and self.context.judge == "me" and "judge" in self.record.models:
+                raise InputError("--judge me: nobody is there to rule")
             await _conduct(self, ask, watch)
         return self.record
 
 
-def start(chosen: Method, question: str, context: Context, runs: Path) -> Started:
-    """A new run of ``chosen``; its folder lies in ``runs``."""
-    question = question.encode("utf-8", "replace").decode().strip()
-    if not question:
-        raise InputError("the question is empty")
-    if len(question) > _QUESTION_LIMIT:
-        raise InputError(f"the question is longer than {_QUESTION_LIMIT:,} characters")
-    specs = _speakers(chosen, context)
+def start(
+    chosen: Method, question: str, context: Context, runs: Path, **more: JsonValue
+) -> Started:
+    """A new run of ``chosen``; its folder lies in ``runs``.
+
+    ``more`` is what the protocol takes beside a question, such as ``options``.
+    """
+    given: dict[str, JsonValue] = {"question": tidy(question, "question")}
+    for name, value in more.items():
+        if isinstance(value, list):
+            given[name] = [tidy(str(text), name.removesuffix("s")) for text in value]
+        elif value is not None:
+            given[name] = value
+    chosen.require(given, context)
+    specs = speakers(chosen, context)
     folder = RunFolder.create(runs)
     record = RunRecord(
         run_id=folder.run_id,
         protocol=chosen.protocol,
         method=chosen.name,
         demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
-        input={"question": question},
-        settings=_kept(context),
+        input=given,
+        settings=_kept(context, chosen),
         models={role: spec.address for role, spec in specs.items()},
         started=clock.stamp(),
-        versions={**_versions()},
+        versions={**versions()},
     )
     folder.write_record(record)
     return Started(folder, record, chosen, context)
@@ -89,34 +106,60 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
     Budgets count from now on, and only those that are given now.
     """
     record = folder.record()
+    if record.contest is not None and record.status in ("running", "partial"):
+        of = record.contest.run
+        raise InputError(f"{record.run_id} contests {of} and is not resumed: contest {of} again")
     chosen = method(record.method)
-    kept = {name: value for name, value in record.settings.items() if name not in _BUDGETS}
-    context = build(**{**kept, **given})
+    context = settled(record, given)
     if record.status in ("running", "partial"):
-        specs = _speakers(chosen, context)
+        specs = speakers(chosen, context)
         record.models = {role: spec.address for role, spec in specs.items()}
     return Started(folder, record, chosen, context)
 
 
+def tidy(text: str, name: str) -> str:
+    """What a person wrote, without its outer blanks; never empty and never endless."""
+    text = text.encode("utf-8", "replace").decode().strip()
+    if not text:
+        raise InputError(f"the {name} is empty")
+    if len(text) > _LONGEST:
+        raise InputError(f"the {name} is longer than {_LONGEST:,} characters")
+    return text
+
+
+def settled(record: RunRecord, given: Mapping[str, Any]) -> Context:
+    """The settings of a run, but for those ``given`` and for its budgets."""
+    kept = {name: value for name, value in record.settings.items() if name not in _BUDGETS}
+    return build(**{**kept, **given})
+
+
 @cache
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}}
 
 
-def _speakers(chosen: Method, context: Context) -> dict[str, Spec]:
+def speakers(chosen: Method, context: Context) -> dict[str, Spec]:
     """The spec of every role; a role or a spec that is none is an error before anything runs."""
-    if unknown := sorted(set(context.roles) - set(chosen.roles)):
-        known = ", ".join(chosen.roles)
-        raise InputError(f"--role {unknown[0]}: {chosen.name} has no such role; known: {known}")
-    specs = {role: resolve(context.speaker(role), context) for role in chosen.roles}
+    roles = chosen.speakers(context)
+    known = dict.fromkeys([*roles, *(FAMILIES[role] for role in roles if role in FAMILIES)])
+    if unknown := sorted(set(context.roles) - set(known)):
+        names = ", ".join(known)
+        raise InputError(f"--role {unknown[0]}: {chosen.name} has no such role; known: {names}")
+    specs = {role: resolve(context.speaker(role), context) for role in roles}
     require_prices(context, (spec.name for spec in specs.values()))
     return specs
 
 
-def _kept(context: Context) -> dict[str, JsonValue]:
-    """The settings as a record keeps them: those that were given, and the defaults of the day."""
+def _kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
+    """The settings as a record keeps them: those that were given, and the defaults of the day.
+
+    What only other protocols ask for is left out.
+    """
+    protocols = chosen.protocols(context)
+    own = frozenset[str]().union(*(OWN_SETTINGS[name] for name in protocols))
+    others = frozenset[str]().union(*OWN_SETTINGS.values()) - own
     kept: dict[str, JsonValue] = context.model_dump(
-        mode="json", exclude={"model", "roles", "replay"}
+        mode="json", exclude={"model", "roles", "replay", *others}
     )
     for name in ("model", "roles"):
         kept[name] = _names(getattr(context, name))
@@ -132,64 +175,57 @@ def _names(speaker: object) -> JsonValue:
 async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     folder, record, context = started.folder, started.record, started.context
     with folder.held():
-        journal = folder.journal()
         folder.resume_events()
-        run = Run(folder.run_id, context, journal)
         began, before = clock.seconds(), record.usage.wall_s
         ended: BaseException | None = None
         try:
-            await _walk(started, run, ask, watch)
+            async with calling(folder, context) as run:
+                await _walk(started, run, ask, watch)
         except (DialectreeError, asyncio.CancelledError) as error:
             ended = error
-            if isinstance(error, asyncio.CancelledError):
-                run.abandon()
-        finally:
-            await run.land()
-            journal.close()
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
-        _complete(record, folder, ended)
+        complete(record, folder, ended)
         folder.write_record(record)
     if ended is not None:
         raise ended
 
 
+@asynccontextmanager
+async def calling(folder: RunFolder, context: Context) -> AsyncIterator[Run]:
+    """A run that calls models and keeps a journal of it.
+
+    Calls under way at the end are waited for, so that what is paid is kept; they are given up where
+    the run is cancelled.
+    """
+    journal = folder.journal()
+    run = Run(folder.run_id, context, journal)
+    try:
+        yield run
+    except asyncio.CancelledError:
+        run.abandon()
+        raise
+    finally:
+        await run.land()
+        journal.close()
+
+
 async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
     """Drives the graph to its end; asks the person whenever it stops to."""
     folder, chosen, context = started.folder, started.method, started.context
-    for name in prompts.names(chosen.module.rpartition(".")[2]):
-        prompts.load(name)  # one that cannot be read is found before anything is paid
+    for folder_of_prompts in chosen.prompt_folders(context):
+        for name in prompts.names(folder_of_prompts):
+            prompts.load(name)  # one that cannot be read is found before anything is paid
     if ask is None:  # nobody is there: what is unclear is recorded
         context = context.model_copy(update={"ask": False})
     graph = chosen.graph()
-    config: RunnableConfig = {
-        "run_name": f"{chosen.name} {folder.run_id}",
-        "tags": ["dialectree", chosen.name],
-        "metadata": {"run_id": folder.run_id, "method": chosen.name},
-    }
+    thread: RunnableConfig = {}
     if ask is not None:
         graph = graph.copy({"checkpointer": InMemorySaver()})
-        config = {**config, "configurable": {"thread_id": folder.run_id}}
+        thread = {"configurable": {"thread_id": folder.run_id}}
     todo: Any = dict(started.record.input)
     answers = _answers(folder)
     while todo is not None:
-        interrupts: dict[str, Mapping[str, str]] = {}
-        async for part in graph.astream(
-            todo,
-            config,
-            context=context,
-            control=run,
-            stream_mode=["custom", "updates"],
-            subgraphs=True,
-            version="v2",
-        ):
-            if part["type"] == "custom":
-                event = Event.model_validate(part["data"])
-                folder.tell(event)
-                if watch is not None:
-                    watch(event)
-            elif part["type"] == "updates" and not part["ns"]:
-                stops: tuple[Interrupt, ...] = part["data"].get("__interrupt__", ())
-                interrupts |= {stop.id: stop.value for stop in stops}
+        interrupts = await stream(graph, todo, started.record, context, run, folder, watch, thread)
         todo = None
         if interrupts and ask is not None:
             replies = {
@@ -199,13 +235,51 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
             todo = Command(resume=replies)
 
 
+async def stream(
+    graph: CompiledStateGraph[Any, Any, Any, Any],
+    todo: Any,
+    record: RunRecord,
+    context: Context,
+    run: Run,
+    folder: RunFolder,
+    watch: Watch | None = None,
+    thread: RunnableConfig | None = None,
+) -> dict[str, Mapping[str, str]]:
+    """Walk ``graph`` and keep every event; what it asks a person for, by interrupt."""
+    config: RunnableConfig = {
+        "run_name": f"{record.method} {record.run_id}",
+        "tags": ["dialectree", record.method],
+        "metadata": {"run_id": record.run_id, "method": record.method},
+        **(thread or {}),
+    }
+    interrupts: dict[str, Mapping[str, str]] = {}
+    async for part in graph.astream(
+        todo,
+        config,
+        context=context,
+        control=run,
+        stream_mode=["custom", "updates"],
+        subgraphs=True,
+        version="v2",
+    ):
+        if part["type"] == "custom":
+            event = Event.model_validate(part["data"])
+            folder.tell(event)
+            if watch is not None:
+                watch(event)
+        elif part["type"] == "updates" and not part["ns"]:
+            stops: tuple[Interrupt, ...] = part["data"].get("__interrupt__", ())
+            interrupts |= {stop.id: stop.value for stop in stops}
+    return interrupts
+
+
 def _answers(folder: RunFolder) -> dict[str, str]:
     """What the person answered before the run was broken off, by node."""
     return {e.node: str(e.data["answer"]) for e in folder.told() if e.kind == "clarified"}
 
 
-def _complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
-    """Fold what happened into the record."""
+def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
+    """Fold what happened into the record, and say how it ended."""
     calls = folder.calls()
     wall_s = record.usage.wall_s
     record.tree, record.verdict = fold(folder.told())

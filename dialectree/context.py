@@ -46,6 +46,64 @@ _URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\
 _NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)")
 
 
+FAMILIES = {
+    "debater_a": "debater",
+    "debater_b": "debater",
+    "supporter": "generator",
+    "attacker": "generator",
+    "scorer": "evaluator",
+    "pairwise_judge": "evaluator",
+}
+"""Roles that can be given a model together."""
+
+
+OWN_SETTINGS = {
+    "tsd": frozenset(
+        [
+            "depth_profile",
+            "max_depth",
+            "min_depth",
+            "max_nodes",
+            "max_children",
+            "stop_threshold",
+            "leaf_rounds",
+            "synthesis_rounds",
+            "second_pass_below",
+            "second_pass_leaves",
+            "leaf_protocol",
+            "ask",
+            "samples",
+        ]
+    ),
+    "rsd": frozenset(
+        [
+            "candidates",
+            "distractor",
+            "cross_examination",
+            "judge_orders",
+            "gate",
+            "allow_uncertain",
+            "judge",
+            "samples",
+        ]
+    ),
+    "art": frozenset(
+        [
+            "breadth",
+            "depth",
+            "blend",
+            "semantics",
+            "root_strength",
+            "ties",
+            "judge_orders",
+            "prune_below",
+            "trees",
+        ]
+    ),
+}
+"""The settings that mean something to some protocols only."""
+
+
 def public(text: str) -> str:
     """``text`` as it may be shown: its addresses without user, password, query and fragment."""
     return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
@@ -158,8 +216,51 @@ class Context(BaseSettings):
     """Visit the least certain leaves again when the final confidence is lower; none: never."""
     second_pass_leaves: int = Field(default=1, ge=1, le=100)
     """Leaves that a second pass visits."""
+    leaf_protocol: Literal["debate", "rsd", "art"] = "debate"
+    """How a leaf is settled: by TSD's own debate, by a role-switching debate, or, if it is a
+    yes-or-no question, by an argument tree (any other leaf is debated)."""
     ask: bool = False
     """Ask the person when a question lacks something essential."""
+
+    candidates: Literal["proposed", "knockout", "oracle", "balanced"] = "proposed"
+    """Where the two candidates of a role-switching debate come from. ``oracle`` and ``balanced``
+    put the gold answer against a distractor; both are for evaluations."""
+    distractor: Literal["first", "random", "model"] = "first"
+    """The wrong option that stands against the gold one: the first, one drawn from the seed, or the
+    one that the debaters' model finds most plausible."""
+    cross_examination: Literal["in_turn", "simultaneous"] = "in_turn"
+    """Whether debater b reads a's rebuttal before it writes its own."""
+    judge_orders: Literal["one", "both"] = "one"
+    """Ask a judge once, or with both sides in either order."""
+    gate: int = Field(default=0, ge=0, le=25)
+    """Direct answers that are asked for first; if all agree there is no debate. 0: none; the paper
+    of no protocol gives a number, 3 is a good one."""
+    allow_uncertain: bool = False
+    """Let the judge rule that neither side convinced."""
+    judge: Literal["model", "me"] = "model"
+    """Who judges a role-switching debate: a model, or the person who asks."""
+
+    breadth: int = Field(default=1, ge=1, le=8)
+    """Supporters, and attackers, of one argument."""
+    depth: int = Field(default=1, ge=1, le=6)
+    """Levels of arguments below the claim."""
+    blend: Unit = 0.5
+    """Weight of the tournament against the intrinsic strengths (lambda): 1 is the tournament alone,
+    0 has none."""
+    semantics: Literal["dfquad", "quadratic_energy", "euler"] = "dfquad"
+    """How strengths carry upward."""
+    root_strength: Literal["neutral", "estimated"] = "neutral"
+    """The claim's own strength: 0.5, or what the scorer says."""
+    ties: Literal["ignore", "half"] = "ignore"
+    """A tie counts for nobody, or half for each."""
+    prune_below: Unit | None = None
+    """Arguments weaker than this take no part, nor does what hangs below them; none: all do."""
+    trees: int = Field(default=1, ge=1, le=25)
+    """Independent trees; the claim's strength is the mean of theirs."""
+
+    samples: int | None = Field(default=None, ge=1, le=100)
+    """Samples of ``self_consistency`` (none: 9, the calls of one role-switching debate) and of
+    ``best_of_n`` (none: 5)."""
 
     @classmethod
     def settings_customise_sources(
@@ -201,9 +302,15 @@ class Context(BaseSettings):
         """The address to send requests to: with user, password and query where they were given."""
         return self._whole.get(address, address)
 
-    def speaker(self, role: str) -> str | BaseChatModel:
-        """The model that plays ``role``."""
-        return self.roles.get(role, self.model)
+    def speaker(self, role: str, who: str = "") -> str | BaseChatModel:
+        """The model that plays ``role``; ``who`` is the speaker's name where two play one role.
+
+        A model can be given to one speaker, to the role, or to its family (:data:`FAMILIES`).
+        """
+        for name in (f"{role}_{who}", role, FAMILIES.get(role, "")):
+            if name in self.roles:
+                return self.roles[name]
+        return self.model
 
     def depth_limit(self) -> int:
         """Depth at which every node is a leaf."""

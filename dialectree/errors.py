@@ -82,6 +82,8 @@ class PartFailed(DialectreeError):
     status = 5
     role: str | None = None
     """The role that spoke, or should have."""
+    who: str = ""
+    """The speaker's name where two play one role."""
 
 
 class CallError(PartFailed):

@@ -7,15 +7,25 @@ stable ids, so folding one twice changes nothing, and a run that was broken off 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 SCHEMA = "dialectree.run/1"
 
 RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 NodeStatus = Literal["open", "answered", "missing"]
-NodeKind = Literal["open", "branch", "leaf"]
+NodeKind = Literal["open", "branch", "leaf", "knockout", "claim", "argument"]
+"""Of a knockout the debates below it are held one after another."""
+Stance = Literal["support", "attack"]
+Order = Literal["support_first", "attack_first"]
 EventKind = Literal[
     "opened",  # a node came into being: text, parent, depth
     "spoke",  # a role replied: Turn
@@ -26,6 +36,11 @@ EventKind = Literal[
     "clarified",  # the person answered: text
     "failed",  # one part failed for good: role, fault
     "settled",  # the node has its verdict, or none: NodeVerdict or null, provenance
+    "declined",  # a side has no honest argument: stance
+    "scored",  # an argument's intrinsic strength: tau
+    "compared",  # a supporter met an attacker: Comparison
+    "weighed",  # what the maths makes of an argument: theta, blended, strength
+    "contested",  # a person changed something here: change, and what it changes
     "concluded",  # the run has its verdict: Verdict
 ]
 
@@ -90,8 +105,37 @@ class Failure(Strict):
     fault: str
 
 
+class Comparison(Strict):
+    """A supporter and an attacker of one claim before the pairwise judge."""
+
+    supporter: str
+    attacker: str
+    winner: Literal["SUPPORT", "ATTACK", "TIE"]
+    order: Order = "support_first"
+    """Which of the two the judge was shown first."""
+    contested: Literal["flipped", "voided"] | None = None
+    """What a person made of it; a voided one counts for nobody."""
+
+    def pair(self) -> tuple[str, str, Order]:
+        """What makes this comparison the one it is."""
+        return self.supporter, self.attacker, self.order
+
+
+_OF_ARGUMENTS = (
+    "stance",
+    "tau",
+    "theta",
+    "blended",
+    "strength",
+    "comparisons",
+    "declined",
+    "dropped",
+    "added",
+)
+
+
 class Node(Strict):
-    """One question or claim of a debate tree."""
+    """One question, claim or argument of a debate tree."""
 
     id: str
     parent: str | None = None
@@ -110,6 +154,58 @@ class Node(Strict):
     """The ids of the leaves that the verdict rests on."""
     notes: list[str] = []
     failures: list[Failure] = []
+
+    stance: Stance | None = None
+    """For or against its parent; of an argument."""
+    tau: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Intrinsic strength: how well the scorer thinks that it supports or attacks its parent."""
+    theta: Annotated[float, Field(ge=0, le=1)] | None = None
+    """What its comparisons make of it (Bradley-Terry); none without a comparison that counts."""
+    blended: Annotated[float, Field(ge=0, le=1)] | None = None
+    """tau and theta together: its strength before the arguments below it count."""
+    strength: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Its strength with all below it; at the claim the probability that it is true."""
+    comparisons: list[Comparison] = []
+    """Those among its children."""
+    declined: list[Stance] = []
+    """The sides for which the generator has (further) arguments that it would stand by: none."""
+    dropped: bool = False
+    """True when a person took it, and what hangs below it, out of the reckoning."""
+    added: bool = False
+    """True when a person added it."""
+
+    @model_serializer(mode="wrap")
+    def _only_what_it_can_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        """A question has no strengths; leave out what only arguments have."""
+        kept: dict[str, JsonValue] = whole(self)
+        if self.kind not in ("claim", "argument") and self.strength is None:
+            for name in _OF_ARGUMENTS:
+                kept.pop(name, None)
+        return kept
+
+
+class Change(Strict):
+    """How one node's figures moved."""
+
+    node: str
+    before: float | None
+    after: float | None
+
+
+class Contest(Strict):
+    """What a person changed in another run, and what that did to its verdict."""
+
+    run: str
+    """The id of the run that was contested."""
+    changes: list[str]
+    """What was changed, in words."""
+    before: float | None
+    """The claim's strength in the contested run."""
+    after: float | None
+    path: list[Change]
+    """Every node whose strength moved, from the bottom up."""
+    why: str
+    """One line that says what moved the verdict, or why it stayed."""
 
 
 class Tree(Strict):
@@ -194,6 +290,8 @@ class RunRecord(Strict):
     settings: dict[str, JsonValue] = {}
     models: dict[str, str] = {}
     prompts: dict[str, int] = {}
+    contest: Contest | None = None
+    """Of a run that contests another one."""
     verdict: Verdict | None = None
     tree: Tree = Tree()
     usage: Usage = Usage()
@@ -245,17 +343,25 @@ def _open(nodes: dict[str, Node], event: Event) -> None:
     new = Node.model_validate({"id": event.node, **event.data})
     node = nodes.setdefault(event.node, new)
     node.text, node.parent, node.depth = new.text, new.parent, new.depth
+    node.stance = new.stance
 
 
 def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:
     """The nodes in the order of the tree.
 
     A child that was not opened yet is left out, and so is a node that its parent disowned: a run
-    that is resumed with other settings may split a question anew.
+    that is resumed with other settings may split a question anew. Only a supporter and an attacker
+    among the children have been compared.
     """
     hung: dict[str, Node] = {}
     for node in sorted(nodes.values(), key=lambda node: path_key(node.id)):
         node.children = [child for child in node.children if child in nodes]
+        stances = {child: nodes[child].stance for child in node.children}
+        node.comparisons = [
+            met
+            for met in node.comparisons
+            if (stances.get(met.supporter), stances.get(met.attacker)) == ("support", "attack")
+        ]
         parent = nodes.get(node.parent or "")
         if parent is None or (
             parent.id in hung and (parent.kind == "open" or node.id in parent.children)
@@ -278,7 +384,7 @@ def _add(node: Node, event: Event) -> None:
         case "stopped":
             node.kind, node.stopped, node.children = "leaf", str(data["why"]), []
         case "branched":
-            node.kind, node.stopped = "branch", None
+            node.kind, node.stopped = _kind(data), None
             node.children = [str(child) for child in _list(data["children"])]
         case "failed":
             failure = Failure.model_validate(data)
@@ -286,8 +392,21 @@ def _add(node: Node, event: Event) -> None:
             node.failures = sorted([*others, failure], key=lambda f: (f.role, f.who, f.fault))
         case "settled":
             _settle(node, data)
+        case "declined" | "scored" | "compared" | "weighed":
+            _argue(node, event.kind, data)
+        case "contested":
+            _contest(node, data)
         case _:
             raise ValueError(f"an event of the unknown kind {event.kind!r}")
+
+
+def _kind(data: Mapping[str, JsonValue]) -> NodeKind:
+    """What a node with children is: a split question unless the event says otherwise."""
+    match data.get("kind"):
+        case "knockout" | "claim" | "argument" as kind:
+            return kind
+        case _:
+            return "branch"
 
 
 def _order(turn: Turn) -> tuple[int, int, str]:
@@ -295,8 +414,26 @@ def _order(turn: Turn) -> tuple[int, int, str]:
     return turn.take, STAGES.index(turn.stage) * 1000 + turn.step, turn.who
 
 
-STAGES = ("expansion", "debate", "synthesis", "answer")
-"""The stages of a node's transcript, in the order in which they follow one another."""
+STAGES = (
+    "expansion",
+    "direct",
+    "proposals",
+    "cross_examination",
+    "role_switch",
+    "uncertainty",
+    "judgment",
+    "strength",
+    "generation",
+    "tournament",
+    "debate",
+    "synthesis",
+    "answer",
+)
+"""The stages of a node's transcript, in the order in which they follow one another.
+
+No protocol has them all. Of an argument's ``strength`` nobody waits, and of the ``tournament``
+among its children only the maths: the next level grows meanwhile.
+"""
 
 
 def _settle(node: Node, data: Mapping[str, JsonValue]) -> None:
@@ -310,6 +447,41 @@ def _settle(node: Node, data: Mapping[str, JsonValue]) -> None:
     node.status = "answered"
     if node.verdict is verdict:
         node.provenance = [str(leaf) for leaf in _list(data.get("provenance", []))]
+
+
+def _argue(node: Node, kind: EventKind, data: Mapping[str, JsonValue]) -> None:
+    """What is known of an argument, or of the arguments below a claim."""
+    if kind == "declined":
+        sides = {*node.declined, "support" if data["stance"] == "support" else "attack"}
+        node.declined = [side for side in ("support", "attack") if side in sides]
+    elif kind == "compared":
+        new = Comparison.model_validate(data)
+        kept = [c for c in node.comparisons if c.pair() != new.pair()]
+        node.comparisons = sorted([*kept, new], key=_pair_order)
+    else:
+        figures = ("tau",) if kind == "scored" else ("theta", "blended", "strength")
+        for name in figures:
+            setattr(node, name, _figure(data.get(name)))
+        if kind == "weighed":
+            node.status = "missing" if node.strength is None else "answered"
+
+
+def _pair_order(comparison: Comparison) -> tuple[object, ...]:
+    return path_key(comparison.supporter), path_key(comparison.attacker), comparison.order
+
+
+def _figure(value: JsonValue) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _contest(node: Node, data: Mapping[str, JsonValue]) -> None:
+    """A person's change: of a strength, of a comparison among the children, of a whole argument."""
+    note = str(data["change"])
+    node.notes = node.notes if note in node.notes else [*node.notes, note]
+    if "dropped" in data:
+        node.dropped = bool(data["dropped"])
+    if "added" in data:
+        node.added = bool(data["added"])
 
 
 def _list(value: JsonValue) -> list[JsonValue]:
@@ -333,8 +505,8 @@ def usage(calls: Iterable[Call]) -> Usage:
     )
 
 
-def chains(calls: Iterable[Call]) -> dict[tuple[str, int], int]:
-    """For each node and pass, the node's own calls that had to follow one another.
+def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
+    """For each node, pass and stage, the calls that had to follow one another.
 
     Calls made side by side share stage and step; their repairs follow the call that they mend.
     """
@@ -342,22 +514,32 @@ def chains(calls: Iterable[Call]) -> dict[tuple[str, int], int]:
     for call in calls:
         step = steps.setdefault((call.node, call.take, call.stage, call.step), {})
         step[call.role, call.who] = step.get((call.role, call.who), 0) + 1
-    chain: dict[tuple[str, int], int] = {}
-    for (node, take, *_), speakers in steps.items():
-        chain[node, take] = chain.get((node, take), 0) + max(speakers.values())
+    chain: dict[tuple[str, int, str], int] = {}
+    for (node, take, stage, _), speakers in steps.items():
+        before = chain.get((node, take, stage), 0)
+        chain[node, take, stage] = before + max(speakers.values())
     return chain
 
 
 def critical_path(tree: Tree, calls: Iterable[Call]) -> int:
     """The longest chain of calls from the root down and back up, repairs included.
 
-    A second pass follows the first, so their chains add up.
+    The parts of a split are debated side by side, the debates of a knockout one after another. A
+    tournament goes on while the arguments in it grow arguments of their own, and an argument's
+    strength is asked for meanwhile. A second pass follows the first, so their chains add up.
     """
     chain = chains(calls)
+    stages = {(node, take): set[str]() for node, take, _ in chain}
+    for node, take, stage in chain:
+        stages[node, take].add(stage)
 
     def below(node_id: str, take: int) -> int:
         node = tree.nodes.get(node_id)
         children = [below(child, take) for child in node.children] if node else []
-        return chain.get((node_id, take), 0) + max(children, default=0)
+        lengths = {stage: chain[node_id, take, stage] for stage in stages.get((node_id, take), ())}
+        alone, tournament = lengths.pop("strength", 0), lengths.pop("tournament", 0)
+        one_by_one = node is not None and node.kind == "knockout"
+        longest = sum(children) if one_by_one else max([tournament, *children])
+        return max(alone, sum(lengths.values()) + longest)
 
-    return sum(below(tree.root, take) for take in {take for _, take in chain})
+    return sum(below(tree.root, take) for take in {take for _, take, _ in chain})

@@ -227,11 +227,16 @@ class RunFolder:
                 raise
 
 
+_IDENTIFYING = (
+    *("role", "who", "round", "take", "note"),
+    *("stance", "supporter", "attacker", "order", "change"),
+)
+
+
 def _event_id(event: Event) -> tuple[str, ...]:
     """What makes an event the one it is: its node, its kind, and whose turn it was."""
     data = event.data
-    turn = (str(data.get(name, "")) for name in ("role", "who", "round", "take", "note"))
-    return event.node, event.kind, *turn
+    return event.node, event.kind, *(str(data.get(name, "")) for name in _IDENTIFYING)
 
 
 def _whole_lines(path: Path) -> tuple[list[bytes], bool]:

@@ -21,9 +21,13 @@ class Verdict(TypedDict):
 
     answer: str | None
     """None when the debate could not be resolved."""
+    label: str | None
+    """The answer out of a closed set: an option's letter, or ``True`` or ``False``."""
     explanation: str | None
     confidence: float | None
     """0 to 1; None when no judge gave one."""
+    confidence_source: str | None
+    """Whose figure the confidence is; None where there is none."""
     notes: list[str]
     """What a reader should know beside it, such as what the question leaves open."""
 

@@ -76,8 +76,8 @@ def after_leaf_judge(state: LeafDebate) -> Literal["missing", "__end__"]:
 
 
 builder = StateGraph(LeafDebate, context_schema=Context, input_schema=Leaf, output_schema=Judged)
-builder.add_node("debater_a", may_fail(leaf_debater("A"), FAILED, "A"))
-builder.add_node("debater_b", may_fail(leaf_debater("B"), FAILED, "B"))
+builder.add_node("debater_a", may_fail(leaf_debater("A"), FAILED))
+builder.add_node("debater_b", may_fail(leaf_debater("B"), FAILED))
 builder.add_node("leaf_judge", may_fail(leaf_judge, FAILED))
 builder.add_node("missing", missing)
 builder.set_conditional_entry_point(who_opens)

@@ -6,12 +6,10 @@ from typing import Literal, NotRequired
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 
 from dialectree.context import Context
-from dialectree.events import tell
 from dialectree.nodes.answerer import answerer
-from dialectree.nodes.conclusion import conclusion
+from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.state import Debate, Question, Ruling
 
@@ -27,18 +25,12 @@ def after_answerer(state: SingleShot) -> Literal["unresolved", "conclusion"]:
     return "unresolved" if state.get("failed") else "conclusion"
 
 
-async def unresolved(state: Question, runtime: Runtime[Context]) -> Ruling:
-    """The one reply failed for good."""
-    tell(runtime, "0", "settled", {"verdict": None})
-    return {"verdict": {"answer": None, "explanation": None, "confidence": None, "notes": []}}
-
-
 builder = StateGraph(
     SingleShot, context_schema=Context, input_schema=Question, output_schema=Ruling
 )
 builder.add_node("answerer", may_fail(answerer, FAILED))
 builder.add_node("unresolved", unresolved)
-builder.add_node("conclusion", conclusion("answerer"))
+builder.add_node("conclusion", conclusion)
 builder.add_edge(START, "answerer")
 builder.add_conditional_edges("answerer", after_answerer)
 builder.add_edge("unresolved", "conclusion")

@@ -78,8 +78,8 @@ builder = StateGraph(
     SynthesisDebate, context_schema=Context, input_schema=Parts, output_schema=Judged
 )
 builder.add_node("next_round", next_round)
-builder.add_node("concise", may_fail(synthesis_debater("concise"), concise_gone, "concise"))
-builder.add_node("full", may_fail(synthesis_debater("full"), full_gone, "full"))
+builder.add_node("concise", may_fail(synthesis_debater("concise"), concise_gone))
+builder.add_node("full", may_fail(synthesis_debater("full"), full_gone))
 builder.add_node("synthesis_judge", may_fail(synthesis_judge, FAILED))
 builder.add_node("unjudged", unjudged)
 builder.add_node("missing", missing)

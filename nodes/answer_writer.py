@@ -76,8 +76,10 @@ def verdict(finding: Finding, answer: str | None, explanation: str | None) -> Ve
     """What is ruled in the end; what the question leaves open stands in the notes."""
     return {
         "answer": answer,
+        "label": None,
         "explanation": explanation,
         "confidence": finding["confidence"],
+        "confidence_source": "judges",
         "notes": [f"The question leaves something open: {gap}" for gap in finding["unclear"]],
     }
 

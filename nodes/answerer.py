@@ -42,8 +42,10 @@ async def answerer(state: Question, runtime: Runtime[Context]) -> Ruling:
     return {
         "verdict": {
             "answer": reply.answer,
+            "label": None,
             "explanation": reply.explanation,
             "confidence": reply.confidence,
+            "confidence_source": "answerer",
             "notes": [],
         }
     }

@@ -6,17 +6,28 @@ from langgraph.runtime import Runtime
 
 from dialectree.context import Context
 from dialectree.events import tell
-from dialectree.nodes.kinds import Node
-from dialectree.state import Ruling
+from dialectree.state import Question, Ruling, Verdict
 
 
-def conclusion(confidence_source: str) -> Node[Ruling, Ruling]:
-    """Tells of the verdict; ``confidence_source`` says whose figure the confidence is."""
+async def unresolved(state: Question, runtime: Runtime[Context]) -> Ruling:
+    """A reply that nothing can do without failed for good."""
+    tell(runtime, "0", "settled", {"verdict": None})
+    return {
+        "verdict": {
+            "answer": None,
+            "label": None,
+            "explanation": None,
+            "confidence": None,
+            "confidence_source": None,
+            "notes": [],
+        }
+    }
 
-    async def conclusion(state: Ruling, runtime: Runtime[Context]) -> Ruling:
-        verdict = state["verdict"]
-        source = None if verdict["confidence"] is None else confidence_source
-        tell(runtime, "0", "concluded", {**verdict, "confidence_source": source})
-        return {"verdict": verdict}
 
-    return conclusion
+async def conclusion(state: Ruling, runtime: Runtime[Context]) -> Ruling:
+    """Tells of the verdict. Without a confidence nobody is its source."""
+    verdict: Verdict = {**state["verdict"]}
+    if verdict["confidence"] is None:
+        verdict["confidence_source"] = None
+    tell(runtime, "0", "concluded", {**verdict})
+    return {"verdict": verdict}

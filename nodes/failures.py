@@ -28,12 +28,8 @@ class Failed(TypedDict):
 FAILED: Failed = {"failed": True}
 
 
-def may_fail(
-    node: Node[State, Update], instead: Instead, who: str = ""
-) -> Node[State, Update | Instead]:
+def may_fail(node: Node[State, Update], instead: Instead) -> Node[State, Update | Instead]:
     """``node``, which leaves ``instead`` in the state when its call fails for good.
-
-    ``who`` is the speaker's name where two play one role.
 
     Only PartFailed is a failure of one part; whatever else goes wrong ends the run. The stopping
     rule after the node reads what it left, so the drawing shows where the debate goes on. (An
@@ -46,7 +42,8 @@ def may_fail(
         try:
             return await node(state, runtime)
         except PartFailed as error:
-            failed = {"role": error.role or attempt.__name__, "who": who, "fault": str(error)}
+            role = error.role or attempt.__name__
+            failed = {"role": role, "who": error.who, "fault": str(error)}
             tell(runtime, str(state.get("id", "0")), "failed", failed)
             return instead
 

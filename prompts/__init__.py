@@ -15,7 +15,11 @@ import yaml
 from jinja2 import Environment, StrictUndefined, Template
 
 _FOLDER = Path(__file__).resolve().parent
-_TAGS = "question|path|children|transcript|candidates|opponent|integration|highlights|facts|unclear"
+_TAGS = (
+    "question|path|children|transcript|candidates|opponent|integration|highlights|facts|unclear"
+    "|background|options|answer|taken|ruling|claim|parent|argument|supporter|attacker|arguments"
+    "|answers|draft|critique"
+)
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
 
 
@@ -49,6 +53,7 @@ class Prompt(NamedTuple):
     reply: str
     """The class of the reply that it asks for."""
     temperature: float
+    top_p: float | None
     source: str
     system: Template
     user: Template
@@ -77,6 +82,7 @@ def load(name: str) -> Prompt:
         version=int(head["version"]),
         reply=str(head["reply"]),
         temperature=float(head["temperature"]),
+        top_p=float(head["top_p"]) if "top_p" in head else None,
         source=str(head["source"]),
         system=_TEMPLATES.from_string(system),
         user=_TEMPLATES.from_string(user),

@@ -12,7 +12,7 @@ import pytest
 import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import InputError, SettingsError
-from dialectree.graphs import METHODS, method
+from dialectree.graphs import method
 from tests.rules import children
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,11 +71,6 @@ def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
     with pytest.raises(InputError, match="known: tsd, single_shot"):
         method("magic")
     assert not Path("runs").exists()
-
-
-def test_every_method_compiles_under_its_own_name() -> None:
-    for chosen in METHODS.values():
-        assert chosen.graph().name == chosen.module.rpartition(".")[2]
 
 
 def _examples() -> list[str]:

@@ -40,10 +40,17 @@ def test_links_point_at_the_rooms_beside_the_package() -> None:
 def test_langgraph_json_agrees_with_the_registry() -> None:
     graphs = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
     served = {name: entry["path"] for name, entry in graphs.items()}
-    assert served == {name: f"{method.module}:graph" for name, method in METHODS.items()}
-    for path in served.values():
-        module, _, name = path.partition(":")
-        assert getattr(import_module(module), name).name == module.rpartition(".")[2]
+    assert served == {
+        name: f"{method.module}:{method.graph_name}" for name, method in METHODS.items()
+    }
+    for name, entry in graphs.items():
+        module, _, graph_name = entry["path"].partition(":")
+        # A file's own graph bears the file's name, another one in it the method's.
+        own = METHODS[name].file if graph_name == "graph" else name
+        protocol = METHODS[name].protocol
+        assert getattr(import_module(module), graph_name).name in (own, f"{protocol}_{own}")
+        assert entry["description"].endswith(".")
+        assert ". " not in entry["description"]
 
 
 def test_public_names_exist() -> None:

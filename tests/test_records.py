@@ -173,7 +173,7 @@ def test_a_cost_is_null_as_soon_as_one_price_is_missing() -> None:
 
 def test_calls_side_by_side_count_once_and_repairs_follow_the_call_that_they_mend() -> None:
     step = [call(who="A"), call(who="B"), call(who="B", repair=1), call(who="B", repair=2)]
-    assert chains([*step, call(step=1)]) == {("0", 1): 4}
+    assert chains([*step, call(step=1)]) == {("0", 1, "debate"): 4}
 
 
 def test_the_critical_path_goes_down_the_longest_branch_and_back_up() -> None:

@@ -9,7 +9,8 @@ import traceback
 import typer
 
 from dialectree.cli import models
-from dialectree.cli.answer import answer
+from dialectree.cli.answer import answer, decide, verify
+from dialectree.cli.contest import OneAddition, contest
 from dialectree.cli.doctor import doctor
 from dialectree.cli.runs import resume, show
 from dialectree.errors import DialectreeError
@@ -24,8 +25,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.command("answer", no_args_is_help=True)(answer)
+app.command("decide", no_args_is_help=True)(decide)
+app.command("verify", no_args_is_help=True)(verify)
 app.command("show")(show)
 app.command("resume")(resume)
+app.command("contest", cls=OneAddition, no_args_is_help=True)(contest)
 app.command("doctor")(doctor)
 app.add_typer(models.app, name="models", help="Better local models than the embedded one.")
 

@@ -1,83 +1,95 @@
-"""``dialectree answer``: debate a question."""
+"""``dialectree answer``, ``decide`` and ``verify``: a question, options or a claim to debate."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dialectree.cli import flags
-from dialectree.cli.flags import given
+
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        help="One answer to choose from; repeat it. None: an open question.",
+        metavar="TEXT",
+    ),
+]
+Gold = Annotated[
+    str | None,
+    typer.Option(help="The right option's letter; for evaluations only.", metavar="LABEL"),
+]
 
 
+@flags.settings(flags.MODELS, flags.DRAWS, flags.TSD, flags.LIMITS)
 def answer(
     question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
-    method: flags.Method = "tsd",
-    model: flags.Model = None,
-    role: flags.Role = None,
-    base_url: flags.BaseUrl = None,
-    seed: flags.Seed = None,
-    depth_profile: flags.Profile = None,
-    max_depth: flags.MaxDepth = None,
-    min_depth: flags.MinDepth = None,
-    max_nodes: flags.MaxNodes = None,
-    max_children: flags.MaxChildren = None,
-    stop_threshold: flags.StopThreshold = None,
-    leaf_rounds: flags.LeafRounds = None,
-    synthesis_rounds: flags.SynthesisRounds = None,
-    second_pass_below: flags.SecondPassBelow = None,
-    second_pass_leaves: flags.SecondPassLeaves = None,
-    ask: flags.AskPerson = None,
-    concurrency: flags.Concurrency = None,
-    requests_per_minute: flags.RequestsPerMinute = None,
-    call_deadline: flags.CallDeadline = None,
-    max_calls: flags.MaxCalls = None,
-    max_tokens: flags.MaxTokens = None,
-    max_seconds: flags.MaxSeconds = None,
-    max_cost: flags.MaxCost = None,
-    price: flags.Price = None,
-    cache: flags.Cache = None,
-    replay: flags.Replay = None,
+    settings: dict[str, Any],
+    method: Annotated[
+        str, typer.Option(help="tsd, or a baseline: single_shot, best_of_n, two_round.")
+    ] = "tsd",
     runs: flags.Runs = Path("runs"),
     json: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
     """Debate a question and print the verdict."""
-    settings = given(
-        model=model,
-        role=role,
-        base_url=base_url,
-        seed=seed,
-        depth_profile=depth_profile,
-        max_depth=max_depth,
-        min_depth=min_depth,
-        max_nodes=max_nodes,
-        max_children=max_children,
-        stop_threshold=stop_threshold,
-        leaf_rounds=leaf_rounds,
-        synthesis_rounds=synthesis_rounds,
-        second_pass_below=second_pass_below,
-        second_pass_leaves=second_pass_leaves,
-        ask=ask,
-        concurrency=concurrency,
-        requests_per_minute=requests_per_minute,
-        call_deadline=call_deadline,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        max_seconds=max_seconds,
-        max_cost=max_cost,
-        price=price,
-        cache=cache,
-        replay=replay,
-    )
+    _debate("tsd", method, question, settings, runs, json=json, quiet=quiet)
+
+
+@flags.settings(flags.MODELS, flags.DRAWS, flags.RSD, flags.LIMITS)
+def decide(
+    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
+    settings: dict[str, Any],
+    option: Options = None,
+    gold: Gold = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="rsd, an ablation: no_role_switch, no_uncertainty, basic; or self_consistency."
+        ),
+    ] = "rsd",
+    runs: flags.Runs = Path("runs"),
+    json: flags.Json = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Let two debaters argue for an answer each, switch sides and own up; a judge decides."""
+    more = {"options": option or None, "gold": gold}
+    _debate("rsd", method, question, settings, runs, json=json, quiet=quiet, **more)
+
+
+@flags.settings(flags.MODELS, flags.DRAWS, flags.ART, flags.LIMITS)
+def verify(
+    claim: Annotated[str, typer.Argument(help="The claim; - reads it from standard input.")],
+    settings: dict[str, Any],
+    method: Annotated[str, typer.Option(help="art, or a baseline: argllm, direct, cot.")] = "art",
+    runs: flags.Runs = Path("runs"),
+    json: flags.Json = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Grow a tree of arguments for and against a claim; print how probable it makes the claim."""
+    _debate("art", method, claim, settings, runs, json=json, quiet=quiet)
+
+
+def _debate(
+    protocol: str,
+    method: str,
+    question: str,
+    settings: dict[str, Any],
+    runs: Path,
+    *,
+    json: bool,
+    quiet: bool,
+    **more: Any,
+) -> None:
+    """Start a run and follow it to its end."""
     from dialectree.cli import progress
     from dialectree.conduct import start
     from dialectree.context import build
     from dialectree.graphs import method as chosen
 
     text = sys.stdin.read() if question == "-" else question
-    context = build(**settings)
-    run = start(chosen(method, "tsd"), text, context, runs)
-    progress.follow(run, json=json, quiet=quiet, ask=context.ask)
+    run = start(chosen(method, protocol), text, build(**settings), runs, **more)
+    progress.follow(run, json=json, quiet=quiet)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dialectree.cli import flags
-from dialectree.cli.flags import given
 from dialectree.errors import DialectreeError
 
 if TYPE_CHECKING:
@@ -25,11 +24,11 @@ _PACKAGES = (
 )
 
 
-def doctor(
-    model: flags.Model = None,
-    base_url: flags.BaseUrl = None,
-    call_deadline: flags.CallDeadline = None,
-) -> None:
+@flags.settings(
+    {name: flags.MODELS[name] for name in ("model", "base_url")},
+    {"call_deadline": flags.LIMITS["call_deadline"]},
+)
+def doctor(settings: dict[str, Any]) -> None:
     """Say what is installed, which model would be used and what its endpoint can do.
 
     Makes one small call to that model.
@@ -41,7 +40,7 @@ def doctor(
     print("Installed")
     for package in _PACKAGES:
         print(f"  {package:24}{_installed(package)}")
-    context = build(**given(model=model, base_url=base_url, call_deadline=call_deadline))
+    context = build(**settings)
     fault = asyncio.run(_examine(context))
     if fault is not None:
         raise fault

@@ -5,7 +5,10 @@ A flag that is not given stays None, so that the environment and dialectree.toml
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,70 +16,138 @@ import typer
 
 from dialectree.errors import SettingsError
 
-
-class DepthProfile(StrEnum):
-    """When a tree stops growing."""
-
-    adaptive = "adaptive"
-    fixed = "fixed"
-    safety = "safety"
+Command = Callable[..., None]
+Flags = dict[str, Any]
+"""Flags by the names of the settings that they give."""
 
 
-_MODELS, _LIMITS, _RUN, _TSD = "Models", "Limits", "Run", "Tree-structured debate"
+def _choice(name: str, *values: str) -> type[StrEnum]:
+    return StrEnum(name, list(values))  # type: ignore[return-value]
 
-Model = Annotated[
-    str | None,
-    typer.Option(
-        help="openai:NAME[@URL], local:smollm2 or local:PATH.gguf.",
-        metavar="SPEC",
-        rich_help_panel=_MODELS,
-    ),
-]
-Role = Annotated[list[str] | None, typer.Option(help="A model for one role.", metavar="ROLE=SPEC")]
-BaseUrl = Annotated[
-    str | None, typer.Option(help="Address of an OpenAI-compatible endpoint.", metavar="URL")
-]
-Seed = Annotated[int | None, typer.Option(help="Fixes every draw of the debate.")]
-Concurrency = Annotated[int | None, typer.Option(help="Requests under way at once.")]
-RequestsPerMinute = Annotated[float | None, typer.Option(help="Pace of the requests.")]
-CallDeadline = Annotated[
-    float | None, typer.Option(help="Seconds a call may take, retries included.")
-]
-MaxCalls = Annotated[int | None, typer.Option(help="Budget of calls.")]
-MaxTokens = Annotated[int | None, typer.Option(help="Budget of tokens.")]
-MaxSeconds = Annotated[float | None, typer.Option(help="Budget of seconds.")]
-MaxCost = Annotated[float | None, typer.Option(help="Budget of money; needs --price.")]
-Price = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Price of a million prompt and completion tokens.",
-        metavar="SPEC=PROMPT,COMPLETION",
-    ),
-]
-Cache = Annotated[
-    bool | None, typer.Option("--cache/--no-cache", help="Use replies paid for before.")
-]
-Replay = Annotated[bool | None, typer.Option("--replay", help="Answer from the cache alone.")]
+
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
-Method = Annotated[str, typer.Option(help="tsd, or single_shot (the baseline).")]
 
-Profile = Annotated[DepthProfile | None, typer.Option(help="When the tree stops growing.")]
-MaxDepth = Annotated[int | None, typer.Option(help="Depth of the leaves at most (3; fixed: 2).")]
-MinDepth = Annotated[int | None, typer.Option(help="Depth that the safety profile reaches (1).")]
-MaxNodes = Annotated[int | None, typer.Option(help="Nodes of the tree at most (40).")]
-MaxChildren = Annotated[int | None, typer.Option(help="Children of a node at most (4).")]
-StopThreshold = Annotated[float | None, typer.Option(help="Parts easier than this stop (0.75).")]
-LeafRounds = Annotated[int | None, typer.Option(help="Rounds of a leaf debate (3).")]
-SynthesisRounds = Annotated[int | None, typer.Option(help="Rounds of a synthesis debate (2).")]
-SecondPassBelow = Annotated[
-    float | None, typer.Option(help="Revisit the weakest leaves below this confidence (off).")
-]
-SecondPassLeaves = Annotated[int | None, typer.Option(help="Leaves that are revisited (1).")]
-AskPerson = Annotated[
-    bool | None, typer.Option("--ask", help="Ask you when the question lacks something.")
-]
+
+def _flag(kind: Any, *names: str, **options: Any) -> Any:
+    """A flag that stays None where it is not given."""
+    return Annotated[kind | None, typer.Option(*names, **options)]
+
+
+_JUDGE_ORDERS = _flag(_choice("JudgeOrders", "one", "both"), help="Judge once, or in both orders.")
+_SAMPLES = _flag(int, help="Samples of a baseline that picks or votes.")
+
+MODELS: Flags = {
+    "model": _flag(
+        str, help="openai:NAME[@URL], local:smollm2 or local:PATH.gguf.", metavar="SPEC"
+    ),
+    "role": _flag(list[str], help="A model for one role.", metavar="ROLE=SPEC"),
+    "base_url": _flag(str, help="Address of an OpenAI-compatible endpoint.", metavar="URL"),
+}
+DRAWS: Flags = {
+    "seed": _flag(int, help="Fixes every draw of the debate."),
+    "replay": _flag(bool, "--replay", help="Answer from the cache alone."),
+}
+LIMITS: Flags = {
+    "concurrency": _flag(int, help="Requests under way at once."),
+    "requests_per_minute": _flag(float, help="Pace of the requests."),
+    "call_deadline": _flag(float, help="Seconds a call may take, retries included."),
+    "max_calls": _flag(int, help="Budget of calls."),
+    "max_tokens": _flag(int, help="Budget of tokens."),
+    "max_seconds": _flag(float, help="Budget of seconds."),
+    "max_cost": _flag(float, help="Budget of money; needs --price."),
+    "price": _flag(
+        list[str],
+        help="Price of a million prompt and completion tokens.",
+        metavar="SPEC=PROMPT,COMPLETION",
+    ),
+    "cache": _flag(bool, "--cache/--no-cache", help="Use replies paid for before."),
+}
+TSD: Flags = {
+    "depth_profile": _flag(
+        _choice("DepthProfile", "adaptive", "fixed", "safety"), help="When the tree stops growing."
+    ),
+    "max_depth": _flag(int, help="Depth of the leaves at most (3; fixed: 2)."),
+    "min_depth": _flag(int, help="Depth that the safety profile reaches (1)."),
+    "max_nodes": _flag(int, help="Nodes of the tree at most (40)."),
+    "max_children": _flag(int, help="Children of a node at most (4)."),
+    "stop_threshold": _flag(float, help="Parts easier than this stop (0.75)."),
+    "leaf_rounds": _flag(int, help="Rounds of a leaf debate (3)."),
+    "synthesis_rounds": _flag(int, help="Rounds of a synthesis debate (2)."),
+    "second_pass_below": _flag(
+        float, help="Revisit the weakest leaves below this confidence (off)."
+    ),
+    "second_pass_leaves": _flag(int, help="Leaves that are revisited (1)."),
+    "leaf_protocol": _flag(
+        _choice("LeafProtocol", "debate", "rsd", "art"),
+        help="How a leaf is settled; art: yes-or-no questions only, others are debated.",
+    ),
+    "ask": _flag(bool, "--ask", help="Ask you when the question lacks something."),
+    "samples": _SAMPLES,
+}
+RSD: Flags = {
+    "candidates": _flag(
+        _choice("Candidates", "proposed", "knockout", "oracle", "balanced"),
+        help="Where the two answers come from; oracle and balanced need --gold.",
+    ),
+    "distractor": _flag(
+        _choice("Distractor", "first", "random", "model"),
+        help="The wrong option against the gold one.",
+    ),
+    "cross_examination": _flag(
+        _choice("CrossExamination", "in_turn", "simultaneous"),
+        help="Whether b reads a's rebuttal first.",
+    ),
+    "judge_orders": _JUDGE_ORDERS,
+    "gate": _flag(int, help="Direct answers first; no debate if all agree (0: none; try 3)."),
+    "allow_uncertain": _flag(
+        bool, "--allow-uncertain", help="The judge may rule that neither side convinced."
+    ),
+    "judge": _flag(_choice("Judge", "model", "me"), help="Who judges: a model, or you."),
+    "samples": _SAMPLES,
+}
+ART: Flags = {
+    "judge_orders": _JUDGE_ORDERS,
+    "breadth": _flag(int, help="Supporters and attackers of each argument (1; 2 is better)."),
+    "depth": _flag(int, help="Levels of arguments (1)."),
+    "blend": _flag(float, help="Weight of the tournament, lambda (0.5)."),
+    "semantics": _flag(
+        _choice("Semantics", "dfquad", "quadratic_energy", "euler"),
+        help="How strengths carry upward.",
+    ),
+    "root_strength": _flag(
+        _choice("RootStrength", "neutral", "estimated"), help="The claim's own strength."
+    ),
+    "ties": _flag(_choice("Ties", "ignore", "half"), help="What a tie counts."),
+    "prune_below": _flag(float, help="Leave weaker arguments out of the reckoning (off)."),
+    "trees": _flag(int, help="Independent trees, averaged (1)."),
+}
+
+
+def settings(*groups: Flags) -> Callable[[Command], Command]:
+    """Gives a command the flags of ``groups``; it takes those that are given as ``settings``."""
+    flags: Flags = {}
+    for group in groups:
+        flags |= group
+
+    def decorate(command: Command) -> Command:
+        parameters = inspect.signature(command, eval_str=True).parameters
+        own = [p for p in parameters.values() if p.name != "settings"]
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=flag)
+            for name, flag in flags.items()
+        ]
+
+        @wraps(command)
+        def run(**values: Any) -> None:
+            settings = given(**{name: values.pop(name) for name in flags})
+            command(**values, settings=settings)
+
+        run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        return run
+
+    return decorate
 
 
 def given(**flags: Any) -> dict[str, Any]:
@@ -86,9 +157,7 @@ def given(**flags: Any) -> dict[str, Any]:
         settings["roles"] = dict(_pair("--role", text) for text in roles)
     if prices := settings.pop("price", None):
         settings["prices"] = dict(_price(text) for text in prices)
-    if "depth_profile" in settings:
-        settings["depth_profile"] = str(settings["depth_profile"])
-    return settings
+    return {n: str(v) if isinstance(v, StrEnum) else v for n, v in settings.items()}
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:

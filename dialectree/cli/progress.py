@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from dialectree.conduct import Started
+from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.records import Event, RunRecord
 from dialectree.report import Lines, LiveTree, Watcher, html, markdown
@@ -21,7 +22,7 @@ DEMONSTRATION = (
 )
 
 
-def follow(run: Started, *, json: bool, quiet: bool, ask: bool) -> None:
+def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit."""
     console = Console(stderr=True)
     if run.record.demonstration:
@@ -52,7 +53,7 @@ def follow(run: Started, *, json: bool, quiet: bool, ask: bool) -> None:
         with view:
             gc.freeze()  # what the imports made stays, and is not looked through again
             gc.enable()
-            asyncio.run(run.conduct(ask=person if ask else None, watch=watch))
+            asyncio.run(run.conduct(ask=person if run.asks() else None, watch=watch))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
         fault, status = error, error.status
@@ -65,7 +66,7 @@ def follow(run: Started, *, json: bool, quiet: bool, ask: bool) -> None:
     raise typer.Exit(status)
 
 
-def _write_reports(run: Started) -> None:
+def _write_reports(run: Started | Contesting) -> None:
     """Leave report.md and report.html in the run's folder; a full disk is said, not raised."""
     calls = run.folder.calls()
     try:
@@ -77,8 +78,10 @@ def _write_reports(run: Started) -> None:
 
 def _ask(asked: Mapping[str, str]) -> str:
     """One line from the person; the end of the input counts as no answer."""
-    print(_plain(f"\nAbout: {asked['question']}\n{asked['request']}"), file=sys.stderr)
-    print("Your answer (empty to go on without): ", end="", file=sys.stderr, flush=True)
+    shown = [f"\nAbout: {asked['question']}", asked.get("transcript", ""), asked["request"]]
+    print(_plain("\n".join(filter(None, shown))), file=sys.stderr)
+    empty = "no ruling" if asked.get("kind") == "judge" else "go on without"
+    print(f"Your answer (empty: {empty}): ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline()
 
 
@@ -91,12 +94,23 @@ def _say(record: RunRecord, *, json: bool) -> None:
     if verdict is None:
         return
     sure = "not determined" if verdict.confidence is None else f"{verdict.confidence:.2g}"
-    print(_plain(verdict.answer or "No answer: the debate could not be resolved."))
+    letter = f"{verdict.label}: " if verdict.label not in (None, verdict.answer) else ""
+    print(letter + _plain(verdict.answer or "No answer: the debate could not be resolved."))
     if verdict.explanation:
         print(f"\n{_plain(verdict.explanation)}")
-    print(f"\nConfidence: {sure}")
+    print(f"\n{'P(claim)' if verdict.confidence_source == 'P(claim)' else 'Confidence'}: {sure}")
     for note in verdict.notes:
         print(f"Note: {_plain(note)}")
+    if record.contest is not None:
+        print(f"\n{_plain(record.contest.why)}")
+        moves = [(c.node, _figure(c.before), _figure(c.after)) for c in record.contest.path]
+        for node, before, after in moves:
+            if before != after:
+                print(f"  {_plain(node)}: {before} -> {after}")
+
+
+def _figure(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3g}"
 
 
 def _plain(text: str) -> str:
@@ -104,7 +118,7 @@ def _plain(text: str) -> str:
     return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
 
-def _explain(run: Started, status: int, fault: DialectreeError | None) -> None:
+def _explain(run: Started | Contesting, status: int, fault: DialectreeError | None) -> None:
     """What the person should know beside the result, on stderr."""
     record, path = run.record, run.folder.path
     if status == 5:
@@ -113,7 +127,9 @@ def _explain(run: Started, status: int, fault: DialectreeError | None) -> None:
         _notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if fault is not None:
         _notice(str(fault))
-    if status in (3, 4, 130):
+    if status in (3, 4, 130) and record.contest is not None:
+        _notice(f"broken off; contest {record.contest.run} again")
+    elif status in (3, 4, 130):
         _notice(f"broken off; go on with: dialectree resume {path}")
     elif status in (0, 5):
         cached = sum(call.source == "cache" for call in run.folder.calls())

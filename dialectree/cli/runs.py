@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from dialectree.cli import flags
-from dialectree.cli.flags import given
 
 Run = Annotated[str, typer.Argument(help="A run's id, or the path of its folder.")]
 
@@ -41,26 +40,16 @@ def show(
     elif node is None:
         Console().print(report.tree(record))
     elif node in record.tree.nodes:
-        Console().print(report.transcript(record.tree.nodes[node]))
+        Console().print(report.transcript(record.tree.nodes[node], record))
     else:
         known = ", ".join(record.tree.nodes)
         raise InputError(f"--node {node}: the run has no such node; it has {known}")
 
 
+@flags.settings(flags.MODELS, flags.LIMITS)
 def resume(
     run: Run,
-    model: flags.Model = None,
-    role: flags.Role = None,
-    base_url: flags.BaseUrl = None,
-    concurrency: flags.Concurrency = None,
-    requests_per_minute: flags.RequestsPerMinute = None,
-    call_deadline: flags.CallDeadline = None,
-    max_calls: flags.MaxCalls = None,
-    max_tokens: flags.MaxTokens = None,
-    max_seconds: flags.MaxSeconds = None,
-    max_cost: flags.MaxCost = None,
-    price: flags.Price = None,
-    cache: flags.Cache = None,
+    settings: dict[str, Any],
     runs: flags.Runs = Path("runs"),
     json: flags.Json = False,
     quiet: flags.Quiet = False,
@@ -69,23 +58,9 @@ def resume(
 
     Budgets count anew from here.
     """
-    settings = given(
-        model=model,
-        role=role,
-        base_url=base_url,
-        concurrency=concurrency,
-        requests_per_minute=requests_per_minute,
-        call_deadline=call_deadline,
-        max_calls=max_calls,
-        max_tokens=max_tokens,
-        max_seconds=max_seconds,
-        max_cost=max_cost,
-        price=price,
-        cache=cache,
-    )
     from dialectree.cli import progress
     from dialectree.conduct import again
     from dialectree.runs import RunFolder
 
     found = again(RunFolder.find(run, runs), settings)
-    progress.follow(found, json=json, quiet=quiet, ask=found.context.ask)
+    progress.follow(found, json=json, quiet=quiet)

@@ -73,7 +73,9 @@ class Asking:
         The journal's key leaves the address out, so that a run can be resumed elsewhere.
         """
         spec, request = self.endpoint.spec, self.request
-        meant = json.dumps((spec.name, request.decoding, request.messages, request.form.text))
+        meant = json.dumps(
+            (spec.name, request.decoding.given(), request.messages, request.form.text)
+        )
         self.key = _digest(meant)
         self.cache_key = _digest(f"{self.key}@{spec.address}")
 

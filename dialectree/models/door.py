@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -32,43 +32,57 @@ async def ask(
     reply: type[Reply],
     *,
     ids: Ids | None = None,
+    suggested: Ids | None = None,
+    check: Callable[[Reply], str | None] | None = None,
+    told: Callable[[Reply], Mapping[str, JsonValue]] | None = None,
     max_tokens: int | None = None,
     **values: object,
 ) -> Reply:
     """Ask the model that plays ``place.role`` and return its valid reply.
 
     ``prompt`` names a file of prompts/, rendered with ``values``. ``ids`` are the closed sets that
-    the reply may point into. An invalid reply is asked for again, with what was wrong with it, up
-    to two times; ReplyError when it stays invalid, CallError when none comes.
+    the reply may point into; those ``suggested`` stand in the schema, too, and nobody insists on
+    them. ``check`` says what is wrong with a reply that is valid as such. An invalid reply is asked
+    for again, with what was wrong with it, up to two times; ReplyError when it stays invalid,
+    CallError when none comes. ``told`` is what the record keeps where that is not the reply alone.
     """
     context, words = settings(runtime), prompts.load(prompt)
     ids = ids or {}
     request = Request(
         messages(*words.render(values)),
-        form(reply, ids),
-        Decoding(words.temperature, max_tokens, place.seed(context.seed)),
+        form(reply, {**ids, **(suggested or {})}),
+        Decoding(words.temperature, max_tokens, place.seed(context.seed), words.top_p),
         context.call_deadline,
         context.requests_per_minute,
         _trace(place, words.label, reply.__name__),
     )
-    whom = endpoint(resolve(context.speaker(place.role), context))
+    whom = endpoint(resolve(context.speaker(place.role, place.who), context))
     asking = Asking(context, place, words.label, whom, request)
     try:
-        said = await _valid_reply(run_of(runtime), asking, reply, ids)
+        said = await _valid_reply(run_of(runtime), asking, reply, ids, check)
     except PartFailed as error:
-        error.role = place.role
+        error.role, error.who = place.role, place.who
         raise
-    tell(runtime, place.node, "spoke", _turn(place, said.model_dump(mode="json")))
+    fields = told(said) if told else said.model_dump(mode="json")
+    tell(runtime, place.node, "spoke", _turn(place, fields))
     return said
 
 
-async def _valid_reply(run: Run, asking: Asking, reply: type[Reply], ids: Ids) -> Reply:
+async def _valid_reply(
+    run: Run,
+    asking: Asking,
+    reply: type[Reply],
+    ids: Ids,
+    check: Callable[[Reply], str | None] | None,
+) -> Reply:
     while True:
         call = await run.call(asking)
         refusal = call.reply if call.finish == "refusal" else None
         text = "" if refusal else call.reply or ""
         try:
             said = replies.read(reply, ids, text, call.finish, refusal)
+            if check is not None and (wrong := check(said)):
+                raise Fault("invalid", wrong)
         except Fault as fault:
             if asking.repair == REPAIRS:
                 raise ReplyError(asking.prompt, asking.place.node, str(fault)) from None

@@ -50,6 +50,11 @@ class Decoding(NamedTuple):
     temperature: float
     max_tokens: int | None
     seed: int
+    top_p: float | None = None
+
+    def given(self) -> tuple[float | None, ...]:
+        """What names the request; a ``top_p`` that is left to the endpoint has no part in it."""
+        return tuple(self[:3] if self.top_p is None else self)
 
 
 class Request(NamedTuple):
@@ -254,7 +259,8 @@ class Endpoint:
 
 def _drawn(decoding: Decoding) -> dict[str, Any]:
     drawn: dict[str, Any] = {"temperature": decoding.temperature, "seed": decoding.seed}
-    return drawn if decoding.max_tokens is None else {**drawn, "max_tokens": decoding.max_tokens}
+    more = {"max_tokens": decoding.max_tokens, "top_p": decoding.top_p}
+    return {**drawn, **{name: value for name, value in more.items() if value is not None}}
 
 
 def _said(request: Request, rung: Rung) -> Sequence[Message]:

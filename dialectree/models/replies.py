@@ -58,7 +58,7 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
         raise Fault("invalid", _joined(_invalid(error))) from None
     except RecursionError:
         raise Fault("malformed", "the reply is nested too deeply") from None
-    if faults := _joined(_wrong_ids(value, ids)):
+    if faults := _joined(_wrong_ids(said.model_dump(mode="json"), ids)):
         raise Fault("ids", faults)
     return said
 

@@ -14,7 +14,7 @@ from dialectree import clock
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
 from dialectree.models.specs import Spec
 
-OPTIONAL = ("temperature", "seed", "max_tokens", "max_completion_tokens")
+OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens")
 """Parameters that a request can do without."""
 LONGEST_WAIT_S = 300.0
 """An endpoint that asks to wait longer is given up; the run can be resumed later."""

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from dialectree.records import Call, RunRecord
-from dialectree.report import view, words
+from dialectree.report import arguments, exchange, view, words
 from dialectree.report.markdown_page import markdown
 
 __all__ = ["html", "markdown"]
@@ -19,7 +19,9 @@ __all__ = ["html", "markdown"]
 
 def html(record: RunRecord, calls: Sequence[Call]) -> str:
     """The page of ``record``; ``calls`` are the lines of its ledger."""
-    return _page().render(record=record, calls=calls, view=view, words=words)
+    return _page().render(
+        record=record, calls=calls, view=view, words=words, exchange=exchange, arguments=arguments
+    )
 
 
 @lru_cache(maxsize=1)

@@ -8,26 +8,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 from rich.tree import Tree
 
-from dialectree.records import Node, NodeVerdict, RunRecord, Turn
-from dialectree.report import view, words
-
-SOFT, WARN, BAD, ACCENT = "dim", "yellow", "red", "cyan"
-_SHOWN = 400
-"""Characters of a text that the tree shows; the transcript shows it whole."""
+from dialectree.records import Node, NodeVerdict, RunRecord
+from dialectree.report import arguments, exchange, terminal_parts, view, words
+from dialectree.report.drawing import (
+    ACCENT,
+    BAD,
+    SECOND,
+    SHOWN,
+    SOFT,
+    WARN,
+    confidence,
+    entries,
+)
 
 
 def tree(record: RunRecord) -> RenderableType:
     """The whole record: question, tree, verdict, and what it took."""
     return Group(
         Text(words.line(words.question(record), 2000), style="bold"),
-        Text(f"{words.line(words.method(record), 80)} · {words.line(record.run_id, 80)}", SOFT),
+        Text(f"{words.line(words.method(record), 160)} · {words.line(record.run_id, 80)}", SOFT),
         *_state(record),
+        *terminal_parts.options(record),
         Text(),
+        *terminal_parts.contest(record),
         *_trees(record),
         Text(),
         Rule(Text("Verdict", "bold"), align="left", style=SOFT),
@@ -54,7 +61,7 @@ def _trees(record: RunRecord) -> list[Tree]:
     roots: list[Tree] = []
     above: list[Tree] = []
     for level, node in view.rows(record):
-        label = Text("\n").join(_node(node))
+        label = Text("\n").join(_node(record, node))
         if level == 0:
             roots.append(Tree(label, guide_style=SOFT))
             above = roots[-1:]
@@ -63,13 +70,20 @@ def _trees(record: RunRecord) -> list[Tree]:
     return roots
 
 
-def _node(node: Node) -> Iterator[Text]:
-    asked = words.line(node.text, _SHOWN) or "–"
-    yield Text.assemble((words.line(node.id, 40), ACCENT), " ", _found(node), " ", asked)
-    if kind := _kind(node):
-        yield Text(kind, SOFT)
-    if node.verdict is not None:
-        yield Text(f"→ {words.line(node.verdict.answer, _SHOWN) or '–'}")
+def _node(record: RunRecord, node: Node) -> Iterator[Text]:
+    if arguments.by_strength(record, node):
+        yield from terminal_parts.argument(record, node)
+    else:
+        asked = words.line(node.text, SHOWN) or "–"
+        yield Text.assemble((words.line(node.id, 40), ACCENT), " ", _found(node), " ", asked)
+        if kind := _kind(record, node):
+            yield Text(kind, SOFT)
+        if opposed := exchange.opposed(record, node):
+            yield Text(words.line(opposed, SHOWN), SOFT)
+        if arguments.weighs(node):
+            yield Text(arguments.chain(node), SOFT)
+        if node.verdict is not None:
+            yield Text(f"→ {words.line(node.verdict.answer, SHOWN) or '–'}")
     yield from _remarks(node)
 
 
@@ -82,15 +96,17 @@ def _found(node: Node) -> Text:
     return Text("no verdict yet", WARN)
 
 
-def _kind(node: Node) -> str:
+def _kind(record: RunRecord | None, node: Node) -> str:
     """How a node was split or why it was not, and who won its debate."""
     said = []
     if node.kind == "branch":
         said.append(f"split into {words.count(len(node.children), 'part')}")
+    elif node.kind == "knockout":
+        said.append(exchange.course(node))
     elif node.stopped:
         said.append(f"not split: {words.line(words.why(node.stopped), 80)}")
     if node.verdict is not None and node.verdict.winner:
-        said.append(f"won by {words.line(node.verdict.winner, 60)}")
+        said.append(f"won by {words.line(exchange.winner(record, node, node.verdict), 80)}")
     if node.verdict is not None and node.verdict.take > 1:
         said.append(f"pass {node.verdict.take}")
     return " · ".join(said)
@@ -98,8 +114,8 @@ def _kind(node: Node) -> str:
 
 def _remarks(node: Node) -> Iterator[Text]:
     """What the program remarks on a node, and what failed there."""
-    yield from (Text(f"note: {words.line(note, _SHOWN)}", WARN) for note in node.notes)
-    yield from (Text(words.line(words.failed(f), _SHOWN), BAD) for f in node.failures)
+    yield from (Text(f"note: {words.line(note, SHOWN)}", WARN) for note in node.notes)
+    yield from (Text(words.line(words.failed(f), SHOWN), BAD) for f in node.failures)
 
 
 def _verdict(record: RunRecord) -> Iterator[RenderableType]:
@@ -107,29 +123,22 @@ def _verdict(record: RunRecord) -> Iterator[RenderableType]:
     if verdict is None:
         yield Text("There is no verdict yet.", WARN)
         return
-    if verdict.label:
-        yield Text(words.clean(verdict.label), "bold")
     if verdict.answer is None:
-        yield Text("The debate ended without an answer.", WARN)
+        yield from ([Text(words.clean(verdict.label), "bold")] if verdict.label else [])
+        running = record.status in ("running", "partial")
+        said = "There is no verdict yet." if running else words.unresolved(record)
+        yield Text(words.clean(said), WARN)
     else:
-        yield Text(words.clean(verdict.answer), "bold")
-    source = words.line(verdict.confidence_source or "", 80)
-    yield _confidence(verdict.confidence, f" · source: {source}" if source else "")
+        label = verdict.label if verdict.label != verdict.answer else None
+        shown = f"{label}: {verdict.answer}" if label else verdict.answer
+        yield Text(words.clean(shown), "bold")
+    if verdict.answer is not None and not words.probable(verdict):
+        source = words.line(verdict.confidence_source or "", 80)
+        yield confidence(verdict.confidence, f" · source: {source}" if source else "")
+    yield from terminal_parts.probability(record)
     if verdict.explanation:
         yield Text(words.clean(verdict.explanation))
-    yield from (Text(f"note: {words.clean(note)}", WARN) for note in verdict.notes)
-
-
-def _confidence(share: float | None, after: str = "") -> Text:
-    """``Confidence ███░░░ 52%``."""
-    drawn = Text.assemble(bar(share, 16), " ") if share is not None else Text()
-    return Text.assemble(("Confidence ", SOFT), drawn, words.percent(share), (after, SOFT))
-
-
-def bar(share: float, width: int, full: str = "█", empty: str = "░") -> Text:
-    """A share of 1 as a bar that reads without colour, too."""
-    filled = round(share * width)
-    return Text.assemble((full * filled, ACCENT), (empty * (width - filled), SOFT))
+    yield from (Text(f"note: {words.clean(note)}", WARN) for note in words.notes(record))
 
 
 def _sums(record: RunRecord) -> str:
@@ -148,26 +157,37 @@ def _sums(record: RunRecord) -> str:
     )
 
 
-def transcript(node: Node) -> RenderableType:
-    """All that was said at one node, whole and in order, under what came of it."""
-    parts: list[RenderableType] = [
-        Text.assemble((f"{words.line(node.id, 40)} ", ACCENT), (words.clean(node.text), "bold")),
-    ]
-    if kind := _kind(node):
+def transcript(node: Node, record: RunRecord | None = None) -> RenderableType:
+    """All that was said at one node, whole and in order, under what came of it.
+
+    ``record`` knows what the node does not: the letters of the options, whom an argument beat.
+    """
+    parts: list[RenderableType] = []
+    if arguments.weighs(node):
+        parts += terminal_parts.argument(record, node, whole=True)
+        parts += terminal_parts.meetings(node)
+    else:
+        name = (f"{words.line(node.id, 40)} ", ACCENT)
+        parts.append(Text.assemble(name, (words.clean(node.text), "bold")))
+    if kind := _kind(record, node):
         parts.append(Text(kind, SOFT))
-    parts += _ruling(node.verdict) if node.verdict else [_found(node)]
+    if not arguments.by_strength(record, node):
+        parts += _ruling(node.verdict) if node.verdict else [_found(node)]
     parts += _remarks(node)
     for ruled in node.earlier:
         parts += [Text(), Text(f"The verdict of pass {ruled.take}", SOFT), *_ruling(ruled)]
-    for stage in view.stages(node):
-        parts += [Text(), Rule(Text(words.line(stage.title, 60), "bold"), align="left", style=SOFT)]
-        parts += _stage(node, stage)
+    for part in exchange.parts(record, node):
+        if isinstance(part, exchange.Exchange):
+            parts += terminal_parts.debate(node, part)
+        else:
+            title = Text(words.line(part.title, 60), "bold")
+            parts += [Text(), Rule(title, align="left", style=SOFT), *_stage(node, part)]
     return Group(*parts)
 
 
 def _ruling(ruled: NodeVerdict) -> Iterator[RenderableType]:
     yield Text(words.clean(ruled.answer))
-    yield _confidence(ruled.confidence)
+    yield confidence(ruled.confidence)
     if ruled.local_confidence not in (None, ruled.confidence):
         yield Text(f"its judge alone: {words.percent(ruled.local_confidence)}", SOFT)
     if ruled.rationale:
@@ -181,19 +201,11 @@ def _stage(node: Node, stage: view.Stage) -> Iterator[RenderableType]:
         for turn in part.turns:
             won = bool(part.speakers) and view.won(node, stage.take, turn.who)
             first = not part.speakers or turn.who == part.speakers[0]
+            task = words.line(words.task(turn), 120)
             yield Text.assemble(
                 "\n" if not part.speakers else "",
-                (words.line(words.speaker(turn), 80), f"bold {ACCENT if first else 'magenta'}"),
-                (f" defends {words.line(words.side(turn.side), 80)}" if turn.side else "", SOFT),
+                (words.line(words.speaker(turn), 80), f"bold {ACCENT if first else SECOND}"),
+                (f" {task}" if task else "", SOFT),
                 (" · won" if won else "", SOFT),
             )
-            yield from _said(turn, node)
-
-
-def _said(turn: Turn, node: Node) -> Iterator[RenderableType]:
-    for entry in view.entries(turn, node, {}):
-        said = Text(f"{words.line(entry.label, 80)}: ", SOFT)
-        if entry.share is not None:
-            said = Text.assemble(said, bar(entry.share, 10), f" {words.percent(entry.share)} ")
-        said = Text.assemble(said, words.clean(entry.text))
-        yield Padding(said, (0, 0, 0, 2 + 2 * entry.level), expand=False)
+            yield from entries(view.entries(turn, node, {}))

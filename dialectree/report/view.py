@@ -6,16 +6,19 @@ Fields of a reply are shown by their names and shapes, so that a protocol unknow
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 
 from dialectree.records import STAGES, Call, Node, NodeVerdict, RunRecord, Turn
-from dialectree.report.words import label
+from dialectree.report.words import figure, label
+from dialectree.report.words import stage as stage_name
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
-_NAMES = ("qid", "id", "name", "title")
+_NAMES = ("qid", "id", "n", "name", "title")
+_ALONE = ("scorer", "pairwise_judge")
+"""Roles that many play, none of them facing another."""
 _LEVELS = 6
 
 
@@ -54,7 +57,7 @@ class Stage(NamedTuple):
     def title(self) -> str:
         """``Debate``, ``Second pass: debate``."""
         if self.take == 1:
-            return label(self.name)
+            return stage_name(self.name)
         ordinal = "Second" if self.take == 2 else f"{self.take}th"
         return f"{ordinal} pass: {self.name}"
 
@@ -94,7 +97,9 @@ def _rounds(turns: list[Turn]) -> list[Round]:
         sharing[turn.role] = sorted({turn.who, *sharing.get(turn.role, [])})
     rounds: list[Round] = []
     for turn in turns:
-        speakers = sharing[turn.role] if len(sharing[turn.role]) > 1 else []
+        speakers = sharing[turn.role]
+        if len(speakers) == 1 or turn.role in _ALONE:
+            speakers = []
         last = rounds[-1] if rounds else None
         joins = (
             last is not None
@@ -122,16 +127,23 @@ def won(node: Node, take: int, speaker: str) -> bool:
     return winner == speaker or winner.endswith(f"({speaker})")
 
 
-def entries(turn: Turn, node: Node, texts: Mapping[str, str]) -> list[Entry]:
-    """The fields of a reply as lines; ``texts`` are the nodes of the tree by what they ask."""
+def entries(
+    turn: Turn, node: Node, texts: Mapping[str, str], without: Collection[str] = ()
+) -> list[Entry]:
+    """The fields of a reply as lines, but for those called ``without``.
+
+    ``texts`` are the nodes of the tree by what they ask.
+    """
     parts = _parts(turn, node)
     ruled = verdict(node, turn.take)
     lines: list[Entry] = []
     for name, value in turn.fields.items():
-        if value == "":
+        if value == "" or name in without:
             continue
         if name == "winner" and ruled and ruled.winner and ruled.winner.startswith(f"{value} "):
             value = ruled.winner
+        if turn.role == "scorer" and isinstance(value, float):
+            value = figure(value)  # as a number, like the strength that it becomes
         lines += _flat(0, name, value, parts)
     return [line._replace(node=texts.get(line.text)) if line.level else line for line in lines]
 
@@ -278,14 +290,16 @@ def product(record: RunRecord, node: Node) -> Product | None:
 def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
     """The calls whose reply never entered the debate: refused, invalid, or come to nothing."""
     said = {
-        (node.id, *turn.place()) for node in record.tree.nodes.values() for turn in node.transcript
+        (node.id, t.stage, t.role, t.round, t.take, t.who)
+        for node in record.tree.nodes.values()
+        for t in node.transcript
     }
     last = {_spot(call): call.repair for call in sorted(calls, key=lambda call: call.repair)}
     return [c for c in calls if _spot(c) not in said or c.repair < last[_spot(c)]]
 
 
-def _spot(call: Call) -> tuple[str, str, int, int, str]:
-    return call.node, call.role, call.round, call.take, call.who or call.role
+def _spot(call: Call) -> tuple[str, str, str, int, int, str]:
+    return call.node, call.stage, call.role, call.round, call.take, call.who or call.role
 
 
 def plain(value: JsonValue) -> str:

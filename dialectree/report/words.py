@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 
-from dialectree.records import Call, Failure, RunRecord, Turn
+from dialectree.records import Call, Failure, NodeKind, RunRecord, Stance, Turn, Verdict
 
 NOT_DETERMINED = "not determined"
 
@@ -56,6 +58,16 @@ def percent(share: float | None) -> str:
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
 
 
+def figure(value: float | None) -> str:
+    """A strength as a number. It never reads as 0, 0.5 or 1 unless it is."""
+    if value is None:
+        return "–"
+    digits = 2
+    while digits < 6 and round(value, digits) in (0, 0.5, 1) and round(value, digits) != value:
+        digits += 1
+    return f"{value:.{digits}f}"
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """``1 call``, ``1,204 calls``."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
@@ -92,7 +104,25 @@ _LABELS = {
     "final_confidence": "The writer's own confidence",
     "qid": "Part",
     "url": "URL",
+    "cross_examination": "Cross-examination",
+    "uncertainty": "Uncertainty reports",
+    "direct": "Direct answers",
+    "debater_a": "Debater a",
+    "debater_b": "Debater b",
+    "same_answer": "Whether both say the same",
+    "would_settle": "What would settle it",
+    "percent": "Percent sure",
+    "generation": "Arguments for and against",
+    "tournament": "Supporters against attackers, as judged",
 }
+
+
+_STAGES = {"strength": "How strong it is by itself"}
+
+
+def stage(name: str) -> str:
+    """The name of a stage."""
+    return _STAGES.get(name, label(name))
 
 
 def label(name: str) -> str:
@@ -111,17 +141,108 @@ _PROTOCOLS = {
 }
 
 
+_VARIANTS = {
+    "no_role_switch": "without the role switch",
+    "no_uncertainty": "without the uncertainty reports",
+    "basic": "without role switch and uncertainty reports",
+}
+_BASELINES = {
+    "single_shot": "One model's single answer",
+    "best_of_n": "The best of several answers",
+    "two_round": "Two rounds of debate",
+    "self_consistency": "Self-consistency, the answer that most samples give",
+    "argllm": "ArgLLM, arguments weighed without meeting each other",
+    "direct": "Yes or no without debate",
+    "cot": "Reasoning, then yes or no, without debate",
+}
+
+
 def method(record: RunRecord) -> str:
     """The protocol in full, and the method where it is another one."""
     protocol = _PROTOCOLS.get(record.protocol, record.protocol)
     if record.method == record.protocol:
         return protocol
-    return f"{label(record.method)} (a method beside {protocol})"
+    if record.method in _VARIANTS:
+        return f"{protocol} {_VARIANTS[record.method]}"
+    name = _BASELINES.get(record.method, label(record.method))
+    return f"{name} (beside {protocol})"
+
+
+_UNITS = {"tsd": "question", "rsd": "debate", "art": "argument"}
+_KINDS: dict[NodeKind, str] = {"claim": "claim", "argument": "argument"}
 
 
 def unit(record: RunRecord) -> str:
     """What one place of the tree holds."""
-    return "question" if record.protocol == "tsd" else "part"
+    return _UNITS.get(record.protocol, "part")
+
+
+def census(record: RunRecord) -> str:
+    """What the tree holds: ``7 questions``, ``1 claim and 4 arguments``."""
+    nodes = record.tree.nodes.values()
+    kinds = Counter(_KINDS.get(n.kind, unit(record)) for n in nodes if n.kind != "knockout")
+    parts = [count(number, kind) for kind, number in kinds.items()]
+    return listed(parts) or "nothing yet"
+
+
+SIGNS = (
+    "τ: how strong an argument is by itself; θ: what its comparisons make of it; "
+    "τ′: both blended; s: its strength with the arguments below it."
+)
+
+
+def legend(record: RunRecord) -> str:
+    """What stands beside each node of the tree."""
+    if record.protocol == "art":
+        return "each with its strength, 0 to 1; of a claim the probability that it is true."
+    root = record.tree.nodes.get(record.tree.root)
+    if root is not None and root.kind == "knockout":
+        return "one after another; the winner of each meets the next option."
+    return "each with the confidence of its verdict."
+
+
+def heading(record: RunRecord) -> str:
+    """What the details of the nodes are called."""
+    if record.protocol == "art" and len(record.tree.nodes) > 1:
+        return "Claim and arguments"
+    if len(record.tree.nodes) > 1:
+        return "The debates"
+    stages = {turn.stage for node in record.tree.nodes.values() for turn in node.transcript}
+    return "The answers" if stages and stages <= {"direct", "answer"} else "The debate"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *first, last = [*parts] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def probable(verdict: Verdict | None) -> bool:
+    """True where the verdict's figure is the probability of a claim, not anybody's confidence."""
+    return verdict is not None and verdict.confidence_source == "P(claim)"
+
+
+def threshold(probability: float) -> str:
+    """Which side of one half a claim's probability is on."""
+    if probability == 0.5:
+        return "exactly at the threshold 0.5: undecided, which counts as False"
+    side = "above" if probability > 0.5 else "below"
+    return f"{side} the threshold 0.5: {probability > 0.5}"
+
+
+_STANCES: dict[Stance, str] = {"support": "supports", "attack": "attacks"}
+_MARKS: dict[Stance, str] = {"support": "✓", "attack": "✗"}
+
+
+def stance(taken: Stance) -> str:
+    """``✓ supports``, ``✗ attacks``: to be told apart without colour."""
+    return f"{_MARKS[taken]} {_STANCES[taken]}"
+
+
+def declined(side: Stance) -> str:
+    """That one side has no (further) argument."""
+    role, way = ("supporter", "for") if side == "support" else ("attacker", "against")
+    return f"The {role} declined: it has no (further) honest argument {way} this."
 
 
 _WHYS = {
@@ -140,10 +261,23 @@ def why(stopped: str) -> str:
     return _WHYS.get(stopped, stopped.replace("_", " "))
 
 
+_UNNAMED = ("swapped", "same_answer", "distractor")
+"""Names that say what a speaker was asked for, not who it is."""
+
+
 def speaker(speaking: Turn | Call) -> str:
-    """``Leaf debater A``, ``Leaf judge``."""
-    role = label(speaking.role)
-    return role if speaking.who in ("", speaking.role) else f"{role} {speaking.who}"
+    """``Leaf debater A``, ``Leaf judge``, ``Pairwise judge, 0.0 against 0.1``."""
+    role, who = label(speaking.role), speaking.who
+    if who in ("", speaking.role):
+        return role
+    if speaking.role == "pairwise_judge":
+        return f"{role}, {who.replace(':', ' against ')}"
+    if who in _UNNAMED:
+        purpose = "reading the sides swapped" if who == "swapped" else label(who).lower()
+        return f"{role}, {purpose}"
+    if speaking.stage == "direct":
+        return f"Direct answer {who}"
+    return f"{role} {who}"
 
 
 def question(record: RunRecord) -> str:
@@ -177,6 +311,22 @@ def state(record: RunRecord) -> str:
             return "Still under way, or stopped without notice; this is what was known."
 
 
+def unresolved(record: RunRecord) -> str:
+    """That there is no answer, and why: the first note of such a verdict says so."""
+    notes = record.verdict.notes if record.verdict else []
+    reason = f": {notes[0].rstrip('.')}" if notes else ""
+    return f"The debate ended without an answer{reason}."
+
+
+def notes(record: RunRecord) -> list[str]:
+    """The remarks on the verdict, but for one that says why there is none."""
+    verdict = record.verdict
+    if verdict is None:
+        return []
+    told = verdict.answer is None and record.status not in ("running", "partial")
+    return verdict.notes[1:] if told else verdict.notes
+
+
 def waiting(record: RunRecord) -> list[str]:
     """The ids of the nodes that have no verdict yet."""
     return [node.id for node in record.tree.nodes.values() if node.status == "open"]
@@ -184,7 +334,8 @@ def waiting(record: RunRecord) -> list[str]:
 
 def unanswered(record: RunRecord) -> list[str]:
     """The ids of the nodes that were given up without a verdict."""
-    return [node.id for node in record.tree.nodes.values() if node.status == "missing"]
+    nodes = record.tree.nodes.values()
+    return [node.id for node in nodes if node.status == "missing" and not node.dropped]
 
 
 _SIDES = {"SPAN": "the answer that it finds best", "OTHER": "the strongest other answer"}
@@ -193,3 +344,11 @@ _SIDES = {"SPAN": "the answer that it finds best", "OTHER": "the strongest other
 def side(name: str) -> str:
     """What a speaker has to defend, in words."""
     return _SIDES.get(name, name)
+
+
+def task(turn: Turn) -> str:
+    """What a speaker has to do where that was laid down: ``defends YES``."""
+    if not turn.side or turn.side in _STANCES:
+        return ""
+    verb = "speaks for its opponent's answer:" if turn.stage == "role_switch" else "defends"
+    return f"{verb} {side(turn.side)}"

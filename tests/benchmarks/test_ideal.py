@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.figures import Figure
-from benchmarks.ideal import Cost, Tree, adaptive_debate, full_tree, size
+from benchmarks.ideal import (
+    Cost,
+    Tree,
+    adaptive_debate,
+    argument_tree,
+    full_tree,
+    role_switching_debate,
+    size,
+)
 from benchmarks.shapes import FOUR_LEAVES, GROWING, LEAF, SHAPES
 
 
@@ -17,6 +25,17 @@ def test_four_leaves_are_37_calls_of_which_14_follow_one_another() -> None:
 @pytest.mark.parametrize("children,depth,cost", [(2, 2, Cost(53, 20)), (3, 2, Cost(96, 20))])
 def test_deeper_trees_cost_more_calls_than_time(children: int, depth: int, cost: Cost) -> None:
     assert adaptive_debate(full_tree(children, depth)) == cost
+
+
+def test_a_role_switching_debate_is_nine_calls_in_a_path_of_six() -> None:
+    assert (role_switching_debate(), role_switching_debate(in_turn=False)) == ((9, 6), (9, 5))
+
+
+@pytest.mark.parametrize("breadth,depth,cost", [(1, 1, (5, 2)), (1, 2, (15, 3)), (2, 2, (50, 3))])
+def test_an_argument_tree_takes_a_call_more_than_it_is_deep(
+    breadth: int, depth: int, cost: tuple[int, int]
+) -> None:
+    assert argument_tree(breadth, depth) == cost
 
 
 def test_the_longest_branch_sets_the_path() -> None:

@@ -27,8 +27,10 @@ def test_it_gives_the_same_kind_of_verdict_as_a_debate() -> None:
     assert out == {
         "verdict": {
             "answer": "Drought.",
+            "label": None,
             "explanation": "It dried up.",
             "confidence": 0.6,
+            "confidence_source": "answerer",
             "notes": [],
         }
     }

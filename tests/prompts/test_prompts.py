@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +15,11 @@ from jinja2 import UndefinedError
 from pydantic import BaseModel
 
 from dialectree import nodes, prompts
+from dialectree.context import build
 from dialectree.graphs import METHODS
 
 NAMES = prompts.names()
-TAGS = "question path children transcript candidates opponent integration highlights facts unclear"
+TAGS = prompts._TAGS.split("|")
 
 
 def child(text: str, answered: bool = True, rated: bool = True) -> dict[str, Any]:
@@ -36,11 +38,25 @@ def turn(text: str, rebuttal: str) -> dict[str, Any]:
     return {"debater": "A", "round": 1, "claim": text, "support": text, "rebuttal": rebuttal}
 
 
-def values(name: str, text: str) -> Iterator[dict[str, Any]]:
-    """Every way through the template, with ``text`` wherever somebody else's words stand."""
+def blocks(text: str) -> list[dict[str, Any]]:
+    """A transcript of a role-switching debate; what a debater wrote may stand in a name, too."""
+    lines = [("answer", text), (f"the case for “{text}”", text)]
+    return [{"phase": "proposal", "side": side, "lines": lines} for side in "ab"]
+
+
+def said(speaker: str, text: str) -> dict[str, Any]:
+    return {"speaker": speaker, "round": 1, "text": text}
+
+
+def ways(name: str, text: str) -> dict[str, list[Any]]:
+    """For each value of the prompt ``name`` what it may be, with somebody else's words in it."""
     several = [child(text), child(text, answered=False), child(text, rated=False)]
     one = {"integration": text, "assumptions": text}
-    ways: dict[str, dict[str, list[Any]]] = {
+    options = {"A": text, "B": text}
+    sample = {"number": 1, "answer": text, "explanation": text}
+    first, second = said("explorer", text), said("critic", text)
+    own: dict[str, dict[str, list[Any]]] = {
+        # tree_structured_debate
         "decomposer": {"question": [text], "path": [[], [text, text]], "max_children": [4]},
         "decomposition_judge": {"canonical": [text], "children": [several], "max_children": [4]},
         "complexity_evaluator": {
@@ -84,9 +100,90 @@ def values(name: str, text: str) -> Iterator[dict[str, Any]]:
             "unclear": [[], [text]],
             "confidence": [None, 0.0, 0.5, 1.0],
         },
+        # single_shot, best_of_n, two_round
         "answerer": {"question": [text]},
+        "sampler": {"question": [text]},
+        "picker": {"question": [text], "samples": [[sample, {**sample, "number": 2}]]},
+        "explorer": {
+            "question": [text],
+            "transcript": [[], [first, second]],
+            "round": [1],
+            "rounds": [2],
+        },
+        "critic": {
+            "question": [text],
+            "transcript": [[first], [first, second, first]],
+            "round": [1],
+            "rounds": [2],
+        },
+        "synthesiser": {"question": [text], "transcript": [[first], [first, second]]},
+        # role_switching_debate
+        "direct_answer": {"question": [text], "options": [{}, options]},
+        "distractor": {"question": [text], "options": [options]},
+        "same_answer": {"question": [text], "candidates": [[text, text]]},
+        "proposal": {
+            "question": [text],
+            "background": [[], [text, text]],
+            "options": [{}, options],
+            "answer": [None, text],
+            "taken": [None, text],
+        },
+        "cross_examination": {
+            "side": ["a", "b"],
+            "question": [text],
+            "background": [[], [text]],
+            "own": [text],
+            "blocks": [blocks(text)],
+        },
+        "role_switch": {
+            "side": ["a", "b"],
+            "question": [text],
+            "background": [[], [text]],
+            "theirs": [text],
+            "blocks": [blocks(text)],
+        },
+        "uncertainty": {
+            "side": ["a", "b"],
+            "question": [text],
+            "background": [[], [text]],
+            "own": [text],
+            "blocks": [blocks(text)],
+        },
+        "judge": {
+            "question": [text],
+            "background": [[], [text]],
+            "candidates": [options],
+            "blocks": [blocks(text)],
+            "allow_uncertain": [False, True],
+            "mismatch": [None, {"label": text, "answer": text}],
+        },
+        # adaptive_reasoning_tree, direct, cot
+        "supporter": {
+            "parent": [text],
+            "path": [[], [text, text]],
+            "count": [1, 2],
+            "arguments": [[], [text, text]],
+        },
+        "attacker": {
+            "parent": [text],
+            "path": [[], [text, text]],
+            "count": [1, 2],
+            "arguments": [[], [text, text]],
+        },
+        "scorer": {"stance": ["support", "attack"], "argument": [text], "parent": [text]},
+        "claim_scorer": {"claim": [text]},
+        "pairwise_judge": {
+            "parent": [text],
+            "shown": [[("SUPPORT", text), ("ATTACK", text)], [("ATTACK", text), ("SUPPORT", text)]],
+        },
+        "verifier": {"claim": [text]},
     }  # fmt: skip
-    own = ways[name.rpartition("/")[2]]
+    return own[name.rpartition("/")[2]]
+
+
+def values(name: str, text: str) -> Iterator[dict[str, Any]]:
+    """Every way through the template, with ``text`` wherever somebody else's words stand."""
+    own = ways(name, text)
     for chosen in product(*own.values()):
         yield dict(zip(own, chosen, strict=True))
 
@@ -112,13 +209,36 @@ def fields(reply: type[BaseModel]) -> Iterator[str]:
                 yield from fields(inner)
 
 
-def test_every_role_that_speaks_has_a_prompt_of_its_own() -> None:
-    folders = {"tsd": "tree_structured_debate"}
-    assert (
-        sorted(
-            f"{folders.get(name, name)}/{role}" for name in METHODS for role in METHODS[name].roles
-        )
-        == NAMES
+DEBATER = ("proposal", "cross_examination", "role_switch", "uncertainty")
+SPEAKS_FROM = {
+    ("role_switching_debate", "debater_a"): (*DEBATER, "direct_answer", "distractor"),
+    ("role_switching_debate", "debater_b"): DEBATER,
+    ("role_switching_debate", "judge"): ("judge", "same_answer"),
+    ("role_switching_debate", "answerer"): ("direct_answer",),
+    ("adaptive_reasoning_tree", "scorer"): ("scorer", "claim_scorer"),
+}
+"""The prompts of a role that has others than the one of its own name, by folder and role."""
+
+
+def test_every_role_has_its_prompts_and_every_prompt_its_role() -> None:
+    spoken = {
+        f"{folder}/{prompt}"
+        for method in METHODS.values()
+        for folder in method.prompt_folders(build())
+        for role in method.roles
+        for prompt in SPEAKS_FROM.get((folder, role), (role,))
+    }
+    assert spoken == {*NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prompt_is_asked_for_somewhere(name: str) -> None:
+    """By its whole name, or by its folder and a role that is named in the same file."""
+    folder, _, role = name.partition("/")
+    sources = [path.read_text() for path in Path(next(iter(nodes.__path__))).glob("*.py")]
+    assert any(
+        f'"{name}"' in source or (f'"{folder}/{{role}}"' in source and f'"{role}"' in source)
+        for source in sources
     )
 
 
@@ -128,7 +248,17 @@ def test_a_prompt_says_its_version_and_where_it_comes_from(name: str) -> None:
     assert prompt.version >= 1
     assert prompt.label == f"{name}@{prompt.version}"
     assert prompt.source
-    assert prompt.temperature in (0, 0.7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_prompt_is_decoded_as_the_papers_say(name: str) -> None:
+    prompt = prompts.load(name)
+    if name.startswith(("adaptive_reasoning_tree/", "direct/", "cot/")):
+        assert (prompt.temperature, prompt.top_p) == (0.2, 0.95)
+        return
+    warmth = {"best_of_n/sampler": (0.8,), "role_switching_debate/judge": (0.3,)}
+    assert prompt.temperature in warmth.get(name, (0, 0.7))
+    assert prompt.top_p is None
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -181,7 +311,10 @@ def test_whatever_is_put_in_stays_data(name: str, text: str) -> None:
             assert text.strip() in user
 
 
-LISTS = "path|children|transcript|candidates|highlights|facts|unclear"
+LISTS = (
+    "path|children|transcript|candidates|highlights|facts|unclear|background|options|ruling"
+    "|supporter|attacker|arguments|answers"
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -200,7 +333,7 @@ def _shape(text: str) -> list[list[str]]:
 
 def _tags(text: str) -> list[str]:
     """Our tags, in whatever spelling a model might take for one."""
-    return re.findall(rf"<\s*/?\s*(?:{'|'.join(TAGS.split())})\b", text, re.IGNORECASE)
+    return re.findall(rf"<\s*/?\s*(?:{'|'.join(TAGS)})\b", text, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -224,7 +357,7 @@ def test_every_tag_of_a_prompt_is_closed_and_cannot_be_forged(name: str) -> None
         _, user = prompt.render(given)
         opened, closed = re.findall(r"^<(\w+)>$", user, re.M), re.findall(r"^</(\w+)>$", user, re.M)
         assert opened == closed
-        assert {*opened} <= {*TAGS.split()}
+        assert {*opened} <= {*TAGS}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from dialectree.records import Call, Node, RunRecord, Tree, Turn, Verdict
 from dialectree.report import html, markdown
-from dialectree.report.markdown_page import escaped, lines
+from dialectree.report.markdown_text import escaped, lines
 from dialectree.report.words import clean
 from tests.report import sample
 

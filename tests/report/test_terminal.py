@@ -14,11 +14,11 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from dialectree.records import Event, EventKind, Node, Tree
+from dialectree.records import STAGES, Event, EventKind, Node, NodeKind, Tree
 from dialectree.report import Lines, LiveTree, transcript, tree
-from dialectree.report.live import Growing, shown
+from dialectree.report.picture import Growing, shown
 from dialectree.report.words import clean, line, percent
-from tests.report import sample
+from tests.report import sample, sample_art
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)
 
@@ -31,7 +31,7 @@ def seen(renderable: RenderableType, width: int = 80, height: int = 24) -> str:
     return console.file.getvalue()
 
 
-def told(kind: EventKind, node: str = "0", **data: JsonValue) -> Event:
+def told(kind: EventKind, node: str = "0", /, **data: JsonValue) -> Event:
     return Event(t="t", run_id="r", node=node, kind=kind, data=data)
 
 
@@ -235,7 +235,14 @@ json = st.recursive(
     max_leaves=4,
 )
 names = ["text", "depth", "stage", "round", "who", "take", "children", "verdict", "role", "note"]
+names += ["kind", "stance", "tau", "theta", "blended", "strength", "winner", "change", "dropped"]
+stages = [*STAGES, "dreaming"]
 data = st.dictionaries(st.sampled_from(names), json)
+data |= st.fixed_dictionaries({"stage": st.sampled_from(stages), "who": st.sampled_from("abc")})
+data |= st.fixed_dictionaries(
+    {"kind": st.sampled_from(get_args(NodeKind)), "stance": st.sampled_from(["support", "attack"])}
+)
+data |= st.fixed_dictionaries({name: st.floats() for name in ("tau", "strength")})
 data |= st.fixed_dictionaries({"verdict": st.dictionaries(st.just("confidence"), json)})
 events = st.builds(
     lambda node, kind, held: Event(t="", run_id="", node=node, kind=kind, data=held),
@@ -243,6 +250,71 @@ events = st.builds(
     st.sampled_from(get_args(EventKind)),
     data,
 )
+
+
+def phase(stage: str, who: str, node: str = "0", round_: int = 1, take: int = 1) -> Event:
+    return spoke(node, who, round_, stage, take)
+
+
+@pytest.mark.parametrize(
+    ("said", "doing"),
+    [
+        ([], "answering"),
+        ([phase("direct", "1", round_=0), phase("direct", "2", round_=0)], "2 direct answers"),
+        ([phase("proposals", "b")], "proposals, b"),
+        ([phase("proposals", "same_answer", round_=0)], "proposals"),
+        ([phase("cross_examination", "b", round_=2)], "cross-examination, b"),
+        ([phase("role_switch", "a", round_=3)], "role switch, a"),
+        ([phase("uncertainty", "a", round_=4)], "uncertainty, a"),
+        ([phase("uncertainty", "a"), phase("uncertainty", "b")], "with the judge"),
+        ([phase("judgment", "swapped")], "judgment, swapped"),
+        ([phase("role_switch", "a", take=2)], "again, role switch, a"),
+        ([phase("uncertainty", "b"), told("clarified", note="ruled", answer="B")], "judgment"),
+    ],
+)
+def test_the_live_tree_says_which_phase_a_debate_is_in(said: list[Event], doing: str) -> None:
+    opened = told("opened", text="whole", depth=0, kind="leaf")
+    assert frame([opened, *said]).splitlines()[1].split("  ")[-1].strip() == doing
+
+
+def test_the_live_tree_counts_the_debates_of_a_knockout() -> None:
+    events = [
+        told("opened", text="whole", depth=0, kind="knockout"),
+        told("opened", "0.0", text="B or C", depth=1, parent="0", kind="leaf"),
+        told("branched", children=["0.0"], kind="knockout"),
+    ]
+    assert frame(events).splitlines()[1].endswith("0 debates over")
+    settled = told("settled", "0.0", verdict={"confidence": 0.5})
+    assert frame([*events, settled]).splitlines()[1].endswith("1 debate over")
+
+
+def test_the_live_tree_shows_an_argument_as_soon_as_it_is_scored() -> None:
+    events = sample_art.events()
+    before = frame(events[:5]).splitlines()
+    assert before[1].startswith("0 Chameleons") and before[1].endswith("arguing")
+    assert before[2].startswith("  0.0 ✓ Many") and before[2].endswith("being scored")
+    rows = frame(events[:18]).splitlines()
+    assert "0 of 4 settled" in rows[0]
+    assert rows[1].endswith("3 of 3 scored, 2 met")
+    assert rows[2].endswith("τ 0.68")
+    assert rows[3].startswith("  0.1 ✗ They")
+
+
+def test_an_argument_is_settled_when_it_is_weighed() -> None:
+    rows = frame(sample_art.events()).splitlines()
+    assert "5 of 5 settled" in rows[0]
+    assert rows[1].endswith("━━────  0.41")
+    assert rows[3].startswith("  0.1 ✗ (attacker declined) They") and rows[3].endswith("0.97")
+    lost = frame([*sample_art.events(), told("weighed", "0.2", strength=None)])
+    assert lost.splitlines()[-1].endswith("no answer")
+
+
+def test_the_trees_of_an_ensemble_are_counted() -> None:
+    claims = [told("opened", f"0.{n}", text="c", depth=1, kind="claim") for n in range(2)]
+    root = told("opened", text="c", depth=0, kind="claim")
+    split = told("branched", children=["0.0", "0.1"], kind="claim")
+    weighed = told("weighed", "0.1", strength=0.6)
+    assert frame([root, *claims, split, weighed]).splitlines()[1].endswith("1 of 2 trees")
 
 
 @steady
@@ -290,7 +362,8 @@ def test_an_error_leaves_the_terminal_as_it_was() -> None:
 def test_a_plain_terminal_gets_plain_characters() -> None:
     console = Console(file=io.TextIOWrapper(io.BytesIO(), "ascii"), width=60, height=20)
     drawing = LiveTree(console, "q", lambda: 1)
-    for event in [*grown(3), told("settled", "0.0", verdict={"confidence": 0.5})]:
+    settled = told("settled", "0.0", verdict={"confidence": 0.5})
+    for event in [*grown(3), settled, *sample_art.events()[4:12]]:
         drawing.watch(event)
     assert seen(drawing.frame(), 60).isascii()
 

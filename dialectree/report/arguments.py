@@ -1,0 +1,229 @@
+"""An argument tree as it is read: who stands for what, how strong, and who beat whom."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dialectree.records import Comparison, Node, RunRecord
+from dialectree.report import words
+
+_SEMANTICS = {
+    "dfquad": "DF-QuAD",
+    "quadratic_energy": "quadratic energy",
+    "euler": "Euler-based",
+}
+_ROOTS = {
+    "neutral": "a claim starts at 0.5 (neutral)",
+    "estimated": "a claim starts at its estimated strength",
+}
+_TIES = {"ignore": "a tie counts for nobody", "half": "a tie counts half for each"}
+
+
+class Figure(NamedTuple):
+    """One strength of an argument."""
+
+    sign: str
+    name: str
+    value: float
+
+
+class Meeting(NamedTuple):
+    """A supporter and an attacker before the pairwise judge."""
+
+    supporter: str
+    attacker: str
+    verb: str
+    """What the supporter did: beat, lost to, tied with."""
+    remarks: list[str]
+    """Which was shown first; what a person made of it."""
+    voided: bool
+    rationale: str
+
+
+class Moved(NamedTuple):
+    """How the figure of a node moved when a run was contested."""
+
+    node: str
+    text: str
+    before: float | None
+    after: float | None
+
+
+def weighs(node: Node) -> bool:
+    """True for a claim or an argument."""
+    return node.kind in ("claim", "argument")
+
+
+def by_strength(record: RunRecord | None, node: Node) -> bool:
+    """True where the strength says it all; a claim in a tree of questions has a verdict, too."""
+    if node.kind == "claim" and record is None:
+        return node.verdict is None or node.verdict.confidence == node.strength
+    of_art = record is not None and record.protocol == "art"
+    return node.kind == "argument" or (node.kind == "claim" and of_art)
+
+
+def figures(node: Node) -> list[Figure]:
+    """The strengths that are known of ``node``, in the order in which they come about."""
+    claim = node.kind == "claim"
+    named = [
+        Figure(sign, name, value)
+        for sign, name, value in (
+            ("τ", "before any argument" if claim else "by itself", node.tau),
+            ("θ", "from its comparisons", node.theta),
+            ("τ′", "τ and θ blended", node.blended if node.theta is not None else None),
+            ("P" if claim else "s", _last(node), node.strength),
+        )
+        if value is not None
+    ]
+    return named
+
+
+def _last(node: Node) -> str:
+    if node.kind == "claim":
+        return "the claim is true"
+    return "with the arguments below it" if node.children else "in the end"
+
+
+def chain(node: Node) -> str:
+    """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty where nothing is known yet."""
+    shown = {f.sign: f"{f.sign} {words.figure(f.value)}" for f in figures(node)}
+    first = ", ".join(shown.pop(sign) for sign in ("τ", "θ") if sign in shown)
+    return " → ".join(part for part in (first, *shown.values()) if part)
+
+
+def standing(record: RunRecord | None, node: Node) -> str:
+    """Why an argument takes no part in the claim's strength; empty where it does."""
+    if node.kind != "argument":
+        return ""
+    if out := _out(record, node):
+        return out
+    above = _parent(record, node)
+    while above is not None and above.kind == "argument":
+        if _out(record, above):
+            return f"does not count: {above.id} above it does not"
+        above = _parent(record, above)
+    return ""
+
+
+def remark(record: RunRecord | None, node: Node) -> str:
+    """What a reader must know of an argument: that a person added it, that it does not count."""
+    added = "added by a person" if node.added else ""
+    return "; ".join(part for part in (added, standing(record, node)) if part)
+
+
+def _out(record: RunRecord | None, node: Node) -> str:
+    """Why this very argument takes no part, if so."""
+    if node.dropped:
+        return "dropped by a person"
+    if node.status == "missing":
+        return "left out: it has no strength"
+    limit = record.settings.get("prune_below") if record is not None else None
+    known = isinstance(limit, int | float) and not isinstance(limit, bool)
+    if known and isinstance(limit, int | float) and node.blended is not None:
+        return f"pruned: its weight is below {limit:g}" if node.blended < limit else ""
+    return ""
+
+
+def _parent(record: RunRecord | None, node: Node) -> Node | None:
+    """The node above; each stands under a shorter id, so that no way up is endless."""
+    above = record.tree.nodes.get(node.parent or "") if record is not None else None
+    return above if above is not None and len(above.id) < len(node.id) else None
+
+
+def meetings(node: Node) -> list[Meeting]:
+    """Who among the children of ``node`` beat whom."""
+    both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
+    return [
+        Meeting(
+            met.supporter,
+            met.attacker,
+            _VERBS[met.winner],
+            _remarks(met, both),
+            met.contested == "voided",
+            _rationale(node, met),
+        )
+        for met in node.comparisons
+    ]
+
+
+_VERBS = {"SUPPORT": "beat", "ATTACK": "lost to", "TIE": "tied with"}
+_TURNED = {"SUPPORT": "lost to", "ATTACK": "beat", "TIE": "tied with"}
+_CONTESTED = {
+    "flipped": "flipped by a person; the judge had ruled the other way",
+    "voided": "voided by a person: counts for nobody",
+}
+
+
+def _remarks(met: Comparison, both: bool) -> list[str]:
+    shown = "supporter" if met.order == "support_first" else "attacker"
+    remarks = [f"{shown} shown first"] if both or shown == "attacker" else []
+    return [*remarks, _CONTESTED[met.contested]] if met.contested else remarks
+
+
+def _rationale(node: Node, met: Comparison) -> str:
+    """Why the judge ruled so; its turn bears both ids, the one that was shown first in front."""
+    names = [met.supporter, met.attacker]
+    names = names if met.order == "support_first" else names[::-1]
+    for turn in node.transcript:
+        said = turn.fields.get("rationale")
+        if turn.role == "pairwise_judge" and turn.who == ":".join(names) and isinstance(said, str):
+            return said
+    return ""
+
+
+def edges(record: RunRecord | None, node: Node) -> list[str]:
+    """``beat 0.0``, ``tied with 0.2 / lost to 0.2``: how the comparisons of ``node`` ended."""
+    above = _parent(record, node)
+    ends: dict[str, list[str]] = {}
+    for met in above.comparisons if above is not None else []:
+        if node.id in (met.supporter, met.attacker):
+            mine = node.id == met.supporter
+            verb = (_VERBS if mine else _TURNED)[met.winner]
+            mark = f" ({met.contested})" if met.contested else ""
+            other = met.attacker if mine else met.supporter
+            ends.setdefault(other, []).append(f"{verb} {other}{mark}")
+    return [" / ".join(dict.fromkeys(said)) for said in ends.values()]
+
+
+def roots(record: RunRecord) -> list[Node]:
+    """The claims at the roots of an ensemble's trees; none where there is one tree."""
+    root = record.tree.nodes.get(record.tree.root)
+    below = [record.tree.nodes[i] for i in root.children if i in record.tree.nodes] if root else []
+    return [node for node in below if node.kind == "claim" and root and root.kind == "claim"]
+
+
+def reckoning(record: RunRecord) -> list[str]:
+    """How the tree was weighed: semantics, lambda and what else bears on the figures."""
+    if not any(node.kind == "argument" for node in record.tree.nodes.values()):
+        return []
+    get = record.settings.get
+    blend = 0.0 if record.method == "argllm" else get("blend")
+    said: list[str] = []
+    if isinstance(semantics := get("semantics"), str):
+        said.append(f"{_SEMANTICS.get(semantics, semantics)} semantics")
+    if isinstance(blend, int | float):
+        said.append(f"λ = {blend:g}{_BLENDS.get(float(blend), '')}")
+    said.append(_ROOTS.get(str(get("root_strength")), ""))
+    if any(node.comparisons for node in record.tree.nodes.values()):
+        said.append(_TIES.get(str(get("ties")), ""))
+    if isinstance(limit := get("prune_below"), int | float):
+        said.append(f"arguments below {limit:g} are pruned")
+    return [part for part in said if part]
+
+
+_BLENDS = {0.0: " (comparisons do not count)", 1.0: " (comparisons alone count)"}
+
+
+def moved(record: RunRecord) -> list[Moved]:
+    """The path of nodes whose strength a contest moved, from the bottom up."""
+    nodes = record.tree.nodes
+    path = record.contest.path if record.contest is not None else []
+    texts = {step.node: nodes[step.node].text for step in path if step.node in nodes}
+    return [Moved(s.node, texts.get(s.node, ""), s.before, s.after) for s in path]
+
+
+def outcome(probability: float | None) -> str:
+    """``0.62, True``."""
+    if probability is None:
+        return "not determined"
+    return f"{words.figure(probability)}, {probability > 0.5}"

@@ -1,0 +1,244 @@
+"""The maths of an argument tree: from scores and comparisons to the probability of its claim.
+
+ART, sections 3.3 and 3.4. No model is asked: whatever is known of the texts is there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from statistics import fmean
+from typing import Literal, NamedTuple
+
+from langgraph.runtime import Runtime
+
+from dialectree.context import Context, settings
+from dialectree.events import tell
+from dialectree.maths import argument_tree
+from dialectree.maths.argument_tree import Weight
+from dialectree.maths.bradley_terry import Comparison
+from dialectree.nodes.arguments import Argument, Compared, Grown, Scored
+from dialectree.records import EventKind
+from dialectree.state import Ruling, Verdict
+
+NEUTRAL = 0.5
+"""The claim's own strength where nobody estimates it, and the threshold of its truth."""
+
+
+class Reckoning(NamedTuple):
+    """How a tree is weighed; the names are those of the settings."""
+
+    blend: float
+    semantics: Literal["dfquad", "quadratic_energy", "euler"]
+    ties: Literal["ignore", "half"]
+    prune_below: float | None
+    dropped: frozenset[str] = frozenset()
+    """Arguments that a person took out of the reckoning."""
+
+
+class Tree(NamedTuple):
+    """What the maths makes of one tree."""
+
+    weights: dict[str, Weight]
+    notes: dict[str, list[str]]
+
+
+def weigh(
+    claim: str,
+    arguments: Sequence[Argument],
+    scores: Sequence[Scored],
+    comparisons: Sequence[Compared],
+    how: Reckoning,
+) -> Tree:
+    """The tree whose claim is the node ``claim``.
+
+    Pure: the same texts judged in the same way weigh the same, whenever and in whatever order.
+    """
+    tau = {scored["id"]: scored["tau"] for scored in scores}
+    tree = [argument_tree.Argument(claim, None, None, tau.get(claim))]
+    for argument in arguments:
+        name = argument["id"]
+        if name.startswith(f"{claim}."):
+            tree.append(
+                argument_tree.Argument(name, argument["parent"], argument["stance"], tau.get(name))
+            )
+    there = {argument.id for argument in tree}
+    met: dict[str, list[Comparison]] = {}
+    for c in comparisons:
+        if c["parent"] in there:
+            comparison = Comparison(c["supporter"], c["attacker"], c["winner"])
+            met.setdefault(c["parent"], []).append(comparison)
+    weighed = argument_tree.weigh(
+        tree,
+        met,
+        blend=how.blend,
+        semantics=how.semantics,
+        ties=how.ties,
+        prune_below=how.prune_below,
+        dropped=how.dropped,
+    )
+    notes = {name: [*said] for name, said in weighed.notes.items()}
+    for parent, said in disagreements(comparisons).items():
+        if parent in there:
+            notes.setdefault(parent, []).append(said)
+    return Tree(weighed.weights, notes)
+
+
+def disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
+    """For each parent how often the two orders of a pair had different winners."""
+    winners: dict[tuple[str, str, str], set[str]] = {}
+    for c in comparisons:
+        winners.setdefault((c["parent"], c["supporter"], c["attacker"]), set()).add(c["winner"])
+    counts: dict[str, int] = {}
+    for (parent, _, _), found in winners.items():
+        counts[parent] = counts.get(parent, 0) + (len(found) > 1)
+    return {
+        parent: f"position bias: {count} of the pairs ended otherwise in the other order"
+        for parent, count in counts.items()
+        if count
+    }
+
+
+class ToWeigh(Grown):
+    """A whole tree, or several of one claim."""
+
+    id: str
+    question: str
+    claims: list[str]
+    """The ids of the claims at the roots of the trees."""
+    blend: float
+
+
+class Weighing(Ruling):
+    """What the weights come to."""
+
+    probability: float | None
+    """P(claim), 0 to 1; None where the claim could not be weighed."""
+
+
+async def weighing(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
+    """Weighs every tree; the claim's probability is the mean of theirs."""
+    context = settings(runtime)
+    how = Reckoning(
+        state["blend"],
+        context.semantics,
+        context.ties,
+        context.prune_below,
+    )
+    trees = [
+        weigh(claim, state["arguments"], state["scores"], state["comparisons"], how)
+        for claim in state["claims"]
+    ]
+    came = outcome(state["id"], trees, state["arguments"], state["unheard"])
+    for one in came.told:
+        tell(runtime, *one)
+    return {"probability": came.verdict["confidence"], "verdict": came.verdict}
+
+
+Told = tuple[str, EventKind, dict[str, object]]
+"""A node, a kind of event, and its data."""
+
+
+class Outcome(NamedTuple):
+    """What trees come to: all that is told of it, and the verdict."""
+
+    told: list[Told]
+    verdict: Verdict
+
+
+def outcome(
+    root: str, trees: Sequence[Tree], arguments: Sequence[Argument], unheard: Collection[str]
+) -> Outcome:
+    """The weights of all nodes and the verdict at ``root``; of several trees the mean.
+
+    A claim is without a probability where a side of it is ``unheard`` or none of its arguments
+    could be weighed.
+    """
+    told: list[Told] = []
+    found: list[float | None] = []
+    for tree in trees:
+        claim = next(iter(tree.weights))
+        weights = tree.weights
+        if claim in unheard or lost(claim, arguments, tree):
+            weights = {**weights, claim: weights[claim]._replace(strength=None)}
+        found.append(weights[claim].strength)
+        told += _told(tree._replace(weights=weights))
+    probability = mean(found)
+    if len(trees) > 1:
+        told.append((root, "weighed", {"strength": probability}))
+    ruled = verdict(probability, arguments, trees)
+    settled = None
+    if ruled["label"] is not None:
+        settled = {"answer": ruled["label"], "rationale": "", "confidence": probability}
+    told.append((root, "settled", {"take": 1, "verdict": settled, "provenance": [root]}))
+    return Outcome(told, ruled)
+
+
+def lost(claim: str, arguments: Sequence[Argument], tree: Tree) -> bool:
+    """True where every argument of one side of the claim lacks the strength that it needs."""
+    sides: dict[str, list[bool]] = {}
+    for argument in arguments:
+        if argument["parent"] == claim:
+            known = tree.weights[argument["id"]].blended is not None
+            sides.setdefault(argument["stance"], []).append(known)
+    return any(not any(known) for known in sides.values())
+
+
+def verdict(
+    probability: float | None, arguments: Sequence[Argument], trees: Sequence[Tree]
+) -> Verdict:
+    """P(claim), its label, and the arguments that weighed most on either side."""
+    notes = []
+    if probability is None:
+        notes.append("a side of the claim could not be heard or weighed; there is no verdict")
+    elif probability == NEUTRAL:
+        notes.append("undecided: P(claim) is exactly 0.5")
+    label = None if probability is None else str(probability > NEUTRAL)
+    return {
+        "answer": label,
+        "label": label,
+        "explanation": explanation(arguments, trees),
+        "confidence": probability,
+        "confidence_source": "P(claim)",
+        "notes": notes,
+    }
+
+
+def explanation(arguments: Sequence[Argument], trees: Sequence[Tree]) -> str | None:
+    """The strongest argument on each side of the claim, in the words of the debate."""
+    strength = {name: w.strength for tree in trees for name, w in tree.weights.items() if w.counted}
+    claims = {next(iter(tree.weights)) for tree in trees}
+    lines = []
+    for stance, name in (("support", "for"), ("attack", "against")):
+        heard = [
+            (known, argument["text"])
+            for argument in arguments
+            if argument["stance"] == stance
+            and argument["parent"] in claims
+            and (known := strength.get(argument["id"])) is not None
+        ]
+        if heard:
+            known, text = max(heard, key=lambda found: found[0])
+            lines.append(f"The strongest argument {name} the claim ({known:.2f}): {text}")
+        else:
+            lines.append(f"No argument {name} the claim counts.")
+    return "\n".join(lines) if arguments else None
+
+
+def mean(strengths: Sequence[float | None]) -> float | None:
+    """The mean of the trees' strengths; None as soon as one of them has none."""
+    known = [strength for strength in strengths if strength is not None]
+    return fmean(known) if known and len(known) == len(strengths) else None
+
+
+def _told(tree: Tree) -> Iterator[Told]:
+    """What the maths made of each argument, and its remarks."""
+    for name, weight in tree.weights.items():
+        figures = {
+            "theta": weight.theta,
+            "blended": weight.blended,
+            "strength": weight.strength,
+        }
+        yield name, "weighed", {**figures}
+    for name, notes in tree.notes.items():
+        for note in notes:
+            yield name, "noted", {"note": note}

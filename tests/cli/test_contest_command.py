@@ -1,0 +1,215 @@
+"""``dialectree contest`` on a real run, as a person or a script meets it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.endpoint import LocalEndpoint
+from tests.cli.commands import Done, command, refused, runs
+
+CLAIM = "Chameleons change colour mainly for camouflage."
+WINS = [{"match": "You compare two arguments", "set": {"winner": "SUPPORT"}}]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(seed=3, rules=WINS) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def made(endpoint: LocalEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of breadth 2 (0.0 and 0.1 support, 0.2 and 0.3 attack), made once."""
+    folder = tmp_path_factory.mktemp("made")
+    words = ["--breadth", "2", "--no-cache", "--runs", str(folder), "--quiet"]
+    done = command("verify", CLAIM, *words, "--model", f"openai:any@{endpoint.url}")
+    assert done.status == 0, done.err
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.fixture
+def run(made: Path) -> str:
+    """The id of the run, in the working folder."""
+    shutil.copytree(made, Path("runs") / made.name)
+    return made.name
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+def record_of(run: str) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((Path("runs") / run / "run.json").read_text())
+    return record
+
+
+def contest(run: str, *words: str) -> Done:
+    return command("contest", run, *words, "--json")
+
+
+def test_a_contest_is_a_run_of_its_own_with_reports(run: str) -> None:
+    before, old = contents(Path("runs") / run), record_of(run)
+    done = contest(run, "--drop", "0.2", "--set", "0.0=0.25", "--flip", "0.0:0.3")
+    assert done.status == 0, done.err
+    new = done.record
+    assert contents(Path("runs") / run) == before
+    assert new["contest"]["run"] == run
+    assert new["contest"]["before"] == old["verdict"]["confidence"]
+    assert new["contest"]["after"] == new["verdict"]["confidence"]
+    assert [change.split()[0] for change in new["contest"]["changes"]] == [
+        "strength",
+        "0.2",
+        "comparison",
+    ]
+    assert new["usage"]["calls"] == 0 and new["models"] == old["models"]
+    folder = Path("runs") / new["run_id"]
+    names = {path.name for path in folder.iterdir()} - {".lock"}
+    assert names == {"run.json", "events.jsonl", "report.html", "report.md"}
+    assert json.loads((folder / "run.json").read_text()) == new
+    assert run in (folder / "report.html").read_text()
+    back = contest(new["run_id"], "--restore", "0.2", "--set", _set_back(old), "--flip", "0.3:0.0")
+    assert back.record["verdict"] == old["verdict"]
+    assert back.record["contest"]["run"] == new["run_id"]
+
+
+def _set_back(old: dict[str, Any]) -> str:
+    return f"0.0={old['tree']['nodes']['0.0']['tau']}"
+
+
+def test_what_it_prints_says_what_moved_and_why(run: str) -> None:
+    done = command("contest", run, "--flip", "0.0:0.2", "--void", "0.1:0.3")
+    assert done.status == 0
+    assert done.out.splitlines()[0] in ("True", "False")
+    assert "P(claim) goes from " in done.out
+    assert "comparison of 0.0 and 0.2 flipped; comparison of 0.1 and 0.3 voided; " in done.out
+    assert "\n  0.2: " in done.out and " -> " in done.out
+    assert done.err.startswith("dialectree: 0 calls, ")
+    shown = command("show", runs()[-1].name)
+    assert shown.status == 0 and f"This contests run {run}" in shown.out
+    assert "flipped" in command("show", runs()[-1].name, "--md").out
+    assert command("show", runs()[-1].name, "--node", "0.2").status == 0
+
+
+def test_dropping_the_strongest_attacker_helps_and_the_label_is_said(run: str) -> None:
+    words = [word for n in (0, 1) for word in ("--drop", f"0.{n}")]
+    hurt = contest(run, *words).record
+    helped = contest(run, "--drop", "0.2", "--drop", "0.3").record
+    assert hurt["contest"]["after"] < hurt["contest"]["before"] < helped["contest"]["after"]
+    moved = helped if hurt["verdict"]["label"] == record_of(run)["verdict"]["label"] else hurt
+    assert f"the label becomes {moved['verdict']['label']}" in moved["contest"]["why"]
+
+
+def test_an_addition_is_judged_and_can_be_taken_back(run: str, endpoint: LocalEndpoint) -> None:
+    old = record_of(run)
+    endpoint.reset()
+    added = contest(run, "--add", "support:0", "They match the leaves.", "--no-cache")
+    assert added.status == 0, added.err
+    new = added.record
+    assert endpoint.stats()["calls"] == new["usage"]["calls"] == 3
+    node = new["tree"]["nodes"]["0.4"]
+    assert (node["text"], node["stance"], node["added"]) == (
+        "They match the leaves.",
+        "support",
+        True,
+    )
+    calls = (Path("runs") / new["run_id"] / "calls.jsonl").read_text().splitlines()
+    assert {json.loads(line)["node"] for line in calls} == {"0", "0.4"}
+    back = contest(new["run_id"], "--drop", "0.4").record
+    assert back["verdict"] == old["verdict"]
+    assert back["usage"]["calls"] == 0
+
+
+WRONG = {
+    "nothing": ([], "nothing is contested"),
+    "an id that is none": (["--drop", "0.9"], "0.9: the run has no such argument"),
+    "the claim": (["--drop", "0"], "0 is the claim"),
+    "twice": (["--drop", "0.1", "--drop", "0.1"], "dropped already"),
+    "no strength": (["--set", "0.1"], "write ID=STRENGTH"),
+    "an empty strength": (["--set", "0.1="], "write ID=STRENGTH"),
+    "a strength of nobody": (["--set", "=0.1"], "write ID=STRENGTH"),
+    "a strength in words": (["--set", "0.1=much"], "write ID=STRENGTH"),
+    "a strength above 1": (["--set", "0.1=1.01"], "write ID=STRENGTH"),
+    "a strength below 0": (["--set", "0.1=-0.01"], "write ID=STRENGTH"),
+    "a strength that is no number": (["--set", "0.1=nan"], "write ID=STRENGTH"),
+    "half a pair": (["--flip", "0.1"], "write ID:ID"),
+    "an empty half": (["--void", "0.1:"], "write ID:ID"),
+    "three": (["--flip", "0.0:0.1:0.2"], "write ID:ID"),
+    "friends": (["--flip", "0.0:0.1"], "these two were not compared"),
+    "not void": (["--restore", "0.0:0.2"], "it was not voided"),
+    "not dropped": (["--restore", "0.0"], "it was not dropped"),
+    "no stance": (["--add", "0", "Yes."], "write support:ID or attack:ID"),
+    "a stance that is none": (["--add", "for:0", "Yes."], "write support:ID or attack:ID"),
+    "no parent": (["--add", "support:", "Yes."], "write support:ID or attack:ID"),
+    "a parent that is none": (["--add", "support:7", "Yes."], "7: the run has no such argument"),
+    "no text": (["--add", "support:0", "  "], "the argument is empty"),
+    "two additions": (["--add", "support:0", "A", "--add=attack:0", "B"], "one argument at a time"),
+    "a model that is none": (["--drop", "0.1", "--model", "gpt"], "openai:NAME"),
+    "a role that is none": (["--add", "support:0", "A", "--role", "poet=openai:x"], "poet"),
+    "a path for a node": (["--drop", "../../etc"], "../../etc: the run has no such argument"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_wish_is_one_line_and_nothing_is_written(
+    words: list[str], said: str, run: str
+) -> None:
+    before = contents(Path("runs") / run)
+    refused(command("contest", run, *words), said)
+    assert [path.name for path in runs()] == [run]
+    assert contents(Path("runs") / run) == before
+
+
+def test_a_run_that_is_none_or_no_argument_tree_is_refused(
+    run: str, endpoint: LocalEndpoint
+) -> None:
+    refused(command("contest", "nothing", "--drop", "0.1"), "there is no run 'nothing'")
+    refused(command("contest", "..", "--drop", "0.1"), "there is no run '..'")
+    (Path("runs") / run / "events.jsonl").unlink()
+    refused(command("contest", run, "--drop", "0.1"), "does not tell the tree of run.json")
+    model = ("--model", f"openai:any@{endpoint.url}", "--runs", "others", "--json", "--quiet")
+    for words in (
+        ["decide", "Which?", "--option", "a", "--option", "b"],
+        ["verify", CLAIM, "--method", "direct"],
+        ["verify", CLAIM, "--method", "cot"],
+    ):
+        other = command(*words, *model).record["run_id"]
+        done = command("contest", f"others/{other}", "--drop", "0.1")
+        refused(done, "no argument tree of a claim")
+    partial = command("verify", CLAIM, *model, "--max-calls", "1", "--no-cache").record["run_id"]
+    done = command("contest", f"others/{partial}", "--drop", "0.1")
+    refused(done, f"is not finished; first: dialectree resume {partial}")
+    assert [path.name for path in runs()] == [run]
+
+
+def test_an_addition_that_is_broken_off_is_not_resumed(run: str) -> None:
+    words = ["--add", "attack:0", "No.", "--no-cache"]
+    with LocalEndpoint(key="secret") as closed:
+        done = contest(run, *words, "--model", f"openai:any@{closed.url}")
+        assert (done.status, done.record["status"]) == (3, "partial")
+        assert closed.url in done.err
+    assert f"contest {run} again" in done.err
+    new = done.record["run_id"]
+    assert done.record["contest"]["after"] is None
+    refused(command("resume", new), f"contests {run} and is not resumed: contest {run} again")
+    refused(command("contest", new, "--drop", "0.1"), f"dialectree contest {run} again")
+    assert command("show", new).status == 0
+    budget = contest(run, *words, "--max-calls", "1")
+    assert (budget.status, budget.record["usage"]["calls"]) == (4, 1)
+    assert f"contest {run} again" in budget.err
+
+
+def test_an_addition_that_nobody_can_judge_is_left_out_and_said(run: str) -> None:
+    with LocalEndpoint(empty=1.0) as silent:
+        words = ["--add", "attack:0", "No.", "--model", f"openai:any@{silent.url}"]
+        done = contest(run, *words)
+    assert (done.status, done.record["status"]) == (5, "degraded")
+    assert "node 0.4: scorer failed" in done.err
+    assert "0.4 is left out: it has no strength" in done.record["tree"]["nodes"]["0"]["notes"]
+    assert done.record["verdict"] == record_of(run)["verdict"]

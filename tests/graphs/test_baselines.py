@@ -1,0 +1,451 @@
+"""The baselines: their calls, who speaks, what is decided, and what is left when a part fails."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from dialectree.errors import InputError
+from dialectree.graphs import METHODS, best_of_n, direct, self_consistency, two_round
+from dialectree.models.door import Run
+from dialectree.nodes.answerer import AnswererReply
+from dialectree.nodes.critic import CriticReply
+from dialectree.nodes.direct_answerer import DirectReply
+from dialectree.nodes.explorer import ExplorerReply
+from dialectree.nodes.picker import PickerReply
+from dialectree.nodes.verifier import ReasonedReply, VerifierReply
+from dialectree.records import Event, NodeVerdict, Verdict
+from tests.graphs.debating import QUESTION, Debated, Ledger, context, debate, told
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+CLAIM = "The Bronze Age ended with a drought."
+OPTIONS = ["a drought", "the Sea Peoples", "an earthquake", "iron"]
+DRAWINGS = Path(__file__).parent / "drawings"
+
+
+def decide(model: ScriptedModel, options: Sequence[str] = (), **settings: Any) -> Debated:
+    """Self-consistency over ``options``, or over an open question."""
+
+    async def decided() -> Debated:
+        ledger, events = Ledger(), list[Event]()
+        chosen = context(model, **settings)
+        run = Run("run", chosen, ledger)
+        ruling: Mapping[str, Any] = {}
+        given = {"question": QUESTION, "options": [*options]}
+        async for kind, data in told(self_consistency.graph, given, RunnableConfig(), chosen, run):
+            if kind == "values":
+                ruling = data
+            else:
+                events.append(Event.model_validate(data))
+        await run.land()
+        return Debated(ruling, events, ledger.calls)
+
+    return asyncio.run(decided())
+
+
+def ruled(done: Debated) -> NodeVerdict:
+    """The verdict at the root."""
+    verdict = done.node().verdict
+    assert verdict is not None
+    return verdict
+
+
+def failing(*numbers: int, otherwise: Said) -> Callable[[Asked], Said]:
+    """The calls of these numbers get no reply, counted from 1."""
+    calls = iter(range(1, 1000))
+    return lambda call: no_reply() if next(calls) in numbers else otherwise
+
+
+def sample(text: str = "Drought.", confidence: float = 0.6) -> AnswererReply:
+    return AnswererReply(answer=text, explanation=f"Why: {text}", confidence=confidence)
+
+
+def pick(number: int, confidence: float = 0.9) -> PickerReply:
+    return PickerReply(rationale="It is accurate.", number=str(number), confidence=confidence)
+
+
+def vote(text: str) -> DirectReply:
+    return DirectReply(reasoning=f"Because of {text}.", answer=text)
+
+
+# What they have in common
+
+GRAPHS = {name: METHODS[name].graph() for name in (
+    "best_of_n", "two_round", "direct", "cot", "self_consistency",
+)}  # fmt: skip
+NAMED = pytest.mark.parametrize("name", GRAPHS)
+
+
+def speakers() -> ScriptedModel:
+    """A model that plays every role of every baseline."""
+    model = ScriptedModel()
+    model.will_say(sample(), pick(2), vote("a drought"), VerifierReply(answer="yes"))
+    model.will_say(ExplorerReply(answer="A drought."), CriticReply(critique="Which one?"))
+    model.will_say(ReasonedReply(reasoning="It was dry.", answer="yes"))
+    return model
+
+
+@NAMED
+def test_the_drawing_of_a_baseline_is_as_it_was_agreed(name: str) -> None:
+    graph = GRAPHS[name]
+    assert graph.name == name
+    assert graph.get_graph().draw_mermaid() == (DRAWINGS / f"{name}.mmd").read_text()
+
+
+@NAMED
+@pytest.mark.parametrize("mute", [False, True])
+def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(
+    name: str, mute: bool
+) -> None:
+    model = speakers()
+    if mute:
+        for kind in (AnswererReply, DirectReply, ExplorerReply, VerifierReply, ReasonedReply):
+            model.will_say_now(no_reply(), to=kind)
+    done = debate(model, CLAIM, graph=GRAPHS[name])
+    kinds = Counter(event.kind for event in done.events)
+    assert (kinds["opened"], kinds["settled"], kinds["concluded"]) == (1, 1, 1)
+    assert (done.events[0].kind, done.events[-1].kind) == ("opened", "concluded")
+    assert (done.node().kind, done.node().text, list(done.tree.nodes)) == ("leaf", CLAIM, ["0"])
+    assert done.verdict.model_dump() == done.ruling["verdict"]
+    if mute:
+        assert done.verdict == Verdict()  # all is None, and nothing is noted
+        assert (done.node().status, bool(done.failures)) == ("missing", True)
+    else:
+        assert (done.node().status, done.failures) == ("answered", [])
+        assert done.node().provenance == ["0"]
+        assert ruled(done).answer == done.verdict.answer
+
+
+@NAMED
+def test_a_baseline_asks_the_roles_that_the_registry_names(name: str) -> None:
+    model = speakers()
+    debate(model, CLAIM, graph=GRAPHS[name])
+    assert {call.role for call in model.calls} == {*METHODS[name].roles}
+
+
+@NAMED
+def test_two_runs_of_one_seed_ask_and_decide_the_same(name: str) -> None:
+    one, two = (debate(speakers(), CLAIM, graph=GRAPHS[name], seed=4) for _ in range(2))
+    assert {call.key for call in one.calls} == {call.key for call in two.calls}
+    assert one.ruling == two.ruling
+
+
+# Best of n
+
+
+def test_best_of_n_samples_side_by_side_and_picks_once() -> None:
+    model = ScriptedModel()
+    model.will_say(*(sample(f"Answer {n}.") for n in range(1, 6)))
+    model.will_say(pick(3))
+    done = debate(model, graph=best_of_n.graph)
+    assert model.places == [("0", "sampler")] * 5 + [("0", "picker")]
+    assert (done.usage.calls, done.usage.critical_path_calls) == (6, 2)
+    assert done.verdict.answer == next(
+        turn.fields["answer"] for turn in done.node().transcript if turn.who == "3"
+    )
+    assert (done.verdict.confidence, done.verdict.confidence_source) == (0.9, "picker")
+    assert done.verdict.explanation == f"Why: {done.verdict.answer}"
+    assert done.verdict.notes == done.node().notes == ["sample 3 was picked out of 5"]
+    assert ruled(done).rationale == "It is accurate."
+
+
+def test_no_two_samples_are_the_same_request() -> None:
+    done = debate(speakers(), graph=best_of_n.graph)
+    assert len({call.seed for call in done.calls}) == len({call.key for call in done.calls}) == 6
+
+
+def test_the_picker_reads_every_sample_by_its_number() -> None:
+    model = ScriptedModel()
+    model.will_say(lambda call: sample(f"Take {len(model.calls)}."), to=AnswererReply)
+    model.will_say(pick(1))
+    debate(model, graph=best_of_n.graph, samples=3)
+    shown = model.prompts[-1].partition("<answers>")[2]
+    assert re.findall(r"^(\d): Take", shown, re.MULTILINE) == ["1", "2", "3"]
+    for criterion in ("accuracy", "completeness", "clarity", "misconceptions"):
+        assert criterion in model.prompts[-1]
+
+
+def test_a_failed_sample_is_no_candidate_and_the_others_keep_their_numbers() -> None:
+    model = ScriptedModel()
+    model.will_say(failing(2, otherwise=sample()), to=AnswererReply)
+    model.will_say(pick(2), pick(5))
+    done = debate(model, graph=best_of_n.graph)
+    assert [who for who in done.spoke() if who.isdigit()] == ["1", "3", "4", "5"]
+    assert model.asked[5:] == ["PickerReply", "PickerReply"]  # 2 was not offered
+    assert done.verdict.notes == ["sample 5 was picked out of 4"]
+    ((_, failure),) = done.failures
+    assert (failure.role, failure.who) == ("sampler", "2")
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+def test_a_sole_sample_is_the_answer_and_nobody_picks(samples: int) -> None:
+    model = ScriptedModel()
+    model.will_say(failing(2, 3, otherwise=sample()), to=AnswererReply)
+    done = debate(model, graph=best_of_n.graph, samples=samples)
+    assert {*model.asked} == {"AnswererReply"}
+    assert (done.verdict.answer, done.verdict.confidence) == ("Drought.", 0.6)
+    assert done.verdict.confidence_source == "sampler"
+    assert len(done.failures) == samples - 1
+
+
+def test_without_a_pick_nothing_is_decided() -> None:
+    model = speakers()
+    model.will_say_now(no_reply(), to=PickerReply)
+    done = debate(model, graph=best_of_n.graph)
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+    assert [failure.role for _, failure in done.failures] == ["picker"]
+
+
+def test_a_pick_may_be_a_bare_number_but_never_one_that_was_not_offered() -> None:
+    model = speakers()
+    model.will_say_now('{"rationale": "So.", "number": 2, "confidence": 0.5}', to=PickerReply)
+    assert debate(model, graph=best_of_n.graph).verdict.notes == ["sample 2 was picked out of 5"]
+    for wrong in ('"6"', '"0"', "true", "2.0", '"the second"', "null"):
+        said = f'{{"rationale": "So.", "number": {wrong}, "confidence": 0.5}}'
+        model.will_say_now(said, to=PickerReply)
+        assert debate(model, graph=best_of_n.graph).verdict.answer is None
+
+
+# Two-round debate
+
+
+def test_explorer_and_critic_alternate_for_two_rounds_and_one_synthesis_follows() -> None:
+    model = ScriptedModel()
+    model.will_say(ExplorerReply(answer="First answer."), ExplorerReply(answer="Second answer."))
+    model.will_say(CriticReply(critique="First attack."), CriticReply(critique="Second attack."))
+    model.will_say(sample("In the end."))
+    done = debate(model, graph=two_round.graph)
+    order = ["explorer", "critic", "explorer", "critic", "synthesiser"]
+    assert [call.role for call in model.calls] == done.spoke() == order
+    assert [call.round for call in model.calls] == [1, 1, 2, 2, 0]
+    assert (done.usage.calls, done.usage.critical_path_calls) == (5, 5)
+    assert (done.verdict.answer, done.verdict.confidence) == ("In the end.", 0.6)
+    assert done.verdict.confidence_source == "synthesiser"
+    said = ["First answer.", "First attack.", "Second answer.", "Second attack."]
+    for turn, prompt in enumerate(model.prompts):
+        assert [text in prompt for text in said] == [place < turn for place in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("lost", "heard"),
+    [
+        (("critic", 1), ["explorer"]),
+        (("explorer", 2), ["explorer", "critic"]),
+        (("critic", 2), ["explorer", "critic", "explorer"]),
+    ],
+)
+def test_a_debate_that_breaks_off_is_judged_by_what_was_said(
+    lost: tuple[str, int], heard: list[str]
+) -> None:
+    role, round_ = lost
+    model = speakers()
+    kind = ExplorerReply if role == "explorer" else CriticReply
+    usual = model.says(kind)
+    model.will_say_now(lambda call: no_reply() if call.round == round_ else usual(call), to=kind)
+    done = debate(model, graph=two_round.graph)
+    assert done.spoke() == [*heard, "synthesiser"]
+    assert done.verdict.answer == "Drought."
+    assert [failure.role for _, failure in done.failures] == [role]
+
+
+def test_without_a_first_answer_there_is_nothing_to_put_together() -> None:
+    model = speakers()
+    model.will_say_now(no_reply(), to=ExplorerReply)
+    done = debate(model, graph=two_round.graph)
+    assert model.asked == ["ExplorerReply"]
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+
+
+def test_without_a_synthesis_there_is_no_answer() -> None:
+    model = speakers()
+    model.will_say_now(no_reply(), to=AnswererReply)
+    done = debate(model, graph=two_round.graph)
+    assert done.verdict.answer is None
+    assert [failure.role for _, failure in done.failures] == ["synthesiser"]
+
+
+# Direct and chain of thought
+
+
+@pytest.mark.parametrize(("said", "label"), [("yes", "True"), ("no", "False")])
+def test_direct_asks_once_for_yes_or_no(said: str, label: str) -> None:
+    model = ScriptedModel()
+    model.will_say(VerifierReply.model_validate({"answer": said}))
+    done = debate(model, CLAIM, graph=direct.graph)
+    assert model.places == [("0", "verifier")]
+    assert CLAIM in model.prompts[0]
+    verdict = done.verdict
+    assert (verdict.answer, verdict.label, verdict.explanation) == (label, label, None)
+    assert (verdict.confidence, verdict.confidence_source) == (None, None)
+    assert (done.usage.calls, done.usage.critical_path_calls) == (1, 1)
+
+
+def test_chain_of_thought_gives_its_reasoning_as_the_explanation() -> None:
+    model = speakers()
+    done = debate(model, CLAIM, graph=direct.cot)
+    assert model.asked == ["ReasonedReply"]
+    assert (done.verdict.label, done.verdict.explanation) == ("True", "It was dry.")
+    assert done.verdict.confidence is None
+    assert [*ReasonedReply.model_fields] == ["reasoning", "answer"]  # thinks before it answers
+
+
+@pytest.mark.parametrize("said", ["Yes", "YES.", " yes ", "**yes**", "“Yes.”"])
+def test_yes_is_read_however_it_is_written(said: str) -> None:
+    assert VerifierReply.model_validate({"answer": said}).answer == "yes"
+
+
+@pytest.mark.parametrize("said", ["yes and no", "maybe", "", "not yes", "yes, but no"])
+def test_what_is_neither_yes_nor_no_decides_nothing(said: str) -> None:
+    model = ScriptedModel()
+    model.will_say(f'{{"answer": "{said}"}}', to=VerifierReply)
+    done = debate(model, CLAIM, graph=direct.graph)
+    assert model.asked == ["VerifierReply"] * 3
+    assert (done.verdict.answer, done.verdict.label) == (None, None)
+    assert [failure.role for _, failure in done.failures] == ["verifier"]
+
+
+@pytest.mark.parametrize("graph", [direct.graph, direct.cot], ids=["direct", "cot"])
+@pytest.mark.parametrize("question", ["Is it so?", "是这样吗？", "Is it so?  \n"])
+def test_a_question_is_no_claim(
+    graph: CompiledStateGraph[Any, Any, Any, Any], question: str
+) -> None:
+    model = speakers()
+    with pytest.raises(InputError, match="this is a question"):
+        debate(model, question, graph=graph)
+    assert model.calls == []
+    for name in ("direct", "cot"):
+        with pytest.raises(InputError, match="this is a question"):
+            METHODS[name].require({"question": question}, context(model))
+
+
+# Self-consistency
+
+
+def voters(**votes: int) -> ScriptedModel:
+    """Samples that name options by their letters."""
+    model = ScriptedModel()
+    model.will_say(*(vote(label) for label, count in votes.items() for _ in range(count)))
+    return model
+
+
+def test_the_option_that_most_samples_name_wins() -> None:
+    model = voters(A=3, B=5, D=1)
+    done = decide(model, OPTIONS)
+    assert model.places == [("0", "answerer")] * 9
+    assert (done.usage.calls, done.usage.critical_path_calls) == (9, 1)
+    assert (done.verdict.label, done.verdict.answer) == ("B", "the Sea Peoples")
+    assert done.verdict.explanation == "Because of B."
+    assert done.verdict.confidence == pytest.approx(5 / 9)
+    assert done.verdict.confidence_source == "share of samples"
+    assert done.verdict.notes == done.node().notes == ["9 samples: B 5, A 3, D 1"]
+    assert (ruled(done).winner, ruled(done).confidence) == (None, 5 / 9)  # nobody debated
+    assert len({call.seed for call in done.calls}) == 9
+
+
+def test_an_open_question_is_decided_by_what_the_answers_say() -> None:
+    model = ScriptedModel()
+    model.will_say(vote("Drought"), vote("the Sea Peoples"), vote("drought."), vote("A drought"))
+    done = decide(model, samples=4)
+    assert (done.verdict.label, done.verdict.answer) == (None, "Drought")
+    assert done.verdict.confidence == 0.75
+    assert done.verdict.notes == ["4 samples: “Drought” 3, “the Sea Peoples” 1"]
+
+
+def test_a_failed_sample_counts_in_the_share_and_for_nobody() -> None:
+    model = ScriptedModel()
+    model.will_say(failing(2, 3, otherwise=vote("C")), to=DirectReply)
+    done = decide(model, OPTIONS, samples=4)
+    assert (done.verdict.label, done.verdict.confidence) == ("C", 0.5)
+    assert done.verdict.notes == ["4 samples: C 2, 2 failed"]
+    assert [failure.role for _, failure in done.failures] == ["answerer", "answerer"]
+
+
+def test_without_any_sample_nothing_is_decided() -> None:
+    model = ScriptedModel()
+    model.will_say(no_reply(), to=DirectReply)
+    done = decide(model, OPTIONS)
+    assert (done.verdict.answer, done.verdict.label, done.verdict.notes) == (None, None, [])
+    assert len(done.failures) == 9
+
+
+def test_a_tie_is_drawn_from_the_seed_and_says_so() -> None:
+    won = Counter[str | None]()
+    for seed in range(24):
+        done = decide(voters(C=3, D=2, A=3, B=1), OPTIONS, seed=seed)
+        again = decide(voters(A=3, B=1, D=2, C=3), OPTIONS, seed=seed)
+        assert done.verdict.label == again.verdict.label  # whoever spoke first
+        tie = "tie between A and C (3 of 9 each); drawn from the seed"
+        assert done.verdict.notes[1:] == done.node().notes[1:] == [tie]
+        assert done.verdict.confidence == pytest.approx(3 / 9)
+        won[done.verdict.label] += 1
+    assert won.keys() == {"A", "C"}
+    assert min(won.values()) >= 4
+
+
+def test_a_tie_of_many_names_them_all() -> None:
+    done = decide(voters(A=1, B=1, C=1), OPTIONS, samples=3)
+    assert done.verdict.notes[1] == "tie between A, B and C (1 of 3 each); drawn from the seed"
+
+
+def test_one_sample_is_a_plurality_of_one() -> None:
+    done = decide(voters(D=1), OPTIONS, samples=1)
+    assert (done.verdict.label, done.verdict.confidence) == ("D", 1.0)
+    assert done.verdict.notes == ["1 sample: D 1"]
+
+
+def test_a_long_open_answer_is_shortened_in_the_notes_alone() -> None:
+    model = ScriptedModel()
+    model.will_say(vote("word\n" * 100))
+    done = decide(model, samples=2)
+    assert done.verdict.answer == "word\n" * 100
+    assert len(done.verdict.notes[0]) < 90
+
+
+@pytest.mark.parametrize("options", [["one"], ["one", " "], ["one", "One."], ["x"] * 27])
+def test_options_that_are_no_choice_are_refused(options: list[str]) -> None:
+    model = voters(A=9)
+    with pytest.raises(InputError, match="--option"):
+        decide(model, options)
+    with pytest.raises(InputError, match="--option"):
+        METHODS["self_consistency"].require({"options": options}, context(model))
+    assert model.calls == []
+
+
+# Rules
+
+
+@pytest.mark.parametrize(
+    ("module", "rule", "state", "way"),
+    [
+        (best_of_n, "after_samples", {"samples": []}, "unresolved"),
+        (best_of_n, "after_samples", {"samples": [1]}, "sole_sample"),
+        (best_of_n, "after_samples", {"samples": [1, 2]}, "picker"),
+        (best_of_n, "after_picker", {}, "conclusion"),
+        (best_of_n, "after_picker", {"failed": True}, "unresolved"),
+        (two_round, "after_explorer", {"transcript": [1]}, "critic"),
+        (two_round, "after_explorer", {"transcript": [], "broken_off": True}, "unresolved"),
+        (two_round, "after_explorer", {"transcript": [1, 2], "broken_off": True}, "synthesiser"),
+        (two_round, "after_critic", {"transcript": [1, 2]}, "explorer"),
+        (two_round, "after_critic", {"transcript": [1, 2, 3, 4]}, "synthesiser"),
+        (two_round, "after_critic", {"transcript": [1], "broken_off": True}, "synthesiser"),
+        (two_round, "after_synthesiser", {}, "conclusion"),
+        (two_round, "after_synthesiser", {"failed": True}, "unresolved"),
+        (direct, "after_verifier", {}, "conclusion"),
+        (direct, "after_verifier", {"failed": True}, "unresolved"),
+        (self_consistency, "after_samples", {"samples": []}, "unresolved"),
+        (self_consistency, "after_samples", {"samples": [1]}, "plurality"),
+    ],
+)
+def test_a_rule_says_where_to_go(
+    module: ModuleType, rule: str, state: dict[str, Any], way: str
+) -> None:
+    assert getattr(module, rule)(state) == way

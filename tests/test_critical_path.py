@@ -1,0 +1,182 @@
+"""The longest chain of calls, where arguments grow side by side and knockouts one after another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dialectree.records import Call, Event, Tree, critical_path, fold
+from tests.test_records import call
+
+
+def tree(**kinds: str) -> Tree:
+    """A tree from ids, with underscores in place of dots and in front, and their kinds."""
+    of = {name[1:].replace("_", "."): kind for name, kind in kinds.items()}
+    events: list[Event] = []
+    for name, kind in of.items():
+        parent = name.rpartition(".")[0] or None
+        opened: dict[str, Any] = {"text": "t", "depth": name.count("."), "parent": parent}
+        events.append(event(name, "opened", opened | {"kind": kind}))
+    for name, kind in of.items():
+        if children := [child for child in of if child.rpartition(".")[0] == name]:
+            events.append(event(name, "branched", {"children": children, "kind": kind}))
+    return fold(events)[0]
+
+
+def event(node: str, kind: str, data: dict[str, Any]) -> Event:
+    return Event.model_validate({"t": "", "run_id": "r", "node": node, "kind": kind, "data": data})
+
+
+def generation(node: str, repairs: tuple[int, int] = (0, 0), again: int = 0) -> list[Call]:
+    """Both sides at once; ``again`` counts the second tries, which follow."""
+    sides = ("supporter", "attacker")
+    first = [
+        asked(node, side, "generation", repair=n)
+        for side, count in zip(sides, repairs, strict=True)
+        for n in range(count + 1)
+    ]
+    second = [asked(node, side, "generation", step=1, round=2) for side in sides[:again]]
+    return [*first, *second]
+
+
+def asked(node: str, role: str, stage: str, step: int = 0, who: str = "", **more: Any) -> Call:
+    return call(node, who, stage, step, role=role, **more)
+
+
+def strength(node: str, repairs: int = 0) -> list[Call]:
+    return [asked(node, "scorer", "strength", repair=n) for n in range(repairs + 1)]
+
+
+def meetings(node: str, repairs: int = 0, late: int = 0) -> list[Call]:
+    """Two comparisons at once, one of them repaired, and then ``late`` scores at once."""
+    return [
+        asked(node, "pairwise_judge", "tournament", who="a:b"),
+        *(
+            asked(node, "pairwise_judge", "tournament", who="a:c", repair=n)
+            for n in range(repairs + 1)
+        ),
+        *(asked(node, "scorer", "tournament", step=1, who=str(n)) for n in range(late)),
+    ]
+
+
+SMALL = tree(_0="claim", _0_0="argument", _0_1="argument")
+DEEP = tree(_0="claim", _0_0="argument", _0_1="argument", _0_0_0="argument", _0_0_1="argument")
+
+
+def small(**more: Any) -> list[Call]:
+    return [
+        *generation("0", more.get("generators", (0, 0)), more.get("again", 0)),
+        *strength("0.0", more.get("scorer", 0)),
+        *strength("0.1"),
+        *meetings("0", more.get("judge", 0), more.get("late", 0)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ({}, 2),
+        ({"generators": (2, 0)}, 4),
+        ({"generators": (2, 1)}, 4),
+        ({"again": 1}, 3),
+        ({"again": 2}, 3),
+        ({"again": 2, "generators": (0, 1)}, 4),
+        ({"scorer": 2}, 4),
+        ({"judge": 1}, 3),
+        ({"judge": 1, "scorer": 2}, 4),
+        ({"late": 2}, 3),
+        ({"late": 2, "judge": 2}, 5),
+        ({"late": 1, "scorer": 2}, 4),
+    ],
+)
+def test_a_claim_with_two_arguments_takes_generation_and_the_slowest_judgement(
+    more: dict[str, Any], path: int
+) -> None:
+    assert critical_path(SMALL, small(**more)) == path
+
+
+def test_the_strength_of_the_claim_itself_is_waited_for_by_nobody() -> None:
+    assert critical_path(SMALL, [*small(), *strength("0", repairs=1)]) == 2
+    assert critical_path(SMALL, [*small(), *strength("0", repairs=2)]) == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "below", "path"),
+    [
+        ({}, (0, 0), 3),
+        ({"judge": 1}, (0, 0), 3),
+        ({"judge": 2}, (0, 0), 4),
+        ({"late": 2}, (0, 0), 3),
+        ({"late": 2, "judge": 1}, (0, 0), 4),
+        ({"scorer": 1}, (0, 0), 3),
+        ({"scorer": 2}, (0, 0), 4),
+        ({}, (2, 0), 5),
+        ({"judge": 2}, (2, 0), 5),
+    ],
+)
+def test_a_level_is_judged_while_the_next_one_grows(
+    more: dict[str, Any], below: tuple[int, int], path: int
+) -> None:
+    deeper = [
+        *generation("0.0", below), *strength("0.0.0"), *strength("0.0.1"), *meetings("0.0"),
+    ]  # fmt: skip
+    assert critical_path(DEEP, [*small(**more), *deeper]) == path
+
+
+def test_the_trees_of_an_ensemble_grow_side_by_side() -> None:
+    both = tree(
+        _0="claim", _0_0="claim", _0_1="claim", _0_0_0="argument", _0_1_0="argument"
+    )  # fmt: skip
+    calls = [
+        call
+        for claim, judge in (("0.0", 0), ("0.1", 2))
+        for call in [*generation(claim), *strength(f"{claim}.0"), *meetings(claim, judge)]
+    ]
+    assert critical_path(both, calls) == 1 + 3
+
+
+def test_the_order_of_the_ledger_does_not_matter() -> None:
+    calls = small(generators=(2, 1), scorer=1, judge=2, late=1)
+    assert critical_path(SMALL, [*reversed(calls)]) == critical_path(SMALL, calls) == 3 + 3 + 1
+
+
+def test_a_tree_that_broke_off_has_a_path_as_far_as_it_went() -> None:
+    calls = small()
+    assert [critical_path(SMALL, calls[:n]) for n in range(len(calls) + 1)] == [0, 1, 1] + [2] * 4
+
+
+KNOCKOUT = tree(_0="knockout", _0_0="open", _0_1="open", _0_2="open")
+
+
+def debate(node: str, length: int, repairs: int = 0) -> list[Call]:
+    steps = [call(node, step=n) for n in range(length)]
+    return [*steps, *(call(node, step=0, repair=n) for n in range(1, repairs + 1))]
+
+
+def test_the_debates_of_a_knockout_follow_one_another() -> None:
+    calls = [*debate("0.0", 6), *debate("0.1", 6), *debate("0.2", 7)]
+    assert critical_path(KNOCKOUT, calls) == 19
+    split = tree(_0="branch", _0_0="open", _0_1="open", _0_2="open")
+    assert critical_path(split, calls) == 7
+
+
+def test_each_repair_in_a_knockout_lengthens_it_and_so_does_what_comes_before_it() -> None:
+    calls = [*debate("0.0", 6, repairs=2), *debate("0.1", 6, repairs=1), *debate("0.2", 6)]
+    assert critical_path(KNOCKOUT, calls) == 18 + 3
+    gate = [call("0", who=str(n), stage="direct") for n in range(3)]
+    assert critical_path(KNOCKOUT, [*gate, *calls]) == 1 + 18 + 3
+
+
+def test_a_knockout_may_be_one_part_of_a_split() -> None:
+    mixed = tree(
+        _0="branch", _0_0="knockout", _0_0_0="open", _0_0_1="open", _0_1="claim",
+        _0_1_0="argument",
+    )  # fmt: skip
+    calls = [
+        *debate("0.0.0", 5), *debate("0.0.1", 4),
+        *generation("0.1"), *strength("0.1.0", repairs=1),
+        call("0", stage="expansion"), call("0", stage="synthesis"),
+    ]  # fmt: skip
+    assert critical_path(mixed, calls) == 1 + 9 + 1
+    assert critical_path(mixed, calls[9:]) == 1 + 3 + 1

@@ -1,0 +1,134 @@
+"""A role-switching debate broken off anywhere: nothing is paid twice, and it ends the same."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialectree.conduct import Started, again, start
+from dialectree.context import build
+from dialectree.errors import BudgetReached
+from dialectree.graphs import method
+from dialectree.nodes.direct_answerer import DirectReply
+from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.records import RunRecord
+from dialectree.runs import RunFolder
+from tests.graphs.switching import FIVE, QUESTION, THREE, TWO, debaters, rule, within
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+WAYS: dict[str, tuple[tuple[str, ...], dict[str, Any], int]] = {
+    "two options": (TWO, {}, 10),
+    "at once": (TWO, {"cross_examination": "simultaneous", "judge_orders": "both"}, 12),
+    "a gate and a knockout": (THREE, {"candidates": "knockout", "gate": 2}, 22),
+    "options to choose from": (FIVE, {}, 11),
+}
+"""Options, settings, and the calls that they take; each debate has one ruling to repair."""
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+class Fragile(ScriptedModel):
+    """Raises instead of the reply to one of its calls."""
+
+    fragile_at: int = 0
+
+    def _next(self, call: Asked) -> Said:
+        if len(self.calls) >= self.fragile_at > 0:
+            raise Crash
+        return super()._next(call)
+
+
+def speakers(fragile_at: int = 0) -> Fragile:
+    """Debaters whose judge names the wrong label at first and who give no direct answer."""
+    model = Fragile(fragile_at=fragile_at)
+    debaters(model)
+    model.will_say_now(no_reply(), to=DirectReply)
+
+    def judge(call: Asked) -> Said:
+        shown = dict(
+            line.split(": ", 1) for line in within(call, "candidates").splitlines() if ": " in line
+        )
+        last = max(shown)
+        return rule(last if "<ruling>" in call.prompt else min(shown), shown[last])
+
+    model.will_say_now(judge, to=JudgeReply)
+    return model
+
+
+def begin(model: ScriptedModel, runs: Path, way: str, **more: Any) -> Started:
+    options, settings, _ = WAYS[way]
+    given = build(model=model, cache=False, **settings, **more)
+    return start(method("rsd"), QUESTION, given, runs, options=list(options))
+
+
+def go_on(run: Started, model: ScriptedModel) -> RunRecord:
+    folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
+    return asyncio.run(again(folder, {"model": model}).conduct())
+
+
+def lines(run: Started, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run.folder.path / name).read_text().splitlines()]
+
+
+def told(record: RunRecord) -> dict[str, Any]:
+    """A record without what differs between any two runs."""
+    kept = record.model_dump(exclude={"run_id", "started", "ended", "models", "settings"})
+    del kept["usage"]["wall_s"]
+    return kept
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_crashed_at_any_call_pays_nothing_twice_and_ends_as_it_would_have(
+    way: str, tmp_path: Path
+) -> None:
+    undisturbed = asyncio.run(begin(speakers(), tmp_path / "undisturbed", way).conduct())
+    calls = WAYS[way][2]
+    assert (undisturbed.usage.calls, undisturbed.verdict is None) == (calls, False)
+    assert undisturbed.status == ("degraded" if "gate" in way else "answered")
+    for crash in range(1, calls + 1, 1 if calls < 20 else 3):
+        fragile = speakers(crash)
+        run = begin(fragile, tmp_path / str(crash), way)
+        with pytest.raises(Crash):
+            asyncio.run(run.conduct())
+        paid = {line["key"] for line in lines(run, "calls.jsonl")}
+        assert len(paid) < calls
+        model = speakers()
+        record = go_on(run, model)
+        assert told(record) == told(undisturbed)
+        assert len(model.calls) == calls - len(paid)
+        keys = Counter(line["key"] for line in lines(run, "calls.jsonl"))
+        assert len(keys) == calls and set(keys.values()) == {1}
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5, 8])
+def test_a_budget_stops_a_debate_in_good_order_and_resuming_pays_the_rest(
+    calls: int, tmp_path: Path
+) -> None:
+    model = speakers()
+    run = begin(model, tmp_path, "two options", max_calls=calls)
+    with pytest.raises(BudgetReached):
+        asyncio.run(run.conduct())
+    assert (run.record.status, run.record.usage.calls) == ("partial", calls)
+    record = go_on(run, model)
+    assert (record.status, record.usage.calls) == ("answered", 10)
+    assert len(model.calls) == len(set(model.calls)) == 10
+
+
+def test_a_finished_record_has_every_turn_and_reads_back_as_it_is(tmp_path: Path) -> None:
+    run = begin(speakers(), tmp_path, "two options")
+    record = asyncio.run(run.conduct())
+    assert RunRecord.read((run.folder.path / "run.json").read_text()) == record
+    assert len(record.tree.nodes["0"].transcript) == record.usage.calls == 10
+    assert record.usage.critical_path_calls == 7
+    assert record.prompts == {
+        f"role_switching_debate/{name}": 1
+        for name in ("cross_examination", "judge", "proposal", "role_switch", "uncertainty")
+    }
+    assert [kind["kind"] for kind in lines(run, "events.jsonl")][-2:] == ["settled", "concluded"]
