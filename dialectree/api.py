@@ -68,7 +68,8 @@ async def adecide(
     label. Everything else as in :func:`aanswer`.
     """
     chosen = method(method_name, "rsd")
-    more = {"options": [*options] or None, "gold": gold}
+    given = options if isinstance(options, str) else [*options]  # a text is refused, not spelt out
+    more = {"options": given or None, "gold": gold}
     return await _debate(chosen, question, runs, ask, watch, settings, **more)
 
 

@@ -33,7 +33,8 @@ from dialectree.records import Event, RunRecord, RunStatus, critical_path, fold,
 from dialectree.runs import RunFolder
 
 Ask = Callable[[Mapping[str, str]], Awaitable[str]]
-"""Asks the person: gets node, question and request, returns the answer."""
+"""Asks the person: gets node, kind (clarification, judge), question, request and, to judge by, the
+transcript; returns the answer."""
 Watch = Callable[[Event], None]
 
 _BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
@@ -228,10 +229,10 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
         interrupts = await stream(graph, todo, started.record, context, run, folder, watch, thread)
         todo = None
         if interrupts and ask is not None:
-            replies = {
-                i: answers[asked["node"]] if asked["node"] in answers else await ask(asked)
-                for i, asked in interrupts.items()
-            }
+            replies: dict[str, str] = {}
+            for i, asked in interrupts.items():
+                known = answers.pop((asked["node"], asked["kind"]), None)
+                replies[i] = await ask(asked) if known is None else known
             todo = Command(resume=replies)
 
 
@@ -273,9 +274,10 @@ async def stream(
     return interrupts
 
 
-def _answers(folder: RunFolder) -> dict[str, str]:
-    """What the person answered before the run was broken off, by node."""
-    return {e.node: str(e.data["answer"]) for e in folder.told() if e.kind == "clarified"}
+def _answers(folder: RunFolder) -> dict[tuple[str, str], str]:
+    """What the person answered before the run was broken off, by node and kind of request."""
+    told = [event for event in folder.told() if event.kind == "clarified"]
+    return {(e.node, str(e.data.get("of", "clarification"))): str(e.data["answer"]) for e in told}
 
 
 def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
@@ -308,4 +310,6 @@ def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
         return "partial"
     if record.verdict is None or record.verdict.answer is None:
         return "unresolved"
-    return "degraded" if record.degraded() else "answered"
+    nodes = record.tree.nodes.values()
+    missing = any(node.status == "missing" and node.kind != "argument" for node in nodes)
+    return "degraded" if missing or record.degraded() else "answered"

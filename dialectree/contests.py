@@ -186,14 +186,20 @@ def _before_the_maths(folder: RunFolder, old: RunRecord) -> list[Event]:
     root = old.tree.nodes.get(old.tree.root)
     if old.protocol != "art" or root is None or root.kind != "claim":
         raise InputError(f"{old.run_id} has no argument tree of a claim: nothing can be contested")
-    events = folder.events()
+    events = [*takewhile(lambda event: event.kind != "weighed", folder.events())]
     try:
-        whole = fold(events)[0] == old.tree
+        whole = _judgements(_nodes(events)) == _judgements(old.tree.nodes)
     except ValueError:
         whole = False
     if not whole:
         raise RunFolderError(f"{folder.path}: events.jsonl does not tell the tree of run.json")
-    return [*takewhile(lambda event: event.kind != "weighed", events)]
+    return events
+
+
+def _judgements(nodes: Nodes) -> list[object]:
+    """The tree without what the maths made of it."""
+    weighed = {"theta", "blended", "strength", "status", "verdict", "provenance", "notes"}
+    return [node.model_dump(exclude=weighed) for node in nodes.values()]
 
 
 def _judges(
@@ -277,6 +283,8 @@ def _wish(events: Sequence[Event], wish: Wish) -> Changed:
             return _compare(events, nodes, "restore", one, other)
         case Add(stance, parent, text):
             return _add(nodes, stance, parent, text)
+        case _:
+            raise InputError(f"{wish!r}: give a list of Set, Drop, Flip, Void, Restore and Add")
 
 
 def _node(nodes: Nodes, name: str) -> Node:

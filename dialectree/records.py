@@ -91,9 +91,9 @@ class Turn(Strict):
     """What the speaker had to defend, where that was laid down."""
     fields: dict[str, JsonValue]
 
-    def place(self) -> tuple[str, int, int, str]:
+    def place(self) -> tuple[str, str, int, int, str]:
         """What makes this turn the one it is, within its node."""
-        return self.role, self.round, self.take, self.who
+        return self.stage, self.role, self.round, self.take, self.who
 
 
 class Failure(Strict):

@@ -228,8 +228,8 @@ class RunFolder:
 
 
 _IDENTIFYING = (
-    *("role", "who", "round", "take", "note"),
-    *("stance", "supporter", "attacker", "order", "change"),
+    *("stage", "role", "who", "round", "take", "note"),
+    *("stance", "supporter", "attacker", "order", "change", "of"),
 )
 
 

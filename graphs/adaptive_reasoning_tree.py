@@ -12,7 +12,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
@@ -38,18 +38,61 @@ class AdaptiveReasoningTree(Debate, Grown, Weighing):
 
 
 class Opened(TypedDict):
-    """What a claim begins with."""
+    """What a claim begins with, whatever a host's thread still holds of an earlier one."""
 
     id: str
     claims: list[str]
-    scores: list[Scored]
+    arguments: Overwrite
+    scores: Overwrite
+    comparisons: Overwrite
+    unheard: Overwrite
     blend: float
+
+
+class Leaf(TypedDict):
+    """A claim somewhere in the tree of another protocol."""
+
+    id: str
+    claim: str
+
+
+class Claimed(Opened):
+    """The same, with the claim."""
+
+    question: str
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
     """InputError where the claim is a question."""
     if str(given.get("question", "")).rstrip().endswith(("?", "？")):
         raise InputError("this is a question; a claim states something that can be true or false")
+
+
+def planted(name: str, claim: str, blend: float, runtime: Runtime[Context]) -> Opened:
+    """The claim at the node ``name``; of an ensemble one root for each tree, below it."""
+    context = settings(runtime)
+    claims = [name]
+    if context.trees > 1:
+        claims = [f"{name}.{n}" for n in range(context.trees)]
+        depth = name.count(".") + 1
+        told = {"text": claim, "depth": depth, "parent": name, "kind": "claim"}
+        for root in claims:
+            tell(runtime, root, "opened", told)
+        tell(runtime, name, "branched", {"children": claims, "kind": "claim"})
+    scores: list[Scored] = []
+    if context.root_strength == "neutral":
+        scores = [{"id": root, "tau": NEUTRAL} for root in claims]
+        for root in claims:
+            tell(runtime, root, "scored", {"tau": NEUTRAL})
+    return {
+        "id": name,
+        "claims": claims,
+        "arguments": Overwrite([]),
+        "scores": Overwrite(scores),
+        "comparisons": Overwrite([]),
+        "unheard": Overwrite([]),
+        "blend": blend,
+    }
 
 
 def after_opening(state: AdaptiveReasoningTree, runtime: Runtime[Context]) -> list[Send]:
@@ -78,42 +121,53 @@ def adaptive_reasoning_tree(
     """The protocol; without a ``tournament`` it is ArgLLM, its baseline (lambda = 0)."""
 
     async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
-        """The claim; of an ensemble one root for each tree."""
-        context = settings(runtime)
-        require(state, context)
-        told = {"text": state["question"], "depth": 0, "kind": "claim"}
-        tell(runtime, "0", "opened", told)
-        claims = ["0"]
-        if context.trees > 1:
-            claims = [f"0.{n}" for n in range(context.trees)]
-            for claim in claims:
-                tell(runtime, claim, "opened", {**told, "depth": 1, "parent": "0"})
-            tell(runtime, "0", "branched", {"children": claims, "kind": "claim"})
-        scores: list[Scored] = []
-        if context.root_strength == "neutral":
-            scores = [{"id": claim, "tau": NEUTRAL} for claim in claims]
-            for claim in claims:
-                tell(runtime, claim, "scored", {"tau": NEUTRAL})
-        blend = context.blend if tournament else 0.0
-        return {"id": "0", "claims": claims, "scores": scores, "blend": blend}
+        """The claim is the root of the run's tree."""
+        require(state, settings(runtime))
+        tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "claim"})
+        blend = settings(runtime).blend if tournament else 0.0
+        return planted("0", state["question"], blend, runtime)
 
-    unscored: Scores = {"scores": []}
     builder = StateGraph(
         AdaptiveReasoningTree, context_schema=Context, input_schema=Question, output_schema=Ruling
     )
     builder.add_node("opening", opening)
-    builder.add_node("grow", argument_growth.grow)
-    builder.add_node("claim_scorer", may_fail(claim_scorer, unscored))
-    builder.add_node("weighing", weighing)
+    _grow_and_weigh(builder)
     builder.add_node("conclusion", conclusion)
-    builder.add_edge(START, "opening")
-    builder.add_conditional_edges("opening", after_opening, ["grow", "claim_scorer"])
-    builder.add_edge("grow", "weighing")
-    builder.add_edge("claim_scorer", "weighing")
     builder.add_edge("weighing", "conclusion")
     builder.add_edge("conclusion", END)
     return builder.compile(name=name)
 
 
+def leaf_tree() -> CompiledStateGraph[AdaptiveReasoningTree, Context, Leaf, Weighing]:
+    """The same at a leaf of another protocol, which draws the conclusion itself."""
+
+    async def opening(state: Leaf, runtime: Runtime[Context]) -> Claimed:
+        """The claim stands for the leaf."""
+        name, claim = state["id"], state["claim"]
+        tell(runtime, name, "noted", {"note": f"verified as a claim: {claim}"})
+        return {**planted(name, claim, settings(runtime).blend, runtime), "question": claim}
+
+    builder = StateGraph(
+        AdaptiveReasoningTree, context_schema=Context, input_schema=Leaf, output_schema=Weighing
+    )
+    builder.add_node("opening", opening)
+    _grow_and_weigh(builder)
+    builder.add_edge("weighing", END)
+    return builder.compile(name="leaf_tree")
+
+
+def _grow_and_weigh(builder: StateGraph[AdaptiveReasoningTree, Context, Any, Any]) -> None:
+    """From the opening to the weights."""
+    unscored: Scores = {"scores": []}
+    builder.add_node("grow", argument_growth.grow)
+    builder.add_node("claim_scorer", may_fail(claim_scorer, unscored))
+    builder.add_node("weighing", weighing)
+    builder.add_edge(START, "opening")
+    builder.add_conditional_edges("opening", after_opening, ["grow", "claim_scorer"])
+    builder.add_edge("grow", "weighing")
+    builder.add_edge("claim_scorer", "weighing")
+
+
 graph = adaptive_reasoning_tree("adaptive_reasoning_tree")
 argllm = adaptive_reasoning_tree("argllm", tournament=False)
+leaf = leaf_tree()

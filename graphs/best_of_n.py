@@ -5,17 +5,18 @@ Paper: Tree-Structured Debate, Experiments (Best-of-5): five samples at 0.8, the
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Overwrite, Send
 
 from dialectree.context import Context, settings
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
-from dialectree.nodes.opening import opening
+from dialectree.nodes.opening import Afresh
+from dialectree.nodes.opening import opening as opened
 from dialectree.nodes.picker import picker, sole_sample
 from dialectree.nodes.sampler import Sampled, ToSample, sampler
 from dialectree.state import Debate, Question, Ruling
@@ -27,7 +28,18 @@ SAMPLES = 5
 class BestOfN(Debate, Sampled):
     """A question and the answers to it."""
 
-    failed: NotRequired[bool]
+    failed: bool
+
+
+class Opened(Afresh):
+    """No sample yet."""
+
+    samples: Overwrite
+
+
+async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
+    """The question."""
+    return {**await opened(state, runtime), "samples": Overwrite([])}
 
 
 def after_opening(state: BestOfN, runtime: Runtime[Context]) -> list[Send]:

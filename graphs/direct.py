@@ -5,18 +5,19 @@ Paper: ART: Adaptive Reasoning Trees, Experiments (Direct Prompting, Chain-of-Th
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 
 from dialectree.context import Context, settings
-from dialectree.events import tell
 from dialectree.graphs.adaptive_reasoning_tree import require
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.kinds import Node
+from dialectree.nodes.opening import Afresh
+from dialectree.nodes.opening import opening as opened
 from dialectree.nodes.verifier import reasoning_verifier, verifier
 from dialectree.state import Debate, Question, Ruling
 
@@ -24,13 +25,13 @@ from dialectree.state import Debate, Question, Ruling
 class Direct(Debate):
     """A claim and what is ruled on it; ``question`` holds the claim."""
 
-    failed: NotRequired[bool]
+    failed: bool
 
 
-async def opening(state: Question, runtime: Runtime[Context]) -> None:
+async def opening(state: Question, runtime: Runtime[Context]) -> Afresh:
     """The claim; a question is refused."""
     require(state, settings(runtime))
-    tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
+    return await opened(state, runtime)
 
 
 def after_verifier(state: Direct) -> Literal["unresolved", "conclusion"]:

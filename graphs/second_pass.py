@@ -14,7 +14,7 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
-from dialectree.graphs import leaf_debate, synthesis_debate
+from dialectree.graphs import leaf, synthesis_debate
 from dialectree.nodes.kinds import Finding, Judged, is_leaf, merge_findings, parent
 
 
@@ -86,7 +86,7 @@ def after_reopening(state: SecondPass) -> Literal["leaf_again"] | list[Send]:
     return [
         Send("solve", _child(state, child["id"]))
         for child in state["findings"]
-        if any(f"{leaf}.".startswith(f"{child['id']}.") for leaf in state["leaves"])
+        if any(f"{name}.".startswith(f"{child['id']}.") for name in state["leaves"])
     ]
 
 
@@ -111,7 +111,7 @@ builder = StateGraph(
 )
 builder.add_node("reopening", reopening)
 builder.add_node("solve", solve)
-builder.add_node("leaf_again", leaf_debate.graph)
+builder.add_node("leaf_again", leaf.graph)
 builder.add_node("synthesis_again", synthesis_debate.graph)
 builder.add_edge(START, "reopening")
 builder.add_conditional_edges("reopening", after_reopening, ["solve", "leaf_again"])

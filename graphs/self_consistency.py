@@ -11,7 +11,7 @@ from typing import Any, Literal
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
@@ -41,18 +41,25 @@ class SelfConsistency(Debate, Opened, Sampled):
     """A question and the direct answers to it."""
 
 
+class Begun(Opened):
+    """The same, without a sample yet, whatever a host's thread still holds of an earlier one."""
+
+    samples: Overwrite
+
+
 def require(given: Mapping[str, Any], context: Context) -> None:
     """InputError where the options are none to choose between."""
     checked(given.get("options") or [])
 
 
-async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
+async def opening(state: Question, runtime: Runtime[Context]) -> Begun:
     """The question, and its options with their letters."""
     context = settings(runtime)
     require(state, context)
     tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
     options = labelled(checked(state.get("options") or []))
-    return {"id": "0", "options": options, "asked": context.samples or SAMPLES}
+    asked = context.samples or SAMPLES
+    return {"id": "0", "options": options, "asked": asked, "samples": Overwrite([])}
 
 
 def after_opening(state: SelfConsistency) -> list[Send]:

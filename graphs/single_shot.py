@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -11,13 +11,14 @@ from dialectree.context import Context
 from dialectree.nodes.answerer import answerer
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
+from dialectree.nodes.opening import opening
 from dialectree.state import Debate, Question, Ruling
 
 
 class SingleShot(Debate):
     """A question and its answer."""
 
-    failed: NotRequired[bool]
+    failed: bool
 
 
 def after_answerer(state: SingleShot) -> Literal["unresolved", "conclusion"]:
@@ -28,10 +29,12 @@ def after_answerer(state: SingleShot) -> Literal["unresolved", "conclusion"]:
 builder = StateGraph(
     SingleShot, context_schema=Context, input_schema=Question, output_schema=Ruling
 )
+builder.add_node("opening", opening)
 builder.add_node("answerer", may_fail(answerer, FAILED))
 builder.add_node("unresolved", unresolved)
 builder.add_node("conclusion", conclusion)
-builder.add_edge(START, "answerer")
+builder.add_edge(START, "opening")
+builder.add_edge("opening", "answerer")
 builder.add_conditional_edges("answerer", after_answerer)
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from dialectree import state as shared
 from dialectree.context import Context, settings
 from dialectree.events import tell
-from dialectree.graphs import leaf_debate, synthesis_debate
+from dialectree.graphs import leaf, synthesis_debate
 from dialectree.maths.tree import children_that_fit, hardest, shares
 from dialectree.nodes.branch_drift import newcomers
 from dialectree.nodes.clarification import clarification
@@ -205,7 +205,7 @@ builder.add_node("branching", branching)
 builder.add_node("solve", solve)
 builder.add_node("synthesis", synthesis_debate.graph)
 builder.add_node("stop", stop)
-builder.add_node("leaf", leaf_debate.graph)
+builder.add_node("leaf", leaf.graph)
 builder.add_edge(START, "opening")
 builder.add_conditional_edges("opening", after_opening)
 builder.add_conditional_edges("decomposer", after_decomposer)

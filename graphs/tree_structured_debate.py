@@ -7,11 +7,12 @@ visits doubtful leaves again.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
@@ -34,13 +35,31 @@ class TreeStructuredDebate(Debate, subtree.Position):
     """What all below the root found; kept only where a second pass may need it."""
     leaves: list[str]
     """Those that a second pass visits."""
-    failed: NotRequired[bool]
+    failed: bool
     """True when the answer writer failed for good."""
 
 
-async def opening(state: Question, runtime: Runtime[Context]) -> subtree.Position:
+class Opened(subtree.Position):
+    """What a question begins with, whatever a host's thread still holds of an earlier one."""
+
+    finding: Overwrite
+    findings: Overwrite
+    certified: Overwrite
+    failed: bool
+
+
+async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
     """The question becomes the root of a tree, with the whole budget of nodes."""
-    return {"id": "0", "path": [], "depth": 0, "budget": settings(runtime).max_nodes}
+    return {
+        "id": "0",
+        "path": [],
+        "depth": 0,
+        "budget": settings(runtime).max_nodes,
+        "finding": Overwrite({}),
+        "findings": Overwrite([]),
+        "certified": Overwrite([]),
+        "failed": False,
+    }
 
 
 def after_tree(

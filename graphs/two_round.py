@@ -5,10 +5,12 @@ A baseline of TSD. Paper: Tree-Structured Debate, Experiments (Two-round debate)
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired
+from typing import Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
@@ -16,7 +18,8 @@ from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.critic import critic
 from dialectree.nodes.explorer import ROUNDS, Spoken, explorer
 from dialectree.nodes.failures import FAILED, may_fail
-from dialectree.nodes.opening import opening
+from dialectree.nodes.opening import Afresh
+from dialectree.nodes.opening import opening as opened
 from dialectree.nodes.synthesiser import synthesiser
 from dialectree.state import Debate, Question, Ruling
 
@@ -24,10 +27,23 @@ from dialectree.state import Debate, Question, Ruling
 class TwoRound(Debate, Spoken):
     """A question and what explorer and critic say of it."""
 
-    broken_off: NotRequired[bool]
+    broken_off: bool
     """True when the explorer or the critic failed for good."""
-    failed: NotRequired[bool]
+    failed: bool
     """True when the synthesis did."""
+
+
+class Opened(Afresh):
+    """Nothing is said yet."""
+
+    transcript: Overwrite
+    broken_off: bool
+
+
+async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
+    """The question."""
+    afresh = await opened(state, runtime)
+    return {**afresh, "transcript": Overwrite([]), "broken_off": False}
 
 
 class BrokenOff(TypedDict):

@@ -23,7 +23,6 @@ class AnswererReply(BaseModel):
 
 async def answerer(state: Question, runtime: Runtime[Context]) -> Ruling:
     """Answers at once."""
-    tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
     reply = await ask(
         runtime,
         Place("0", "answerer", "answer", 0),

@@ -43,7 +43,7 @@ def offered(answers: Sequence[str]) -> dict[str, list[str]]:
     """The answers as a suggestion for the schema; none where one is too long to be spelt out."""
     if not answers or any(len(answer) > _SHORT for answer in answers):
         return {}
-    return {"answer": list(answers)}
+    return {"answer": list(dict.fromkeys(answers))}
 
 
 def tokens(*answers: str) -> int:

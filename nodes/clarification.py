@@ -35,7 +35,12 @@ async def clarification(state: Unclear, runtime: Runtime[Context]) -> Clarified:
     Nothing else happens here: the step runs again from its start when the answer comes.
     """
     request = " ".join(state["unclear"])
-    asked = {"node": state["id"], "question": state["question"], "request": request}
+    asked = {
+        "node": state["id"],
+        "kind": "clarification",
+        "question": state["question"],
+        "request": request,
+    }
     answer = " ".join(str(interrupt(asked) or "").split())
     note = f"the person answered: {answer}" if answer else "the person gave no answer"
     told = {"note": note, "answer": answer}

@@ -78,12 +78,11 @@ def blocks(
     *,
     until: Phase,
     first: Side = "a",
-    in_turn: bool = True,
     under_way: bool = False,
 ) -> list[Block]:
     """The transcript up to and with the phase ``until``, ``first``'s words before the other's.
 
-    A cross-examination in turn keeps its own order: b has read what a wrote. Where a side proposed
+    The cross-examination keeps its own order: b may have read what a wrote. Where a side proposed
     twice, its last proposal is the one that counts. Of a phase that only one side has spoken in,
     the other's part was lost, unless the phase is still ``under_way``: silence would look like
     having nothing to say.
@@ -93,7 +92,7 @@ def blocks(
         lines = {side: _lines(said, phase, side) for side in SIDES}
         if any(lines.values()) and not (under_way and phase == until):
             lines = {side: spoken or [_LOST] for side, spoken in lines.items()}
-        in_order = SIDES if phase == "cross_examination" and in_turn else (first, other(first))
+        in_order = SIDES if phase == "cross_examination" else (first, other(first))
         for side in in_order:
             if lines[side]:
                 found.append({"phase": _TITLES[phase], "side": side, "lines": lines[side]})

@@ -102,7 +102,6 @@ async def _rule(
     candidates = read_from(first, state["candidates"])
     labels = sorted(candidates)
     neither = [UNCERTAIN] if context.allow_uncertain else []
-    in_turn = context.cross_examination == "in_turn"
     step = int(mismatch is not None)
     who = "" if order == "as_held" else order
     reply = await ask(
@@ -116,7 +115,7 @@ async def _rule(
         question=state["question"],
         background=state["background"],
         candidates=candidates,
-        blocks=blocks(state, until="uncertainty", first=first, in_turn=in_turn),
+        blocks=blocks(state, until="uncertainty", first=first),
         allow_uncertain=context.allow_uncertain,
         mismatch=mismatch,
     )
@@ -139,20 +138,20 @@ async def person(state: ToRule, runtime: Runtime[Context]) -> Rulings:
     context = settings(runtime)
     candidates = read_from(state["first"], state["candidates"])
     labels = [*sorted(candidates), *([UNCERTAIN] if context.allow_uncertain else [])]
-    in_turn = context.cross_examination == "in_turn"
     request = f"Which answer is right? Reply with one of: {', '.join(labels)}"
     asked = {
         "node": state["id"],
         "kind": "judge",
         "question": state["question"],
-        "transcript": _readable(state, candidates, in_turn=in_turn),
+        "transcript": _readable(state, candidates),
         "request": request,
     }
     said = _label(interrupt(asked))
     while said and said not in labels:
-        said = _label(interrupt({**asked, "request": f"{said[:80]!r} is no such label. {request}"}))
+        again = f"{said[:80]!r} is no such label. {request}"
+        said = _label(interrupt({**asked, "request": again}))
     note = f"the person ruled {said}" if said else "the person gave no ruling"
-    tell(runtime, state["id"], "clarified", {"note": note, "answer": said})
+    tell(runtime, state["id"], "clarified", {"of": "judge", "note": note, "answer": said})
     ruled: Ruled = {
         "order": "as_held",
         "label": said,
@@ -171,11 +170,11 @@ def _label(answer: object) -> str:
     return letter(str(answer or ""))
 
 
-def _readable(state: ToRule, candidates: Mapping[str, str], *, in_turn: bool) -> str:
+def _readable(state: ToRule, candidates: Mapping[str, str]) -> str:
     """The whole exchange as a text for a person."""
     who = {label: side_of(label, state["candidates"]) for label in candidates}
     parts = [f"{label}: {_line(text)} (debater {who[label]})" for label, text in candidates.items()]
-    for block in blocks(state, until="uncertainty", first=state["first"], in_turn=in_turn):
+    for block in blocks(state, until="uncertainty", first=state["first"]):
         held = state["candidates"][block["side"]]["label"]
         parts.append(f"\nDebater {block['side']} ({held}), {block['phase']}")
         parts += [f"  {_line(name)}: {_line(text)}" for name, text in block["lines"]]

@@ -166,6 +166,9 @@ def outcome(
     if len(trees) > 1:
         told.append((root, "weighed", {"strength": probability}))
     ruled = verdict(probability, arguments, trees)
+    if probability is not None and None in found:
+        note = f"{found.count(None)} of {len(found)} trees could not be weighed and do not count"
+        ruled["notes"].append(note)
     settled = None
     if ruled["label"] is not None:
         settled = {"answer": ruled["label"], "rationale": "", "confidence": probability}
@@ -225,9 +228,9 @@ def explanation(arguments: Sequence[Argument], trees: Sequence[Tree]) -> str | N
 
 
 def mean(strengths: Sequence[float | None]) -> float | None:
-    """The mean of the trees' strengths; None as soon as one of them has none."""
+    """The mean of the strengths of the trees that have one; None where none has."""
     known = [strength for strength in strengths if strength is not None]
-    return fmean(known) if known and len(known) == len(strengths) else None
+    return fmean(known) if known else None
 
 
 def _told(tree: Tree) -> Iterator[Told]:

@@ -43,8 +43,13 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     else:
         view = Lines(Console(stderr=True, quiet=quiet), question, lambda: spoken)
 
+    shown = set[str]()
+
     async def person(asked: Mapping[str, str]) -> str:
         with view.pause():
+            known = asked.get("transcript", "")
+            asked = {**asked, "transcript": "" if known in shown else known}
+            shown.add(known)
             return await asyncio.to_thread(_ask, asked)
 
     fault: DialectreeError | None = None
@@ -124,6 +129,9 @@ def _explain(run: Started | Contesting, status: int, fault: DialectreeError | No
     if status == 5:
         for node, failure in record.degraded():
             _notice(f"node {node}: {failure.role} failed: {failure.fault}")
+        for name, part in record.tree.nodes.items():
+            if part.status == "missing" and not part.failures and name != record.tree.root:
+                _notice(f"node {name}: unresolved")
         _notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if fault is not None:
         _notice(str(fault))

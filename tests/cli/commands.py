@@ -51,6 +51,6 @@ def refused(done: Done, said: str) -> None:
 
 
 def runs() -> list[Path]:
-    """The folders of all runs, the oldest first."""
+    """The folders of all runs."""
     folder = Path("runs")
-    return sorted(folder.iterdir()) if folder.exists() else []
+    return [*folder.iterdir()] if folder.exists() else []

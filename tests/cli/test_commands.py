@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -289,13 +290,27 @@ def test_settings_come_from_the_environment_and_a_file(endpoint: LocalEndpoint) 
     assert record["models"]["leaf_judge"].startswith("openai:any")
 
 
-def test_help_lists_every_setting_as_a_flag() -> None:
-    from dialectree.context import Context
+@pytest.mark.parametrize(
+    ("command", "protocol"), [("answer", "tsd"), ("decide", "rsd"), ("verify", "art")]
+)
+def test_help_lists_the_settings_of_its_protocol_and_those_of_all_as_flags(
+    command: str, protocol: str
+) -> None:
+    from dialectree.context import OWN_SETTINGS, Context
 
-    shown = run("answer", "--help", env={**os.environ, "COLUMNS": "200"}).stdout
-    not_flags = {"roles": "--role", "prices": "--price"}
-    for name in Context.model_fields:
-        assert not_flags.get(name, f"--{name.replace('_', '-')}") in shown
+    shown = run(command, "--help", env={**os.environ, "COLUMNS": "200"}).stdout
+    named = {"roles": "role", "prices": "price"}
+    of_others = frozenset[str]().union(*OWN_SETTINGS.values()) - OWN_SETTINGS[protocol]
+    flags = {
+        f"--{named.get(name, name).replace('_', '-')}"
+        for name in Context.model_fields
+        if name not in of_others
+    }
+    beside = {"--method", "--runs", "--json", "--quiet", "--help", "--no-cache"}
+    if command == "decide":
+        beside |= {"--option", "--gold"}
+    assert set(re.findall(r"--[a-z-]+", shown.partition("Options:")[2])) >= flags | beside
+    assert set(re.findall(r"^ +(?:-\w, *)?(--[a-z-]+)", shown, re.MULTILINE)) <= flags | beside
 
 
 def test_bytes_that_are_no_text_are_replaced(answer: Answer) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +42,22 @@ def run(made: Path) -> str:
     """The id of the run, in the working folder."""
     shutil.copytree(made, Path("runs") / made.name)
     return made.name
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unreachable(
+    made: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[subprocess.Popen[str]]:
+    """A contest that nobody answers: it takes ten seconds to give up, so it begins at once."""
+    folder = tmp_path_factory.mktemp("unreachable")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
+    words = ["contest", str(made), "--add", "support:0", "Yes.", "--model", f"openai:any@{address}"]
+    program = Path(sys.executable).with_name("dialectree")
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([program, *words, "--json", "--no-cache"], cwd=folder, **pipes) as begun:
+        yield begun
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -91,10 +110,11 @@ def test_what_it_prints_says_what_moved_and_why(run: str) -> None:
     assert "comparison of 0.0 and 0.2 flipped; comparison of 0.1 and 0.3 voided; " in done.out
     assert "\n  0.2: " in done.out and " -> " in done.out
     assert done.err.startswith("dialectree: 0 calls, ")
-    shown = command("show", runs()[-1].name)
+    (new,) = (path.name for path in runs() if path.name != run)
+    shown = command("show", new)
     assert shown.status == 0 and f"This contests run {run}" in shown.out
-    assert "flipped" in command("show", runs()[-1].name, "--md").out
-    assert command("show", runs()[-1].name, "--node", "0.2").status == 0
+    assert "flipped" in command("show", new, "--md").out
+    assert command("show", new, "--node", "0.2").status == 0
 
 
 def test_dropping_the_strongest_attacker_helps_and_the_label_is_said(run: str) -> None:
@@ -213,3 +233,13 @@ def test_an_addition_that_nobody_can_judge_is_left_out_and_said(run: str) -> Non
     assert "node 0.4: scorer failed" in done.err
     assert "0.4 is left out: it has no strength" in done.record["tree"]["nodes"]["0"]["notes"]
     assert done.record["verdict"] == record_of(run)["verdict"]
+
+
+def test_an_addition_that_nobody_answers_is_broken_off(
+    made: Path, unreachable: subprocess.Popen[str]
+) -> None:
+    out, err = unreachable.communicate(timeout=60)
+    record = json.loads(out)
+    assert (unreachable.returncode, record["status"]) == (3, "partial")
+    assert record["models"]["scorer"].partition("@")[2] in err
+    assert f"contest {made.name} again" in err and "Traceback" not in err

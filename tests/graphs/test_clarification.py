@@ -87,7 +87,12 @@ def test_an_unclear_question_stops_the_run_at_the_root_and_says_what_is_missing(
     host = Host(model, opened)
     stops = asyncio.run(host.drive({"question": QUESTION}))
     assert {node: stop.value for node, stop in stops.items()} == {
-        "0": {"node": "0", "question": QUESTION, "request": REQUEST}
+        "0": {
+            "node": "0",
+            "kind": "clarification",
+            "question": QUESTION,
+            "request": REQUEST,
+        }
     }
     assert len(model.calls) == 3
     assert host.verdict is None

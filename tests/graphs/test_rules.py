@@ -88,7 +88,7 @@ def test_the_whole_drawing_shows_every_role_as_a_step_of_its_own() -> None:
     }
     for role in METHODS["tsd"].roles:
         assert spoken_by.get(role, {role}) <= steps
-    assert {name for name in drawn if name.startswith("second_pass:leaf_again:debater")}
+    assert {name for name in drawn if name.startswith("second_pass:leaf_again:leaf_debate:debater")}
 
 
 # Schemas

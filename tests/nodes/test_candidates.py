@@ -129,5 +129,5 @@ def test_long_answers_are_shortened_where_they_are_only_named_and_get_room_to_be
     short, long = "x" * 200, "x" * 3000
     assert (shortened(short), shortened(long)) == (short, "x" * 200 + "…")
     assert (tokens(), tokens(short), tokens(short, long)) == (0, 0, 1000)
-    assert offered([short, "y"]) == {"answer": [short, "y"]}
+    assert offered([short, "y", "y"]) == {"answer": [short, "y"]}
     assert offered([short, long]) == offered([]) == {}

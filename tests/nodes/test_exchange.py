@@ -59,8 +59,7 @@ def test_a_transcript_ends_with_the_phase_that_is_named(count: int) -> None:
     assert read(until=PHASES[count - 1]) == [(s, t) for t in TITLES[:count] for s in "ab"]
 
 
-def test_the_side_that_comes_first_does_so_in_every_phase_but_a_cross_examination_in_turn() -> None:
-    assert read(first="b", in_turn=False) == [(s, t) for t in TITLES for s in "ba"]
+def test_the_side_that_comes_first_does_so_in_every_phase_but_the_cross_examination() -> None:
     kept = [(s, t) for t in TITLES for s in ("ab" if t == "cross-examination" else "ba")]
     assert read(first="b") == kept
 

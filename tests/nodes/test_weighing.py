@@ -93,9 +93,9 @@ def test_a_disagreement_is_one_pair_with_two_winners_in_its_two_orders() -> None
 
 @pytest.mark.parametrize(
     ("strengths", "expected"),
-    [([0.25], 0.25), ([0.25, 0.75, 0.5], 0.5), ([0.5, None], None), ([None], None), ([], None)],
+    [([0.25], 0.25), ([0.25, 0.75, 0.5], 0.5), ([0.5, None], 0.5), ([None], None), ([], None)],
 )
-def test_the_mean_of_an_ensemble_needs_all_of_its_trees(
+def test_the_mean_of_an_ensemble_is_that_of_the_trees_that_stand(
     strengths: list[float | None], expected: float | None
 ) -> None:
     assert mean(strengths) == expected

@@ -1,0 +1,122 @@
+"""A leaf of TSD as another protocol takes it: as two candidates, as a claim, and back."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from dialectree.context import Context, settings
+from dialectree.events import tell
+from dialectree.nodes.candidates import Candidate, Side, drawn
+from dialectree.nodes.kinds import Finding, Judged
+from dialectree.nodes.sides import is_polar
+from dialectree.nodes.switching_verdict import Outcome
+
+YES: Candidate = {"label": "A", "text": "Yes"}
+NO: Candidate = {"label": "B", "text": "No"}
+
+
+class Leaf(TypedDict):
+    """The leaf."""
+
+    id: str
+    question: str
+    path: list[str]
+    take: int
+    facts: list[str]
+    unclear: list[str]
+
+
+class Paired(TypedDict):
+    """What a role-switching debate about it begins with."""
+
+    background: list[str]
+    options: list[Candidate]
+    held: bool
+    candidates: dict[Side, Candidate]
+    first: Side
+
+
+async def pairing(state: Leaf, runtime: Runtime[Context]) -> Paired:
+    """A polar question has the candidates Yes and No; any other is open."""
+    polar = is_polar(state["question"])
+    return {
+        "background": [
+            *(f"This is part of a larger question: {question}" for question in state["path"]),
+            *(f"Settled elsewhere in the same inquiry: {fact}" for fact in state["facts"]),
+            *(f"Left open by the question: {gap}" for gap in state["unclear"]),
+        ],
+        "options": [YES, NO] if polar else [],
+        "held": polar,
+        "candidates": _drawn(state, settings(runtime).seed) if polar else {},
+        "first": "a",
+    }
+
+
+def _drawn(state: Leaf, seed: int) -> dict[Side, Candidate]:
+    return drawn(YES, NO, seed, state["id"], str(state["take"]), state["question"])
+
+
+class Decided(Leaf):
+    """A leaf after its role-switching debate."""
+
+    outcome: Outcome
+
+
+async def decided(state: Decided) -> Judged:
+    """The winner is the leaf's answer; its judge's confidence is the leaf's."""
+    outcome = state["outcome"]
+    won = outcome["candidate"]
+    answer = None if won is None else won["text"]
+    return {"finding": _finding(state, answer, outcome["rationale"], outcome["confidence"])}
+
+
+class Claim(TypedDict):
+    """A polar question as a claim."""
+
+    claim: str
+
+
+async def claiming(state: Leaf) -> Claim:
+    """The claim that the answer is yes; nothing is put into other words."""
+    return {"claim": f"The answer to the question “{state['question']}” is yes."}
+
+
+class Verified(Leaf):
+    """A leaf after its argument tree."""
+
+    probability: float | None
+
+
+async def verified(state: Verified, runtime: Runtime[Context]) -> Judged:
+    """Yes where the claim is likelier true than not; as sure as the answer is probable."""
+    probability = state["probability"]
+    if probability is None:
+        return {"finding": _finding(state, None, "", None)}
+    answer = "Yes" if probability > 0.5 else "No"
+    confidence = probability if probability > 0.5 else 1 - probability
+    rationale = (
+        f"An argument tree gives the claim that it is so a probability of {probability:.2f}."
+    )
+    verdict = {
+        "answer": answer,
+        "rationale": rationale,
+        "confidence": confidence,
+        "local_confidence": confidence,
+    }
+    told = {"take": 1, "verdict": verdict, "provenance": [state["id"]]}
+    tell(runtime, state["id"], "settled", told)
+    return {"finding": _finding(state, answer, rationale, confidence)}
+
+
+def _finding(state: Leaf, answer: str | None, rationale: str, confidence: float | None) -> Finding:
+    return {
+        "id": state["id"],
+        "question": state["question"],
+        "answer": answer,
+        "rationale": rationale,
+        "confidence": confidence,
+        "leaves": [] if answer is None else [state["id"]],
+        "unclear": state["unclear"],
+        "take": state["take"],
+    }

@@ -1,0 +1,171 @@
+"""``dialectree.decide``, ``verify`` and ``contest`` from Python, their twins, and both as tools."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from langchain_core.tools import StructuredTool
+
+import dialectree
+from benchmarks.endpoint import LocalEndpoint
+from dialectree.contests import Add, Drop, Restore, Set
+from dialectree.errors import InputError, RunFolderError, SettingsError
+from dialectree.records import Event
+
+CLAIM = "Chameleons change colour mainly for camouflage."
+QUESTION = "Is it yes or no?"
+YES_NO = ["yes", "no"]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with LocalEndpoint(seed=3) as endpoint:
+        yield f"openai:any@{endpoint.url}"
+
+
+def kept(record: dialectree.RunRecord, runs: str = "runs") -> dialectree.RunRecord:
+    """The record as it lies in the folder."""
+    return dialectree.RunRecord.read((Path(runs) / record.run_id / "run.json").read_text())
+
+
+def but_for_times_and_ids(record: dialectree.RunRecord) -> dict[str, Any]:
+    told = record.model_dump(exclude={"run_id", "started", "ended", "contest"})
+    del told["usage"]["wall_s"]
+    return told
+
+
+def test_decide_returns_the_record_that_lies_in_the_folder(model: str) -> None:
+    record = dialectree.decide(QUESTION, YES_NO, model=model, runs="elsewhere")
+    assert (record.protocol, record.method) == ("rsd", "rsd")
+    assert record.input == {"question": QUESTION, "options": YES_NO}
+    assert record.status in ("answered", "unresolved")
+    assert kept(record, "elsewhere") == record
+
+
+def test_an_open_question_has_no_options(model: str) -> None:
+    record = dialectree.decide("Why is the sky blue?", model=model, method_name="basic")
+    assert (record.method, record.input) == ("basic", {"question": "Why is the sky blue?"})
+
+
+def test_the_gold_answer_reaches_an_evaluation(model: str) -> None:
+    record = dialectree.decide(QUESTION, YES_NO, gold="B", candidates="oracle", model=model)
+    assert record.input["gold"] == "B"
+    with pytest.raises(InputError, match="--gold LABEL"):
+        dialectree.decide(QUESTION, YES_NO, candidates="oracle", model=model)
+
+
+def test_a_program_can_be_the_judge(model: str) -> None:
+    asked: list[Mapping[str, str]] = []
+
+    async def ask(request: Mapping[str, str]) -> str:
+        asked.append(request)
+        return "b"
+
+    record = dialectree.decide(QUESTION, YES_NO, judge="me", ask=ask, model=model)
+    assert record.verdict is not None
+    assert (record.verdict.label, record.verdict.answer) == ("B", "no")
+    (request,) = asked
+    assert request["question"] == QUESTION and "yes" in request["transcript"]
+
+
+def test_verify_returns_a_probability_and_the_tree_behind_it(model: str) -> None:
+    told: list[Event] = []
+    record = dialectree.verify(CLAIM, model=model, breadth=2, watch=told.append)
+    assert record.verdict is not None
+    assert record.verdict.confidence == record.tree.nodes["0"].strength
+    assert record.verdict.confidence_source == "P(claim)"
+    assert kept(record) == record
+    assert [event.kind for event in told][-1] == "concluded"
+    assert dialectree.verify(CLAIM, model=model, method_name="direct").usage.calls == 1
+
+
+def test_contest_returns_what_a_change_comes_to(model: str) -> None:
+    old = dialectree.verify(CLAIM, model=model)
+    told: list[Event] = []
+    new = dialectree.contest(old.run_id, [Drop("0.1")], watch=told.append)
+    assert new.contest is not None and new.contest.run == old.run_id
+    assert kept(new) == new and kept(old) == old
+    assert [event.kind for event in told][:2] == ["contested", "weighed"]
+    back = dialectree.contest(Path("runs") / new.run_id, [Restore("0.1")], runs="more")
+    assert kept(back, "more").verdict == old.verdict
+    added = dialectree.contest(old.run_id, [Add("support", "0", "So it is.")], cache=False)
+    assert added.usage.calls >= 2
+    settings: dict[str, Any]
+    for wishes, settings in (
+        ([], {}),
+        ([Drop("7")], {}),
+        (cast(Any, Drop("0.1")), {}),
+        ([Set("0.1", 0.2)], {"blend": 0.1}),
+    ):
+        with pytest.raises(InputError):
+            dialectree.contest(old.run_id, wishes, **settings)
+    with pytest.raises(RunFolderError, match="there is no run"):
+        dialectree.contest("nothing", [Drop("0.1")])
+
+
+def test_the_twins_give_the_same_and_do_not_mix(model: str) -> None:
+    async def at_once() -> list[dialectree.RunRecord]:
+        decided, verified = await asyncio.gather(
+            dialectree.adecide(QUESTION, YES_NO, model=model),
+            dialectree.averify(CLAIM, model=model),
+        )
+        return [decided, verified, await dialectree.acontest(verified.run_id, [Drop("0.0")])]
+
+    async def notebook() -> list[dialectree.RunRecord]:
+        verified = dialectree.verify(CLAIM, model=model)
+        decided = dialectree.decide(QUESTION, YES_NO, model=model)
+        return [decided, verified, dialectree.contest(verified.run_id, [Drop("0.0")])]
+
+    one, other = asyncio.run(at_once()), asyncio.run(notebook())
+    assert [but_for_times_and_ids(r) for r in one] == [but_for_times_and_ids(r) for r in other]
+    assert len({record.run_id for record in [*one, *other]}) == 6
+
+
+def test_wrong_input_is_said_before_a_folder_is_made() -> None:
+    wrong: list[tuple[str, Callable[[], object]]] = [
+        ("one option", lambda: dialectree.decide(QUESTION, ["yes"])),
+        ("the options are one text", lambda: dialectree.decide(QUESTION, "yes")),
+        ("the same", lambda: dialectree.decide(QUESTION, ["yes", " Yes"])),
+        ("known: rsd", lambda: dialectree.decide(QUESTION, YES_NO, method_name="art")),
+        ("known: art", lambda: dialectree.verify(CLAIM, method_name="tsd")),
+        ("this is a question", lambda: dialectree.verify(QUESTION)),
+        ("the question is empty", lambda: dialectree.verify(" ")),
+        ("--breadth", lambda: dialectree.verify(CLAIM, breadth=0)),
+    ]
+    for match, work in wrong:
+        with pytest.raises(InputError, match=match):
+            work()
+    with pytest.raises(SettingsError, match="no such setting"):
+        dialectree.verify(CLAIM, depht=1)
+    assert not Path("runs").exists()
+
+
+def fields(tool: StructuredTool) -> set[str]:
+    return {*tool.args}
+
+
+def test_a_tool_decides(model: str) -> None:
+    tool = dialectree.as_tool("rsd", model=model, runs="of_tools")
+    assert (tool.name, fields(tool)) == ("dialectree_rsd", {"question", "options"})
+    said = tool.invoke({"question": QUESTION, "options": YES_NO})
+    assert re.search(r"Run: |\(run ", said)
+    assert asyncio.run(tool.ainvoke({"question": QUESTION, "options": YES_NO})) is not None
+    assert len([*Path("of_tools").iterdir()]) == 2
+    open_question = dialectree.as_tool("self_consistency", samples=2, model=model)
+    assert open_question.name == "dialectree_self_consistency"
+    assert isinstance(open_question.invoke({"question": "Why is the sky blue?"}), str)
+
+
+def test_a_tool_verifies(model: str) -> None:
+    tool = dialectree.as_tool("art", model=model)
+    assert (tool.name, fields(tool)) == ("dialectree_art", {"claim"})
+    said = tool.invoke({"claim": CLAIM})
+    assert re.match(r"(True|False)\n", said)
+    assert re.search(r"\nP\(claim\): \S+\. Run: \d{8}-\d{6}-[0-9a-f]{6}\.\Z", said)
+    assert "claim" in tool.description
+    assert re.match(r"True|False", dialectree.as_tool("cot", model=model).invoke({"claim": CLAIM}))
