@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dialectree.conduct import Ask, Watch, start
+from dialectree.conduct import Ask, Watch, require_judge, start
 from dialectree.contests import Wish
 from dialectree.contests import start as contesting
 from dialectree.context import build
@@ -131,7 +131,9 @@ async def _debate(
     settings: Mapping[str, Any],
     **more: Any,
 ) -> RunRecord:
-    run = start(chosen, question, build(**settings), Path(runs), **more)
+    context = build(**settings)
+    require_judge(chosen, context, ask)
+    run = start(chosen, question, context, Path(runs), **more)
     return await run.conduct(ask=ask, watch=watch)
 
 

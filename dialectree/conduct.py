@@ -54,7 +54,7 @@ class Started:
 
     def asks(self) -> bool:
         """True where the settings give a person something to say."""
-        judges = self.context.judge == "me" and "judge" in self.record.models
+        judges = self.context.judge == "me" and "judge" in self.method.speakers(self.context)
         return self.context.ask or judges
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
@@ -64,10 +64,15 @@ class Started:
         it is. Raises Halted, ModelUnavailable or InputError with the record already on disk.
         """
         if self.record.status in ("running", "partial"):
-            if ask is None and self.context.judge == "me" and "judge" in self.record.models:
-                raise InputError("--judge me: nobody is there to rule")
+            require_judge(self.method, self.context, ask)
             await _conduct(self, ask, watch)
         return self.record
+
+
+def require_judge(chosen: Method, context: Context, ask: Ask | None) -> None:
+    """InputError where a person should judge and nobody is there."""
+    if ask is None and context.judge == "me" and "judge" in chosen.speakers(context):
+        raise InputError("--judge me: nobody is there to rule")
 
 
 def start(

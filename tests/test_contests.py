@@ -139,11 +139,12 @@ def run_of(made: Made) -> RunFolder:
         verdict["confidence_source"] = None
     events = _events([*made.told, *came.told, ("0", "concluded", verdict)])
     tree, concluded = fold(events)
+    lost = any(node.kind == "claim" and node.status == "missing" for node in tree.nodes.values())
     record = RunRecord(
         run_id=folder.run_id,
         protocol="art",
         method="art",
-        status="answered" if concluded and concluded.answer else "unresolved",
+        status="unresolved" if verdict["answer"] is None else "degraded" if lost else "answered",
         input={"question": "It is so."},
         settings=made.settings,
         verdict=concluded,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dialectree.records import Comparison, Node, RunRecord
+from dialectree.records import Comparison, Contest, Node, RunRecord
 from dialectree.report import words
 
 _SEMANTICS = {
@@ -222,8 +222,9 @@ def moved(record: RunRecord) -> list[Moved]:
     return [Moved(s.node, texts.get(s.node, ""), s.before, s.after) for s in path]
 
 
-def outcome(probability: float | None) -> str:
-    """``0.62, True``."""
-    if probability is None:
-        return "not determined"
-    return f"{words.figure(probability)}, {probability > 0.5}"
+def outcome(contest: Contest) -> str:
+    """``0.675 → 0.684, True``, ``0.42 → 0.61, False → True``."""
+    labels = [
+        "not determined" if p is None else str(p > 0.5) for p in (contest.before, contest.after)
+    ]
+    return f"{words.move(contest.before, contest.after)}, {' → '.join(dict.fromkeys(labels))}"

@@ -28,10 +28,10 @@ def contest(record: RunRecord) -> Iterator[str]:
     yield f"This contests run {escaped(made.run)}."
     if made.changes:
         yield "\n".join(f"- {escaped(change)}" for change in made.changes)
-    yield f"P(claim): **{arguments.outcome(made.before)} → {arguments.outcome(made.after)}**"
+    yield f"P(claim): **{arguments.outcome(made)}**"
     yield from ([quoted(made.why)] if made.why else [])
     steps = [
-        f"- {escaped(step.node)}: {words.figure(step.before)} → {words.figure(step.after)}, "
+        f"- {escaped(step.node)}: {words.move(step.before, step.after)}, "
         f"{escaped(words.line(step.text, 160)) or '–'}"
         for step in arguments.moved(record)
     ]

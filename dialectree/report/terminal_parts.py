@@ -41,11 +41,10 @@ def contest(record: RunRecord) -> Iterator[RenderableType]:
     yield Rule(Text("Contested", "bold"), align="left", style=SOFT)
     yield Text(f"This contests run {words.line(made.run, 80)}.")
     yield from (Text(f"· {words.line(change, 2000)}") for change in made.changes)
-    before, after = arguments.outcome(made.before), arguments.outcome(made.after)
-    yield Text(f"P(claim) {before} → {after}", "bold")
+    yield Text(f"P(claim) {arguments.outcome(made)}", "bold")
     yield from ([Text(words.clean(made.why))] if made.why else [])
     for step in arguments.moved(record):
-        moved = f"{words.figure(step.before)} → {words.figure(step.after)}"
+        moved = words.move(step.before, step.after)
         yield Text.assemble(
             ("  ", ""), (f"{step.node} ", ACCENT), f"{moved} ", (words.line(step.text, 48), SOFT)
         )

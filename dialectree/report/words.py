@@ -68,6 +68,16 @@ def figure(value: float | None) -> str:
     return f"{value:.{digits}f}"
 
 
+def move(before: float | None, after: float | None) -> str:
+    """``0.675 → 0.684``: as many digits as it takes to see that two strengths differ."""
+    shown = figure(before), figure(after)
+    for digits in range(3, 7):
+        if before is None or after is None or before == after or shown[0] != shown[1]:
+            break
+        shown = f"{before:.{digits}f}", f"{after:.{digits}f}"
+    return " → ".join(shown)
+
+
 def count(number: int, one: str, many: str | None = None) -> str:
     """``1 call``, ``1,204 calls``."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -125,7 +125,7 @@ def test_an_ensemble_shows_what_its_mean_is_of(shown: Shown) -> None:
 def test_a_contest_says_what_was_changed_and_what_it_did(shown: Shown) -> None:
     said = flat(shown(sample_art.contested()))
     assert "20260130-090000-ffffff" in said
-    top = said.index("0.41, False → 0.51, True")
+    top = said.index("0.41 → 0.51, False → True")
     assert said.index("0.0 against 0.1: flipped") < top < said.index(sample_art.WHY)
     assert "0.97 → 0.82" in said and "0.25 → –" in said
     assert "flipped by a person" in said and "voided by a person: counts for nobody" in said
@@ -148,7 +148,7 @@ def test_a_contest_that_is_not_reckoned_yet_is_shown(shown: Shown) -> None:
     assert record.contest is not None
     record.contest.after, record.contest.path, record.contest.why = None, [], ""
     record.verdict, record.status, record.tree = None, "running", Tree()
-    assert "0.41, False → not determined" in flat(shown(record))
+    assert "0.41 → –, False → not determined" in flat(shown(record))
 
 
 @everywhere
