@@ -20,7 +20,7 @@ DialectreeError                 1   a fault of ours
 from __future__ import annotations
 
 
-class DialectreeError(Exception):
+class DialectreeError(RuntimeError):
     """The root of the family; ``status`` is the exit status of the command line."""
 
     status = 1

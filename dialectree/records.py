@@ -384,7 +384,8 @@ def _add(node: Node, event: Event) -> None:
         case "stopped":
             node.kind, node.stopped, node.children = "leaf", str(data["why"]), []
         case "branched":
-            node.kind, node.stopped = _kind(data), None
+            node.kind = _kind(data)
+            node.stopped = None if node.kind == "branch" else node.stopped
             node.children = [str(child) for child in _list(data["children"])]
         case "failed":
             failure = Failure.model_validate(data)

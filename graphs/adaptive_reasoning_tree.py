@@ -22,8 +22,9 @@ from dialectree.graphs import argument_growth
 from dialectree.nodes.arguments import Grown, Scored
 from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import may_fail
+from dialectree.nodes.kinds import Node
 from dialectree.nodes.scorer import Claim, Scores, claim_scorer
-from dialectree.nodes.weighing import NEUTRAL, Weighing, weighing
+from dialectree.nodes.weighing import NEUTRAL, ToWeigh, Weighing, weighing, weighing_alone
 from dialectree.state import Debate, Question, Ruling
 
 
@@ -131,7 +132,7 @@ def adaptive_reasoning_tree(
         AdaptiveReasoningTree, context_schema=Context, input_schema=Question, output_schema=Ruling
     )
     builder.add_node("opening", opening)
-    _grow_and_weigh(builder)
+    _grow_and_weigh(builder, weighing)
     builder.add_node("conclusion", conclusion)
     builder.add_edge("weighing", "conclusion")
     builder.add_edge("conclusion", END)
@@ -151,12 +152,14 @@ def leaf_tree() -> CompiledStateGraph[AdaptiveReasoningTree, Context, Leaf, Weig
         AdaptiveReasoningTree, context_schema=Context, input_schema=Leaf, output_schema=Weighing
     )
     builder.add_node("opening", opening)
-    _grow_and_weigh(builder)
+    _grow_and_weigh(builder, weighing_alone)
     builder.add_edge("weighing", END)
     return builder.compile(name="leaf_tree")
 
 
-def _grow_and_weigh(builder: StateGraph[AdaptiveReasoningTree, Context, Any, Any]) -> None:
+def _grow_and_weigh(
+    builder: StateGraph[AdaptiveReasoningTree, Context, Any, Any], weighing: Node[ToWeigh, Weighing]
+) -> None:
     """From the opening to the weights."""
     unscored: Scores = {"scores": []}
     builder.add_node("grow", argument_growth.grow)

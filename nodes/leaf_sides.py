@@ -8,9 +8,11 @@ from typing_extensions import TypedDict
 from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.nodes.candidates import Candidate, Side, drawn
+from dialectree.nodes.failures import missing
 from dialectree.nodes.kinds import Finding, Judged
 from dialectree.nodes.sides import is_polar
 from dialectree.nodes.switching_verdict import Outcome
+from dialectree.nodes.weighing import NEUTRAL, Weighing
 
 YES: Candidate = {"label": "A", "text": "Yes"}
 NO: Candidate = {"label": "B", "text": "No"}
@@ -40,6 +42,7 @@ class Paired(TypedDict):
 async def pairing(state: Leaf, runtime: Runtime[Context]) -> Paired:
     """A polar question has the candidates Yes and No; any other is open."""
     polar = is_polar(state["question"])
+    place = (state["id"], str(state["take"]), state["question"])
     return {
         "background": [
             *(f"This is part of a larger question: {question}" for question in state["path"]),
@@ -48,13 +51,9 @@ async def pairing(state: Leaf, runtime: Runtime[Context]) -> Paired:
         ],
         "options": [YES, NO] if polar else [],
         "held": polar,
-        "candidates": _drawn(state, settings(runtime).seed) if polar else {},
+        "candidates": drawn(YES, NO, settings(runtime).seed, *place) if polar else {},
         "first": "a",
     }
-
-
-def _drawn(state: Leaf, seed: int) -> dict[Side, Candidate]:
-    return drawn(YES, NO, seed, state["id"], str(state["take"]), state["question"])
 
 
 class Decided(Leaf):
@@ -82,29 +81,27 @@ async def claiming(state: Leaf) -> Claim:
     return {"claim": f"The answer to the question “{state['question']}” is yes."}
 
 
-class Verified(Leaf):
+class Verified(Leaf, Weighing):
     """A leaf after its argument tree."""
-
-    probability: float | None
 
 
 async def verified(state: Verified, runtime: Runtime[Context]) -> Judged:
     """Yes where the claim is likelier true than not; as sure as the answer is probable."""
-    probability = state["probability"]
+    probability, verdict = state["probability"], state["verdict"]
+    for note in verdict["notes"]:
+        tell(runtime, state["id"], "noted", {"note": note})
     if probability is None:
-        return {"finding": _finding(state, None, "", None)}
-    answer = "Yes" if probability > 0.5 else "No"
-    confidence = probability if probability > 0.5 else 1 - probability
-    rationale = (
-        f"An argument tree gives the claim that it is so a probability of {probability:.2f}."
-    )
-    verdict = {
+        return await missing(state, runtime)
+    answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
+    known = f"The claim that the answer is yes has a probability of {probability:.2f}."
+    rationale = "\n".join(filter(None, [known, verdict["explanation"]]))
+    ruled = {
         "answer": answer,
         "rationale": rationale,
         "confidence": confidence,
         "local_confidence": confidence,
     }
-    told = {"take": 1, "verdict": verdict, "provenance": [state["id"]]}
+    told = {"take": state["take"], "verdict": ruled, "provenance": [state["id"]]}
     tell(runtime, state["id"], "settled", told)
     return {"finding": _finding(state, answer, rationale, confidence)}
 

@@ -116,8 +116,23 @@ class Weighing(Ruling):
 
 
 async def weighing(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
-    """Weighs every tree; the claim's probability is the mean of theirs."""
-    context = settings(runtime)
+    """Weighs every tree and settles the claim; its probability is the mean of theirs."""
+    came = _weighed(state, settings(runtime))
+    for one in came.told:
+        tell(runtime, *one)
+    return {"probability": came.verdict["confidence"], "verdict": came.verdict}
+
+
+async def weighing_alone(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
+    """The same where the claim is a node of another protocol, which settles it itself."""
+    came = _weighed(state, settings(runtime))
+    for node, kind, data in came.told:
+        if kind != "settled":
+            tell(runtime, node, kind, data)
+    return {"probability": came.verdict["confidence"], "verdict": came.verdict}
+
+
+def _weighed(state: ToWeigh, context: Context) -> Outcome:
     how = Reckoning(
         state["blend"],
         context.semantics,
@@ -128,10 +143,7 @@ async def weighing(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
         weigh(claim, state["arguments"], state["scores"], state["comparisons"], how)
         for claim in state["claims"]
     ]
-    came = outcome(state["id"], trees, state["arguments"], state["unheard"])
-    for one in came.told:
-        tell(runtime, *one)
-    return {"probability": came.verdict["confidence"], "verdict": came.verdict}
+    return outcome(state["id"], trees, state["arguments"], state["unheard"])
 
 
 Told = tuple[str, EventKind, dict[str, object]]

@@ -25,6 +25,7 @@ from platformdirs import user_data_dir
 
 from dialectree import clock
 from dialectree.errors import (
+    DialectreeError,
     DiskFull,
     InputError,
     KeyRefused,
@@ -353,6 +354,8 @@ def _hub(entry: Entry, endpoint: str | None) -> Iterator[str]:
     logger.setLevel(logging.ERROR)
     try:
         yield hub
+    except DialectreeError:
+        raise
     except HfHubHTTPError as error:
         raise _refusal(error.response.status_code, entry, hub) from error
     except OSError as error:

@@ -17,6 +17,7 @@ from langgraph.types import Send
 from dialectree.context import Context, build
 from dialectree.graphs import (
     METHODS,
+    leaf,
     leaf_debate,
     second_pass,
     single_shot,
@@ -30,6 +31,7 @@ from tests.nodes.test_findings import finding
 MODULES = (
     tree_structured_debate,
     subtree,
+    leaf,
     leaf_debate,
     synthesis_debate,
     second_pass,
@@ -125,6 +127,7 @@ passed = st.builds(
     lambda **given: Runtime(context=build(model="openai:any", **given)),
     depth_profile=st.sampled_from(["adaptive", "fixed", "safety"]),
     ask=st.booleans(),
+    leaf_protocol=st.sampled_from(["debate", "rsd", "art"]),
     leaf_rounds=st.integers(1, 3),
     synthesis_rounds=st.integers(1, 3),
     second_pass_below=st.none() | st.floats(0, 1),
@@ -153,6 +156,13 @@ STATES = {
             "unclear": st.lists(st.just("Which year?"), max_size=1),
             "stopped": st.sampled_from([None, *get_args(Why)]),
             "children": st.lists(st.fixed_dictionaries({"id": ids}), max_size=4),
+        }
+    ),
+    leaf: st.fixed_dictionaries(
+        {
+            "id": ids,
+            "take": st.integers(1, 2),
+            "question": st.sampled_from(["Is it so?", "Is it so or not?", "What?", "", "?"]),
         }
     ),
     leaf_debate: st.fixed_dictionaries(
@@ -187,7 +197,7 @@ RULES = [
     (module, name)
     for module in MODULES
     for name in vars(module)
-    if name.startswith("after_") or name == "who_opens"
+    if name.startswith("after_") or name in ("who_opens", "who_settles")
 ]
 
 

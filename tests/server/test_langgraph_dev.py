@@ -17,6 +17,8 @@ from langgraph_sdk import get_client
 from benchmarks.endpoint import LocalEndpoint
 from tests.rules import FOUR_CHILDREN
 
+JUDGE_SAYS_B = [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}]
+COWS: dict[str, Any] = {"question": "What do cows eat?", "options": ["plants", "meat"]}
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -111,3 +113,112 @@ def test_a_setting_out_of_range_is_an_error_that_names_it(server: str) -> None:
         return str(result)
 
     assert "max_depth" in asyncio.run(debate())
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(rules=JUDGE_SAYS_B) as started:
+        yield started
+
+
+def ask(server: str, method: str, url: str, given: Any, **context: Any) -> dict[str, Any]:
+    """The last state of a run without a thread, or what went wrong with it."""
+
+    async def asked() -> Any:
+        async with get_client(url=server) as client:
+            return await client.runs.wait(
+                None,
+                method,
+                input=given,
+                context={"model": "openai:any", "base_url": url, **context},
+                raise_error=False,
+            )
+
+    result = asyncio.run(asked())
+    assert isinstance(result, dict)
+    return result
+
+
+def test_rsd_decides_between_options(server: str, endpoint: LocalEndpoint) -> None:
+    endpoint.reset()
+    verdict = ask(server, "rsd", endpoint.url, COWS)["verdict"]
+    assert (verdict["label"], verdict["answer"]) == ("B", "meat")
+    assert endpoint.stats()["calls"] == 9
+
+
+def test_art_gives_a_claim_its_probability(server: str, endpoint: LocalEndpoint) -> None:
+    endpoint.reset()
+    verdict = ask(server, "art", endpoint.url, {"question": "Cows eat plants."})["verdict"]
+    assert verdict["label"] == str(verdict["confidence"] > 0.5)
+    assert verdict["confidence_source"] == "P(claim)"
+    assert endpoint.stats()["calls"] == 5
+
+
+def test_a_leaf_of_tsd_is_settled_by_another_protocol(server: str, endpoint: LocalEndpoint) -> None:
+    endpoint.reset()
+    given, settings = {"question": "Do cows eat plants?"}, {"max_depth": 0, "leaf_protocol": "art"}
+    verdict = ask(server, "tsd", endpoint.url, given, **settings)["verdict"]
+    assert verdict["answer"] and verdict["confidence"] >= 0.5
+    assert endpoint.stats()["calls"] == 5 + 1
+
+
+def test_a_baseline_streams_what_each_step_changes(server: str, endpoint: LocalEndpoint) -> None:
+    async def updates() -> list[dict[str, Any]]:
+        context: Any = {"model": "openai:any", "base_url": endpoint.url, "samples": 3}
+        async with get_client(url=server) as client:
+            stream = client.runs.stream(
+                None, "self_consistency", input=COWS, context=context, stream_mode=["updates"]
+            )
+            return [part.data async for part in stream if part.event == "updates"]
+
+    told = asyncio.run(updates())
+    steps = [name for update in told for name in update]
+    assert steps == ["opening", *["answerer"] * 3, "sampled", "plurality", "conclusion"]
+    assert told[-1]["conclusion"]["verdict"]["label"] in ("A", "B")
+
+
+@pytest.mark.parametrize("answer", ["B", {"label": "B"}])
+def test_a_person_judges_what_the_run_stops_for(
+    server: str, endpoint: LocalEndpoint, answer: Any
+) -> None:
+    async def judged() -> tuple[Any, Any]:
+        context: Any = {"model": "openai:any", "base_url": endpoint.url, "judge": "me"}
+        async with get_client(url=server) as client:
+            thread = (await client.threads.create())["thread_id"]
+            stopped = await client.runs.wait(thread, "rsd", input=COWS, context=context)
+            resume: Any = {"resume": answer}
+            ruled = await client.runs.wait(thread, "rsd", command=resume, context=context)
+        return stopped, ruled
+
+    endpoint.reset()
+    stopped, ruled = asyncio.run(judged())
+    (stop,) = stopped["__interrupt__"]
+    assert (stop["value"]["node"], stop["value"]["kind"]) == ("0", "judge")
+    assert stop["value"]["request"] == "Which answer is right? Reply with one of: A, B"
+    for said in ("A: plants (debater ", "B: meat (debater ", "uncertainty", "  argument: "):
+        assert said in stop["value"]["transcript"]
+    assert (ruled["verdict"]["label"], ruled["verdict"]["answer"]) == ("B", "meat")
+    assert endpoint.stats()["calls"] == 8
+
+
+REFUSED = [
+    ("rsd", {**COWS, "options": ["plants"]}, "one option is no choice"),
+    ("art", {"question": "Do cows eat plants?"}, "this is a question"),
+]
+
+
+def test_an_input_that_a_graph_refuses_is_an_error_of_its_own_and_costs_nothing(
+    server: str, endpoint: LocalEndpoint
+) -> None:
+    endpoint.reset()
+    method, given, _ = REFUSED[0]
+    result = ask(server, method, endpoint.url, given)
+    assert result["__error__"]["error"] == "InputError"
+    assert endpoint.stats()["calls"] == 0
+
+
+@pytest.mark.parametrize(("method", "given", "why"), REFUSED)
+def test_the_error_says_why_an_input_is_refused(
+    server: str, endpoint: LocalEndpoint, method: str, given: dict[str, Any], why: str
+) -> None:
+    assert why in ask(server, method, endpoint.url, given)["__error__"]["message"]
