@@ -82,10 +82,12 @@ def start(
 
     ``more`` is what the protocol takes beside a question, such as ``options``.
     """
-    given: dict[str, JsonValue] = {"question": tidy(question, "question")}
+    what = "claim" if chosen.protocol == "art" else "question"
+    given: dict[str, JsonValue] = {"question": tidy(question, what)}
     for name, value in more.items():
         if isinstance(value, list):
-            given[name] = [tidy(str(text), name.removesuffix("s")) for text in value]
+            one = name.removesuffix("s")
+            given[name] = [tidy(str(text), f"{one} {n}") for n, text in enumerate(value, 1)]
         elif value is not None:
             given[name] = value
     chosen.require(given, context)

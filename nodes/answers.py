@@ -107,6 +107,11 @@ def named(answer: str, candidates: Mapping[str, str]) -> str | None:
     they agree. Otherwise by holding its text, and nothing that could mean another one.
     """
     plain, texts = _unified(answer), {label: normal(text) for label, text in candidates.items()}
+    if _indistinct([*texts.values()]):
+        bare = answer.strip().strip("()[].:").upper()
+        found = {label for label, text in candidates.items() if answer.strip() == text.strip()}
+        found |= {bare} & candidates.keys()
+        return found.pop() if len(found) == 1 else None
     mark = _MARK.match(plain)
     readings = _equal(plain, texts) | _lettered(plain, candidates)
     if mark and (meant := _equal(plain[mark.end() :], texts)):
@@ -117,6 +122,14 @@ def named(answer: str, candidates: Mapping[str, str]) -> str | None:
         if mark:
             readings &= {mark[1].upper()}
     return readings.pop() if len(readings) == 1 and readings <= candidates.keys() else None
+
+
+def _indistinct(texts: Sequence[str]) -> bool:
+    """Whether a candidate is only signs or only an article, such as "=" or "the".
+
+    Then a candidate is named by its very text, sign for sign, or by its letter alone.
+    """
+    return any(not _WORD.search(text) or text in ("an", "the") for text in texts)
 
 
 def _equal(answer: str, texts: Mapping[str, str]) -> set[str]:

@@ -54,9 +54,9 @@ async def meeting(state: ToMeet) -> Met:
     a, b = (proposal_of(state["proposals"], side) for side in SIDES)
     if state["held"] or a is None or b is None:
         return {"agreed": "no"}
-    if same(a["answer"], b["answer"]):
-        return {"agreed": "yes"}
-    return {"agreed": "no" if state["options"] else "unknown"}
+    if state["options"]:
+        return {"agreed": "yes" if a["answer"] == b["answer"] else "no"}
+    return {"agreed": "yes" if same(a["answer"], b["answer"]) else "unknown"}
 
 
 async def same_answer(state: ToMeet, runtime: Runtime[Context]) -> Met:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import typer
 from rich.console import Console
 
+from dialectree.cli import person
 from dialectree.conduct import Started
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
@@ -45,12 +46,12 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
 
     shown = set[str]()
 
-    async def person(asked: Mapping[str, str]) -> str:
+    async def ask(asked: Mapping[str, str]) -> str:
         with view.pause():
             known = asked.get("transcript", "")
             asked = {**asked, "transcript": "" if known in shown else known}
             shown.add(known)
-            return await asyncio.to_thread(_ask, asked)
+            return await person.ask(asked)
 
     fault: DialectreeError | None = None
     status = 0
@@ -58,7 +59,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
         with view:
             gc.freeze()  # what the imports made stays, and is not looked through again
             gc.enable()
-            asyncio.run(run.conduct(ask=person if run.asks() else None, watch=watch))
+            asyncio.run(run.conduct(ask=ask if run.asks() else None, watch=watch))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
         fault, status = error, error.status
@@ -79,15 +80,6 @@ def _write_reports(run: Started | Contesting) -> None:
         run.folder.write("report.html", html(run.record, calls))
     except DialectreeError as error:
         _notice(str(error))
-
-
-def _ask(asked: Mapping[str, str]) -> str:
-    """One line from the person; the end of the input counts as no answer."""
-    shown = [f"\nAbout: {asked['question']}", asked.get("transcript", ""), asked["request"]]
-    print(_plain("\n".join(filter(None, shown))), file=sys.stderr)
-    empty = "no ruling" if asked.get("kind") == "judge" else "go on without"
-    print(f"Your answer (empty: {empty}): ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline()
 
 
 def _say(record: RunRecord, *, json: bool) -> None:

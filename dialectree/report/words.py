@@ -311,10 +311,14 @@ def state(record: RunRecord) -> str:
     match record.status:
         case "answered":
             return "No part of the debate failed."
+        case "degraded" if not broken:
+            return f"There is an answer, but {count(len(unanswered(record)), 'part')} had none."
         case "degraded":
             return f"There is an answer, but {count(broken, 'part')} of the debate failed for good."
         case "unresolved":
             return "The debate ended without an answer."
+        case "partial" if record.contest is not None:
+            return f"Broken off before the end. Contest {record.contest.run} again."
         case "partial":
             return f"Broken off before the end. It goes on with: dialectree resume {record.run_id}"
         case "running":

@@ -73,7 +73,7 @@ DECIDE = {
     "one option": (options("a"), "one option is no choice"),
     "equal options": (options("a", "b", "a "), "options 1 and 3 are the same"),
     "27 options": (options(*map(str, range(27))), "27 options; there are letters for 26"),
-    "an empty option": (options("a", " "), "the option is empty"),
+    "an empty option": (options("a", " "), "the option 2 is empty"),
     "an endless option": (options("a", "b" * 6001), "option 2 is longer than 6,000 characters"),
     "a knockout of nothing": (["--candidates", "knockout"], "there are no options"),
     "no gold": ([*options("a", "b"), "--candidates", "oracle"], "--gold LABEL"),
@@ -189,7 +189,7 @@ def test_question_and_claim_can_come_from_standard_input(model: Model) -> None:
     assert record["input"] == {"question": CLAIM}
     words = ["decide", "-", *options("yes", "no"), "--json"]
     assert command(*words, *model, stdin="What?\n").record["input"]["question"] == "What?"
-    refused(command("verify", "-", *model, stdin="\n"), "the question is empty")
+    refused(command("verify", "-", *model, stdin="\n"), "the claim is empty")
 
 
 def test_candidates_of_each_kind(model: Model) -> None:
@@ -214,11 +214,21 @@ def test_a_person_rules_with_a_label(model: Model) -> None:
     assert "rebuttal" in done.err.lower() or "debater a" in done.err.lower()
 
 
-def test_without_a_ruling_a_debate_is_unresolved(model: Model) -> None:
+def test_an_empty_ruling_leaves_a_debate_unresolved(model: Model) -> None:
     words = ["decide", QUESTION, *options("yes", "no"), "--judge", "me", "--json"]
-    done = command(*words, *model)
+    done = command(*words, *model, stdin="\n")
     assert (done.status, done.record["status"]) == (5, "unresolved")
     assert "the person gave no ruling" in str(done.record["verdict"]["notes"])
+
+
+def test_a_debate_that_nobody_judged_goes_on_with_a_ruling(model: Model) -> None:
+    words = ["decide", QUESTION, *options("yes", "no"), "--judge", "me", "--json"]
+    done = command(*words, *model)
+    assert (done.status, done.record["status"]) == (4, "partial")
+    assert "nobody ruled" in done.err and "dialectree resume" in done.err
+    resumed = command("resume", done.record["run_id"], "--json", *model, stdin="B\n")
+    assert (resumed.status, resumed.record["verdict"]["label"]) == (0, "B")
+    assert resumed.record["usage"]["calls"] == 8
 
 
 # What can go wrong
