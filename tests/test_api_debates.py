@@ -134,7 +134,7 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         ("known: rsd", lambda: dialectree.decide(QUESTION, YES_NO, method_name="art")),
         ("known: art", lambda: dialectree.verify(CLAIM, method_name="tsd")),
         ("this is a question", lambda: dialectree.verify(QUESTION)),
-        ("the question is empty", lambda: dialectree.verify(" ")),
+        ("the claim is empty", lambda: dialectree.verify(" ")),
         ("--breadth", lambda: dialectree.verify(CLAIM, breadth=0)),
     ]
     for match, work in wrong:
