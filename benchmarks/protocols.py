@@ -23,7 +23,7 @@ SLOTS, TOGETHER, SLOW_S = 64, 100, 0.5
 UTILISED = 0.88
 RATIO_LIMIT, RATIO_TARGET = 1.15, 1.05
 WALLS = "wall time over the ideal, one debate of RSD or one tree of ART, 200 ms a call"
-QUESTION = "A car engine usually uses combustion to convert this into motion and heat"
+QUESTION = "Which of these does the engine of a car burn?"
 OPTIONS = ["animal products", "oil products"]
 RULES = [{"match": "", "set": {"label": "B", "answer": OPTIONS[1]}}]
 """The judge's label and answer agree; debaters hold their candidates whatever they are called."""

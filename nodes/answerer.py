@@ -31,6 +31,11 @@ async def answerer(state: Question, runtime: Runtime[Context]) -> Ruling:
         max_tokens=1200,
         question=state["question"],
     )
+    return settled(reply, "answerer", runtime)
+
+
+def settled(reply: AnswererReply, source: str, runtime: Runtime[Context]) -> Ruling:
+    """Tells of the one reply that answers the question; ``source`` gave its confidence."""
     verdict = {
         "answer": reply.answer,
         "rationale": reply.explanation,
@@ -44,7 +49,7 @@ async def answerer(state: Question, runtime: Runtime[Context]) -> Ruling:
             "label": None,
             "explanation": reply.explanation,
             "confidence": reply.confidence,
-            "confidence_source": "answerer",
+            "confidence_source": source,
             "notes": [],
         }
     }
