@@ -1,0 +1,109 @@
+"""Which line is a heading, and which headings mean something to us."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+LONGEST = 100
+"""Characters; a longer line is no heading."""
+
+Part = Literal["abstract", "introduction", "references", "keywords"]
+
+_PARTS: dict[str, Part] = {
+    **dict.fromkeys(("abstract", "summaryabstract"), "abstract"),
+    **dict.fromkeys(("introduction", "introductionandmotivation"), "introduction"),
+    **dict.fromkeys(
+        (
+            "references",
+            "bibliography",
+            "literaturecited",
+            "workscited",
+            "referencescited",
+            "referencesandnotes",
+            "literature",
+            "literaturverzeichnis",
+        ),
+        "references",
+    ),
+    **dict.fromkeys(
+        ("keywords", "indexterms", "ccsconcepts", "categoriesandsubjectdescriptors"), "keywords"
+    ),
+}
+_KNOWN = {
+    *_PARTS,
+    *("relatedwork", "background", "preliminaries", "method", "methods", "methodology", "approach"),
+    *("experiments", "evaluation", "results", "discussion", "limitations", "conclusion"),
+    *("conclusions", "acknowledgments", "acknowledgements", "acknowledgment", "appendix"),
+    *("summary", "statementofneed", "futurework", "ethicsstatement", "notation", "overview"),
+    *("motivation", "experimentalsetup", "implementation", "relatedworks", "analysis"),
+    *("resultsanddiscussion", "conclusionandfuturework", "dataavailability"),
+}
+_NUMBER = re.compile(
+    r"(?:(?i:section|appendix)\s+)?"
+    r"(?:\d{1,2}(?:\.\d{1,2}){0,3}[.:)]?|[IVX]{1,5}[.:]|[A-Z](?:[.:]|(?:\.\d{1,2})+[.:]?))\s+"
+)
+_NUMBERED = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-H]\.|[A-H](?:\.\d{1,2})+\.?)\s+\S"
+)
+_RUN_IN = re.compile(r"^(abstract|a b s t r a c t)\s*[-–—.:]+\s*(?=\S)", re.IGNORECASE)
+
+
+def bare(line: str) -> str:
+    """A heading without its number, its marks and its colon."""
+    text = line.strip().strip("#*_ ").strip()
+    text = re.sub(r"\s*\{[#.][^}]*\}$", "", text)
+    found = _NUMBER.match(text)
+    return (text[found.end() :] if found else text).rstrip(" .:").strip() or text
+
+
+def _key(line: str) -> str:
+    return re.sub(r"[\W\d_]+", "", bare(line)).lower()
+
+
+def part(line: str) -> Part | None:
+    """What a heading opens, where that matters; "R EFERENCES" counts as well."""
+    if len(line) > LONGEST:
+        return None
+    whole = re.sub(r"[\W\d_]+", "", line).lower()
+    found = _PARTS.get(_key(line)) or _PARTS.get(whole)
+    if found is None and re.match(r"introduction\b", bare(line), re.IGNORECASE):
+        return "introduction"
+    return found
+
+
+def without_run_in(text: str) -> str | None:
+    """What follows "Abstract—" in one line with it; None where nothing does."""
+    found = _RUN_IN.match(text)
+    return text[found.end() :] if found else None
+
+
+def looks_like_one(line: str) -> bool:
+    """Whether a line that stands alone is a heading, by its words alone."""
+    text = line.strip()
+    if not text or len(text) > LONGEST or text.endswith((",", ";")) or len(text.split()) > 14:
+        return False
+    key = _key(text)
+    if key in _KNOWN or part(text):
+        return True
+    if text[-1] in ".!?" or sum(map(str.isalpha, text)) < 3 or re.search(r"[=<>∈∑]", text):
+        return False
+    return _is_numbered(text) or _is_in_capitals(text)
+
+
+def is_numbered(line: str) -> bool:
+    """Whether it is numbered as sections are."""
+    return _is_numbered(line.strip())
+
+
+def _is_numbered(text: str) -> bool:
+    found = _NUMBERED.match(text)
+    if not found:
+        return False
+    rest = text[found.end() - 1 :]
+    return rest[0].isupper() and len(rest.split()) <= 12 and ", " not in rest[:12]
+
+
+def _is_in_capitals(text: str) -> bool:
+    letters = [sign for sign in text if sign.isalpha()]
+    return len(letters) >= 5 and all(sign.isupper() for sign in letters) and len(text.split()) <= 10

@@ -1,0 +1,171 @@
+"""Lines made text again: ligatures, hyphens at line ends, paragraphs that something interrupts."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice, takewhile
+
+from dialectree.retrieval.drafts import Block, Breaks
+
+_LIGATURES = str.maketrans(
+    {
+        **dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)),
+        **dict.fromkeys("\u00a0\u2007\u202f\u2009\u200a\u2002\u2003", " "),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", None),
+    }
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+_LINE_END_HYPHENS = "-\u2010\u00ad\x02\ufffe"
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_LAST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*$")
+_FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_UNFINISHED = re.compile(r"[^.!?:;]['\"”’)\]]*$")
+_OPEN = ("self", "non", "well", "multi", "one", "two", "three", "high", "low", "long", "state")
+_CLOSED = ("over", "under", "with", "some", "there", "where", "when", "what", "here", "every")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$")
+_HANGING = ("and", "or", "to", "und", "et")
+
+LONGEST = 20_000
+"""Characters; a paragraph as long as that is not added to."""
+
+
+class Words(Counter[str]):
+    """How often each word stands in a document, in small letters; full before it is asked."""
+
+    def beginning(self, start: str) -> int:
+        """How often words stand there that begin so."""
+        at = bisect_left(self._in_order, start)
+        found = takewhile(lambda word: word.startswith(start), islice(self._in_order, at, at + 50))
+        return sum(self[word] for word in found)
+
+    @cached_property
+    def _in_order(self) -> list[str]:
+        return sorted(self)
+
+
+def plain_signs(text: str) -> str:
+    """Ligatures as letters, every blank a blank, and nothing that does not show."""
+    return _CONTROLS.sub("", text.translate(_LIGATURES))
+
+
+def words_of(lines: Iterable[str]) -> Words:
+    """How often each whole word stands in the lines; the two parts at a line's hyphen do not."""
+    found = Words()
+    after_hyphen = False
+    for line in lines:
+        words = _WORD.findall(line.lower())
+        broken = line.rstrip().endswith(tuple(_LINE_END_HYPHENS))
+        found.update(words[after_hyphen : len(words) - broken])
+        after_hyphen = broken
+    return found
+
+
+def joined(left: str, right: str, words: Words) -> tuple[str, int]:
+    """One line after another, and where the second begins; a hyphen between them is mended."""
+    left, right = left.rstrip(), right.lstrip()
+    if not left or not right:
+        return left + right, len(left)
+    if left[-1] in "./_" and _ADDRESS.search(left[-300:]):
+        return left + right, len(left)
+    if left[-1] not in _LINE_END_HYPHENS:
+        glue = "" if left[-1] in "–—/" and left[-2:-1].strip() else " "
+        return left + glue + right, len(left) + len(glue)
+    soft, stem = left[-1] not in "-\u2010", left[:-1]
+    before, after = _LAST_PART.search(stem[-300:]), _FIRST_PART.match(right)
+    if before is None:
+        glue = " " if not stem or stem[-1].isspace() else ""
+        return f"{stem}-{glue}{right}", len(stem) + 1 + len(glue)
+    if after is not None and after[0] in _HANGING and not soft:
+        return f"{stem}- {right}", len(stem) + 2
+    if soft and after is not None:
+        return stem + right, len(stem)
+    kept = after is None or _keeps_its_hyphen(before[0], after[0], words)
+    return (f"{stem}-{right}", len(stem) + 1) if kept else (stem + right, len(stem))
+
+
+def on_one_line(lines: Iterable[str], words: Words) -> str:
+    """A paragraph's lines as its text."""
+    pieces = [""]
+    for line in lines:
+        text, start = joined(pieces[-1], line, words)
+        pieces[-1:] = [text[:start], text[start:]]
+    return "".join(pieces)
+
+
+def _keeps_its_hyphen(before: str, after: str, words: Words) -> bool:
+    """The document's own use decides; without one, a compound of words that it knows keeps it."""
+    named = after[0].isupper() and not before.isupper()
+    before, after = before.lower(), after.lower()
+    whole, hyphened = words[before + after], words[f"{before}-{after}"]
+    if whole == hyphened:  # neither, most often: "dimension" goes by "one-dimensional"
+        whole, hyphened = words.beginning(before + after), words.beginning(f"{before}-{after}")
+    if whole != hyphened:
+        return hyphened > whole
+    if named:
+        return True
+    # Of "state-of-the-" and "art", or "multi-" and "agent-based", the inner pair decides.
+    left, right = before.rpartition("-")[2], after.partition("-")[0]
+    if (left, right) != (before, after) and not words[left + right]:
+        return True
+    if left in _OPEN and words[right]:
+        return True
+    both = len(left) > 3 and len(right) > 3 and words[left] and words[right]
+    return bool(both) and left not in _CLOSED
+
+
+def after(first: Block, second: Block, words: Words) -> Block:
+    """Two blocks as one, with the pages of both."""
+    text, start = joined(first.text, second.text, words)
+    pages = [*first.breaks]
+    later = [(0, second.page), *second.breaks] if second.page is not None else []
+    for offset, page in later:
+        if page != (pages[-1][1] if pages else first.page):
+            pages.append((start + offset, page))
+    return replace(first, text=text, breaks=tuple(pages))
+
+
+def flowing(blocks: Sequence[Block], words: Words) -> list[Block]:
+    """Paragraphs that an equation, a figure or a page's end had cut in two are one again."""
+    found: list[Block] = []
+    for block in blocks:
+        if found and not found[-1].heading and not block.heading and _goes_on(found[-1], block):
+            found[-1] = after(found[-1], block, words)
+        else:
+            found.append(block)
+    return found
+
+
+def _goes_on(first: Block, second: Block) -> bool:
+    if len(first.text) > LONGEST:
+        return False
+    text = first.text[-600:].rstrip()
+    if second.text[:1].islower():
+        return not text.endswith((".", "!", "?", '."', ".”", ".)")) or _is_formula(text)
+    return bool(_UNFINISHED.search(text) or text.endswith(":")) and _is_formula(second.text)
+
+
+def _is_formula(text: str) -> bool:
+    """A displayed equation: short, with signs of arithmetic and hardly a word."""
+    real = [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.isalpha()]
+    signs = re.search(r"[=<>≤≥≈∼∈∝≡→+∑∫∏√]", text)
+    return bool(signs) and len(text) < 600 and len(real) <= 2 + len(text) // 60
+
+
+def squeezed(block: Block) -> Block:
+    """Runs of blanks as one, its page breaks moved along."""
+    places = [offset for offset, _ in block.breaks]
+    text, moved, at = "", [], 0
+    for place in [*places, len(block.text)]:
+        piece = re.sub(r"\s+", " ", block.text[at:place])
+        text += piece.lstrip() if not text or text.endswith(" ") else piece
+        moved.append(len(text))
+        at = place
+    breaks: Breaks = tuple(
+        (offset, page) for offset, (_, page) in zip(moved, block.breaks, strict=False)
+    )
+    return replace(block, text=text.rstrip(), breaks=breaks)

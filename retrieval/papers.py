@@ -1,0 +1,270 @@
+"""A paper, whatever its file: title, abstract, introduction, and the paragraphs of its body."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+from dialectree.errors import InputError
+from dialectree.retrieval import arxiv, decoding, headings, json_papers, plain
+from dialectree.retrieval.drafts import Block, Draft
+
+LARGEST_TEXT = 20_000_000
+"""Bytes of a text or JSON file."""
+LARGEST_MARKUP = 2_000_000
+"""Bytes of a LaTeX or Markdown file, which takes longer to read."""
+LARGEST_PDF = 100_000_000
+"""Bytes of a PDF."""
+
+Kind = Literal["pdf", "plain", "markdown", "latex", "json"]
+
+_KINDS: dict[str, Kind] = {
+    ".pdf": "pdf",
+    ".txt": "plain",
+    ".text": "plain",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".tex": "latex",
+    ".latex": "latex",
+    ".ltx": "latex",
+    ".json": "json",
+}
+_LATEX = re.compile(rb"\\documentclass|\\documentstyle|\\begin\s*\{document\}")
+_BETWEEN = "\n\n"
+_OPENING = 3
+"""Paragraphs that stand for an introduction which no heading names."""
+
+
+class PartMissing(InputError):
+    """A file shows no title or no abstract; who asked for it can name the flag that gives it."""
+
+    def __init__(self, name: str, missing: Literal["title", "abstract"]) -> None:
+        self.name, self.missing = name, missing
+        super().__init__(f"{name}: no {missing} found in it; give its {missing}")
+
+
+class Passage(BaseModel, frozen=True):
+    """One paragraph of the body, in reading order."""
+
+    text: str
+    page: int | None = None
+    """The page on which it begins, from 1; only a PDF has pages."""
+    offset: int
+    """Characters into the body."""
+    heading: str | None = None
+    """The heading that it stands under."""
+    breaks: tuple[tuple[int, int], ...] = ()
+    """Where it runs on to another page: (characters into the text, page), in order."""
+
+    def page_at(self, position: int) -> int | None:
+        """The page of the character at ``position`` of the text."""
+        later = bisect_right([start for start, _ in self.breaks], position)
+        return self.breaks[later - 1][1] if later else self.page
+
+
+class Paper(BaseModel, frozen=True):
+    """What a persona knows of itself, and where its evidence comes from."""
+
+    name: str
+    """The file's name without its folder, or the arXiv id."""
+    title: str
+    abstract: str
+    introduction: str
+    """The section of that name; without one, the first paragraphs of the body."""
+    passages: tuple[Passage, ...]
+
+    @property
+    def body(self) -> str:
+        """The paragraphs, parted by empty lines: what a passage's offset counts into."""
+        return _BETWEEN.join(passage.text for passage in self.passages)
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for the same title, abstract and passages, on every machine."""
+        parts = [self.title, self.abstract, *(p.model_dump_json() for p in self.passages)]
+        digest = hashlib.blake2b(digest_size=16)
+        for part in parts:
+            digest.update(f"{len(part)}:{part}".encode())
+        return digest.hexdigest()
+
+
+def read(source: str | Path, *, title: str | None = None, abstract: str | None = None) -> Paper:
+    """The paper in a file, or the one that an arXiv id names; blocks while it reads.
+
+    ``title`` and ``abstract`` go before what the file shows. Raises InputError, one line that
+    names the file and says what to do; PartMissing where only the title or abstract is wanted.
+    """
+    name, data, folder = _fetched(source)
+    title, abstract = _given(title), _given(abstract)
+    draft = _draft(name, data, folder, titled=bool(title), abstracted=bool(abstract))
+    return _paper(name, draft, title, abstract)
+
+
+def from_fields(fields: Mapping[str, object]) -> Paper:
+    """The paper in an object of ``title``, ``abstract`` and ``body`` (or ``introduction``).
+
+    ``name`` says what to call it. Raises InputError as :func:`read` does.
+    """
+    name = str(fields.get("name") or "the paper")
+    return _paper(name, json_papers.draft_of(fields, name))
+
+
+def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | None = None) -> Paper:
+    """What is given goes before what the draft shows."""
+    title = title or _on_one_line(draft.title)
+    abstract = abstract or _given(draft.abstract)
+    passages = tuple(_passages(_own(draft.blocks, title, abstract)))
+    if not passages and not (draft.title or draft.abstract):
+        raise InputError(f"{name}: no text in it; give the paper's own file")
+    if not title:
+        raise PartMissing(name, "title")
+    if not abstract:
+        raise PartMissing(name, "abstract")
+    if not passages:
+        raise InputError(f"{name}: no text besides title and abstract; add its introduction")
+    introduction = draft.introduction or _introduction(passages)
+    return Paper(
+        name=name, title=title, abstract=abstract, introduction=introduction, passages=passages
+    )
+
+
+def _fetched(source: str | Path) -> tuple[str, bytes, Path | None]:
+    """The paper's name, its bytes, and the folder that it lies in."""
+    found = None if _exists(source) else arxiv.id_in(str(source))
+    if found is not None:
+        return f"arXiv:{found}", arxiv.fetch(found), None
+    path = Path(source)
+    name = path.name or str(source) or "the paper"
+    return name, _bytes(path, name), path.parent
+
+
+def _exists(source: str | Path) -> bool:
+    try:
+        return Path(source).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _bytes(path: Path, name: str) -> bytes:
+    try:
+        if path.is_dir():
+            raise InputError(f"{name}: a folder; name the paper's file in it")
+        if not path.exists():
+            raise InputError(f"{name}: no such file; give a paper's file or an arXiv id")
+        if not path.is_file():
+            raise InputError(f"{name}: not a plain file; save the paper to a file first")
+        with path.open("rb") as file:
+            data = file.read(LARGEST_PDF + 1)
+    except (OSError, ValueError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(f"{name}: cannot be read ({why}); check the file") from None
+    if not data.strip():
+        raise InputError(f"{name}: an empty file; give the paper's text")
+    return data
+
+
+def _draft(name: str, data: bytes, folder: Path | None, *, titled: bool, abstracted: bool) -> Draft:
+    kind = _kind(name, data)
+    largest = {"pdf": LARGEST_PDF, "latex": LARGEST_MARKUP, "markdown": LARGEST_MARKUP}.get(
+        kind, LARGEST_TEXT
+    )
+    if len(data) > largest:
+        raise InputError(
+            f"{name}: over {largest // 1_000_000} MB, too large for a paper; cut it down"
+        )
+    if kind == "pdf":
+        from dialectree.retrieval import pdf
+
+        return pdf.draft(data, name=name)
+    text = decoding.decoded(data, name)
+    if kind == "latex":
+        from dialectree.retrieval import latex
+
+        return latex.draft(text, name=name, folder=folder)
+    if kind == "json":
+        return json_papers.draft(text, name)
+    if kind == "markdown":
+        from dialectree.retrieval import markdown
+
+        return markdown.draft(text, titled=titled, abstracted=abstracted)
+    return plain.draft(text, titled=titled, abstracted=abstracted)
+
+
+def _kind(name: str, data: bytes) -> Kind:
+    """By the name's ending; where that says nothing, by how the file begins."""
+    if data.startswith(b"%PDF-"):
+        return "pdf"
+    known = _KINDS.get(Path(name).suffix.lower())
+    if known is not None:
+        return known
+    start = data[:20_000].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if b"%PDF-" in start[:1024]:
+        return "pdf"
+    if start.startswith(b"{"):
+        return "json"
+    return "latex" if _LATEX.search(start) else "plain"
+
+
+def _given(text: str | None) -> str | None:
+    return text.strip() or None if text else None
+
+
+def _on_one_line(text: str | None) -> str | None:
+    return " ".join(text.split()) or None if text else None
+
+
+def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> list[Block]:
+    """The body alone: no references or what follows them, no title or abstract again."""
+    found: list[Block] = []
+    for at, block in enumerate(blocks):
+        if _opens_references(blocks, at):
+            break
+        if found or block.text not in (title, abstract):
+            found.append(block)
+    return found
+
+
+def _opens_references(blocks: Sequence[Block], at: int) -> bool:
+    """Not in a table of contents, where the next entry follows at once."""
+    if not blocks[at].heading or headings.part(blocks[at].text) != "references":
+        return False
+    return at > 0 and (at + 1 == len(blocks) or not blocks[at + 1].heading)
+
+
+def _passages(blocks: Sequence[Block]) -> Iterator[Passage]:
+    offset, heading = 0, None
+    for block in blocks:
+        if block.heading:
+            heading = block.text
+            continue
+        yield Passage(
+            text=block.text, page=block.page, offset=offset, heading=heading, breaks=block.breaks
+        )
+        offset += len(block.text) + len(_BETWEEN)
+
+
+def _introduction(passages: Sequence[Passage]) -> str:
+    """The section of that name with its subsections; without one, the first paragraphs."""
+    opening = next((p.heading for p in passages if _is_introduction(p.heading)), None)
+    if opening is None:
+        return _BETWEEN.join(passage.text for passage in passages[:_OPENING])
+    number = opening.split()[0].rstrip(".")
+    found: list[str] = []
+    for passage in passages:
+        own = passage.heading == opening
+        if own or (found and number.isdigit() and (passage.heading or "").startswith(f"{number}.")):
+            found.append(passage.text)
+        elif found:
+            break
+    return _BETWEEN.join(found)
+
+
+def _is_introduction(heading: str | None) -> bool:
+    return heading is not None and headings.part(heading) == "introduction"

@@ -1,0 +1,125 @@
+"""Plain text: the first line is the title, the next paragraph the abstract, the rest the body."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from dialectree.retrieval import front_matter, headings, mending
+from dialectree.retrieval.drafts import Block, Draft
+
+_ONE_PARAGRAPH = 160
+"""Characters; where a line is longer, the file has one line for each paragraph."""
+_LONGEST_TITLE = 300
+_ITEM = re.compile(r"\s*(?:[-*•▪◦–]\s+|\(?\d{1,2}[.)]\s+|\[\d+\]\s+)\S")
+_BULLET = re.compile(r"^\s*[-*•▪◦–]\s+(?=\S)")
+_UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*$")
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|algorithm|listing)\s+[\dIVX]+(?:\.\d+)*\s*[:.|]\s", re.I
+)
+_RUNS_ON = re.compile(r"(?:[:,–—-]|\b(?:of|the|for|and|with|in|a|an|to|on|by|from|via))$", re.I)
+
+
+def draft(text: str, *, titled: bool = False, abstracted: bool = False) -> Draft:
+    """What plain text shows; ``titled`` and ``abstracted`` where the caller gives that part."""
+    paragraphs = _paragraphs(text)
+    words = mending.words_of(line for lines in paragraphs for line in lines)
+    title, paragraphs = _title(paragraphs, words, titled)
+    blocks = _flowing(paragraphs, words)
+    abstract, body = front_matter.under_its_heading(blocks)
+    if abstract is None and not abstracted:
+        abstract, body = front_matter.first_paragraph(blocks)
+    return Draft(title, abstract, body)
+
+
+def blocks_of(text: str) -> list[Block]:
+    """The headings and paragraphs of a text that is all body."""
+    paragraphs = _paragraphs(text)
+    return _flowing(paragraphs, mending.words_of(line for lines in paragraphs for line in lines))
+
+
+def is_caption(text: str) -> bool:
+    """Whether a paragraph is the caption of a figure or a table."""
+    return _CAPTION.match(text) is not None
+
+
+def _flowing(paragraphs: Sequence[list[str]], words: mending.Words) -> list[Block]:
+    blocks = [block for lines in paragraphs for block in _blocks(lines, words)]
+    return mending.flowing(blocks, words)
+
+
+def _paragraphs(text: str) -> list[list[str]]:
+    """Lines between empty lines; lone numbers, which numbered pages or lines, are left out."""
+    found: list[list[str]] = []
+    for part in re.split(r"\n\s*\n|\f", text):
+        lines = [mending.plain_signs(line).rstrip() for line in part.splitlines()]
+        lines = [line for line in lines if line.strip() and not line.strip().isdigit()]
+        if lines:
+            found.append(lines)
+    return found
+
+
+def _title(
+    paragraphs: Sequence[list[str]], words: mending.Words, titled: bool
+) -> tuple[str | None, list[list[str]]]:
+    if not paragraphs:
+        return None, []
+    first, *rest = paragraphs[0]
+    line = re.sub(r"^title:\s*", "", first.strip().strip("#* "), flags=re.IGNORECASE)
+    if len(line) > _LONGEST_TITLE or (titled and line.endswith(".")) or headings.part(line):
+        return None, list(paragraphs)
+    if rest and _UNDERLINE.match(rest[0]):
+        rest = rest[1:]
+    while rest and (_RUNS_ON.search(line) or rest[0].lstrip()[:1].islower()):
+        if len(line) + len(rest[0]) > _LONGEST_TITLE:
+            break
+        line, _ = mending.joined(line, rest.pop(0), words)
+    authors = sum(map(len, rest)) < 250 and len(paragraphs) > 2
+    return line or None, [*([] if authors or not rest else [rest]), *paragraphs[1:]]
+
+
+def _blocks(lines: Sequence[str], words: mending.Words) -> Iterator[Block]:
+    """The headings and paragraphs among lines that no empty line parts."""
+    if len(lines) == 1 and headings.looks_like_one(lines[0]) and not _ITEM_TEXT.search(lines[0]):
+        yield _heading(lines[0])
+        return
+    for group in _groups(lines):
+        if _is_heading(group[0]):
+            yield _heading(group[0])
+            group = group[1:]
+        text = mending.on_one_line(group, words)
+        text = re.sub(r"\s+", " ", _BULLET.sub("", text)).strip()
+        if text and not is_caption(text):
+            yield Block(text)
+
+
+_ITEM_TEXT = re.compile(r"^\d+[.)] .{60,}")
+
+
+def _groups(lines: Sequence[str]) -> list[list[str]]:
+    """One list of lines for each paragraph, item or heading with the text under it."""
+    lines = [line for line in lines if not _UNDERLINE.match(line)]
+    each = any(len(line) > _ONE_PARAGRAPH for line in lines)
+    widest = max(map(len, lines), default=0)
+    found: list[list[str]] = []
+    for at, line in enumerate(lines):
+        last = lines[at - 1].rstrip() if at else ""
+        ended = len(lines) > 12 and len(last) < 0.75 * widest and last.endswith((".", "?", "!"))
+        if not found or each or ended or _is_heading(line) or _ITEM.match(line):
+            found.append([])
+        found[-1].append(line)
+    return found
+
+
+def _is_heading(line: str) -> bool:
+    """Among other lines only a mark, a known name or a number in a short line makes a heading."""
+    if re.match(r"#{1,6}\s+\S", line):
+        return len(line) < 200
+    text = line.strip()
+    if len(text) > 60 or not headings.looks_like_one(text):
+        return False
+    return headings.part(text) is not None or not _ITEM.match(line)
+
+
+def _heading(line: str) -> Block:
+    return Block(line.strip().strip("#*_ ").rstrip(":").strip(), heading=True)

@@ -1,0 +1,23 @@
+"""What the tests of retrieval share: shelves that are empty, and an encoder that can be watched."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialectree.retrieval import embeddings, library
+from tests.retrieval.watched import WatchedEncoder
+
+
+@pytest.fixture(autouse=True)
+def empty_shelves() -> None:
+    """Nothing stands there from another test; a model that is loaded stays loaded."""
+    library.clear()
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> WatchedEncoder:
+    """Every name stands for this encoder."""
+    encoder = WatchedEncoder()
+    monkeypatch.setattr(embeddings, "_encoder", lambda name, base_url: encoder)
+    monkeypatch.setattr(embeddings, "_embedders", {})
+    return encoder

