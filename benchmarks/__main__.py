@@ -68,6 +68,12 @@ def _start(folder: Path, repeats: int) -> Iterator[Figure]:
     return start(repeats + 2)
 
 
+def _retrieval(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.retrieval import retrieval
+
+    return retrieval(folder, repeats)
+
+
 PARTS: dict[str, Part] = {
     "start": _start,
     "walls": _walls,
@@ -77,6 +83,7 @@ PARTS: dict[str, Part] = {
     "cpu": _cpu,
     "memory": _memory,
     "checkpoints": _checkpoints,
+    "retrieval": _retrieval,
 }
 
 

@@ -37,6 +37,8 @@ class Options:
     """Requests a minute; over it, 429 with Retry-After; 0: no limit."""
     rules: str = "[]"
     """``[{"match": regex on the prompt, "set": {property: value}}, ...]``, or a file of it."""
+    array_items: int = 0
+    """Items of an array that sets no least number, as far as it may have them; 0: 2 to 4."""
     models: str = ""
     """Names of models, separated by commas; any other is a 404; empty: every name is known."""
     key: str = ""

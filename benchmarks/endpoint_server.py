@@ -170,7 +170,8 @@ class Server:
         for pattern, values in self.rules:
             if pattern.search(prompt):
                 fixed |= values
-        inventor = Inventor(random.Random(entry.digest), words_of(prompt), fixed)
+        rng, items = random.Random(entry.digest), self.options.array_items
+        inventor = Inventor(rng, words_of(prompt), fixed, items)
         schema = self._schema(body, entry, prompt)
         if schema is None:
             text = inventor.text(40, 80)

@@ -27,6 +27,14 @@ class Cost(NamedTuple):
         return latency_s * max(self.path, runs * self.calls / slots)
 
 
+def tree_of_debate(subtopics: int, depth: int, claims: int = 3) -> Cost:
+    """A full Tree-of-Debate: an expanded topic takes 3 steps, a debated one 3, a decision one."""
+    expanded = sum(subtopics**level for level in range(depth))
+    debated = sum(subtopics**level for level in range(1, depth + 1))
+    calls = expanded * (2 + 2 * claims + 1) + 6 * debated + (debated - subtopics**depth) + 1
+    return Cost(calls, 6 * depth + (depth - 1) + 1)
+
+
 def full_tree(children: int, depth: int) -> Tree:
     """The tree in which every node above ``depth`` has as many children."""
     return [full_tree(children, depth - 1) for _ in range(children)] if depth else []

@@ -41,6 +41,8 @@ class Inventor:
     rng: random.Random
     words: Sequence[str]
     fixed: Mapping[str, Any]
+    array_items: int = 0
+    """Items of an array that sets no least number; 0: 2 to 4."""
 
     def text(self, least: int, most: int) -> str:
         """Some words."""
@@ -90,8 +92,8 @@ class Inventor:
     def _array(self, schema: Schema, root: Schema, depth: int) -> list[Any]:
         places: Sequence[Schema] = schema.get("prefixItems", ())
         items = schema.get("items", not places)
-        least = schema.get("minItems", 0 if depth >= _DEEP else 2)
-        most = least if depth >= _DEEP else max(least, 4)
+        least = schema.get("minItems", 0 if depth >= _DEEP else self.array_items or 2)
+        most = least if depth >= _DEEP else max(least, self.array_items or 4)
         limit = schema.get("maxItems", most)
         count = self.rng.randint(min(least, limit), min(most, limit))
         if items is False:

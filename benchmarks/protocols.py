@@ -1,4 +1,4 @@
-"""RSD and ART: wall time over the ideal, and how busy many debates keep one endpoint."""
+"""RSD, ART and ToD: wall time over the ideal, and how busy many debates keep one endpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
-from benchmarks.ideal import Cost, argument_tree, role_switching_debate
+from benchmarks.ideal import Cost, argument_tree, role_switching_debate, tree_of_debate
 from dialectree.conduct import start
 from dialectree.context import build
 from dialectree.graphs import method
@@ -22,11 +22,26 @@ LATENCY_S = 0.2
 SLOTS, TOGETHER, SLOW_S = 64, 100, 0.5
 UTILISED = 0.88
 RATIO_LIMIT, RATIO_TARGET = 1.15, 1.05
-WALLS = "wall time over the ideal, one debate of RSD or one tree of ART, 200 ms a call"
+WALLS = "wall time over the ideal, one debate of RSD or ToD or one tree of ART, 200 ms a call"
 QUESTION = "Which of these does the engine of a car burn?"
+CLAIM = "The engine of a car burns oil products."
 OPTIONS = ["animal products", "oil products"]
-RULES = [{"match": "", "set": {"label": "B", "answer": OPTIONS[1]}}]
-"""The judge's label and answer agree; debaters hold their candidates whatever they are called."""
+_SPLIT = {"progression_of_arguments": True, "clear_winner": False}
+RULES = [{"match": "", "set": {"label": "B", "answer": OPTIONS[1], **_SPLIT}}]
+"""The judge's label and answer agree; debaters hold their candidates whatever they are called.
+Topics are split until the depth limit."""
+PAPERS = [
+    {
+        "title": f"{name}: orbits from few observations",
+        "abstract": f"We estimate orbits by {name} and bound the error.",
+        "body": "\n\n".join(
+            f"{name} treats {subject} as a part of the estimate, and says how far it can be wrong. "
+            f"The {subject} of a night is known before the next one begins, which {name} relies on."
+            for subject in ("noise", "priors", "memory", "outliers", "sampling", "scaling")
+        ),
+    }
+    for name in ("ladders", "meshes")
+]
 
 
 class Case(NamedTuple):
@@ -39,6 +54,11 @@ class Case(NamedTuple):
     checked: bool = True
     """Whether it has to keep the limit. Where dozens of calls go out at once their CPU shows."""
 
+    @property
+    def asked(self) -> str:
+        """What is debated."""
+        return CLAIM if self.method == "art" else QUESTION
+
 
 CASES = (
     Case("RSD", "rsd", role_switching_debate(), {}),
@@ -50,6 +70,7 @@ CASES = (
     ),
     Case("ART, breadth 1, depth 1", "art", argument_tree(1, 1), {}),
     Case("ART, breadth 2, depth 2", "art", argument_tree(2, 2), {"breadth": 2, "depth": 2}, False),
+    Case("ToD, k 3, depth 2", "tod", tree_of_debate(3, 2), {"max_depth": 2, "embeddings": "bm25"}),
 )
 
 
@@ -57,8 +78,9 @@ async def conducted(case: Case, url: str, runs: Path, question: str, **more: Any
     """One run with its folder and journal; the reply cache lies beside it."""
     os.environ["DIALECTREE_CACHE_DIR"] = str(runs)
     context = build(model="openai:any", base_url=url, **case.settings, **more)
-    options: dict[str, Any] = {"options": OPTIONS} if case.method == "rsd" else {}
-    return await start(method(case.method), question, context, runs, **options).conduct()
+    given: dict[str, dict[str, Any]] = {"rsd": {"options": OPTIONS}, "tod": {"papers": PAPERS}}
+    more_given = given.get(case.method, {})
+    return await start(method(case.method), question, context, runs, **more_given).conduct()
 
 
 def protocols(folder: Path, repeats: int) -> Iterator[Figure]:
@@ -66,11 +88,13 @@ def protocols(folder: Path, repeats: int) -> Iterator[Figure]:
     wrong = 0
     for case in CASES:
         walls_s: list[float] = []
-        with LocalEndpoint(latency_ms=LATENCY_S * 1000, rules=RULES) as endpoint:
+        options: dict[str, Any] = {"latency_ms": LATENCY_S * 1000, "array_items": 3}
+        with LocalEndpoint(rules=RULES, **options) as endpoint:
             for n in range(repeats + 1):
                 endpoint.reset()
+                gc.collect()  # a command's own process has nothing to collect yet
                 place = folder / f"{case.name} {n}"
-                asyncio.run(conducted(case, endpoint.url, place, QUESTION))
+                asyncio.run(conducted(case, endpoint.url, place, case.asked))
                 stats = endpoint.stats()
                 wrong += abs(stats["calls"] - case.cost.calls) + stats["duplicate_requests"]
                 walls_s.append(stats["wall_s"])

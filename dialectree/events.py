@@ -1,7 +1,7 @@
 """Telling what happens, as it happens: one schema for terminal, web page and progress elsewhere.
 
-Events go out on LangGraph's custom stream. Whoever drives the graph keeps them or not; a node does
-not know.
+Our own runs hear events at once; a host gets them on LangGraph's custom stream. Whoever drives the
+graph keeps them or not; a node does not know.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from dialectree.records import EventKind
 def tell(runtime: Runtime[Context], node: str, kind: EventKind, data: Mapping[str, object]) -> None:
     """Tell of one event at ``node`` of the tree; ``records.Event`` is its schema."""
     event = {"t": clock.stamp(), "run_id": _run_id(runtime), "node": node, "kind": kind}
-    runtime.stream_writer({**event, "data": dict(data)})
+    hear = getattr(runtime.control, "hear", None) or runtime.stream_writer
+    hear({**event, "data": dict(data)})
 
 
 def _run_id(runtime: Runtime[Context]) -> str:

@@ -25,6 +25,8 @@ from dialectree.errors import DiskFull, RunFolderError
 from dialectree.records import Call, Event, RunRecord, fold
 
 Line = TypeVar("Line", bound=BaseModel)
+Spot = tuple[str, str, str, int, int, str]
+"""Where a call's reply is given; see ``records.Call.spot``."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DRAFT = ".draft"
 
@@ -43,11 +45,16 @@ def _files(path: Path) -> Iterator[None]:
 class Journal:
     """calls.jsonl: the calls that were made before, and the ones that are made now."""
 
+    placed: Mapping[tuple[str, Spot], Call] = {}
+    """Those made before by key and place: the same request at two places has two replies."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
         with _files(path):
             whole, torn = _whole_lines(path)
-            self.past: Mapping[str, Call] = {c.key: c for c in _parse(path, whole, Call)}
+            calls = list(_parse(path, whole, Call))
+            self.past: Mapping[str, Call] = {call.key: call for call in calls}
+            self.placed = {(call.key, call.spot()): call for call in calls}
             self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
             if torn:
                 self._file.truncate(sum(map(len, whole)))
@@ -105,6 +112,9 @@ class RunFolder:
         self.path = path
         self._events: list[Event] = []
         self._seen: dict[tuple[str, ...], Event] = {}
+        self._events_path = path / "events.jsonl"
+        self._told: io.FileIO | None = None
+        """The file of the events, open while the folder is held."""
         self._lock = FileLock(path / ".lock")
 
     @property
@@ -147,30 +157,39 @@ class RunFolder:
         for draft in self.path.glob(f".*{_DRAFT}"):
             draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
         try:
+            with _files(self.path):
+                self._told = open(self._events_path, "ab", buffering=0)  # noqa: SIM115
             yield
         finally:
+            if self._told is not None:
+                self._told.close()
+            self._told = None
             self._lock.release()
 
     def journal(self) -> Journal:
         """The run's calls, to be answered from and to be added to."""
         return Journal(self.path / "calls.jsonl")
 
-    def calls(self) -> list[Call]:
-        """Every finished call, in the order of their ends; one a key."""
+    def ledger(self) -> list[Call]:
+        """Every line of calls.jsonl, those of the runs that this one contests included."""
         path = self.path / "calls.jsonl"
         with _files(path):
-            lines = _parse(path, _whole_lines(path)[0], Call)
-        return list({call.key: call for call in lines}.values())
+            return list(_parse(path, _whole_lines(path)[0], Call))
+
+    def calls(self) -> list[Call]:
+        """Every finished call of this run itself, in the order of their ends; one a place."""
+        own = (call for call in self.ledger() if call.run is None)
+        return list({(call.key, call.spot()): call for call in own}.values())
 
     def events(self) -> list[Event]:
         """Everything that was told, the oldest first."""
-        path = self.path / "events.jsonl"
+        path = self._events_path
         with _files(path):
             return list(_parse(path, _whole_lines(path)[0], Event))
 
     def resume_events(self) -> None:
         """Take up the events of a run that was broken off; a torn last line is dropped."""
-        path = self.path / "events.jsonl"
+        path = self._events_path
         with _files(path):
             whole, torn = _whole_lines(path)
             if torn:
@@ -180,13 +199,18 @@ class RunFolder:
 
     def tell(self, event: Event) -> bool:
         """Add an event; one that says nothing new is dropped, and False is returned."""
-        before = self._seen.get(_event_id(event))
+        name = _event_id(event)
+        before = self._seen.get(name)
         if before is not None and before.same(event):
             return False
-        path = self.path / "events.jsonl"
-        with _files(path), open(path, "ab", buffering=0) as file:
-            _append(file, event.model_dump_json().encode() + b"\n", sync=False)
-        self._seen[_event_id(event)] = event
+        line = event.model_dump_json().encode() + b"\n"
+        with _files(self._events_path):
+            if self._told is not None:
+                _append(self._told, line, sync=False)
+            else:
+                with open(self._events_path, "ab", buffering=0) as file:
+                    _append(file, line, sync=False)
+        self._seen[name] = event
         self._events.append(event)
         return True
 
@@ -196,22 +220,29 @@ class RunFolder:
 
     def record(self) -> RunRecord:
         """run.json; of a run that is not finished, with the tree as its events tell it."""
-        path = self.path / "run.json"
-        with _files(path):
-            text = path.read_bytes().decode(errors="replace")
-        try:
-            record = RunRecord.read(text)
-        except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            where = ".".join(map(str, fault["loc"]))
-            raise RunFolderError(f"{path} is not a run's record: {where}: {fault['msg']}") from None
+        record = self._read("run.json")
         if record.status == "running":
             record.tree, record.verdict = fold(self.events())
         return record
 
-    def write_record(self, record: RunRecord) -> None:
+    def _read(self, name: str) -> RunRecord:
+        path = self.path / name
+        with _files(path):
+            text = path.read_bytes().decode(errors="replace")
+        try:
+            return RunRecord.read(text)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            where = ".".join(map(str, fault["loc"]))
+            raise RunFolderError(f"{path} is not a run's record: {where}: {fault['msg']}") from None
+
+    def contested(self) -> RunRecord:
+        """contested.json: the record of the run that this one contests, as it was."""
+        return self._read("contested.json")
+
+    def write_record(self, record: RunRecord, name: str = "run.json") -> None:
         """Replace run.json."""
-        self.write("run.json", record.model_dump_json(indent=1) + "\n")
+        self.write(name, record.model_dump_json(indent=1) + "\n")
 
     def write(self, name: str, text: str) -> None:
         """Replace one file of the folder, whole or not at all."""
@@ -229,7 +260,7 @@ class RunFolder:
 
 _IDENTIFYING = (
     *("stage", "role", "who", "round", "take", "note"),
-    *("stance", "supporter", "attacker", "order", "change", "of"),
+    *("stance", "supporter", "attacker", "order", "change", "of", "paper", "claim"),
 )
 
 

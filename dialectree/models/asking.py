@@ -41,6 +41,11 @@ class Place(NamedTuple):
     side: str | None = None
     """What the speaker has to defend, where that is laid down: ``YES``."""
 
+    def spot(self) -> tuple[str, str, str, int, int, str]:
+        """What tells this place from every other one of a run; as ``records.Call.spot``."""
+        who = self.who or self.role
+        return self.node, self.stage, self.role, self.round, self.take, who
+
     def seed(self, run_seed: int) -> int:
         """The seed of this call: made from the run's seed, node, role (and name), and sample."""
         return chance.seed(run_seed, self.node, self.role, self.who, self.take)
@@ -72,12 +77,16 @@ class Asking:
 
         The journal's key leaves the address out, so that a run can be resumed elsewhere.
         """
-        spec, request = self.endpoint.spec, self.request
-        meant = json.dumps(
-            (spec.name, request.decoding.given(), request.messages, request.form.text)
-        )
-        self.key = _digest(meant)
+        spec = self.endpoint.spec
+        self.key = self.key_for(spec.name)
         self.cache_key = _digest(f"{self.key}@{spec.address}")
+
+    def key_for(self, model: str) -> str:
+        """The journal's key of the same request to ``model``."""
+        request = self.request
+        return _digest(
+            json.dumps((model, request.decoding.given(), request.messages, request.form.text))
+        )
 
     @property
     def live(self) -> bool:
@@ -125,7 +134,9 @@ class Asking:
         """What the endpoint says, or why it says nothing."""
         return await self.endpoint.complete(self.request, self.rung)
 
-    def call(self, done: Completion, started: str, source: Literal["model", "cache"]) -> Call:
+    def call(
+        self, done: Completion, started: str, source: Literal["model", "cache", "person"]
+    ) -> Call:
         """The line of the journal that says what was asked and what came back."""
         place, model = self.place, self.endpoint.spec.name
         cost = price(self.context, model, done.prompt_tokens, done.completion_tokens)

@@ -6,14 +6,18 @@ import asyncio
 import atexit
 import json
 import sqlite3
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from dialectree.errors import DiskFull, InputError
 from dialectree.models.endpoints import Completion
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _TABLE = """
 create table if not exists completions (key text primary key, completion text not null)
@@ -27,23 +31,45 @@ _NO_ROOM = (
 )
 
 
+class _Together(Generic[Item, Result]):
+    """Work for a thread. What an event loop asks for in one go is done in one go."""
+
+    def __init__(self, thread: Executor, work: Callable[[list[Item]], Result]) -> None:
+        self._thread, self._work = thread, work
+        self._next: dict[asyncio.AbstractEventLoop, tuple[list[Item], asyncio.Task[Result]]] = {}
+
+    async def do(self, item: Item) -> Result:
+        """The result of the work on ``item`` and on those that came with it."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._next:
+            self._next[loop] = [], loop.create_task(self._begin(loop))
+        items, task = self._next[loop]
+        items.append(item)
+        return await asyncio.shield(task)
+
+    async def _begin(self, loop: asyncio.AbstractEventLoop) -> Result:
+        items, _ = self._next.pop(loop)
+        return await loop.run_in_executor(self._thread, self._work, items)
+
+
 class ReplyCache:
     """Completions by the key of their request. SQLite runs in a thread of its own."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="reply-cache")
+        thread = ThreadPoolExecutor(1, thread_name_prefix="reply-cache")
+        self._gets = _Together(thread, self._get)
+        self._puts = _Together(thread, self._put)
         self._connection: sqlite3.Connection | None = None
         atexit.register(self.close)
 
     async def get(self, key: str) -> Completion | None:
         """The completion that was paid for before, or None."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._get, key)
+        return (await self._gets.do(key)).get(key)
 
     async def put(self, key: str, completion: Completion) -> None:
         """Keep a completion; the first one stays."""
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._thread, self._put, key, completion)
+        await self._puts.do((key, completion))
 
     def close(self) -> None:
         """Done with; whoever asks again opens the file again."""
@@ -62,16 +88,20 @@ class ReplyCache:
             self._connection.execute(_TABLE)
         return self._connection
 
-    def _get(self, key: str) -> Completion | None:
-        query = "select completion from completions where key = ?"
+    def _get(self, keys: list[str]) -> dict[str, Completion]:
+        places = ", ".join("?" * len(keys))
+        query = f"select key, completion from completions where key in ({places})"
         with self._clear_errors():
-            row = self._open().execute(query, (key,)).fetchone()
-            return Completion(**json.loads(row[0])) if row else None
+            rows = self._open().execute(query, keys).fetchall()
+            return {key: Completion(**json.loads(kept)) for key, kept in rows}
 
-    def _put(self, key: str, completion: Completion) -> None:
-        values = (key, json.dumps(completion._asdict()))
+    def _put(self, new: list[tuple[str, Completion]]) -> None:
+        rows = [(key, json.dumps(completion._asdict())) for key, completion in new]
         with self._clear_errors():
-            self._open().execute("insert or ignore into completions values (?, ?)", values)
+            connection = self._open()
+            connection.execute("begin immediate")
+            connection.executemany("insert or ignore into completions values (?, ?)", rows)
+            connection.execute("commit")
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:

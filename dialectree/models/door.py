@@ -33,6 +33,7 @@ async def ask(
     *,
     ids: Ids | None = None,
     suggested: Ids | None = None,
+    at_most: Mapping[str, int] | None = None,
     check: Callable[[Reply], str | None] | None = None,
     told: Callable[[Reply], Mapping[str, JsonValue]] | None = None,
     max_tokens: int | None = None,
@@ -42,15 +43,16 @@ async def ask(
 
     ``prompt`` names a file of prompts/, rendered with ``values``. ``ids`` are the closed sets that
     the reply may point into; those ``suggested`` stand in the schema, too, and nobody insists on
-    them. ``check`` says what is wrong with a reply that is valid as such. An invalid reply is asked
-    for again, with what was wrong with it, up to two times; ReplyError when it stays invalid,
-    CallError when none comes. ``told`` is what the record keeps where that is not the reply alone.
+    them; ``at_most`` limits the items of a list there. ``check`` says what is wrong with a reply
+    that is valid as such. An invalid reply is asked for again, with what was wrong with it, up to
+    two times; ReplyError when it stays invalid, CallError when none comes. ``told`` is what the
+    record keeps where that is not the reply alone.
     """
     context, words = settings(runtime), prompts.load(prompt)
     ids = ids or {}
     request = Request(
         messages(*words.render(values)),
-        form(reply, {**ids, **(suggested or {})}),
+        form(reply, {**ids, **(suggested or {})}, at_most),
         Decoding(words.temperature, max_tokens, place.seed(context.seed), words.top_p),
         context.call_deadline,
         context.requests_per_minute,
@@ -84,11 +86,15 @@ async def _valid_reply(
             if check is not None and (wrong := check(said)):
                 raise Fault("invalid", wrong)
         except Fault as fault:
+            if call.source == "person":
+                run.changes.disregard(asking.place)
+                continue
             if asking.repair == REPAIRS:
                 raise ReplyError(asking.prompt, asking.place.node, str(fault)) from None
             asking.mend(text, fault)
         else:
-            asking.learn_the_rung()
+            if call.source != "person":
+                asking.learn_the_rung()
             return said
 
 

@@ -12,7 +12,8 @@ from pydantic import BaseModel, JsonValue
 Schema = dict[str, JsonValue]
 Ids = Mapping[str, Sequence[str]]
 """Closed sets of ids by the field that points at them: ``winner`` holds one id; ``scores.qid``
-stands in a list that names every id exactly once."""
+stands in a list that names every id exactly once; ``evidence[]``, or ``claims.evidence[]`` in every
+item of a list, is a list of some of them (in a schema only: nobody insists on those)."""
 
 _LENGTHS = ("minLength", "maxLength")
 
@@ -33,14 +34,24 @@ class Form(NamedTuple):
         return f"one JSON object that fits this JSON Schema, and nothing else:\n{self.text}"
 
 
-def form(reply: type[BaseModel], ids: Ids) -> Form:
-    """The schema of ``reply`` in which every id that may be named is an enum."""
-    return _form(reply, tuple((path, tuple(values)) for path, values in ids.items()))
+def form(reply: type[BaseModel], ids: Ids, most: Mapping[str, int] | None = None) -> Form:
+    """The schema of ``reply`` in which every id that may be named is an enum.
+
+    ``most`` limits the items of a list, by its field.
+    """
+    named = tuple((path, tuple(values)) for path, values in ids.items())
+    return _form(reply, named, tuple((most or {}).items()))
 
 
 @lru_cache(maxsize=1024)
-def _form(reply: type[BaseModel], ids: tuple[tuple[str, tuple[str, ...]], ...]) -> Form:
+def _form(
+    reply: type[BaseModel],
+    ids: tuple[tuple[str, tuple[str, ...]], ...],
+    most: tuple[tuple[str, int], ...],
+) -> Form:
     full = _inlined(reply)
+    for name, count in most:
+        full = _with(full, name, {**_field(full, name), "maxItems": count})
     strict = _without_lengths(full)
     for path, values in ids:
         full = _offering(full, path, values, each_place=True)
@@ -97,14 +108,35 @@ def _offering(schema: Schema, path: str, ids: tuple[str, ...], *, each_place: bo
     constrained model can neither leave one out nor name one twice.
     """
     name, _, inner = path.partition(".")
-    properties = _object(schema["properties"])
-    field = _object(properties[name])
+    if path.endswith("[]"):
+        return _offering_some(schema, path.removesuffix("[]"), ids)
+    there = _field(schema, name)
     if inner:
-        item = _object(field["items"])
+        item = _object(there["items"])
         field = _list_of(item, inner, ids) if each_place else _any_of(item, inner, ids)
     else:
         field = _enum(ids)
-    return {**schema, "properties": {**properties, name: field}}
+    return _with(schema, name, field)
+
+
+def _offering_some(schema: Schema, path: str, ids: tuple[str, ...]) -> Schema:
+    """``schema`` with a list of some ids at ``path``; of none where there are none."""
+    name, _, inner = path.partition(".")
+    field = _field(schema, name)
+    if inner:
+        item = _offering_some(_object(field["items"]), inner, ids)
+        return _with(schema, name, {**field, "items": item})
+    items: Schema = {"items": _enum(ids)} if ids else {}
+    return _with(schema, name, {**field, **items, "maxItems": len(ids)})
+
+
+def _field(schema: Schema, name: str) -> Schema:
+    return _object(_object(schema["properties"])[name])
+
+
+def _with(schema: Schema, name: str, field: Schema) -> Schema:
+    """``schema`` with another ``field`` of that name."""
+    return {**schema, "properties": {**_object(schema["properties"]), name: field}}
 
 
 def _list_of(item: Schema, name: str, ids: tuple[str, ...]) -> Schema:

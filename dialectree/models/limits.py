@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from dialectree import clock
 from dialectree.context import Context
-from dialectree.errors import BudgetReached, SettingsError
+from dialectree.errors import BudgetReached, DialectreeError, SettingsError
 from dialectree.records import Call
 
 
@@ -116,16 +116,28 @@ def limiter(provider: str) -> Limiter:
 
 @dataclass
 class Budget:
-    """What one run may spend from now on. What it paid before it was resumed is not counted."""
+    """What one run, or several that share it, may spend from now on.
+
+    What was paid before a run was resumed is not counted.
+    """
 
     context: Context
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
     started: float = field(default_factory=clock.seconds)
+    closed: DialectreeError | None = None
+    """Why nobody who shares it makes a call any more."""
+
+    async def begin(self) -> None:
+        """Asked before each call: it is on its way, unless a budget is used up."""
+        self.check()
+        self.calls += 1
 
     def check(self) -> None:
-        """BudgetReached when one of the budgets is used up; asked before each call."""
+        """BudgetReached when one of the budgets is used up."""
+        if self.closed is not None:
+            raise self.closed
         c, seconds = self.context, clock.seconds() - self.started
         for name, spent, limit in (
             ("max_calls", self.calls, c.max_calls),
@@ -136,10 +148,6 @@ class Budget:
             if limit is not None and spent >= limit:
                 flag = f"--{name.replace('_', '-')} {limit:g}"
                 raise BudgetReached(f"the budget {flag} is used up")
-
-    def start(self) -> None:
-        """One call more is on its way."""
-        self.calls += 1
 
     def add(self, call: Call) -> None:
         """What a call turned out to have used."""

@@ -1,49 +1,99 @@
 """What the calls of one run share: journal, cache, budget.
 
-A call is looked up in the journal, then in the reply cache, and only then paid for. Its line is on
-disk before anybody reads the reply.
+What a person changed goes first. Else a call is looked up in the journal, then in the reply cache,
+and only then paid for. Its line is on disk before anybody reads the reply.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock
 from dialectree.context import Context, cache_folder, settings
-from dialectree.errors import CallError, DialectreeError, Halted, PartFailed, ReplayMiss
+from dialectree.errors import (
+    CallError,
+    DialectreeError,
+    Dropped,
+    Halted,
+    PartFailed,
+    ReplayMiss,
+)
 from dialectree.models.asking import Asking
 from dialectree.models.cache import ReplyCache, reply_cache
+from dialectree.models.changes import Changes
+from dialectree.models.endpoints import Completion
 from dialectree.models.limits import Budget, limiter
-from dialectree.records import Call
+from dialectree.records import Call, Held
 from dialectree.runs import Journal
 
 
 class Run(RunControl):
     """One run. LangGraph hands it on as the run's control, so that every nested graph has it."""
 
-    def __init__(self, run_id: str, context: Context, journal: Journal | None = None) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        context: Context,
+        journal: Journal | None = None,
+        held: Sequence[Held] = (),
+        budget: Budget | None = None,
+    ) -> None:
         super().__init__()
         self.run_id = run_id
         self.journal = journal
+        self.changes = Changes(held)
+        self._spoke = (
+            {call.model for call in journal.past.values() if call.run} if journal else set()
+        )
         self.cache: ReplyCache | None = None
         if context.cache or context.replay:
             self.cache = reply_cache(cache_folder())
-        self.budget = Budget(context)
+        self.budget = budget or Budget(context)
+        self.hear: Callable[[Mapping[str, object]], None] | None = None
+        """Who hears the events of this run; ``events.tell`` finds it."""
         self.halted: DialectreeError | None = None
         """Why no further call is made; the first reason stays."""
+        self.embedding_s = 0.0
+        """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Task[Call]] = set()
 
     async def call(self, asking: Asking) -> Call:
         """The call that ``asking`` describes, made now or before; CallError when it failed."""
         self._go_on()
-        past = self.journal.past.get(asking.key) if self.journal else None
-        call = past or await self._cached(asking) or await self._paid(asking)
+        call = self._changed(asking) or self._past(asking)
+        call = call or await self._cached(asking) or await self._paid(asking)
         if call.error is not None:
             raise CallError(call.error)
         return call
+
+    def _changed(self, asking: Asking) -> Call | None:
+        """What a person put there. It is nobody's call: no journal and no cache has it."""
+        held = self.changes.at(asking.place)
+        if held is None:
+            return None
+        if held.reply is None:
+            raise Dropped(f"{held.id} was dropped")
+        said = Completion(json.dumps(held.reply), "stop", attempts=0)
+        return asking.call(said, clock.stamp(), "person")
+
+    def _past(self, asking: Asking) -> Call | None:
+        """The journal's call. What a contest leaves as it was is as that run's models said."""
+        if self.journal is None:
+            return None
+        past = self._in(self.journal, asking.key, asking)
+        for model in () if past else self._spoke:
+            said = self._in(self.journal, asking.key_for(model), asking)
+            past = said if said is not None and said.run is not None else past
+        return past
+
+    def _in(self, journal: Journal, key: str, asking: Asking) -> Call | None:
+        """The call for this very place, or one that was asked the same elsewhere."""
+        return journal.placed.get((key, asking.place.spot())) or journal.past.get(key)
 
     def _go_on(self) -> None:
         if self.halted is not None:
@@ -82,16 +132,12 @@ class Run(RunControl):
             slots = limiter(asking.endpoint.spec.provider)
             async with slots.slot(asking.at_once, context.requests_per_minute):
                 self._go_on()
-                self.budget.check()
-                self.budget.start()
+                await self.budget.begin()
                 started = clock.stamp()
                 done = await asking.send()
             call = asking.call(done, started, "model")
             self.budget.add(call)
-            if self.journal:
-                await self.journal.append(call)
-            if self.cache and context.cache and done.error is None and not asking.live:
-                await self.cache.put(asking.cache_key, done)
+            await self._keep(asking, call, done)
         except PartFailed:
             raise  # one part; the graph decides what the debate does without it
         except DialectreeError as error:
@@ -99,11 +145,23 @@ class Run(RunControl):
             raise
         return call
 
-    async def land(self) -> None:
-        """Wait for the calls under way, so that what is paid is kept; no other one starts."""
+    async def _keep(self, asking: Asking, call: Call, done: Completion) -> None:
+        """Into the journal and, at the same time, into the reply cache."""
+        keeping: list[Awaitable[None]] = []
+        if self.journal:
+            keeping.append(self.journal.append(call))
+        if self.cache and asking.context.cache and done.error is None and not asking.live:
+            keeping.append(self.cache.put(asking.cache_key, done))
+        await asyncio.gather(*keeping)
+
+    async def land(self, within: float | None = None) -> None:
+        """Wait for the calls under way, so that what is paid is kept; no other one starts.
+
+        ``within`` limits the wait, in seconds.
+        """
         self.halted = self.halted or Halted("the run has ended")
-        while self._under_way:
-            await asyncio.wait(self._under_way)
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=within)
 
     def abandon(self) -> None:
         """Give up the calls under way."""
