@@ -53,6 +53,8 @@ FAMILIES = {
     "attacker": "generator",
     "scorer": "evaluator",
     "pairwise_judge": "evaluator",
+    "persona_a": "persona",
+    "persona_b": "persona",
 }
 """Roles that can be given a model together."""
 
@@ -85,6 +87,18 @@ OWN_SETTINGS = {
             "allow_uncertain",
             "judge",
             "samples",
+        ]
+    ),
+    "tod": frozenset(
+        [
+            "max_depth",
+            "max_subtopics",
+            "max_claims",
+            "segments",
+            "expansion_rule",
+            "filter",
+            "turns",
+            "embeddings",
         ]
     ),
     "art": frozenset(
@@ -199,7 +213,8 @@ class Context(BaseSettings):
     """Stop where the questions are easy, split every branch to ``max_depth``, or stop where they
     are easy but never above ``min_depth``."""
     max_depth: int | None = Field(default=None, ge=0, le=8)
-    """Depth at which every node is a leaf; none: 3, or 2 if fixed."""
+    """Depth at which every node is a leaf, and every topic of two papers; none: 3, or 2 if
+    ``depth_profile`` is fixed."""
     min_depth: int = Field(default=1, ge=0, le=8)
     """Depth above which the safety profile does not stop; the other profiles have no such floor."""
     max_nodes: int = Field(default=40, ge=1, le=10_000)
@@ -258,6 +273,23 @@ class Context(BaseSettings):
     trees: int = Field(default=1, ge=1, le=25)
     """Independent trees; the claim's strength is the mean of theirs."""
 
+    max_subtopics: int = Field(default=3, ge=1, le=8)
+    """Subtopics of one topic (k)."""
+    max_claims: int = Field(default=3, ge=1, le=8)
+    """Claims of one paper about one topic."""
+    segments: int = Field(default=5, ge=1, le=50)
+    """Segments of a paper that are retrieved at once (delta)."""
+    expansion_rule: Literal["reference", "paper"] = "reference"
+    """When a topic is split. ``reference``, as the authors' program: the arguments progressed or a
+    question is open, and there is no clear winner. ``paper``: any of the three, nearly always."""
+    filter: Literal["per_claim", "per_segment"] = "per_claim"
+    """Whether one call weighs all the segments that may answer a claim, or one call each."""
+    turns: Literal["parallel", "alternating"] = "parallel"
+    """Whether paper b's persona sees what a's said in the same stage."""
+    embeddings: str = Field(default="BAAI/bge-small-en-v1.5", min_length=1)
+    """What retrieves: a sentence-transformers model by name, path or installed package,
+    ``openai:NAME@URL``, or ``bm25``."""
+
     samples: int | None = Field(default=None, ge=1, le=100)
     """Samples of ``self_consistency`` (none: 9, the calls of one role-switching debate) and of
     ``best_of_n`` (none: 5)."""
@@ -286,6 +318,7 @@ class Context(BaseSettings):
         shown: dict[str, object] = {
             "model": _shown(self.model),
             "base_url": _shown(self.base_url),
+            "embeddings": _shown(self.embeddings),
             "roles": {role: _shown(speaker) for role, speaker in self.roles.items()},
             "prices": {name.partition("@http")[0]: price for name, price in self.prices.items()},
         }
@@ -294,13 +327,18 @@ class Context(BaseSettings):
         return self
 
     def _texts(self) -> Iterator[str]:
-        for text in (self.base_url, self.model, *self.roles.values()):
+        for text in (self.base_url, self.embeddings, self.model, *self.roles.values()):
             if isinstance(text, str):
                 yield text
 
     def whole(self, address: str) -> str:
         """The address to send requests to: with user, password and query where they were given."""
         return self._whole.get(address, address)
+
+    def embeddings_whole(self) -> str:
+        """``embeddings`` with user, password and query of its address where they were given."""
+        name, at, address = self.embeddings.partition("@http")
+        return f"{name}@{self.whole('http' + address)}" if at else name
 
     def speaker(self, role: str, who: str = "") -> str | BaseChatModel:
         """The model that plays ``role``; ``who`` is the speaker's name where two play one role.
@@ -317,6 +355,10 @@ class Context(BaseSettings):
         if self.max_depth is not None:
             return self.max_depth
         return 2 if self.depth_profile == "fixed" else 3
+
+    def topic_depth(self) -> int:
+        """Depth at which no topic of two papers is split any more."""
+        return 3 if self.max_depth is None else self.max_depth
 
     def depth_floor(self) -> int:
         """Depth above which expansion does not stop by itself."""

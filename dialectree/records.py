@@ -22,7 +22,7 @@ SCHEMA = "dialectree.run/1"
 
 RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 NodeStatus = Literal["open", "answered", "missing"]
-NodeKind = Literal["open", "branch", "leaf", "knockout", "claim", "argument"]
+NodeKind = Literal["open", "branch", "leaf", "knockout", "claim", "argument", "topic"]
 """Of a knockout the debates below it are held one after another."""
 Stance = Literal["support", "attack"]
 Order = Literal["support_first", "attack_first"]
@@ -40,6 +40,11 @@ EventKind = Literal[
     "scored",  # an argument's intrinsic strength: tau
     "compared",  # a supporter met an attacker: Comparison
     "weighed",  # what the maths makes of an argument: theta, blended, strength
+    "retrieved",  # segments were found in a paper: Retrieval, and the segments
+    "claimed",  # a persona's claims about a topic: paper, claims
+    "countered",  # what the other paper has to say on a claim: claim, segments
+    "debated",  # both sides' last word on a topic: positions
+    "summarised",  # the comparison, sentence by sentence: sentences
     "contested",  # a person changed something here: change, and what it changes
     "concluded",  # the run has its verdict: Verdict
 ]
@@ -121,6 +126,84 @@ class Comparison(Strict):
         return self.supporter, self.attacker, self.order
 
 
+Letter = Literal["a", "b"]
+"""One of two papers, and the persona that speaks for it."""
+
+
+class Segment(Strict):
+    """A quotable piece of a paper, with its place."""
+
+    id: str
+    """The paper's letter and the segment's number: ``a:12``."""
+    text: str
+    page: int | None = None
+    """Counted from 1; None where the source has no pages."""
+    offset: int = 0
+    """Characters into the paper's text."""
+    heading: str | None = None
+    contested: bool = False
+    """True when a person wrote it in the place of what the paper says."""
+
+
+class Found(Strict):
+    """One segment that a retrieval found."""
+
+    id: str
+    score: float
+    """Inner product of the normalised vectors, or what a lexical index gives."""
+
+
+class Retrieval(Strict):
+    """What was looked for in one paper, and what was found."""
+
+    paper: Letter
+    of: str
+    """``topic``, or the id of the other paper's claim."""
+    query: str
+    found: list[Found]
+
+
+class Claim(Strict):
+    """What a paper claims to contribute to a topic."""
+
+    id: str
+    """The paper's letter and a number: ``a1``."""
+    paper: Letter
+    title: str
+    description: str
+    evidence: list[str]
+    """Ids of the segments of its own paper that it rests on."""
+    counter: list[str] = []
+    """Ids of the segments of the other paper that speak to it."""
+    addressed: bool | None = None
+    """Whether the other paper speaks to it at all; None until somebody looked."""
+
+
+class Position(Strict):
+    """A persona's last word on a topic."""
+
+    paper: Letter
+    title: str
+    description: str
+    evidence: list[str] = []
+    """Ids of the segments that it cites."""
+    proposals: list[str] = []
+    """What it suggests beyond either paper."""
+    concedes: bool = False
+
+
+class Sentence(Strict):
+    """One sentence of a comparison, and what it rests on."""
+
+    part: Literal["similarity", "difference", "proposal"]
+    text: str
+    nodes: list[str] = []
+    segments: list[str] = []
+    faults: list[str] = []
+    """What the program found wrong with it: it rests on nothing, a quotation does not occur."""
+
+
+_OF_TOPICS = (*("description", "claims", "relevant", "retrievals", "positions", "sentences"),)
 _OF_ARGUMENTS = (
     "stance",
     "tau",
@@ -174,14 +257,30 @@ class Node(Strict):
     added: bool = False
     """True when a person added it."""
 
+    description: str = ""
+    """What is to be debated there; of a topic."""
+    relevant: list[str] = []
+    """The ids of its parent's claims that a topic is about."""
+    claims: list[Claim] = []
+    """What both papers claim to contribute to it, made before it was split."""
+    retrievals: list[Retrieval] = []
+    positions: list[Position] = []
+    """Both personas' last word on it."""
+    sentences: list[Sentence] = []
+    """The comparison; at the root."""
+
     @model_serializer(mode="wrap")
     def _only_what_it_can_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """A question has no strengths; leave out what only arguments have."""
+        """A question has no strengths; leave out what only arguments or only topics have."""
         kept: dict[str, JsonValue] = whole(self)
+        others: tuple[str, ...] = ()
         if self.kind not in ("claim", "argument") and self.strength is None:
-            for name in _OF_ARGUMENTS:
-                kept.pop(name, None)
-        return kept
+            others = _OF_ARGUMENTS
+        if self.kind != "topic":
+            others += _OF_TOPICS
+        if self.dropped:
+            others = tuple(name for name in others if name != "dropped")
+        return {name: value for name, value in kept.items() if name not in others}
 
 
 class Change(Strict):
@@ -192,6 +291,51 @@ class Change(Strict):
     after: float | None
 
 
+class Standing(Strict):
+    """What a verdict says, as far as two of them are compared."""
+
+    answer: str | None = None
+    label: str | None = None
+    confidence: float | None = None
+
+
+class Moved(Strict):
+    """How one node's verdict moved; None where there is none."""
+
+    node: str
+    before: Standing | None
+    after: Standing | None
+
+
+class Spot(Strict):
+    """A place in a debate where one reply is given: what makes a turn the one it is."""
+
+    node: str
+    stage: str = ""
+    role: str = ""
+    round: int = 0
+    take: int = 1
+    who: str = ""
+    """The speaker's name, or its role where it has none."""
+    side: str | None = None
+    """What the speaker has to defend there, where that is laid down."""
+
+
+class Held(Strict):
+    """What a person put in the place of a reply, or took out; it holds whenever a run is walked."""
+
+    id: str
+    """As a person names it: a turn, a node, a segment of evidence."""
+    what: Literal["replaced", "ruled", "dropped"]
+    spots: list[Spot]
+    """The places where it holds. A node that was dropped is a spot without a stage."""
+    reply: dict[str, JsonValue] | None = None
+    """What is said there; None where nothing is."""
+    before: str | None = None
+    """The text that it took the place of."""
+    after: str | None = None
+
+
 class Contest(Strict):
     """What a person changed in another run, and what that did to its verdict."""
 
@@ -200,12 +344,28 @@ class Contest(Strict):
     changes: list[str]
     """What was changed, in words."""
     before: float | None
-    """The claim's strength in the contested run."""
+    """The verdict's confidence in the contested run; of ART the claim's strength."""
     after: float | None
     path: list[Change]
-    """Every node whose strength moved, from the bottom up."""
+    """Every node whose strength moved, from the bottom up; of ART."""
     why: str
     """One line that says what moved the verdict, or why it stayed."""
+
+    held: list[Held] = []
+    """What persons put in the place of replies, this time and in the runs before."""
+    verdict_before: Standing | None = None
+    verdict_after: Standing | None = None
+    moved: list[Moved] = []
+    """Every node whose verdict moved, from the bottom up."""
+
+    @model_serializer(mode="wrap")
+    def _only_what_it_can_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        """In an argument tree strengths move, and no reply is changed."""
+        kept: dict[str, JsonValue] = whole(self)
+        if self.verdict_before is None and self.verdict_after is None:
+            for name in ("held", "verdict_before", "verdict_after", "moved"):
+                kept.pop(name, None)
+        return kept
 
 
 class Tree(Strict):
@@ -213,6 +373,13 @@ class Tree(Strict):
 
     root: str = "0"
     nodes: dict[str, Node] = {}
+    segments: dict[str, Segment] = {}
+    """The segments of both papers that were retrieved, by id."""
+
+    @model_serializer(mode="wrap")
+    def _without_empty_shelves(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        kept: dict[str, JsonValue] = whole(self)
+        return kept if self.segments else {n: v for n, v in kept.items() if n != "segments"}
 
 
 class Usage(Strict):
@@ -227,6 +394,8 @@ class Usage(Strict):
     cost: float | None = None
     """In the unit of the prices given; null where a price is missing."""
     wall_s: float = 0.0
+    embedding_s: float = 0.0
+    """Seconds of it in which segments and queries were embedded; of a comparison of papers."""
     critical_path_calls: int = 0
     """The longest chain of calls in which each needs the one before."""
 
@@ -259,7 +428,22 @@ class Call(Strict):
     finish: str | None = None
     reply: str | None = None
     error: str | None = None
-    source: Literal["model", "cache"] = "model"
+    source: Literal["model", "cache", "person"] = "model"
+    run: str | None = None
+    """The run that it was made for, where that is another one which this one contests."""
+
+    @model_serializer(mode="wrap")
+    def _of_which_run(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        """A call of the run itself says nothing of runs."""
+        kept: dict[str, JsonValue] = whole(self)
+        if self.run is None:
+            kept.pop("run")
+        return kept
+
+    def spot(self) -> tuple[str, str, str, int, int, str]:
+        """Where its reply is given; its repairs are given there, too."""
+        who = self.who or self.role
+        return self.node, self.stage, self.role, self.round, self.take, who
 
 
 class Event(Strict):
@@ -323,6 +507,7 @@ def fold(events: Iterable[Event]) -> tuple[Tree, Verdict | None]:
     child is a node of the tree, and every node a child of its parent, however the events break off.
     """
     nodes: dict[str, Node] = {}
+    segments: dict[str, Segment] = {}
     verdict: Verdict | None = None
     for event in events:
         if event.kind == "concluded":
@@ -330,8 +515,11 @@ def fold(events: Iterable[Event]) -> tuple[Tree, Verdict | None]:
         elif event.kind == "opened":
             _open(nodes, event)
         elif event.node in nodes:
+            if event.kind == "retrieved":
+                found = [Segment.model_validate(one) for one in _list(event.data["segments"])]
+                segments |= {segment.id: segment for segment in found}
             _add(nodes[event.node], event)
-    return Tree(nodes=_hung(nodes)), verdict
+    return Tree(nodes=_hung(nodes), segments=_on_the_shelf(segments)), verdict
 
 
 def path_key(node_id: str) -> tuple[int, ...]:
@@ -339,11 +527,23 @@ def path_key(node_id: str) -> tuple[int, ...]:
     return tuple(int(part) if part.isdigit() else -1 for part in node_id.split("."))
 
 
+def _on_the_shelf(segments: Mapping[str, Segment]) -> dict[str, Segment]:
+    """In the order of the papers."""
+    return {name: segments[name] for name in sorted(segments, key=segment_key)}
+
+
+def segment_key(segment_id: str) -> tuple[str, int]:
+    """Sorts ids such as ``a:10`` after ``a:2``."""
+    paper, _, number = segment_id.partition(":")
+    return paper, int(number) if number.isdigit() else -1
+
+
 def _open(nodes: dict[str, Node], event: Event) -> None:
     new = Node.model_validate({"id": event.node, **event.data})
     node = nodes.setdefault(event.node, new)
     node.text, node.parent, node.depth = new.text, new.parent, new.depth
     node.stance = new.stance
+    node.description, node.relevant = new.description, new.relevant
 
 
 def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:
@@ -382,7 +582,8 @@ def _add(node: Node, event: Event) -> None:
             note = str(data["note"])
             node.notes = node.notes if note in node.notes else [*node.notes, note]
         case "stopped":
-            node.kind, node.stopped, node.children = "leaf", str(data["why"]), []
+            node.kind = "topic" if node.kind == "topic" else "leaf"
+            node.stopped, node.children = str(data["why"]), []
         case "branched":
             node.kind = _kind(data)
             node.stopped = None if node.kind == "branch" else node.stopped
@@ -395,6 +596,8 @@ def _add(node: Node, event: Event) -> None:
             _settle(node, data)
         case "declined" | "scored" | "compared" | "weighed":
             _argue(node, event.kind, data)
+        case "retrieved" | "claimed" | "countered" | "debated" | "summarised":
+            _compare(node, event.kind, data)
         case "contested":
             _contest(node, data)
         case _:
@@ -404,15 +607,15 @@ def _add(node: Node, event: Event) -> None:
 def _kind(data: Mapping[str, JsonValue]) -> NodeKind:
     """What a node with children is: a split question unless the event says otherwise."""
     match data.get("kind"):
-        case "knockout" | "claim" | "argument" as kind:
+        case "knockout" | "claim" | "argument" | "topic" as kind:
             return kind
         case _:
             return "branch"
 
 
-def _order(turn: Turn) -> tuple[int, int, str]:
-    """Within a node: by pass, then by place in it (expansion first), then by name."""
-    return turn.take, STAGES.index(turn.stage) * 1000 + turn.step, turn.who
+def _order(turn: Turn) -> tuple[int, int, str, int]:
+    """Within a node: by pass, then by place in it (expansion first), by name, by round."""
+    return turn.take, STAGES.index(turn.stage) * 1000 + turn.step, turn.who, turn.round
 
 
 STAGES = (
@@ -426,8 +629,16 @@ STAGES = (
     "strength",
     "generation",
     "tournament",
+    "present",
+    "respond",
+    "revise",
+    "progress",
+    "claims",
+    "relevance",
+    "subtopics",
     "debate",
     "synthesis",
+    "summary",
     "answer",
 )
 """The stages of a node's transcript, in the order in which they follow one another.
@@ -465,6 +676,30 @@ def _argue(node: Node, kind: EventKind, data: Mapping[str, JsonValue]) -> None:
             setattr(node, name, _figure(data.get(name)))
         if kind == "weighed":
             node.status = "missing" if node.strength is None else "answered"
+
+
+def _compare(node: Node, kind: EventKind, data: Mapping[str, JsonValue]) -> None:
+    """What two papers have to say on a topic."""
+    match kind:
+        case "retrieved":
+            new = Retrieval.model_validate({k: v for k, v in data.items() if k != "segments"})
+            others = [r for r in node.retrievals if (r.paper, r.of) != (new.paper, new.of)]
+            node.retrievals = sorted([*others, new], key=lambda r: (r.of != "topic", r.of, r.paper))
+        case "claimed":
+            claims = [Claim.model_validate(claim) for claim in _list(data["claims"])]
+            kept = [claim for claim in node.claims if claim.paper != data["paper"]]
+            node.claims = sorted([*kept, *claims], key=lambda claim: claim.id)
+        case "countered":
+            counter = [str(name) for name in _list(data["segments"])]
+            for claim in node.claims:
+                if claim.id == data["claim"]:
+                    claim.counter, claim.addressed = counter, bool(counter)
+        case "debated":
+            node.positions = [Position.model_validate(one) for one in _list(data["positions"])]
+            node.status = "answered" if node.positions else "missing"
+        case _:
+            node.sentences = [Sentence.model_validate(one) for one in _list(data["sentences"])]
+            node.status = "answered"
 
 
 def _pair_order(comparison: Comparison) -> tuple[object, ...]:
@@ -511,10 +746,11 @@ def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
 
     Calls made side by side share stage and step; their repairs follow the call that they mend.
     """
-    steps: dict[tuple[str, int, str, int], dict[tuple[str, str], int]] = {}
+    steps: dict[tuple[str, int, str, int], dict[tuple[str, str, int], int]] = {}
     for call in calls:
         step = steps.setdefault((call.node, call.take, call.stage, call.step), {})
-        step[call.role, call.who] = step.get((call.role, call.who), 0) + 1
+        speaker = (call.role, call.who, call.round)
+        step[speaker] = step.get(speaker, 0) + 1
     chain: dict[tuple[str, int, str], int] = {}
     for (node, take, stage, _), speakers in steps.items():
         before = chain.get((node, take, stage), 0)

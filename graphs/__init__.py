@@ -71,6 +71,7 @@ _ART = Method(
     "adaptive_reasoning_tree",
     ("supporter", "attacker", "scorer", "pairwise_judge"),
 )
+_TOD = Method("tod", "tod", "tree_of_debate", ("persona_a", "persona_b", "moderator"))
 _LEAVES = {"rsd": _RSD, "art": _ART}
 
 METHODS = {
@@ -110,6 +111,29 @@ METHODS = {
         _ART._replace(name="argllm", graph_name="argllm", roles=_ART.roles[:3]),
         Method("direct", "art", "direct", ("verifier",)),
         Method("cot", "art", "direct", ("verifier",), "cot", ("cot",)),
+        _TOD,
+        _TOD._replace(name="no_tree", graph_name="no_tree"),
+        _TOD._replace(
+            name="no_self_deliberation",
+            graph_name="no_self_deliberation",
+            prompts=("tree_of_debate", "no_self_deliberation"),
+        ),
+        Method(
+            "single_stage",
+            "tod",
+            "comparison_baselines",
+            ("comparer",),
+            "single_stage",
+            ("single_stage",),
+        ),
+        Method(
+            "two_stage",
+            "tod",
+            "comparison_baselines",
+            ("summariser", "comparer"),
+            "two_stage",
+            ("two_stage",),
+        ),
     )
 }
 

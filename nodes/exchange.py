@@ -106,7 +106,7 @@ _TITLES = {
     "role_switch": "switched sides",
     "uncertainty": "uncertainty",
 }
-_LOST = ("missing", "this part was lost by a technical fault; that counts against nobody")
+_LOST = ("missing", "this part is lost; that counts against nobody")
 _NEXT_TEXT = "\n¶\n"
 """Between two texts, so that no quotation runs from one into the other."""
 

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
-from dialectree.errors import PartFailed
+from dialectree.errors import Dropped, PartFailed
 from dialectree.events import tell
 from dialectree.nodes.kinds import Finding, Judged, Node
 
@@ -32,7 +32,8 @@ def may_fail(node: Node[State, Update], instead: Instead) -> Node[State, Update 
     """``node``, which leaves ``instead`` in the state when its call fails for good.
 
     Only PartFailed is a failure of one part; whatever else goes wrong ends the run. The stopping
-    rule after the node reads what it left, so the drawing shows where the debate goes on. (An
+    rule after the node reads what it left, so the drawing shows where the debate goes on. What a
+    person dropped is left out alike, and is no failure. (An
     ``error_handler`` of LangGraph would also keep the errors that end a run: resumed, the run would
     not take the step up again.)
     """
@@ -41,6 +42,8 @@ def may_fail(node: Node[State, Update], instead: Instead) -> Node[State, Update 
     async def attempt(state: State, runtime: Runtime[Context]) -> Update | Instead:
         try:
             return await node(state, runtime)
+        except Dropped:
+            return instead
         except PartFailed as error:
             role = error.role or attempt.__name__
             failed = {"role": role, "who": error.who, "fault": str(error)}

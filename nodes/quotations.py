@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from dialectree.nodes.answers import folded
 
@@ -54,3 +55,19 @@ def _goes_on(text: str, at: int) -> bool:
 def _in_word(sign: str) -> bool:
     """Letters, figures, and the marks that some scripts set on them."""
     return bool(sign) and unicodedata.category(sign)[0] in "LMN"
+
+
+_QUOTED = re.compile(r"“([^“”]{2,600})”|\"([^\"]{2,600})\"|«([^«»]{2,600})»")
+_FEWEST = 2
+"""Words of a quotation; a single word in quotes is more often a name or irony."""
+
+
+def quoted(text: str) -> list[str]:
+    """What stands in double quotes in ``text``, of two words or more."""
+    found = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
+    return [quote for quote in found if len(re.findall(r"\w+", quote)) >= _FEWEST]
+
+
+def unfounded(text: str, sources: Sequence[str]) -> list[str]:
+    """The quotations in ``text`` that stand in none of ``sources``."""
+    return [q for q in quoted(text) if not any(occurs(q, source) for source in sources)]

@@ -195,14 +195,19 @@ async def adebate(
     model: ScriptedModel,
     question: str = QUESTION,
     graph: CompiledStateGraph[Any, Any, Any, Any] = graph,
+    given: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Debated:
-    """Debate ``question``; at most one level deep unless ``max_depth`` says otherwise."""
+    """Debate ``question``; at most one level deep unless ``max_depth`` says otherwise.
+
+    ``given`` is what the protocol takes beside it.
+    """
     ledger, events = Ledger(), list[Event]()
     chosen = context(model, **settings)
     run = Run("run", chosen, ledger)
     ruling: Mapping[str, Any] = {}
-    async for kind, data in told(graph, {"question": question}, {}, chosen, run):
+    todo = {"question": question, **(given or {})}
+    async for kind, data in told(graph, todo, {}, chosen, run):
         if kind == "values":
             ruling = data
         else:

@@ -494,7 +494,7 @@ def test_without_a_later_part_the_debate_goes_on_and_the_record_says_so(
     pair = [PROPOSALS, CROSSED, SWITCHED, REPORTED][phase]
     expected = [block for block in WHOLE if block not in pair or who != "ab"]
     assert blocks_of(judge) == expected
-    lost = "missing: this part was lost by a technical fault; that counts against nobody"
+    lost = "missing: this part is lost; that counts against nobody"
     assert judge.prompt.count(lost) == (1 if who != "ab" else 0)
     if who != "ab":
         mine = within(judge, "transcript").partition(f"debater {pair['ab'.index(who)]}\n")[2]
@@ -507,7 +507,7 @@ def test_b_who_is_still_to_examine_has_lost_nothing() -> None:
     for model in (run(), without(RebuttalReply, "a", no_reply())):
         decide(model)
         for call in of(model, RebuttalReply):
-            assert "technical fault" not in call.prompt
+            assert "is lost" not in call.prompt
 
 
 @pytest.mark.parametrize("orders", ["one", "both"])

@@ -99,9 +99,11 @@ def test_the_whole_drawing_shows_every_role_as_a_step_of_its_own() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(name: str) -> None:
     graph = METHODS[name].graph()
-    more = {"options", "gold"} if METHODS[name].protocol == "rsd" else set()
+    protocol = METHODS[name].protocol
+    more = {"rsd": {"options", "gold"}, "tod": {"papers"}}.get(protocol, set())
     assert graph.get_input_jsonschema()["properties"].keys() == {"question", *more}
-    assert graph.get_input_jsonschema()["required"] == ["question"]
+    needed = {"question", *(["papers"] if protocol == "tod" else [])}
+    assert {*graph.get_input_jsonschema()["required"]} == needed
     out = graph.get_output_jsonschema()
     assert out["properties"].keys() == {"verdict"}
     assert out["$defs"]["Verdict"]["properties"].keys() == {

@@ -16,16 +16,18 @@ from langgraph.types import Command, Interrupt
 from dialectree.errors import InputError
 from dialectree.graphs import METHODS
 from dialectree.nodes.answerer import AnswererReply
+from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
 from dialectree.nodes.complexity_evaluator import ComplexityReply
 from dialectree.nodes.critic import CriticReply
 from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.explorer import ExplorerReply
 from dialectree.nodes.leaf_judge import LeafJudgeReply
+from dialectree.nodes.persona import ArgumentReply
 from dialectree.nodes.picker import PickerReply
 from dialectree.nodes.switching_debater import ProposalReply
 from dialectree.nodes.verifier import ReasonedReply, VerifierReply
 from dialectree.records import Event, Tree, Verdict, fold
-from tests.graphs import arguing, debating, switching
+from tests.graphs import arguing, comparing, debating, switching
 from tests.graphs.debating import context, told
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
@@ -48,10 +50,17 @@ class Way(NamedTuple):
                 more["gold"] = "B"
         if METHODS[self.method].protocol == "art":
             return {"question": f"It was the {word}."}
+        if METHODS[self.method].protocol == "tod":
+            papers = [
+                {**paper, "title": f"{word} {paper['title']}", "abstract": f"The {word}."}
+                for paper in (comparing.PAPER_A, comparing.PAPER_B)
+            ]
+            return {"question": f"the {word} of orbits", "papers": papers}
         return {"question": f"Was it the {word}?", **more}
 
 
 SHORT = {"leaf_rounds": 1, "synthesis_rounds": 1}
+COMPARED = {"embeddings": "bm25", "segments": 2, "max_claims": 1}
 FOUR = ("plants", "meat", "sunlight", "clay")
 WAYS = {
     **{name: Way(name) for name in METHODS},
@@ -68,6 +77,9 @@ WAYS = {
     "self_consistency": Way("self_consistency", {"samples": 3}, FOUR),
     "best_of_n": Way("best_of_n", {"samples": 3}),
     "art": Way("art", {"trees": 2, "root_strength": "estimated"}),
+    "tod": Way("tod", {**COMPARED, "max_depth": 2}),
+    "tod in turn": Way("tod", {**COMPARED, "turns": "alternating", "filter": "per_segment"}),
+    "no_tree": Way("no_tree", COMPARED),
 }
 
 
@@ -106,6 +118,13 @@ def speakers(word: str, confidence: float = 0.8, **more: Any) -> Speakers:
     model.will_say(ExplorerReply(answer=f"the {word}"), CriticReply(critique=f"Why the {word}?"))
     model.will_say_now(lambda call: direct(call, word, model._number), to=DirectReply)
     model.will_say(VerifierReply(answer="yes"), ReasonedReply(reasoning=word, answer="yes"))
+    comparing.personas(1, 1, model)
+    model.will_say_now(
+        lambda call: comparing.argue(f"the {word}", evidence=comparing.shown_segments(call)[:1]),
+        to=ArgumentReply,
+    )
+    model.will_say_now(PaperSummaryReply(summary=word), ComparisonReply(summary=f"the {word}"))
+    model.will_say_now(comparing.summarise(comparing.sentence(f"the {word}", "0.0")))
     return model
 
 
@@ -157,6 +176,7 @@ class Thread:
 ADDED_UP = (
     *("samples", "transcript", "arguments", "scores", "comparisons", "unheard"),
     *("finding", "findings", "certified"),
+    *("authors", "debates", "summaries"),
 )
 
 
@@ -201,6 +221,8 @@ REFUSED: dict[str, dict[str, Any]] = {
     "self_consistency": {"question": "Was it the alpha?", "options": ["alpha", "Alpha"]},
     "art": {"question": "Was it the alpha?"},
     "direct": {"question": "Was it the alpha?"},
+    "tod": {"question": "the alpha", "papers": [comparing.PAPER_A, comparing.PAPER_A]},
+    "two_stage": {"question": "the alpha", "papers": []},
 }
 
 

@@ -1,0 +1,205 @@
+"""The moderator of a debate between two papers: which subtopics, and whether to go on.
+
+ToD, sections 3.3 and 3.4.1, prompts 8 and 9.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from dialectree.context import Context, settings
+from dialectree.events import tell
+from dialectree.models.door import Place, ask
+from dialectree.nodes.answers import normal
+from dialectree.nodes.evidence import quotable
+from dialectree.nodes.persona import among
+from dialectree.nodes.topics import (
+    Claim,
+    Deliberated,
+    Spoken,
+    Topic,
+    countered,
+    latest,
+)
+
+_Title = Annotated[str, Field(min_length=1, max_length=300)]
+_Text = Annotated[str, Field(min_length=1, max_length=3000)]
+
+
+class SubtopicText(BaseModel):
+    """One part of a topic, and the claims that it is about."""
+
+    title: _Title
+    description: _Text
+    claims_a: list[str]
+    claims_b: list[str]
+
+
+class SubtopicsReply(BaseModel):
+    """What of a topic is worth a debate of its own."""
+
+    subtopics: list[SubtopicText]
+
+
+class BareSubtopicText(BaseModel):
+    """One part of a topic, where nobody made claims."""
+
+    title: _Title
+    description: _Text
+
+
+class BareSubtopicsReply(BaseModel):
+    """What of a topic is worth a debate of its own, where nobody made claims."""
+
+    subtopics: list[BareSubtopicText]
+
+
+class ProgressReply(BaseModel):
+    """Whether a debate got anywhere, and whether it should go on."""
+
+    explanation: _Text
+    progression_of_arguments: bool
+    meaningful_questions: bool
+    clear_winner: bool
+
+
+class Subtopic(TypedDict):
+    """One part of a topic."""
+
+    title: str
+    description: str
+    claims: list[Claim]
+
+
+class Split(TypedDict):
+    """What the moderator leaves that splits a topic."""
+
+    subtopics: list[Subtopic]
+
+
+class ToSplit(Topic, Deliberated):
+    """What it reads."""
+
+
+class ToModerate(Topic, Spoken):
+    """What the moderator reads that decides whether to go on."""
+
+
+class Moderated(TypedDict):
+    """What it leaves."""
+
+    stopped: Literal["clear_winner", "no_progress"] | None
+
+
+async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
+    """Up to k parts of the topic, each about a claim of either paper or of both."""
+    most = settings(runtime).max_subtopics
+    claims = countered(state["own"], state["counters"])
+    for claim in claims:
+        if claim["counter"] is not None:
+            told = {"claim": claim["id"], "segments": claim["counter"]}
+            tell(runtime, state["id"], "countered", told)
+    ids = {letter: [c["id"] for c in claims if c["paper"] == letter] for letter in ("a", "b")}
+
+    def wrong(reply: SubtopicsReply) -> str | None:
+        if not reply.subtopics:
+            return "subtopics: give at least one"
+        for number, one in enumerate(reply.subtopics[:most], 1):
+            if not (among(one.claims_a, ids["a"]) or among(one.claims_b, ids["b"])):
+                return f"subtopics: number {number} names no claim; it needs one of either paper"
+        return None
+
+    shown = [name for claim in claims for name in [*claim["evidence"], *(claim["counter"] or [])]]
+    reply = await ask(
+        runtime,
+        Place(state["id"], "moderator", "subtopics", 0, 1),
+        "tree_of_debate/subtopics",
+        SubtopicsReply,
+        suggested={"subtopics.claims_a[]": ids["a"], "subtopics.claims_b[]": ids["b"]},
+        at_most={"subtopics": most},
+        check=wrong,
+        max_tokens=350 * most,
+        authors=state["authors"],
+        topic=state,
+        claims=claims,
+        evidence=quotable(runtime, state["authors"], [*dict.fromkeys(shown)]),
+        most=most,
+    )
+    by_id = {claim["id"]: claim for claim in claims}
+    found: list[Subtopic] = [
+        {
+            "title": one.title,
+            "description": one.description,
+            "claims": [
+                *(by_id[name] for name in among(one.claims_a, ids["a"])),
+                *(by_id[name] for name in among(one.claims_b, ids["b"])),
+            ],
+        }
+        for one in reply.subtopics[:most]
+    ]
+    return {"subtopics": _each_once(found)}
+
+
+def _each_once(found: list[Subtopic]) -> list[Subtopic]:
+    once: dict[tuple[str, str], Subtopic] = {}
+    for one in found:
+        once.setdefault((normal(one["title"]), normal(one["description"])), one)
+    return [*once.values()]
+
+
+async def bare_subtopics(state: Topic, runtime: Runtime[Context]) -> Split:
+    """The same where the papers made no claims (an ablation)."""
+    most = settings(runtime).max_subtopics
+    reply = await ask(
+        runtime,
+        Place(state["id"], "moderator", "subtopics", 0, 1),
+        "no_self_deliberation/subtopics",
+        BareSubtopicsReply,
+        at_most={"subtopics": most},
+        check=lambda reply: None if reply.subtopics else "subtopics: give at least one",
+        max_tokens=300 * most,
+        authors=state["authors"],
+        topic=state,
+        most=most,
+    )
+    found: list[Subtopic] = [
+        {"title": one.title, "description": one.description, "claims": []}
+        for one in reply.subtopics[:most]
+    ]
+    return {"subtopics": _each_once(found)}
+
+
+async def progress(state: ToModerate, runtime: Runtime[Context]) -> Moderated:
+    """Whether the debate of a topic warrants a look at its parts."""
+    reply = await ask(
+        runtime,
+        Place(state["id"], "moderator", "progress", 0, 1),
+        "tree_of_debate/progress",
+        ProgressReply,
+        max_tokens=500,
+        topic=state,
+        said=state["said"],
+        before=[said for said in state["said"] if said["stage"] == "present"],
+        after=latest(state["said"]),
+    )
+    asked = any(said["questions"] for said in state["said"])
+    return {"stopped": stops(settings(runtime).expansion_rule, reply, asked=asked)}
+
+
+def stops(
+    rule: Literal["reference", "paper"], reply: ProgressReply, *, asked: bool
+) -> Literal["clear_winner", "no_progress"] | None:
+    """Why a topic is not split; None where it is.
+
+    ``paper`` is ToD, section 3.4.1, ``reference`` what its authors' program does. Without a
+    question in the debate none is meaningful.
+    """
+    moved = reply.progression_of_arguments or (reply.meaningful_questions and asked)
+    won = reply.clear_winner
+    if (moved and not won) if rule == "reference" else (moved or not won):
+        return None
+    return "clear_winner" if won else "no_progress"
