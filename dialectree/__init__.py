@@ -1,8 +1,8 @@
 """dialectree: structured debate between language models, as LangGraph state machines.
 
-``answer`` debates a question, ``decide`` one with options, ``verify`` a claim; each returns the
-record of it, and each has a twin (``aanswer`` ...) for programs that run an event loop. ``contest``
-changes something in an argument tree and recomputes the rest. The compiled graphs are
+``answer`` debates a question, ``decide`` one with options, ``verify`` a claim, ``compare`` two
+papers; each returns the record of it, and each has a twin (``aanswer`` ...) for event loops.
+``contest`` changes something in a run and does again what depends on it. The compiled graphs are
 ``dialectree.graphs.<protocol file>.graph``, and ``as_tool`` makes a LangChain tool of one.
 """
 
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dialectree.api import (
         aanswer,
+        acompare,
         acontest,
         adecide,
         answer,
         as_tool,
         averify,
+        compare,
         contest,
         decide,
         verify,
@@ -31,11 +33,13 @@ __all__ = [
     "DialectreeError",
     "RunRecord",
     "aanswer",
+    "acompare",
     "acontest",
     "adecide",
     "answer",
     "as_tool",
     "averify",
+    "compare",
     "contest",
     "decide",
     "verify",
@@ -43,11 +47,13 @@ __all__ = [
 
 _HOMES = {
     "aanswer": "dialectree.api",
+    "acompare": "dialectree.api",
     "acontest": "dialectree.api",
     "adecide": "dialectree.api",
     "answer": "dialectree.api",
     "as_tool": "dialectree.api",
     "averify": "dialectree.api",
+    "compare": "dialectree.api",
     "contest": "dialectree.api",
     "decide": "dialectree.api",
     "verify": "dialectree.api",

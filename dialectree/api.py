@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dialectree.conduct import Ask, Watch, require_judge, start
-from dialectree.contests import Wish
+from dialectree.conduct import Ask, Started, Watch, leave_reports, require_judge, start
+from dialectree.contests import Contesting, Wish
 from dialectree.contests import start as contesting
 from dialectree.context import build
+from dialectree.errors import DialectreeError
 from dialectree.graphs import METHODS, Method, method
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
@@ -98,23 +100,65 @@ def verify(claim: str, **options: Any) -> RunRecord:
     return _run(averify(claim, **options))
 
 
+async def acompare(
+    paper_a: str | Path | Mapping[str, Any],
+    paper_b: str | Path | Mapping[str, Any],
+    topic: str,
+    *,
+    method_name: str = "tod",
+    runs: str | Path = "runs",
+    watch: Watch | None = None,
+    **settings: Any,
+) -> RunRecord:
+    """Let two papers debate ``topic``; the verdict is a summary of what they share and do not.
+
+    A paper is a file (PDF, .txt, .md, .tex, .json), an arXiv id, or a mapping with ``title``,
+    ``abstract`` and ``body`` (or ``introduction``). The record's tree holds every debate, and its
+    ``segments`` what was retrieved. Everything else as in :func:`aanswer`.
+    """
+    papers = [await asyncio.to_thread(_paper, paper) for paper in (paper_a, paper_b)]
+    chosen = method(method_name, "tod")
+    return await _debate(chosen, topic, runs, None, watch, settings, papers=papers)
+
+
+def compare(
+    paper_a: str | Path | Mapping[str, Any],
+    paper_b: str | Path | Mapping[str, Any],
+    topic: str,
+    **options: Any,
+) -> RunRecord:
+    """:func:`acompare` for programs without an event loop (and for notebooks, which have one)."""
+    return _run(acompare(paper_a, paper_b, topic, **options))
+
+
+def _paper(paper: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(paper, Mapping):
+        return paper
+    from dialectree.nodes.papers import given
+    from dialectree.retrieval.papers import read
+
+    return given(read(paper))
+
+
 async def acontest(
     run: str | Path,
     wishes: Sequence[Wish],
     *,
     runs: str | Path = "runs",
+    ask: Ask | None = None,
     watch: Watch | None = None,
     **settings: Any,
 ) -> RunRecord:
-    """Change something in a run of ART and return the record of what comes of it, a new run.
+    """Change something in a run and return the record of what comes of it, a new run.
 
-    ``wishes`` are :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`, :class:`Restore` and
-    :class:`Add` of ``dialectree.contests``; ``record.contest`` says what they moved. ``settings``
-    serve the calls that an added argument costs, and nothing else asks a model. Raises InputError
-    for a wish that the run's tree cannot fulfil.
+    ``wishes`` are of ``dialectree.contests``: :class:`Replace`, :class:`Drop`, :class:`Rule` and
+    :class:`Restore`; for a run of ART :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`,
+    :class:`Restore` and :class:`Add`. ``record.contest`` says what they moved. ``settings`` are
+    models and limits for the calls that are made anew; a live model has to be given again. Raises
+    InputError for a wish that the run cannot fulfil.
     """
     folder = RunFolder.find(str(run), Path(runs))
-    return await contesting(folder, wishes, Path(runs), settings).conduct(watch=watch)
+    return await _conduct(contesting(folder, wishes, Path(runs), settings), ask, watch)
 
 
 def contest(run: str | Path, wishes: Sequence[Wish], **options: Any) -> RunRecord:
@@ -134,7 +178,21 @@ async def _debate(
     context = build(**settings)
     require_judge(chosen, context, ask)
     run = start(chosen, question, context, Path(runs), **more)
-    return await run.conduct(ask=ask, watch=watch)
+    return await _conduct(run, ask, watch)
+
+
+async def _conduct(run: Started | Contesting, ask: Ask | None, watch: Watch | None) -> RunRecord:
+    """Conduct ``run`` to its end, however it ends, and leave its reports beside the record.
+
+    A verdict is not lost because a page cannot be written: that is a warning.
+    """
+    try:
+        return await run.conduct(ask=ask, watch=watch)
+    finally:
+        try:
+            await asyncio.to_thread(leave_reports, run.folder, run.record)
+        except DialectreeError as error:
+            warnings.warn(str(error), stacklevel=2)
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
@@ -180,8 +238,14 @@ def as_tool(name: str = "tsd", *, runs: str | Path = "runs", **settings: Any) ->
     async def verify(claim: str) -> str:
         return await decide(claim)
 
+    async def compare(paper_a: str, paper_b: str, topic: str) -> str:
+        found = await acompare(
+            paper_a, paper_b, topic, method_name=chosen.name, runs=runs, **settings
+        )
+        return _spoken(found)
+
     calls: dict[str, Callable[..., Coroutine[Any, Any, str]]]
-    calls = {"tsd": debate, "rsd": decide, "art": verify}
+    calls = {"tsd": debate, "rsd": decide, "art": verify, "tod": compare}
     call = calls[chosen.protocol]
 
     def wait(**given: Any) -> str:
@@ -201,6 +265,7 @@ _USES = {
     "tsd": "Answers a question by a structured debate between language models.",
     "rsd": "Decides a question, between options or openly, by a debate with switched sides.",
     "art": "Verifies a claim by weighing arguments for and against it.",
+    "tod": "Compares two papers (files or arXiv ids) on a topic by a debate between them.",
 }
 
 
@@ -221,11 +286,13 @@ def _spoken(record: RunRecord) -> str:
 __all__ = [
     "METHODS",
     "aanswer",
+    "acompare",
     "acontest",
     "adecide",
     "answer",
     "as_tool",
     "averify",
+    "compare",
     "contest",
     "decide",
     "verify",

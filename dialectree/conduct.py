@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -19,17 +19,17 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Command, Interrupt
+from langgraph.types import Command
 from pydantic import JsonValue
 
-from dialectree import clock, prompts
+from dialectree import clock, comparison, prompts
 from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, Context, build
 from dialectree.errors import DialectreeError, InputError
 from dialectree.graphs import Method, method
 from dialectree.models.door import Run
-from dialectree.models.limits import require_prices
+from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
-from dialectree.records import Event, RunRecord, RunStatus, critical_path, fold, usage
+from dialectree.records import Event, Held, RunRecord, RunStatus, critical_path, fold, usage
 from dialectree.runs import RunFolder
 
 Ask = Callable[[Mapping[str, str]], Awaitable[str]]
@@ -37,6 +37,8 @@ Ask = Callable[[Mapping[str, str]], Awaitable[str]]
 transcript; returns the answer."""
 Watch = Callable[[Event], None]
 
+GRACE_S = 5.0
+"""Seconds that a cancelled run waits for the calls under way."""
 _BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
 _LONGEST = 200_000
 """Characters of a question, a claim or an option."""
@@ -51,6 +53,8 @@ class Started:
     record: RunRecord
     method: Method
     context: Context
+    budget: Budget | None = None
+    """One that several runs share; none: this run's own, by its settings."""
 
     def asks(self) -> bool:
         """True where the settings give a person something to say."""
@@ -64,7 +68,8 @@ class Started:
         it is. Raises Halted, ModelUnavailable or InputError with the record already on disk.
         """
         if self.record.status in ("running", "partial"):
-            require_judge(self.method, self.context, ask)
+            if self.record.contest is None:  # in a contest a ruling may be known
+                require_judge(self.method, self.context, ask)
             await _conduct(self, ask, watch)
         return self.record
 
@@ -76,30 +81,35 @@ def require_judge(chosen: Method, context: Context, ask: Ask | None) -> None:
 
 
 def start(
-    chosen: Method, question: str, context: Context, runs: Path, **more: JsonValue
+    chosen: Method,
+    question: str,
+    context: Context,
+    runs: Path,
+    *,
+    folder: RunFolder | None = None,
+    **more: JsonValue,
 ) -> Started:
-    """A new run of ``chosen``; its folder lies in ``runs``.
+    """A new run of ``chosen``; its folder lies in ``runs``, or is ``folder``.
 
-    ``more`` is what the protocol takes beside a question, such as ``options``.
+    ``more`` is what the protocol takes beside a question, such as ``options`` or ``papers``.
     """
-    what = "claim" if chosen.protocol == "art" else "question"
+    what = {"art": "claim", "tod": "topic"}.get(chosen.protocol, "question")
     given: dict[str, JsonValue] = {"question": tidy(question, what)}
     for name, value in more.items():
-        if isinstance(value, list):
-            one = name.removesuffix("s")
-            given[name] = [tidy(str(text), f"{one} {n}") for n, text in enumerate(value, 1)]
+        if name == "options" and isinstance(value, list):
+            given[name] = [tidy(str(text), f"option {n}") for n, text in enumerate(value, 1)]
         elif value is not None:
             given[name] = value
     chosen.require(given, context)
     specs = speakers(chosen, context)
-    folder = RunFolder.create(runs)
+    folder = folder or RunFolder.create(runs)
     record = RunRecord(
         run_id=folder.run_id,
         protocol=chosen.protocol,
         method=chosen.name,
         demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
         input=given,
-        settings=_kept(context, chosen),
+        settings=kept(context, chosen),
         models={role: spec.address for role, spec in specs.items()},
         started=clock.stamp(),
         versions={**versions()},
@@ -114,12 +124,13 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
     Budgets count from now on, and only those that are given now.
     """
     record = folder.record()
-    if record.contest is not None and record.status in ("running", "partial"):
+    unfinished = record.status in ("running", "partial")
+    if record.contest is not None and record.protocol == "art" and unfinished:
         of = record.contest.run
         raise InputError(f"{record.run_id} contests {of} and is not resumed: contest {of} again")
     chosen = method(record.method)
     context = settled(record, given)
-    if record.status in ("running", "partial"):
+    if unfinished:
         specs = speakers(chosen, context)
         record.models = {role: spec.address for role, spec in specs.items()}
     return Started(folder, record, chosen, context)
@@ -158,7 +169,7 @@ def speakers(chosen: Method, context: Context) -> dict[str, Spec]:
     return specs
 
 
-def _kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
+def kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
     """The settings as a record keeps them: those that were given, and the defaults of the day.
 
     What only other protocols ask for is left out.
@@ -166,12 +177,12 @@ def _kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
     protocols = chosen.protocols(context)
     own = frozenset[str]().union(*(OWN_SETTINGS[name] for name in protocols))
     others = frozenset[str]().union(*OWN_SETTINGS.values()) - own
-    kept: dict[str, JsonValue] = context.model_dump(
+    known: dict[str, JsonValue] = context.model_dump(
         mode="json", exclude={"model", "roles", "replay", *others}
     )
     for name in ("model", "roles"):
-        kept[name] = _names(getattr(context, name))
-    return kept
+        known[name] = _names(getattr(context, name))
+    return known
 
 
 def _names(speaker: object) -> JsonValue:
@@ -182,35 +193,65 @@ def _names(speaker: object) -> JsonValue:
 
 async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     folder, record, context = started.folder, started.record, started.context
+    old = folder.contested() if record.contest is not None else None
+    held = record.contest.held if record.contest is not None else []
     with folder.held():
         folder.resume_events()
         began, before = clock.seconds(), record.usage.wall_s
         ended: BaseException | None = None
         try:
-            async with calling(folder, context) as run:
-                await _walk(started, run, ask, watch)
+            async with calling(folder, context, held, started.budget) as run:
+                try:
+                    await _walk(started, run, ask, watch)
+                    _tell_of_changes(started, run, watch)
+                finally:
+                    record.usage.embedding_s += round(run.embedding_s, 6)
         except (DialectreeError, asyncio.CancelledError) as error:
             ended = error
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended)
-        folder.write_record(record)
+        if ended is None and old is not None:
+            record.contest = comparison.compared(old, record)
+        if ended is None:  # others go on while the disk is waited for
+            await asyncio.to_thread(folder.write_record, record)
+        else:
+            folder.write_record(record)
     if ended is not None:
         raise ended
 
 
+def _tell_of_changes(started: Started, run: Run, watch: Watch | None) -> None:
+    """What persons changed, told of the nodes that it concerns once all of them are there."""
+    folder, contest = started.folder, started.record.contest
+    if contest is None:
+        return
+    for event in comparison.told(contest.held, fold(folder.told())[0], run.changes.met):
+        event = event.model_copy(update={"t": clock.stamp(), "run_id": folder.run_id})
+        if folder.tell(event) and watch is not None:
+            watch(event)
+
+
 @asynccontextmanager
-async def calling(folder: RunFolder, context: Context) -> AsyncIterator[Run]:
+async def calling(
+    folder: RunFolder,
+    context: Context,
+    held: Sequence[Held] = (),
+    budget: Budget | None = None,
+) -> AsyncIterator[Run]:
     """A run that calls models and keeps a journal of it.
 
-    Calls under way at the end are waited for, so that what is paid is kept; they are given up where
-    the run is cancelled.
+    Calls under way at the end are waited for, so that what is paid is kept. Where the run is
+    cancelled they are given up after :data:`GRACE_S` seconds, or when it is cancelled again.
     """
     journal = folder.journal()
-    run = Run(folder.run_id, context, journal)
+    run = Run(folder.run_id, context, journal, held, budget)
     try:
         yield run
     except asyncio.CancelledError:
-        run.abandon()
+        try:
+            await run.land(within=GRACE_S)
+        finally:
+            run.abandon()
         raise
     finally:
         await run.land()
@@ -223,6 +264,10 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
     for folder_of_prompts in chosen.prompt_folders(context):
         for name in prompts.names(folder_of_prompts):
             prompts.load(name)  # one that cannot be read is found before anything is paid
+    answers = _answers(folder)
+    asks = context.ask or context.judge == "me"
+    if ask is None and started.record.contest is not None and asks:
+        ask = _nobody  # what was asked in the contested run is known
     if ask is None:  # nobody is there: what is unclear is recorded
         context = context.model_copy(update={"ask": False})
     graph = chosen.graph()
@@ -231,7 +276,6 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
         graph = graph.copy({"checkpointer": InMemorySaver()})
         thread = {"configurable": {"thread_id": folder.run_id}}
     todo: Any = dict(started.record.input)
-    answers = _answers(folder)
     while todo is not None:
         interrupts = await stream(graph, todo, started.record, context, run, folder, watch, thread)
         todo = None
@@ -260,25 +304,23 @@ async def stream(
         "metadata": {"run_id": record.run_id, "method": record.method},
         **(thread or {}),
     }
-    interrupts: dict[str, Mapping[str, str]] = {}
-    async for part in graph.astream(
-        todo,
-        config,
-        context=context,
-        control=run,
-        stream_mode=["custom", "updates"],
-        subgraphs=True,
-        version="v2",
-    ):
-        if part["type"] == "custom":
-            event = Event.model_validate(part["data"])
-            folder.tell(event)
-            if watch is not None:
-                watch(event)
-        elif part["type"] == "updates" and not part["ns"]:
-            stops: tuple[Interrupt, ...] = part["data"].get("__interrupt__", ())
-            interrupts |= {stop.id: stop.value for stop in stops}
-    return interrupts
+
+    def hear(told: Mapping[str, object]) -> None:
+        event = Event.model_validate(told)
+        folder.tell(event)
+        if watch is not None:
+            watch(event)
+
+    run.hear = hear
+    ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
+    return {stop.id: stop.value for stop in ended.interrupts}
+
+
+async def _nobody(asked: Mapping[str, str]) -> str:
+    """Answers for a person who is not there: with nothing, but a ruling cannot be nothing."""
+    if asked["kind"] == "judge":
+        raise InputError("--judge me: nobody is there to rule")
+    return ""
 
 
 def _answers(folder: RunFolder) -> dict[tuple[str, str], str]:
@@ -290,12 +332,12 @@ def _answers(folder: RunFolder) -> dict[tuple[str, str], str]:
 def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
     """Fold what happened into the record, and say how it ended."""
     calls = folder.calls()
-    wall_s = record.usage.wall_s
+    seconds = record.usage.model_dump(include={"wall_s", "embedding_s"})
     record.tree, record.verdict = fold(folder.told())
     record.usage = usage(calls).model_copy(
-        update={"wall_s": wall_s, "critical_path_calls": critical_path(record.tree, calls)}
+        update={**seconds, "critical_path_calls": critical_path(record.tree, calls)}
     )
-    record.prompts = dict(sorted(_prompt(call.prompt) for call in calls))
+    record.prompts = dict(sorted(_prompt(call.prompt) for call in folder.ledger()))
     record.ended = clock.stamp()
     record.status = _status(record, ended)
     record.notices = [] if ended is None else [_notice(ended)]
@@ -318,5 +360,16 @@ def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
     if record.verdict is None or record.verdict.answer is None:
         return "unresolved"
     nodes = record.tree.nodes.values()
-    missing = any(node.status == "missing" and node.kind != "argument" for node in nodes)
+    missing = any(
+        node.status == "missing" and node.kind != "argument" and not node.dropped for node in nodes
+    )
     return "degraded" if missing or record.degraded() else "answered"
+
+
+def leave_reports(folder: RunFolder, record: RunRecord) -> None:
+    """Leave report.md and report.html in the run's folder; RunFolderError where they do not fit."""
+    from dialectree.report import html, markdown
+
+    calls = folder.calls()
+    folder.write("report.md", markdown(record, calls))
+    folder.write("report.html", html(record, calls))

@@ -14,7 +14,8 @@ DialectreeError                 1   a fault of ours
 │   └── DiskFull                    a run's file could not be completed
 └── PartFailed                  5   one call failed for good; the debate goes on without it
     ├── CallError                   no reply: errors, time-outs or cut connections to the last try
-    └── ReplyError                  a reply that stayed invalid
+    ├── ReplyError                  a reply that stayed invalid
+    └── Dropped                     a person took the part out of a run that is contested
 """
 
 from __future__ import annotations
@@ -99,3 +100,7 @@ class ReplyError(PartFailed):
     def __init__(self, prompt: str, node: str, fault: str) -> None:
         self.prompt, self.node, self.fault = prompt, node, fault
         super().__init__(f"{prompt} at node {node}: {fault}")
+
+
+class Dropped(PartFailed):
+    """A person took this part out. It is no failure, and the record names it elsewhere."""

@@ -682,7 +682,6 @@ def test_only_a_finished_argument_tree_can_be_contested() -> None:
 
     refused("first: dialectree resume", status="running")
     refused("first: dialectree resume", status="partial")
-    refused("no argument tree of a claim", protocol="tsd")
     refused("no argument tree of a claim", tree=fold([])[0])
     with pytest.raises(InputError, match="reckoned with the settings of its run"):
         contest(folder, Drop("0.1"), blend=0.9)

@@ -168,6 +168,54 @@ def test_each_repair_in_a_knockout_lengthens_it_and_so_does_what_comes_before_it
     assert critical_path(KNOCKOUT, [*gate, *calls]) == 1 + 18 + 3
 
 
+TOPICS = tree(_0="topic", _0_0="topic", _0_1="topic", _0_0_0="topic")
+
+
+def deliberation(node: str, filters: int = 6, repairs: int = 0) -> list[Call]:
+    """Both papers' claims, the filters at once, and the subtopics."""
+    return [
+        *(asked(node, "persona", "claims", who=who) for who in "ab"),
+        *(asked(node, "persona", "relevance", who="ab"[n % 2], round=n) for n in range(filters)),
+        *(asked(node, "persona", "relevance", who="a", repair=n + 1) for n in range(repairs)),
+        asked(node, "moderator", "subtopics"),
+    ]
+
+
+def exchange(node: str, in_turn: int = 0) -> list[Call]:
+    """Present, respond, revise: b at the same time as a, or a step later but for the first."""
+    return [
+        asked(node, "persona", stage, step=in_turn * (who == "b") * (stage != "present"), who=who)
+        for stage in ("present", "respond", "revise")
+        for who in "ab"
+    ]
+
+
+SUMMARY = asked("0", "moderator", "summary")
+
+
+@pytest.mark.parametrize(
+    ("calls", "path"),
+    [
+        ([*deliberation("0"), *exchange("0.0"), *exchange("0.1"), SUMMARY], 7),
+        ([*deliberation("0", 0), *exchange("0.0"), SUMMARY], 6),
+        ([*deliberation("0", 30), *exchange("0.0"), SUMMARY], 7),
+        ([*deliberation("0", 6, 2), *exchange("0.0"), SUMMARY], 9),
+        ([*deliberation("0"), *exchange("0.0", in_turn=1), *exchange("0.1"), SUMMARY], 9),
+        (
+            [
+                *deliberation("0"), *exchange("0.0"), asked("0.0", "moderator", "progress"),
+                *deliberation("0.0"), *exchange("0.0.0"), *exchange("0.1"), SUMMARY,
+            ],
+            14,
+        ),
+    ],
+)  # fmt: skip
+def test_a_topic_is_debated_then_taken_apart_and_the_summary_waits_for_all(
+    calls: list[Call], path: int
+) -> None:
+    assert critical_path(TOPICS, calls) == path
+
+
 def test_a_knockout_may_be_one_part_of_a_split() -> None:
     mixed = tree(
         _0="branch", _0_0="knockout", _0_0_0="open", _0_0_1="open", _0_1="claim",

@@ -10,7 +10,8 @@ import typer
 
 from dialectree.cli import models
 from dialectree.cli.answer import answer, decide, verify
-from dialectree.cli.contest import OneAddition, contest
+from dialectree.cli.compare import compare
+from dialectree.cli.contest import OneText, contest
 from dialectree.cli.doctor import doctor
 from dialectree.cli.runs import resume, show
 from dialectree.errors import DialectreeError
@@ -27,9 +28,10 @@ app = typer.Typer(
 app.command("answer", no_args_is_help=True)(answer)
 app.command("decide", no_args_is_help=True)(decide)
 app.command("verify", no_args_is_help=True)(verify)
+app.command("compare", no_args_is_help=True)(compare)
 app.command("show")(show)
 app.command("resume")(resume)
-app.command("contest", cls=OneAddition, no_args_is_help=True)(contest)
+app.command("contest", cls=OneText, no_args_is_help=True)(contest)
 app.command("doctor")(doctor)
 app.add_typer(models.app, name="models", help="Better local models than the embedded one.")
 

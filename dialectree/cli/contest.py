@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,47 +19,64 @@ if TYPE_CHECKING:
 Strengths = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="Another intrinsic strength: 0 to 1, or none.", metavar="ID=STRENGTH"
+        "--set", help="art: another intrinsic strength, 0 to 1, or none.", metavar="ID=STRENGTH"
     ),
 ]
 Dropped = Annotated[
     list[str] | None,
-    typer.Option("--drop", help="Take an argument out of the reckoning.", metavar="ID"),
+    typer.Option("--drop", help="Take an argument, a turn or a part out.", metavar="ID"),
 ]
 Flipped = Annotated[
-    list[str] | None, typer.Option("--flip", help="Let the other one win.", metavar="ID:ID")
+    list[str] | None, typer.Option("--flip", help="art: let the other one win.", metavar="ID:ID")
 ]
 Voided = Annotated[
     list[str] | None,
-    typer.Option("--void", help="Let a comparison count for nobody.", metavar="ID:ID"),
+    typer.Option("--void", help="art: let a comparison count for nobody.", metavar="ID:ID"),
 ]
 Restored = Annotated[
     list[str] | None,
-    typer.Option("--restore", help="Take a drop or a void back.", metavar="ID|ID:ID"),
+    typer.Option("--restore", help="Take a change or a void back.", metavar="ID|ID:ID"),
 ]
 Added = Annotated[
     tuple[str, str] | None,
     typer.Option(
         "--add",
-        help="An argument of your own; a model scores and compares it.",
+        help="art: an argument of your own; a model scores and compares it.",
         metavar="support|attack:ID TEXT",
     ),
 ]
 
 
-class OneAddition(TyperCommand):
-    """Refuses a second ``--add``: the parser would keep the last one alone, and say nothing."""
+Replaced = Annotated[
+    tuple[str, str] | None,
+    typer.Option("--replace", help="Let a turn say something else.", metavar="ID TEXT"),
+]
+Ruled = Annotated[
+    tuple[str, str] | None,
+    typer.Option("--verdict", help="Set a verdict, an answer or a label.", metavar="ID TEXT"),
+]
+
+
+class OneText(TyperCommand):
+    """Refuses a second text of one flag: the parser would keep the last one, and say nothing."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if sum(word.partition("=")[0] == "--add" for word in args) > 1:
-            raise InputError("--add: one argument at a time; contest the new run to add another")
+        given = [word.partition("=")[0] for word in args]
+        for flag, what in _ONE.items():
+            if given.count(flag) > 1:
+                raise InputError(f"{flag}: one {what} at a time; contest the new run for another")
         return super().parse_args(ctx, args)
+
+
+_ONE = {"--add": "argument", "--replace": "text", "--verdict": "verdict"}
 
 
 @flags.settings(flags.MODELS, flags.LIMITS)
 def contest(
     run: Run,
     settings: dict[str, Any],
+    replace: Replaced = None,
+    verdict: Ruled = None,
     strength: Strengths = None,
     drop: Dropped = None,
     flip: Flipped = None,
@@ -69,12 +87,13 @@ def contest(
     json: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Change something in a run of ART and recompute what depends on it, as a new run.
+    """Change something in a run and do again only what depends on it, as a new run.
 
-    Ids are those that `dialectree show RUN` prints. Only --add asks a model.
+    Ids are those that `dialectree show RUN` prints: 0.1 is a node, 0.1/A2 a turn (show --node).
+    In a run of art only --add asks a model.
     """
     from dialectree.cli import progress
-    from dialectree.contests import Drop, Flip, Restore, Void, start
+    from dialectree.contests import Drop, Flip, Replace, Restore, Rule, Void, start
     from dialectree.runs import RunFolder
 
     wishes: list[Wish] = [_set(text) for text in strength or []]
@@ -82,11 +101,20 @@ def contest(
     wishes += [Flip(*_pair("--flip", text)) for text in flip or []]
     wishes += [Void(*_pair("--void", text)) for text in void or []]
     for text in restore or []:
-        wishes.append(Restore(*_pair("--restore", text)) if ":" in text else Restore(text.strip()))
+        pair = ":" in text and _SEGMENT.fullmatch(text.strip()) is None
+        wishes.append(Restore(*_pair("--restore", text)) if pair else Restore(text.strip()))
+    if replace:
+        wishes.append(Replace(replace[0].strip(), replace[1]))
+    if verdict:
+        wishes.append(Rule(verdict[0].strip(), verdict[1]))
     if add:
         wishes.append(_add(*add))
     contesting = start(RunFolder.find(run, runs), wishes, runs, settings)
     progress.follow(contesting, json=json, quiet=quiet)
+
+
+_SEGMENT = re.compile(r"[A-Za-z]:\d+")
+"""A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
 
 
 def _set(text: str) -> Wish:

@@ -107,6 +107,29 @@ RSD: Flags = {
     "judge": _flag(_choice("Judge", "model", "me"), help="Who judges: a model, or you."),
     "samples": _SAMPLES,
 }
+TOD: Flags = {
+    "max_depth": _flag(int, help="Depth at which no topic is split any more (3)."),
+    "max_subtopics": _flag(int, help="Subtopics of a topic at most (3)."),
+    "max_claims": _flag(int, help="Claims of a paper about a topic at most (3)."),
+    "segments": _flag(int, help="Segments of a paper that are retrieved at once (5)."),
+    "expansion_rule": _flag(
+        _choice("ExpansionRule", "reference", "paper"),
+        help="When a topic is split; paper: nearly always.",
+    ),
+    "filter": _flag(
+        _choice("Filter", "per_claim", "per_segment"),
+        help="One call weighs all segments that may answer a claim, or one call each.",
+    ),
+    "turns": _flag(
+        _choice("Turns", "parallel", "alternating"),
+        help="Whether paper b's persona reads a's turn of the same stage.",
+    ),
+    "embeddings": _flag(
+        str,
+        help="What retrieves: a sentence-transformers model, openai:NAME@URL, or bm25.",
+        metavar="NAME",
+    ),
+}
 ART: Flags = {
     "judge_orders": _JUDGE_ORDERS,
     "breadth": _flag(int, help="Supporters and attackers of each argument (1; 2 is better)."),

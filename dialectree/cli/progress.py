@@ -11,11 +11,12 @@ import typer
 from rich.console import Console
 
 from dialectree.cli import person
-from dialectree.conduct import Started
+from dialectree.conduct import Started, leave_reports
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
-from dialectree.records import Event, RunRecord
-from dialectree.report import Lines, LiveTree, Watcher, html, markdown
+from dialectree.records import Event, RunRecord, Standing, Verdict
+from dialectree.report import Lines, LiveTree, Watcher, topics
+from dialectree.report.words import line
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
@@ -73,11 +74,9 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
 
 
 def _write_reports(run: Started | Contesting) -> None:
-    """Leave report.md and report.html in the run's folder; a full disk is said, not raised."""
-    calls = run.folder.calls()
+    """Leave the reports in the run's folder; a full disk is said, not raised."""
     try:
-        run.folder.write("report.md", markdown(run.record, calls))
-        run.folder.write("report.html", html(run.record, calls))
+        leave_reports(run.folder, run.record)
     except DialectreeError as error:
         _notice(str(error))
 
@@ -90,20 +89,41 @@ def _say(record: RunRecord, *, json: bool) -> None:
     verdict = record.verdict
     if verdict is None:
         return
+    if topics.compares(record):
+        print("\n\n".join(map(_plain, topics.paragraphs(record))) + "\n" * bool(verdict.notes))
+    else:
+        _say_answer(verdict)
+    for note in verdict.notes:
+        print(f"Note: {_plain(note)}")
+    if record.contest is not None:
+        print(f"\n{_plain(record.contest.why)}")
+        moves = [(c.node, _figure(c.before), _figure(c.after)) for c in record.contest.path]
+        moves += [(m.node, *_standings(m.before, m.after)) for m in record.contest.moved]
+        for node, before, after in moves:
+            if before != after:
+                print(f"  {_plain(node)}: {before} -> {after}")
+
+
+def _say_answer(verdict: Verdict) -> None:
     sure = "not determined" if verdict.confidence is None else f"{verdict.confidence:.2g}"
     letter = f"{verdict.label}: " if verdict.label not in (None, verdict.answer) else ""
     print(letter + _plain(verdict.answer or "No answer: the debate could not be resolved."))
     if verdict.explanation:
         print(f"\n{_plain(verdict.explanation)}")
     print(f"\n{'P(claim)' if verdict.confidence_source == 'P(claim)' else 'Confidence'}: {sure}")
-    for note in verdict.notes:
-        print(f"Note: {_plain(note)}")
-    if record.contest is not None:
-        print(f"\n{_plain(record.contest.why)}")
-        moves = [(c.node, _figure(c.before), _figure(c.after)) for c in record.contest.path]
-        for node, before, after in moves:
-            if before != after:
-                print(f"  {_plain(node)}: {before} -> {after}")
+
+
+def _standings(before: Standing | None, after: Standing | None) -> tuple[str, str]:
+    """Both verdicts in short; where neither is rated, no figure is missed."""
+    rated = any(of is not None and of.confidence is not None for of in (before, after))
+    return _standing(before, rated=rated), _standing(after, rated=rated)
+
+
+def _standing(of: Standing | None, *, rated: bool) -> str:
+    if of is None or of.answer is None:
+        return "no verdict"
+    sure = "not determined" if of.confidence is None else _figure(of.confidence)
+    return f"{line(of.answer, 60)} ({sure})" if rated else line(of.answer, 60)
 
 
 def _figure(value: float | None) -> str:
@@ -127,8 +147,8 @@ def _explain(run: Started | Contesting, status: int, fault: DialectreeError | No
         _notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if fault is not None:
         _notice(str(fault))
-    if status in (3, 4, 130) and record.contest is not None:
-        _notice(f"broken off; contest {record.contest.run} again")
+    if status in (3, 4, 130) and isinstance(run, Contesting):
+        _notice(f"broken off; contest {run.old.run_id} again")
     elif status in (3, 4, 130):
         _notice(f"broken off; go on with: dialectree resume {path}")
     elif status in (0, 5):

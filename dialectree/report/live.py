@@ -173,6 +173,8 @@ class LiveTree:
         failures = (f"{words.count(node.failures, 'failure')} ", BAD) if node.failures else ""
         if node.missing:
             return Text.assemble(failures, ("no answer", BAD))
+        if node.settled and node.outcome:
+            return Text.assemble(failures, (node.outcome, SOFT))
         if node.settled:
             weighed = node.strength is not None
             share = node.strength if weighed else node.confidence

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pydantic import JsonValue
 
 from dialectree.records import Call, Node, NodeVerdict, RunRecord
-from dialectree.report import arguments, exchange, markdown_parts, view, words
+from dialectree.report import (
+    arguments,
+    exchange,
+    markdown_parts,
+    markdown_topics,
+    topics,
+    view,
+    words,
+)
 from dialectree.report.markdown_text import bold, escaped, quoted, said, share
 
 
@@ -19,13 +27,16 @@ def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
     blocks = [
         *_head(record),
         *markdown_parts.options(record),
+        *markdown_topics.papers(record),
         *markdown_parts.contest(record),
         *_verdict(record),
         *_state(record),
+        *markdown_topics.table(record),
         "## The tree",
         "\n".join(_tree(record)),
         f"## {words.heading(record)}",
         *(block for row in view.rows(record) for block in _node(record, row.node)),
+        *(markdown_topics.appendix(record) if topics.compares(record) else []),
         *_ledger(record, calls),
         *_setup(record),
     ]
@@ -49,19 +60,23 @@ def _head(record: RunRecord) -> Iterator[str]:
 
 
 def _verdict(record: RunRecord) -> Iterator[str]:
-    yield "## Verdict"
+    yield f"## {words.heading_of_verdict(record)}"
     verdict = record.verdict
+    if topics.compares(record) and (made := topics.summary(record)) is not None:
+        yield from markdown_topics.summary(record, made)
+        yield from _notes(topics.remarks(record))
+        return
     if verdict is None:
-        yield "There is no verdict yet."
+        yield words.pending(record)
         return
     if verdict.label:
         yield bold(verdict.label)
     if verdict.answer is None:
         running = record.status in ("running", "partial")
-        yield "There is no verdict yet." if running else escaped(words.unresolved(record))
+        yield words.pending(record) if running else escaped(words.unresolved(record))
     elif verdict.answer != verdict.label:
         yield quoted(verdict.answer)
-    if verdict.answer is not None and not words.probable(verdict):
+    if words.asserts(record):
         source = f" · source: {escaped(verdict.confidence_source or 'unknown')}"
         known = verdict.confidence is not None
         yield f"Confidence: **{share(verdict.confidence)}**{source if known else ''}"
@@ -91,11 +106,9 @@ def _state(record: RunRecord) -> Iterator[str]:
     yield f"**{words.label(record.status)}.** {escaped(words.state(record))}"
     points = [escaped(notice) for notice in record.notices]
     if waiting := words.waiting(record):
-        state = "Not weighed yet" if record.protocol == "art" else "Without a verdict yet"
-        points.append(f"{state}: {escaped(', '.join(waiting))}")
+        points.append(f"{words.waiting_for(record)}: {escaped(', '.join(waiting))}")
     if given_up := words.unanswered(record):
-        state = "Without a strength" if record.protocol == "art" else "Given up without a verdict"
-        points.append(f"{state}: {escaped(', '.join(given_up))}")
+        points.append(f"{words.given_up(record)}: {escaped(', '.join(given_up))}")
     points += [escaped(f"{node}: {words.failed(failure)}") for node, failure in record.degraded()]
     if points:
         yield "\n".join(f"- {point}" for point in points)
@@ -104,21 +117,34 @@ def _state(record: RunRecord) -> Iterator[str]:
 def _tree(record: RunRecord) -> Iterator[str]:
     for level, node in view.rows(record):
         yield f"{'    ' * level}- {_row(record, node)}"
+        if topics.debated(node):
+            yield from (f"{'    ' * level}    - {s}" for s in markdown_topics.words_of(node))
 
 
 def _row(record: RunRecord, node: Node) -> str:
     if arguments.by_strength(record, node):
         return markdown_parts.row(record, node)
+    if topics.debated(node):
+        return markdown_topics.row(node)
     found = share(node.verdict.confidence) if node.verdict else _open(node)
+    if node.verdict and topics.compares(record):
+        found = "compared"
     answer = f": {escaped(words.line(node.verdict.answer, 160))}" if node.verdict else ""
     return f"{bold(node.id)} {escaped(words.line(node.text, 200))} — {found}{answer}"
 
 
 def _open(node: Node) -> str:
+    if node.dropped:
+        return "dropped by a person"
     return "no answer" if node.status == "missing" else "no verdict yet"
 
 
 def _node(record: RunRecord, node: Node) -> Iterator[str]:
+    if topics.debated(node):
+        yield from markdown_topics.topic(record, node)
+        for stage in topics.others(node):
+            yield from _stage(record, node, stage)
+        return
     yield f"### {escaped(node.id)} · {escaped(words.line(node.text, 160)) or '–'}"
     if words.line(node.text, 160) != node.text.strip():
         yield quoted(node.text)
@@ -144,7 +170,7 @@ def _node(record: RunRecord, node: Node) -> Iterator[str]:
         yield from _ruling(record, node, ruled)
     for part in exchange.parts(record, node):
         if isinstance(part, exchange.Exchange):
-            yield from markdown_parts.debate(node, part)
+            yield from markdown_parts.debate(record, node, part)
         else:
             yield from _stage(record, node, part)
 
@@ -156,6 +182,8 @@ def _kind(record: RunRecord, node: Node) -> str:
         return f"{words.label(exchange.course(node))}."
     if node.stopped:
         return f"Not split: {escaped(words.why(node.stopped))}."
+    if topics.compares(record):
+        return "No debate."
     if record.protocol in ("rsd", "art"):
         return f"{words.label(exchange.kind(node))}."
     return "Not split." if node.kind == "leaf" else "Not split yet."
@@ -165,7 +193,8 @@ def _ruling(record: RunRecord, node: Node, ruled: NodeVerdict) -> Iterator[str]:
     yield quoted(ruled.answer)
     won = exchange.winner(record, node, ruled)
     winner = f" · winner of the debate: {escaped(won)}" if won else ""
-    yield f"Confidence: **{share(ruled.confidence)}**{winner}"
+    if not topics.compares(record):
+        yield f"Confidence: **{share(ruled.confidence)}**{winner}"
     if ruled.rationale:
         yield from ("Rationale:", quoted(ruled.rationale))
 
@@ -180,7 +209,11 @@ def _stage(record: RunRecord, node: Node, stage: view.Stage) -> Iterator[str]:
             won = part.speakers and view.won(node, stage.take, turn.who)
             told = [escaped(words.task(turn))] if words.task(turn) else []
             told += ["won"] if won else []
-            yield bold(words.speaker(turn)) + (f" ({', '.join(told)})" if told else "")
+            yield (
+                bold(words.speaker(turn))
+                + (f" ({', '.join(told)})" if told else "")
+                + markdown_parts.tagged(record, node, turn)
+            )
             yield "\n".join(said(view.entries(turn, node, texts)))
 
 
@@ -226,7 +259,7 @@ def _setup(record: RunRecord) -> Iterator[str]:
     yield from _pairs("Settings", record.settings)
     yield from _pairs("Prompts", record.prompts)
     yield from _pairs("Versions", record.versions)
-    if len(record.input) > 1:
+    if len(record.input) > 1 and not topics.compares(record):
         yield from _pairs("Input", record.input)
     yield f"Started {words.moment(record.started)}, ended {words.moment(record.ended)}."
 

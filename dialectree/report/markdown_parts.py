@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dialectree.records import Node, RunRecord
-from dialectree.report import arguments, exchange, words
+from dialectree.records import Contest, Node, RunRecord, Turn
+from dialectree.report import arguments, contested, exchange, words
 from dialectree.report.markdown_text import bold, escaped, quoted, said, share
 
 
@@ -26,6 +26,9 @@ def contest(record: RunRecord) -> Iterator[str]:
         return
     yield "## Contested"
     yield f"This contests run {escaped(made.run)}."
+    if contested.debated(made):
+        yield from _contested(record, made)
+        return
     if made.changes:
         yield "\n".join(f"- {escaped(change)}" for change in made.changes)
     yield f"P(claim): **{arguments.outcome(made)}**"
@@ -38,6 +41,28 @@ def contest(record: RunRecord) -> Iterator[str]:
     if steps:
         yield "What moved, from the bottom up:"
         yield "\n".join(steps)
+
+
+def _contested(record: RunRecord, made: Contest) -> Iterator[str]:
+    """A debate before and after."""
+    if restored := [f"- {escaped(change)}" for change in contested.restored(made)]:
+        yield "\n".join(restored)
+    for text in contested.texts(made):
+        yield f"{bold(text.title)}:"
+        yield _both(text.before, text.after)
+    yield "**The verdict:**"
+    yield _both(*contested.verdicts(made))
+    yield from ([quoted(made.why)] if made.why else [])
+    if steps := contested.steps(record):
+        yield "What moved, from the bottom up:"
+    for step in steps:
+        yield f"{bold(step.node)} {escaped(words.line(step.text, 160))}"
+        yield _both(step.before, step.after)
+    yield contested.anew(record)
+
+
+def _both(before: str, after: str) -> str:
+    return f"- before: {escaped(before) or '–'}\n- after: {escaped(after) or '–'}"
 
 
 def probability(record: RunRecord) -> Iterator[str]:
@@ -91,21 +116,21 @@ def meetings(node: Node) -> Iterator[str]:
         yield "\n".join(met)
 
 
-def debate(node: Node, held: exchange.Exchange) -> Iterator[str]:
+def debate(record: RunRecord, node: Node, held: exchange.Exchange) -> Iterator[str]:
     """A role-switching debate, phase by phase."""
     again = f"Pass {held.take}: " if held.take > 1 else ""
     if held.samples:
         yield f"#### {again}Direct answers, without debate"
         yield escaped(held.votes)
         for turn in held.samples:
-            yield bold(words.speaker(turn))
+            yield f"{bold(words.speaker(turn))}{tagged(record, node, turn)}"
             yield from _fields(said(exchange.rest(turn, node)))
     if held.sides:
         yield "\n".join(_sides(held))
     for phase in held.phases:
         yield f"#### {again}{phase.title}"
         for column in phase.columns:
-            yield from _column(node, column)
+            yield from _column(record, node, column)
         for turn in phase.asides:
             yield bold(words.speaker(turn))
             yield from _fields(said(exchange.rest(turn, node)))
@@ -114,7 +139,13 @@ def debate(node: Node, held: exchange.Exchange) -> Iterator[str]:
     if held.split:
         yield "**The two readings come to different answers: position bias.**"
     for ruling in held.rulings:
-        yield from _ruling(node, ruling)
+        yield from _ruling(record, node, ruling)
+
+
+def tagged(record: RunRecord, node: Node, *spoken: Turn) -> str:
+    """The names by which turns can be contested, after who speaks."""
+    tags = [tag for turn in spoken if (tag := contested.tag(record, node, turn))]
+    return f" · {escaped('; '.join(tags))}" if tags else ""
 
 
 def _sides(held: exchange.Exchange) -> Iterator[str]:
@@ -126,11 +157,11 @@ def _sides(held: exchange.Exchange) -> Iterator[str]:
         yield f"| {side.name} | {escaped(side.candidate)} | {sure} | {won} |"
 
 
-def _column(node: Node, column: exchange.Column) -> Iterator[str]:
+def _column(record: RunRecord, node: Node, column: exchange.Column) -> Iterator[str]:
     task = f"for {escaped(words.line(column.holder.candidate, 200))}"
     if column.switched:
         task = f"speaks for debater {column.holder.name}’s answer, {task[4:]}"
-    yield f"**Debater {column.speaker.name}** ({task})"
+    yield f"**Debater {column.speaker.name}** ({task}){tagged(record, node, *column.turns)}"
     if not column.turns:
         yield "Did not speak in this phase."
     for turn in column.turns:
@@ -148,8 +179,8 @@ def _column(node: Node, column: exchange.Column) -> Iterator[str]:
         yield from _fields(said(exchange.rest(turn, node, column)))
 
 
-def _ruling(node: Node, ruling: exchange.Ruling) -> Iterator[str]:
-    yield f"**{ruling.title}**"
+def _ruling(record: RunRecord, node: Node, ruling: exchange.Ruling) -> Iterator[str]:
+    yield f"**{ruling.title}**{tagged(record, node, ruling.turn)}"
     if not ruling.counts:
         yield (
             "Letter and answer did not name the same candidate, so the judge was asked again. "

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from dialectree.records import Call, RunRecord
-from dialectree.report import arguments, exchange, view, words
+from dialectree.report import arguments, contested, evidence, exchange, topics, view, words
 from dialectree.report.markdown_page import markdown
 
 __all__ = ["html", "markdown"]
@@ -20,7 +20,15 @@ __all__ = ["html", "markdown"]
 def html(record: RunRecord, calls: Sequence[Call]) -> str:
     """The page of ``record``; ``calls`` are the lines of its ledger."""
     return _page().render(
-        record=record, calls=calls, view=view, words=words, exchange=exchange, arguments=arguments
+        record=record,
+        calls=calls,
+        view=view,
+        words=words,
+        exchange=exchange,
+        arguments=arguments,
+        contested=contested,
+        topics=topics,
+        evidence=evidence,
     )
 
 
@@ -35,6 +43,7 @@ def _page() -> Template:
         lstrip_blocks=True,
     )
     environment.filters |= {"anchor": _anchor, "prose": _prose}
+    environment.filters |= {"segment_anchor": _segment_anchor, "claim_anchor": _claim_anchor}
     return environment.get_template("run.html.jinja")
 
 
@@ -47,6 +56,15 @@ def _shown(value: object) -> object:
 
 def _anchor(node: str) -> str:
     return f"node-{quote(node, safe='.')}"
+
+
+def _segment_anchor(segment: str) -> str:
+    return f"segment-{quote(segment, safe=':')}"
+
+
+def _claim_anchor(claim: str) -> str:
+    """Of ``0.1-a2``: the second claim of paper a at topic 0.1."""
+    return f"claim-{quote(claim, safe='.')}"
 
 
 def _prose(text: str) -> str:

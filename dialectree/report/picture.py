@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from dialectree.records import Event, Stance
-from dialectree.report import exchange, words
+from dialectree.report import exchange, topics, words
 
 KEPT = 300
 """Characters of a text that are kept for drawing."""
@@ -19,8 +19,15 @@ def remark(event: Event) -> str | None:
     said = {"failed": _text(event.data, "fault"), "asked": _text(event.data, "note")}
     if event.kind not in said:
         return None
-    role = f"{words.label(_text(event.data, 'role'))} failed: " if event.kind == "failed" else ""
+    role = f"{_speaker(event.data)} failed: " if event.kind == "failed" else ""
     return words.line(f"{event.node}: {role}{said[event.kind]}", KEPT)
+
+
+def _speaker(data: Mapping[str, JsonValue]) -> str:
+    """``Judge``; ``Persona a`` where two play one role."""
+    role, who = _text(data, "role"), _text(data, "who")
+    name = f" {who}" if who not in ("", role) else ""
+    return f"{words.label(role)}{name}"
 
 
 def _text(data: Mapping[str, JsonValue], name: str) -> str:
@@ -54,6 +61,8 @@ class Growing:
     missing: bool = False
     confidence: float | None = None
     failures: int = 0
+    outcome: str = ""
+    """What a topic came to, or a comparison; a node with one shows no confidence."""
 
     def __post_init__(self) -> None:
         self.place = tuple((len(part), part) for part in self.id.split("."))
@@ -82,9 +91,12 @@ class Picture:
         data, node = event.data, self.nodes.get(event.node)
         if event.kind == "concluded":
             self.concluded = True
+            self._over()
         elif node is None:
             if event.kind == "opened":
                 self.nodes[event.node] = _opened(event)
+        elif node.kind == "topic":
+            self._compare(node, event)
         elif event.kind == "spoke":
             self._spoke(node, data)
         elif event.kind == "stopped":
@@ -109,6 +121,8 @@ class Picture:
     def _spoke(self, node: Growing, data: Mapping[str, JsonValue]) -> None:
         """Say where the debate at ``node`` stands after a reply."""
         stage, number, who = _text(data, "stage"), _number(data, "round"), _text(data, "who")
+        if _text(data, "role") == "comparer":
+            node.outcome = "compared"
         if stage in ("answer", "strength", "tournament"):
             return
         if stage in exchange.STAGES:
@@ -132,6 +146,49 @@ class Picture:
             verb = "merging" if stage == "synthesis" else "round"
             of = f" of {last}" if last else ""
             node.doing = f"{second}{verb} {number}{of}, {words.line(who, 20)}"
+
+    def _compare(self, node: Growing, event: Event) -> None:
+        """What is known of a topic that two papers debate."""
+        data = event.data
+        if event.kind == "spoke":
+            who, stage = _text(data, "who"), _text(data, "stage")
+            persona = f", {who}" if who in ("a", "b") and stage in topics.EXCHANGE else ""
+            node.doing = f"{_DOING.get(stage, words.line(stage, 12))}{persona}"
+        elif event.kind == "branched":
+            children = data.get("children")
+            node.children = list(map(str, children)) if isinstance(children, list) else []
+            node.doing = ""
+        elif event.kind == "debated":
+            node.outcome, node.doing = _conceded(data), "with the moderator"
+        elif event.kind == "stopped":
+            self._close(node)
+        elif event.kind == "failed":
+            node.failures += 1
+        elif event.kind == "summarised":
+            node.outcome = "compared"
+            self._close(node)
+        elif event.kind == "settled" and data.get("verdict") is None:
+            node.outcome = ""
+            self._close(node)
+
+    def _close(self, node: Growing) -> None:
+        """A topic is over when all below it are; the whole one when there is a summary."""
+        node.settled, node.missing = True, not node.outcome
+        above = self.nodes.get(node.id.rpartition(".")[0])
+        if above is None or above.kind != "topic":
+            return
+        below = [self.nodes.get(child) for child in above.children]
+        if all(child is not None and child.settled for child in below):
+            if "." in above.id:
+                self._close(above)
+            else:
+                above.doing = "summary"
+
+    def _over(self) -> None:
+        """Where topics are not split nobody says that they stop."""
+        for node in self.nodes.values():
+            if node.kind == "topic" and node.outcome and not node.settled:
+                self._close(node)
 
     def _in_phase(self, node: Growing, stage: str, who: str, data: Mapping[str, JsonValue]) -> None:
         """Say which phase a role-switching debate is in, and who spoke last."""
@@ -160,6 +217,8 @@ class Picture:
             return f"{scored} of {many} scored" + (f", {node.met} met" if node.met else "")
         if node.kind == "knockout":
             return f"{words.count(settled, 'debate')} over"
+        if node.kind == "topic":
+            return f"{settled} of {words.count(many, 'topic')}"
         if settled == many:
             return "merging"
         return f"{settled} of {words.count(many, 'tree' if node.kind == 'claim' else 'part')}"
@@ -170,12 +229,35 @@ class Picture:
 
 
 _BEGINS = {"leaf": "answering", "claim": "arguing", "argument": "being scored", "knockout": ""}
+_BEGINS |= {"topic": "deliberating"}
+_DOING = {
+    "claims": "deliberating",
+    "relevance": "deliberating",
+    "subtopics": "splitting",
+    "present": "presenting",
+    "respond": "responding",
+    "revise": "revising",
+    "progress": "with the moderator",
+}
+
+
+def _conceded(data: Mapping[str, JsonValue]) -> str:
+    """What a topic came to: who concedes; empty where nobody has a word."""
+    positions = data.get("positions")
+    held = (
+        [one for one in positions if isinstance(one, dict)] if isinstance(positions, list) else []
+    )
+    gave = [who for who in ("a", "b") for p in held if p.get("paper") == who and p.get("concedes")]
+    if len(gave) > 1:
+        return "both concede"
+    return (f"{gave[0]} concedes" if gave else "neither concedes") if held else ""
 
 
 def _opened(event: Event) -> Growing:
     """A node as it comes into being."""
     text, kind = words.line(_text(event.data, "text"), KEPT), _text(event.data, "kind")
     doing = _BEGINS.get(kind, "splitting")
+    doing = "debating" if kind == "topic" and "." in event.node else doing
     stance = event.data.get("stance")
     return Growing(
         event.node,

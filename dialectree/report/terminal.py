@@ -5,7 +5,7 @@ Texts are put into :class:`rich.text.Text`, never into markup, and cleaned of co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.rule import Rule
@@ -13,7 +13,15 @@ from rich.text import Text
 from rich.tree import Tree
 
 from dialectree.records import Node, NodeVerdict, RunRecord
-from dialectree.report import arguments, exchange, terminal_parts, view, words
+from dialectree.report import (
+    arguments,
+    exchange,
+    terminal_parts,
+    terminal_topics,
+    topics,
+    view,
+    words,
+)
 from dialectree.report.drawing import (
     ACCENT,
     BAD,
@@ -33,11 +41,13 @@ def tree(record: RunRecord) -> RenderableType:
         Text(f"{words.line(words.method(record), 160)} · {words.line(record.run_id, 80)}", SOFT),
         *_state(record),
         *terminal_parts.options(record),
+        *terminal_topics.papers(record),
         Text(),
         *terminal_parts.contest(record),
         *_trees(record),
         Text(),
-        Rule(Text("Verdict", "bold"), align="left", style=SOFT),
+        *terminal_topics.table(record),
+        Rule(Text(words.heading_of_verdict(record), "bold"), align="left", style=SOFT),
         *_verdict(record),
         Text(),
         Text(_sums(record), SOFT),
@@ -61,7 +71,11 @@ def _trees(record: RunRecord) -> list[Tree]:
     roots: list[Tree] = []
     above: list[Tree] = []
     for level, node in view.rows(record):
-        label = Text("\n").join(_node(record, node))
+        label: RenderableType
+        if topics.debated(node):
+            label = Group(*terminal_topics.row(record, node), *_remarks(node))
+        else:
+            label = Text("\n").join(_node(record, node))
         if level == 0:
             roots.append(Tree(label, guide_style=SOFT))
             above = roots[-1:]
@@ -75,7 +89,8 @@ def _node(record: RunRecord, node: Node) -> Iterator[Text]:
         yield from terminal_parts.argument(record, node)
     else:
         asked = words.line(node.text, SHOWN) or "–"
-        yield Text.assemble((words.line(node.id, 40), ACCENT), " ", _found(node), " ", asked)
+        found = Text.assemble(" ", _found(node)) if not topics.compares(record) else Text()
+        yield Text.assemble((words.line(node.id, 40), ACCENT), found, " ", asked)
         if kind := _kind(record, node):
             yield Text(kind, SOFT)
         if opposed := exchange.opposed(record, node):
@@ -92,7 +107,7 @@ def _found(node: Node) -> Text:
     if node.verdict is not None:
         return Text(words.percent(node.verdict.confidence), "bold")
     if node.status == "missing":
-        return Text("no answer", BAD)
+        return Text("dropped", WARN) if node.dropped else Text("no answer", BAD)
     return Text("no verdict yet", WARN)
 
 
@@ -120,19 +135,22 @@ def _remarks(node: Node) -> Iterator[Text]:
 
 def _verdict(record: RunRecord) -> Iterator[RenderableType]:
     verdict = record.verdict
+    if topics.compares(record) and (made := topics.summary(record)) is not None:
+        yield from terminal_topics.summary(record, made)
+        return
     if verdict is None:
-        yield Text("There is no verdict yet.", WARN)
+        yield Text(words.pending(record), WARN)
         return
     if verdict.answer is None:
         yield from ([Text(words.clean(verdict.label), "bold")] if verdict.label else [])
         running = record.status in ("running", "partial")
-        said = "There is no verdict yet." if running else words.unresolved(record)
+        said = words.pending(record) if running else words.unresolved(record)
         yield Text(words.clean(said), WARN)
     else:
         label = verdict.label if verdict.label != verdict.answer else None
         shown = f"{label}: {verdict.answer}" if label else verdict.answer
         yield Text(words.clean(shown), "bold")
-    if verdict.answer is not None and not words.probable(verdict):
+    if words.asserts(record):
         source = words.line(verdict.confidence_source or "", 80)
         yield confidence(verdict.confidence, f" · source: {source}" if source else "")
     yield from terminal_parts.probability(record)
@@ -166,35 +184,44 @@ def transcript(node: Node, record: RunRecord | None = None) -> RenderableType:
     if arguments.weighs(node):
         parts += terminal_parts.argument(record, node, whole=True)
         parts += terminal_parts.meetings(node)
+    elif topics.debated(node):
+        parts += terminal_topics.topic(record, node)
     else:
         name = (f"{words.line(node.id, 40)} ", ACCENT)
         parts.append(Text.assemble(name, (words.clean(node.text), "bold")))
-    if kind := _kind(record, node):
+    if (kind := _kind(record, node)) and not topics.debated(node):
         parts.append(Text(kind, SOFT))
-    if not arguments.by_strength(record, node):
-        parts += _ruling(node.verdict) if node.verdict else [_found(node)]
+    if not arguments.by_strength(record, node) and not topics.debated(node):
+        sure = not topics.compares(record)
+        parts += _ruling(node.verdict, sure=sure) if node.verdict else [_found(node)]
     parts += _remarks(node)
     for ruled in node.earlier:
         parts += [Text(), Text(f"The verdict of pass {ruled.take}", SOFT), *_ruling(ruled)]
-    for part in exchange.parts(record, node):
+    if topics.debated(node):
+        parts += terminal_topics.parts(record, node)
+        rest: Sequence[view.Stage | exchange.Exchange] = topics.others(node)
+    else:
+        rest = exchange.parts(record, node)
+    for part in rest:
         if isinstance(part, exchange.Exchange):
-            parts += terminal_parts.debate(node, part)
+            parts += terminal_parts.debate(record, node, part)
         else:
             title = Text(words.line(part.title, 60), "bold")
-            parts += [Text(), Rule(title, align="left", style=SOFT), *_stage(node, part)]
+            parts += [Text(), Rule(title, align="left", style=SOFT), *_stage(record, node, part)]
     return Group(*parts)
 
 
-def _ruling(ruled: NodeVerdict) -> Iterator[RenderableType]:
+def _ruling(ruled: NodeVerdict, *, sure: bool = True) -> Iterator[RenderableType]:
+    """What was ruled, and how ``sure``; of a comparison nobody says."""
     yield Text(words.clean(ruled.answer))
-    yield confidence(ruled.confidence)
+    yield from ([confidence(ruled.confidence)] if sure else [])
     if ruled.local_confidence not in (None, ruled.confidence):
         yield Text(f"its judge alone: {words.percent(ruled.local_confidence)}", SOFT)
     if ruled.rationale:
         yield Text(words.clean(ruled.rationale), SOFT)
 
 
-def _stage(node: Node, stage: view.Stage) -> Iterator[RenderableType]:
+def _stage(record: RunRecord | None, node: Node, stage: view.Stage) -> Iterator[RenderableType]:
     for part in stage.rounds:
         if part.speakers and part.number:
             yield Text(f"\nRound {part.number}", SOFT)
@@ -207,5 +234,6 @@ def _stage(node: Node, stage: view.Stage) -> Iterator[RenderableType]:
                 (words.line(words.speaker(turn), 80), f"bold {ACCENT if first else SECOND}"),
                 (f" {task}" if task else "", SOFT),
                 (" · won" if won else "", SOFT),
+                terminal_parts.tagged(record, node, turn),
             )
             yield from entries(view.entries(turn, node, {}))

@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from dialectree.records import Node, RunRecord
-from dialectree.report import arguments, exchange, words
+from dialectree.records import Contest, Node, RunRecord, Turn
+from dialectree.report import arguments, contested, exchange, words
 from dialectree.report.drawing import (
     ACCENT,
     BAD,
@@ -40,6 +40,9 @@ def contest(record: RunRecord) -> Iterator[RenderableType]:
         return
     yield Rule(Text("Contested", "bold"), align="left", style=SOFT)
     yield Text(f"This contests run {words.line(made.run, 80)}.")
+    if contested.debated(made):
+        yield from _contested(record, made)
+        return
     yield from (Text(f"· {words.line(change, 2000)}") for change in made.changes)
     yield Text(f"P(claim) {arguments.outcome(made)}", "bold")
     yield from ([Text(words.clean(made.why))] if made.why else [])
@@ -49,6 +52,27 @@ def contest(record: RunRecord) -> Iterator[RenderableType]:
             ("  ", ""), (f"{step.node} ", ACCENT), f"{moved} ", (words.line(step.text, 48), SOFT)
         )
     yield Text()
+
+
+def _contested(record: RunRecord, made: Contest) -> Iterator[RenderableType]:
+    """A debate before and after."""
+    yield from (Text(words.line(change, 200), ACCENT) for change in contested.restored(made))
+    for text in contested.texts(made):
+        yield Text(words.line(text.title, 200), ACCENT)
+        yield from _both(text.before, text.after)
+    yield Text("The verdict", "bold")
+    yield from _both(*contested.verdicts(made))
+    yield from ([Text(words.clean(made.why))] if made.why else [])
+    for step in contested.steps(record):
+        yield Text.assemble((f"{words.line(step.node, 40)} ", ACCENT), words.line(step.text, SHOWN))
+        yield from _both(step.before, step.after)
+    yield Text(contested.anew(record), SOFT)
+    yield Text()
+
+
+def _both(before: str, after: str) -> Iterator[Text]:
+    yield Text.assemble(("  before: ", SOFT), words.line(before, SHOWN) or "–")
+    yield Text.assemble(("  after:  ", SOFT), words.line(after, SHOWN) or "–")
 
 
 def probability(record: RunRecord) -> Iterator[Text]:
@@ -104,13 +128,16 @@ def meetings(node: Node) -> Iterator[Text]:
             yield Text(f"  {words.line(meeting.rationale, 2000)}", SOFT)
 
 
-def debate(node: Node, held: exchange.Exchange) -> Iterator[RenderableType]:
+def debate(
+    record: RunRecord | None, node: Node, held: exchange.Exchange
+) -> Iterator[RenderableType]:
     """A role-switching debate, phase by phase."""
     if held.samples:
         yield from _titled("Direct answers, without debate", held.take)
         yield Text(words.line(held.votes, SHOWN), SOFT)
         for turn in held.samples:
-            yield Text(words.line(words.speaker(turn), 80), f"bold {ACCENT}")
+            speaker = Text(words.line(words.speaker(turn), 80), f"bold {ACCENT}")
+            yield Text.assemble(speaker, tagged(record, node, turn))
             yield from entries(exchange.rest(turn, node))
     if held.sides:
         yield Text()
@@ -124,7 +151,7 @@ def debate(node: Node, held: exchange.Exchange) -> Iterator[RenderableType]:
     for phase in held.phases:
         yield from _titled(phase.title, held.take)
         for column in phase.columns:
-            yield from _column(node, column)
+            yield from _column(record, node, column)
         for turn in phase.asides:
             yield Text(words.line(words.speaker(turn), 80), "bold")
             yield from entries(exchange.rest(turn, node))
@@ -133,7 +160,13 @@ def debate(node: Node, held: exchange.Exchange) -> Iterator[RenderableType]:
     if held.split:
         yield Text("The two readings come to different answers: position bias.", WARN)
     for ruling in held.rulings:
-        yield from _ruling(node, ruling)
+        yield from _ruling(record, node, ruling)
+
+
+def tagged(record: RunRecord | None, node: Node, *spoken: Turn) -> Text:
+    """The names by which turns can be contested, after who speaks."""
+    tags = [tag for turn in spoken if (tag := contested.tag(record, node, turn))]
+    return Text(f"  {words.line('; '.join(tags), 160)}" if tags else "", SOFT)
 
 
 def _titled(title: str, take: int) -> Iterator[RenderableType]:
@@ -145,12 +178,15 @@ def _name(side: exchange.Side) -> Text:
     return Text(f"Debater {side.name}", f"bold {ACCENT if side.name == 'a' else SECOND}")
 
 
-def _column(node: Node, column: exchange.Column) -> Iterator[RenderableType]:
+def _column(
+    record: RunRecord | None, node: Node, column: exchange.Column
+) -> Iterator[RenderableType]:
     held = words.line(column.holder.candidate, SHOWN)
     task = f" for {held}"
     if column.switched:
         task = f" now speaks for debater {column.holder.name}’s answer, {held}"
-    yield Text.assemble(_name(column.speaker), (task, "" if column.switched else SOFT))
+    style = "" if column.switched else SOFT
+    yield Text.assemble(_name(column.speaker), (task, style), tagged(record, node, *column.turns))
     if not column.turns:
         yield Text("  Did not speak in this phase.", SOFT)
     for turn in column.turns:
@@ -174,8 +210,10 @@ def _error(error: exchange.Error) -> Iterator[RenderableType]:
     yield Padding(fault, (0, 0, 0, 4), expand=False)
 
 
-def _ruling(node: Node, ruling: exchange.Ruling) -> Iterator[RenderableType]:
-    yield Text(ruling.title, "bold")
+def _ruling(
+    record: RunRecord | None, node: Node, ruling: exchange.Ruling
+) -> Iterator[RenderableType]:
+    yield Text.assemble((ruling.title, "bold"), tagged(record, node, ruling.turn))
     if not ruling.counts:
         told = "Letter and answer did not name the same candidate; the judge was asked again."
         yield Text(f"  {told} This does not count.", WARN)

@@ -124,6 +124,9 @@ _LABELS = {
     "percent": "Percent sure",
     "generation": "Arguments for and against",
     "tournament": "Supporters against attackers, as judged",
+    "progress": "Whether to go on",
+    "relevance": "What the other paper says to each claim",
+    "progression_of_arguments": "The arguments moved on",
 }
 
 
@@ -155,6 +158,8 @@ _VARIANTS = {
     "no_role_switch": "without the role switch",
     "no_uncertainty": "without the uncertainty reports",
     "basic": "without role switch and uncertainty reports",
+    "no_tree": "without a tree",
+    "no_self_deliberation": "without self-deliberation",
 }
 _BASELINES = {
     "single_shot": "One model's single answer",
@@ -164,6 +169,8 @@ _BASELINES = {
     "argllm": "ArgLLM, arguments weighed without meeting each other",
     "direct": "Yes or no without debate",
     "cot": "Reasoning, then yes or no, without debate",
+    "single_stage": "Both papers compared in one step, without debate",
+    "two_stage": "A summary of each paper, then a comparison, without debate",
 }
 
 
@@ -178,7 +185,7 @@ def method(record: RunRecord) -> str:
     return f"{name} (beside {protocol})"
 
 
-_UNITS = {"tsd": "question", "rsd": "debate", "art": "argument"}
+_UNITS = {"tsd": "question", "rsd": "debate", "art": "argument", "tod": "topic"}
 _KINDS: dict[NodeKind, str] = {"claim": "claim", "argument": "argument"}
 
 
@@ -205,6 +212,8 @@ def legend(record: RunRecord) -> str:
     """What stands beside each node of the tree."""
     if record.protocol == "art":
         return "each with its strength, 0 to 1; of a claim the probability that it is true."
+    if record.protocol == "tod":
+        return "each with the last word of either paper."
     root = record.tree.nodes.get(record.tree.root)
     if root is not None and root.kind == "knockout":
         return "one after another; the winner of each meets the next option."
@@ -215,6 +224,9 @@ def heading(record: RunRecord) -> str:
     """What the details of the nodes are called."""
     if record.protocol == "art" and len(record.tree.nodes) > 1:
         return "Claim and arguments"
+    if record.protocol == "tod":
+        topics = any(node.kind == "topic" for node in record.tree.nodes.values())
+        return "The topics" if topics else "The replies"
     if len(record.tree.nodes) > 1:
         return "The debates"
     stages = {turn.stage for node in record.tree.nodes.values() for turn in node.transcript}
@@ -230,6 +242,13 @@ def listed(parts: Iterable[str]) -> str:
 def probable(verdict: Verdict | None) -> bool:
     """True where the verdict's figure is the probability of a claim, not anybody's confidence."""
     return verdict is not None and verdict.confidence_source == "P(claim)"
+
+
+def asserts(record: RunRecord) -> bool:
+    """True where there is an answer with a confidence; a comparison has none to be sure of."""
+    verdict = record.verdict
+    answered = verdict is not None and verdict.answer is not None
+    return answered and not probable(verdict) and record.protocol != "tod"
 
 
 def threshold(probability: float) -> str:
@@ -263,6 +282,9 @@ _WHYS = {
     "below_threshold": "every part was rated easy",
     "clarify": "the question lacks something essential",
     "failed": "the split failed",
+    "clear_winner": "one paper has clearly won",
+    "no_progress": "the debate got no further",
+    "one_topic": "this method debates all in one",
 }
 
 
@@ -307,17 +329,17 @@ def failed(failure: Failure) -> str:
 
 def state(record: RunRecord) -> str:
     """The state of a run in one plain sentence."""
-    broken = len(record.degraded())
+    broken, thing = len(record.degraded()), outcome(record)
     match record.status:
         case "answered":
             return "No part of the debate failed."
         case "degraded" if not broken:
-            return f"There is an answer, but {count(len(unanswered(record)), 'part')} had none."
+            return f"There is {thing}, but {count(len(unanswered(record)), 'part')} had none."
         case "degraded":
-            return f"There is an answer, but {count(broken, 'part')} of the debate failed for good."
+            return f"There is {thing}, but {count(broken, 'part')} of the debate failed for good."
         case "unresolved":
-            return "The debate ended without an answer."
-        case "partial" if record.contest is not None:
+            return f"The debate ended without {thing}."
+        case "partial" if record.contest is not None and record.protocol == "art":
             return f"Broken off before the end. Contest {record.contest.run} again."
         case "partial":
             return f"Broken off before the end. It goes on with: dialectree resume {record.run_id}"
@@ -325,11 +347,26 @@ def state(record: RunRecord) -> str:
             return "Still under way, or stopped without notice; this is what was known."
 
 
+def outcome(record: RunRecord) -> str:
+    """What a run is to come to."""
+    return "a comparison" if record.protocol == "tod" else "an answer"
+
+
+def heading_of_verdict(record: RunRecord) -> str:
+    """What the result is called."""
+    return "Comparison" if record.protocol == "tod" else "Verdict"
+
+
+def pending(record: RunRecord) -> str:
+    """``There is no verdict yet.``"""
+    return f"There is no {heading_of_verdict(record).lower()} yet."
+
+
 def unresolved(record: RunRecord) -> str:
     """That there is no answer, and why: the first note of such a verdict says so."""
     notes = record.verdict.notes if record.verdict else []
     reason = f": {notes[0].rstrip('.')}" if notes else ""
-    return f"The debate ended without an answer{reason}."
+    return f"The debate ended without {outcome(record)}{reason}."
 
 
 def notes(record: RunRecord) -> list[str]:
@@ -342,8 +379,27 @@ def notes(record: RunRecord) -> list[str]:
 
 
 def waiting(record: RunRecord) -> list[str]:
-    """The ids of the nodes that have no verdict yet."""
-    return [node.id for node in record.tree.nodes.values() if node.status == "open"]
+    """The ids of the nodes that have no verdict yet; the topic of a comparison needs none."""
+    nodes = record.tree.nodes.values()
+    return [
+        node.id
+        for node in nodes
+        if node.status == "open" and not (node.kind == "topic" and node.parent is None)
+    ]
+
+
+_WAITING = {"art": "Not weighed yet", "tod": "Not debated yet"}
+_GIVEN_UP = {"art": "Without a strength", "tod": "Without an argument"}
+
+
+def waiting_for(record: RunRecord) -> str:
+    """What the nodes lack that are :func:`waiting`."""
+    return _WAITING.get(record.protocol, "Without a verdict yet")
+
+
+def given_up(record: RunRecord) -> str:
+    """What the :func:`unanswered` nodes never got."""
+    return _GIVEN_UP.get(record.protocol, "Given up without a verdict")
 
 
 def unanswered(record: RunRecord) -> list[str]:

@@ -221,7 +221,7 @@ def test_a_full_disk_stops_the_run_with_whole_files_and_resume_goes_on(answer: A
     assert json.loads(went_on.stdout)["usage"]["calls"] == 37
 
 
-def test_interrupting_leaves_a_run_that_resumes() -> None:
+def test_interrupting_leaves_a_run_that_resumes_and_pays_nothing_twice() -> None:
     with LocalEndpoint(rules=children(2), latency_ms=100) as slow:
         words = ["answer", QUESTION, "--model", f"openai:any@{slow.url}", "--max-depth", "1"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
@@ -232,6 +232,20 @@ def test_interrupting_leaves_a_run_that_resumes() -> None:
         assert "dialectree resume" in said
         assert "Traceback" not in said
         assert run("resume", str(only_run())).returncode == 0
+        assert slow.stats()["duplicate_requests"] == 0
+
+
+def test_interrupting_twice_waits_for_no_call() -> None:
+    with LocalEndpoint(latency_ms=60_000) as stuck:
+        words = ["answer", QUESTION, "--model", f"openai:any@{stuck.url}", "--max-depth", "1"]
+        process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
+        _wait_for(lambda: stuck.stats()["running"] >= 1)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=4)
+        assert process.returncode == 130, said
+        assert "Traceback" not in said
 
 
 def _wait_for(true: Callable[[], bool]) -> None:

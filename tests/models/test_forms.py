@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
+from dialectree.models import replies
 from dialectree.models.forms import Ids, form
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
@@ -82,5 +83,65 @@ def test_a_reply_with_a_default_is_a_mistake_of_ours() -> None:
 
 
 def test_ids_of_a_field_that_is_not_there_are_a_mistake_of_ours() -> None:
+    for path in ("looser", "looser[]", "scores.id[]", "looser.qid[]"):
+        with pytest.raises(KeyError):
+            form(Ruling, {path: ("A", "B")})
     with pytest.raises(KeyError):
-        form(Ruling, {"looser": ("A", "B")})
+        form(Ruling, {}, {"looser": 3})
+
+
+class ClaimText(BaseModel):
+    """A claim that rests on some of what was shown."""
+
+    title: str
+    evidence: list[str]
+
+
+class Claims(BaseModel):
+    """What is asked for."""
+
+    claims: list[ClaimText]
+    evidence: list[str]
+
+
+SOME: Ids = {"evidence[]": ("a:1", "a:2"), "claims.evidence[]": ("a:1", "a:2", "a:3")}
+
+
+@pytest.mark.parametrize("flavour", ["full", "strict"])
+def test_a_list_may_name_some_ids_at_the_top_and_in_every_item_of_a_list(flavour: str) -> None:
+    made = form(Claims, SOME)
+    fields: Any = getattr(made, flavour)["properties"]
+    assert fields["evidence"] == {
+        "type": "array", "items": {"type": "string", "enum": ["a:1", "a:2"]}, "maxItems": 2,
+    }  # fmt: skip
+    inner = fields["claims"]["items"]
+    assert inner["properties"]["evidence"]["items"]["enum"] == ["a:1", "a:2", "a:3"]
+    assert inner["properties"]["evidence"]["maxItems"] == 3
+    assert (inner["properties"]["title"], inner["required"]) == (
+        {"type": "string"}, ["title", "evidence"],
+    )  # fmt: skip
+    assert "maxItems" not in fields["claims"]
+
+
+def test_where_there_are_no_ids_a_list_stays_empty_and_no_enum_is_sent() -> None:
+    """An empty enum would be an invalid schema."""
+    fields: Any = form(Claims, {"evidence[]": (), "claims.evidence[]": ()}).full["properties"]
+    for field in (fields["evidence"], fields["claims"]["items"]["properties"]["evidence"]):
+        assert field == {"type": "array", "items": {"type": "string"}, "maxItems": 0}
+
+
+@pytest.mark.parametrize("flavour", ["full", "strict"])
+def test_a_list_may_be_limited_beside_the_ids_in_it(flavour: str) -> None:
+    made = form(Claims, SOME, {"claims": 4})
+    fields: Any = getattr(made, flavour)["properties"]
+    assert fields["claims"]["maxItems"] == 4
+    assert fields["claims"]["items"]["properties"]["evidence"]["maxItems"] == 3
+    assert json.loads(made.text) == made.full
+    assert form(Claims, SOME, {"claims": 4}) is made
+    assert form(Claims, SOME, {"claims": 5}) is not made
+    assert "maxItems" not in form(Claims, {}).text
+
+
+def test_nobody_insists_on_ids_that_are_only_suggested() -> None:
+    said = '{"claims": [{"title": "t", "evidence": ["a:9"]}], "evidence": ["b:1", "b:1", "b:1"]}'
+    assert replies.read(Claims, {}, said, "stop", None).evidence == ["b:1"] * 3

@@ -186,8 +186,7 @@ def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]
     (name,) = (name for name in budget if name.startswith("max"))
     held = Budget(build(**budget))
     for _ in range(2):
-        held.check()
-        held.start()
+        asyncio.run(held.begin())
         held.add(call(**spent))
     with pytest.raises(BudgetReached, match=f"--{name.replace('_', '-')} {budget[name]}"):
         held.check()

@@ -13,7 +13,7 @@ from dialectree.nodes.quotations import occurs
 
 TITLES = ("proposal", "cross-examination", "switched sides", "uncertainty")
 PHASES: tuple[Phase, ...] = ("proposals", "cross_examination", "role_switch", "uncertainty")
-LOST = [("missing", "this part was lost by a technical fault; that counts against nobody")]
+LOST = [("missing", "this part is lost; that counts against nobody")]
 
 
 def exchange() -> Exchange:

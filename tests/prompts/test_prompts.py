@@ -18,7 +18,8 @@ from dialectree import nodes, prompts
 from dialectree.context import build
 from dialectree.graphs import METHODS
 
-NAMES = prompts.names()
+NAMES = [n for n in prompts.names() if not n.startswith("evaluation/")]
+"""Those that debates speak from; the others are tested in tests/evals/test_judge_prompts.py."""
 TAGS = prompts._TAGS.split("|")
 
 
@@ -46,6 +47,77 @@ def blocks(text: str) -> list[dict[str, Any]]:
 
 def said(speaker: str, text: str) -> dict[str, Any]:
     return {"speaker": speaker, "round": 1, "text": text}
+
+
+def paper(text: str, introduction: str = "") -> dict[str, Any]:
+    return {"title": text, "abstract": text, "introduction": introduction}
+
+
+def paper_claims(text: str) -> list[dict[str, Any]]:
+    """Claims that nobody looked into, that are not addressed, and that are."""
+    counters: tuple[list[str] | None, ...] = (None, [], ["b:1"])
+    return [
+        {"id": f"a{n}", "title": text, "description": text, "evidence": ["a:1"][:n], "counter": c}
+        for n, c in enumerate(counters)
+    ]
+
+
+def paper_turns(text: str) -> list[dict[str, Any]]:
+    """What personas said: an argument, and a response with a question and a concession."""
+    said = {"paper": "a", "stage": "present", "title": text, "description": text}
+    first = {**said, "questions": [], "evidence": ["a:1"], "proposals": [text], "concedes": False}
+    response = {"stage": "respond", "title": "", "questions": [text], "evidence": []}
+    return [first, {**first, **response, "paper": "b", "proposals": [], "concedes": True}]
+
+
+def of_papers(text: str) -> dict[str, dict[str, list[Any]]]:
+    """The values of the prompts that compare papers, by the prompts' whole names."""
+    segments = [{"id": "a:1", "text": text}, {"id": "b:1", "text": text}]
+    topic, root = {"title": text, "description": text}, {"title": text, "description": ""}
+    both = {"a": paper(text, text), "b": paper(text, text)}
+    persona: dict[str, list[Any]] = {
+        "letter": ["a", "b"],
+        "paper": [paper(text), paper(text, text)],
+        "opponent": [paper(text)],
+        "topic": [topic],
+        "claims": [[], paper_claims(text)],
+        "evidence": [[], segments],
+    }
+    debate = {**persona, "said": [paper_turns(text)]}
+    debated = {"id": "0.1", **topic, "positions": paper_turns(text)}
+    return {
+        "tree_of_debate/claims": {
+            "paper": [paper(text)], "topic": [root, topic], "evidence": [[], segments], "most": [3],
+        },
+        "tree_of_debate/relevance": {"evidence": [segments], "claim": [paper_claims(text)[0]]},
+        "tree_of_debate/present": persona,
+        "tree_of_debate/respond": debate,
+        "tree_of_debate/revise": debate,
+        "tree_of_debate/subtopics": {
+            "authors": [both],
+            "topic": [root, topic],
+            "evidence": [[], segments],
+            "claims": [paper_claims(text)],
+            "most": [3],
+        },
+        "tree_of_debate/progress": {
+            "topic": [topic],
+            "said": [paper_turns(text)],
+            "before": [[], paper_turns(text)[:1]],
+            "after": [paper_turns(text)],
+        },
+        "tree_of_debate/summary": {
+            "authors": [both], "question": [text], "debates": [[debated, debated]],
+        },
+        "no_self_deliberation/subtopics": {
+            "authors": [both], "topic": [root, topic], "most": [3],
+        },
+        "single_stage/comparer": {"papers": [both], "question": [text]},
+        "two_stage/comparer": {
+            "papers": [both], "summaries": [{"a": text, "b": text}], "question": [text],
+        },
+        "two_stage/summariser": {"paper": [both["a"]], "question": [text]},
+    }  # fmt: skip
 
 
 def ways(name: str, text: str) -> dict[str, list[Any]]:
@@ -178,7 +250,8 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         },
         "verifier": {"claim": [text]},
     }  # fmt: skip
-    return own[name.rpartition("/")[2]]
+    own |= of_papers(text)
+    return own[name if name in own else name.rpartition("/")[2]]
 
 
 def values(name: str, text: str) -> Iterator[dict[str, Any]]:
@@ -209,6 +282,7 @@ def fields(reply: type[BaseModel]) -> Iterator[str]:
                 yield from fields(inner)
 
 
+PERSONA = ("claims", "relevance", "present", "respond", "revise")
 DEBATER = ("proposal", "cross_examination", "role_switch", "uncertainty")
 SPEAKS_FROM = {
     ("role_switching_debate", "debater_a"): (*DEBATER, "direct_answer", "distractor"),
@@ -216,6 +290,12 @@ SPEAKS_FROM = {
     ("role_switching_debate", "judge"): ("judge", "same_answer"),
     ("role_switching_debate", "answerer"): ("direct_answer",),
     ("adaptive_reasoning_tree", "scorer"): ("scorer", "claim_scorer"),
+    ("tree_of_debate", "persona_a"): PERSONA,
+    ("tree_of_debate", "persona_b"): PERSONA,
+    ("tree_of_debate", "moderator"): ("subtopics", "progress", "summary"),
+    ("no_self_deliberation", "persona_a"): (),
+    ("no_self_deliberation", "persona_b"): (),
+    ("no_self_deliberation", "moderator"): ("subtopics",),
 }
 """The prompts of a role that has others than the one of its own name, by folder and role."""
 
@@ -233,11 +313,12 @@ def test_every_role_has_its_prompts_and_every_prompt_its_role() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_prompt_is_asked_for_somewhere(name: str) -> None:
-    """By its whole name, or by its folder and a role that is named in the same file."""
+    """By its whole name, or by its folder and a role or stage that is named in the same file."""
     folder, _, role = name.partition("/")
     sources = [path.read_text() for path in Path(next(iter(nodes.__path__))).glob("*.py")]
     assert any(
-        f'"{name}"' in source or (f'"{folder}/{{role}}"' in source and f'"{role}"' in source)
+        f'"{name}"' in source
+        or (re.search(rf'"{folder}/{{(role|place.stage)}}"', source) and f'"{role}"' in source)
         for source in sources
     )
 
@@ -256,6 +337,17 @@ def test_a_prompt_is_decoded_as_the_papers_say(name: str) -> None:
     if name.startswith(("adaptive_reasoning_tree/", "direct/", "cot/")):
         assert (prompt.temperature, prompt.top_p) == (0.2, 0.95)
         return
+    if name.startswith(("tree_of_debate/", "no_self_deliberation/", "single_stage/", "two_stage/")):
+        warmth_of = {
+            "claims": 0.3,
+            "relevance": 0,
+            "present": 0.1,
+            "subtopics": 0.3,
+            "progress": 0.1,
+        }
+        assert prompt.temperature == warmth_of.get(name.partition("/")[2], 0.4)
+        assert prompt.top_p == 0.99
+        return
     warmth = {"best_of_n/sampler": (0.8,), "role_switching_debate/judge": (0.3,)}
     assert prompt.temperature in warmth.get(name, (0, 0.7))
     assert prompt.top_p is None
@@ -267,9 +359,9 @@ def test_a_prompt_asks_for_a_reply_that_exists_and_names_all_its_fields(name: st
     reply = replies()[prompt.reply]
     chosen = [v for v in values(name, "x") if not v.get("opening")]
     for given in chosen:
-        system, _ = prompt.render(given)
+        asked = "\n".join(prompt.render(given))
         for field in fields(reply):
-            assert f"`{field}`" in system
+            assert f"`{field}`" in asked
 
 
 def test_the_opening_turn_is_not_asked_for_a_rebuttal() -> None:
@@ -313,7 +405,7 @@ def test_whatever_is_put_in_stays_data(name: str, text: str) -> None:
 
 LISTS = (
     "path|children|transcript|candidates|highlights|facts|unclear|background|options|ruling"
-    "|supporter|attacker|arguments|answers"
+    "|supporter|attacker|arguments|answers|evidence|claims|before|after|tree"
 )
 
 

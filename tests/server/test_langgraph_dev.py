@@ -15,10 +15,13 @@ import pytest
 from langgraph_sdk import get_client
 
 from benchmarks.endpoint import LocalEndpoint
+from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.rules import FOUR_CHILDREN
 
 JUDGE_SAYS_B = [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}]
 COWS: dict[str, Any] = {"question": "What do cows eat?", "options": ["plants", "meat"]}
+PAPERS: dict[str, Any] = {"question": TOPIC, "papers": [PAPER_A, PAPER_B]}
+COMPARED = {"embeddings": "bm25", "max_depth": 1}
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
@@ -154,6 +157,16 @@ def test_art_gives_a_claim_its_probability(server: str, endpoint: LocalEndpoint)
     assert endpoint.stats()["calls"] == 5
 
 
+def test_tod_compares_two_papers_once_and_again(server: str, endpoint: LocalEndpoint) -> None:
+    endpoint.reset()
+    verdict = ask(server, "tod", endpoint.url, PAPERS, **COMPARED)["verdict"]
+    assert verdict["answer"] and verdict["confidence"] is None
+    assert ask(server, "tod", endpoint.url, PAPERS, **COMPARED)["verdict"] == verdict
+    calls = endpoint.stats()["calls"]
+    assert ask(server, "two_stage", endpoint.url, PAPERS)["verdict"]["answer"]
+    assert endpoint.stats()["calls"] == calls + 3
+
+
 def test_a_leaf_of_tsd_is_settled_by_another_protocol(server: str, endpoint: LocalEndpoint) -> None:
     endpoint.reset()
     given, settings = {"question": "Do cows eat plants?"}, {"max_depth": 0, "leaf_protocol": "art"}
@@ -204,6 +217,8 @@ def test_a_person_judges_what_the_run_stops_for(
 REFUSED = [
     ("rsd", {**COWS, "options": ["plants"]}, "one option is no choice"),
     ("art", {"question": "Do cows eat plants?"}, "this is a question"),
+    ("tod", {**PAPERS, "papers": [PAPER_A, PAPER_A]}, "both papers are the same text"),
+    ("single_stage", {**PAPERS, "papers": ["ladder.pdf", "mesh.pdf"]}, "give a mapping"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Contesting an argument tree: something is changed, and only what depends on it recomputed.
+"""Contesting an argument tree: a strength, a comparison, an argument, and the maths once more.
 
 ART's verdicts are contestable because they are arithmetic over a record: no model is asked but for
 the strength and the comparisons of an argument that a person adds. The outcome is a new run that
@@ -18,7 +18,19 @@ from typing import Any, Literal, NamedTuple
 from dialectree import clock
 from dialectree.conduct import Ask, Watch, calling, complete, settled, speakers, stream, tidy
 from dialectree.conduct import versions as installed_versions
-from dialectree.context import EMBEDDED, OWN_SETTINGS, Context
+from dialectree.contests.wishes import (
+    Add,
+    Drop,
+    Flip,
+    Replace,
+    Restore,
+    Rule,
+    Set,
+    Void,
+    Wish,
+    only_models_and_limits,
+)
+from dialectree.context import EMBEDDED, Context
 from dialectree.errors import DialectreeError, InputError, RunFolderError
 from dialectree.graphs import method, tournament
 from dialectree.models.specs import Spec
@@ -27,50 +39,6 @@ from dialectree.nodes.weighing import NEUTRAL, Outcome, Reckoning, Told, outcome
 from dialectree.records import Change, Comparison, Contest, Event, Node, RunRecord, fold, path_key
 from dialectree.runs import RunFolder
 
-
-class Set(NamedTuple):
-    """``--set ID=0.3``: another intrinsic strength; None (``none``): it has none."""
-
-    node: str
-    tau: float | None
-
-
-class Drop(NamedTuple):
-    """``--drop ID``: an argument takes no part, nor does what hangs below it."""
-
-    node: str
-
-
-class Flip(NamedTuple):
-    """``--flip ID:ID``: the other one won."""
-
-    one: str
-    other: str
-
-
-class Void(NamedTuple):
-    """``--void ID:ID``: a comparison counts for nobody."""
-
-    one: str
-    other: str
-
-
-class Restore(NamedTuple):
-    """``--restore ID`` or ``ID:ID``: takes a drop or a void back; ``other`` is empty for a drop."""
-
-    one: str
-    other: str = ""
-
-
-class Add(NamedTuple):
-    """``--add support:PARENT TEXT``: an argument of one's own."""
-
-    stance: Stance
-    parent: str
-    text: str
-
-
-Wish = Set | Drop | Flip | Void | Restore | Add
 Nodes = dict[str, Node]
 
 
@@ -206,9 +174,7 @@ def _judges(
     old: RunRecord, given: Mapping[str, Any], *, asks: bool
 ) -> tuple[Context, dict[str, Spec]]:
     """The settings of the run but for those ``given``, and the models that judge what is added."""
-    if own := sorted(given.keys() & frozenset[str]().union(*OWN_SETTINGS.values())):
-        flag = own[0].replace("_", "-")
-        raise InputError(f"--{flag}: a contest is reckoned with the settings of its run")
+    only_models_and_limits(given)
     if not asks:  # a live model is not kept with a run, and none is needed
         return settled(old, {"model": EMBEDDED, "roles": {}, **given}), {}
     context = settled(old, given)
@@ -283,6 +249,12 @@ def _wish(events: Sequence[Event], wish: Wish) -> Changed:
             return _compare(events, nodes, "restore", one, other)
         case Add(stance, parent, text):
             return _add(nodes, stance, parent, text)
+        case Replace(name, _):
+            why = "give another one (--add), or drop it"
+            raise InputError(f"--replace {name}: an argument was judged by its words; {why}")
+        case Rule(name, _):
+            why = "it is reckoned from strengths and comparisons; contest those"
+            raise InputError(f"--verdict {name}: {why}")
         case _:
             raise InputError(f"{wish!r}: give a list of Set, Drop, Flip, Void, Restore and Add")
 

@@ -1,0 +1,127 @@
+"""A contested debate beside the one that it contests: what a person changed and what that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from dialectree.records import (
+    Contest,
+    Event,
+    Held,
+    Moved,
+    Node,
+    RunRecord,
+    Standing,
+    Tree,
+    Verdict,
+    path_key,
+)
+
+
+def told(held: Sequence[Held], tree: Tree, met: Collection[str]) -> Iterator[Event]:
+    """What is told of the nodes that the changes concern; ``met`` had a place in the debate."""
+    for change in held:
+        here = dict.fromkeys(spot.node for spot in change.spots) or {tree.root: None}
+        whole = change.what == "dropped" and any(not spot.stage for spot in change.spots)
+        said = f"{in_words(change)} by a person"
+        if change.id not in met:
+            said += ", and has no place in the debate as it went"
+        for name in tree.nodes:
+            below = whole and any(name.startswith(f"{node}.") for node in here)
+            if name in here or below:
+                data = {"change": said, **({"dropped": True} if whole else {})}
+                yield Event(t="", run_id="", node=name, kind="contested", data=data)
+
+
+_VERBS = {"replaced": "replaced", "dropped": "dropped", "ruled": "given another verdict"}
+
+
+def in_words(change: Held) -> str:
+    """``0.1/A2 replaced``."""
+    return f"{change.id} {_VERBS[change.what]}"
+
+
+def begun(old: RunRecord, changes: list[str], held: list[Held]) -> Contest:
+    """A contest of ``old`` before anything came of it."""
+    return Contest(
+        run=old.run_id,
+        changes=changes,
+        before=_confidence(old.verdict),
+        after=None,
+        path=[],
+        why="",
+        held=held,
+        verdict_before=_standing(old.verdict) or Standing(),
+    )
+
+
+def compared(old: RunRecord, new: RunRecord) -> Contest:
+    """The contest that ``new`` is, with old and new verdicts, node by node."""
+    assert new.contest is not None  # the record of a contest says what it contests
+    nodes = {**old.tree.nodes, **new.tree.nodes}
+    moved: list[Moved] = []
+    for name in sorted(nodes, key=lambda name: (-nodes[name].depth, path_key(name))):
+        before, after = _of(old.tree.nodes.get(name)), _of(new.tree.nodes.get(name))
+        if before != after:
+            moved.append(Moved(node=name, before=before, after=after))
+    before, after = _standing(old.verdict), _standing(new.verdict)
+    why = _why(new.contest.changes, before or Standing(), after or Standing(), moved)
+    update = {
+        "after": _confidence(new.verdict),
+        "verdict_after": after or Standing(),
+        "moved": moved,
+        "why": why,
+    }
+    return new.contest.model_copy(update=update)
+
+
+def _confidence(verdict: Verdict | None) -> float | None:
+    return None if verdict is None else verdict.confidence
+
+
+def _standing(verdict: Verdict | None) -> Standing | None:
+    if verdict is None:
+        return None
+    return Standing(answer=verdict.answer, label=verdict.label, confidence=verdict.confidence)
+
+
+def _of(node: Node | None) -> Standing | None:
+    if node is not None and node.positions:
+        words = [f"{one.paper}: {one.title}: {one.description}" for one in node.positions]
+        return Standing(answer=" | ".join(words))
+    if node is None or node.verdict is None:
+        return None
+    return Standing(answer=node.verdict.answer, confidence=node.verdict.confidence)
+
+
+def _why(changes: Sequence[str], before: Standing, after: Standing, moved: Sequence[Moved]) -> str:
+    """One line: what became of the answer, what was changed, and how far that reached."""
+    if before == after:
+        came = "the verdict stays as it was"
+    else:
+        came = ", ".join([_answer(before, after), *_certainty(before, after)])
+    names = ", ".join(move.node for move in moved)
+    reached = f"the verdict of {names} moved" if moved else "no node's verdict moved"
+    return f"{came[:1].upper()}{came[1:]}: {'; '.join([*changes, reached])}"
+
+
+def _answer(before: Standing, after: Standing) -> str:
+    if before.label != after.label and (before.label or after.label):
+        return f"the label goes from {before.label or 'none'} to {after.label or 'none'}"
+    if after.answer is None or before.answer is None:
+        known = before.answer is None
+        return "an answer was found" if known else "there is no answer any more"
+    return "the answer stays" if before.answer == after.answer else "the answer is another text"
+
+
+def _certainty(before: Standing, after: Standing) -> list[str]:
+    if before.confidence == after.confidence:
+        return []
+    was, now = (_figure(standing.confidence) for standing in (before, after))
+    if was == now:  # three digits show no difference
+        was, now = repr(before.confidence), repr(after.confidence)
+    return [f"its confidence goes from {was} to {now}"]
+
+
+def _figure(value: float | None) -> str:
+    return "not determined" if value is None else f"{value:.3g}"

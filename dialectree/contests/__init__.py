@@ -1,0 +1,45 @@
+"""Contesting a run: something is changed, and only what depends on it done again.
+
+Of an argument tree the maths is reckoned anew (``arguments``); of any other debate the graph is
+walked anew, and only calls that are asked something else are made (``replies``).
+docs/decisions/contest.md says what each change means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dialectree.conduct import Started
+from dialectree.contests import arguments, replies
+from dialectree.contests.arguments import Contesting
+from dialectree.contests.wishes import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
+from dialectree.runs import RunFolder
+
+__all__ = [
+    "Add",
+    "Contesting",
+    "Drop",
+    "Flip",
+    "Replace",
+    "Restore",
+    "Rule",
+    "Set",
+    "Void",
+    "Wish",
+    "start",
+]
+
+
+def start(
+    folder: RunFolder, wishes: Sequence[Wish], runs: Path, given: Mapping[str, Any]
+) -> Contesting | Started:
+    """A new run under ``runs`` in which ``wishes`` hold, in their order.
+
+    ``given`` are settings for the calls that it costs (models, limits). InputError for a wish that
+    the run cannot fulfil, before anything is written.
+    """
+    if folder.record().protocol == "art":
+        return arguments.start(folder, wishes, runs, given)
+    return replies.start(folder, wishes, runs, given)

@@ -1,0 +1,87 @@
+"""The replies that a contest may change, as the forms in which they must come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from dialectree.errors import InputError
+from dialectree.nodes.answer_writer import WriterReply
+from dialectree.nodes.answerer import AnswererReply
+from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.critic import CriticReply
+from dialectree.nodes.direct_answerer import DirectReply
+from dialectree.nodes.explorer import ExplorerReply
+from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.leaf_judge import LeafJudgeReply
+from dialectree.nodes.leaf_sides import NO, YES
+from dialectree.nodes.persona import ArgumentReply, ResponseReply
+from dialectree.nodes.sides import is_polar
+from dialectree.nodes.switching_debater import (
+    ProposalReply,
+    RebuttalReply,
+    SwitchReply,
+    UncertaintyReply,
+)
+from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from dialectree.records import Node, RunRecord, Turn
+from dialectree.report import exchange
+
+_FORMS: dict[str, tuple[type[BaseModel], ...]] = {
+    "leaf_debater": (DebaterReply, OpeningReply),
+    "leaf_judge": (LeafJudgeReply,),
+    "synthesis_debater": (SynthesisReply,),
+    "synthesis_judge": (SynthesisJudgeReply,),
+    "answer_writer": (WriterReply,),
+    "debater/proposals": (ProposalReply,),
+    "debater/cross_examination": (RebuttalReply,),
+    "debater/role_switch": (SwitchReply,),
+    "debater/uncertainty": (UncertaintyReply,),
+    "judge/judgment": (JudgeReply,),
+    "debater_a/direct": (DirectReply,),
+    "answerer/direct": (DirectReply,),
+    "answerer": (AnswererReply,),
+    "sampler": (AnswererReply,),
+    "explorer": (ExplorerReply,),
+    "critic": (CriticReply,),
+    "synthesiser": (AnswererReply,),
+    "persona/present": (ArgumentReply,),
+    "persona/respond": (ResponseReply,),
+    "persona/revise": (ArgumentReply,),
+    "summariser": (PaperSummaryReply,),
+    "comparer": (ComparisonReply,),
+}
+"""As in :mod:`dialectree.turns`: by role, or by role and stage."""
+
+
+def form(turn: Turn) -> type[BaseModel] | None:
+    """The form of the reply that ``turn`` was; None where it has none that is known here."""
+    known = _FORMS.get(f"{turn.role}/{turn.stage}") or _FORMS.get(turn.role, ())
+    return next((kind for kind in known if kind.model_fields.keys() == turn.fields.keys()), None)
+
+
+def changed(turn: Turn, change: Mapping[str, object], flag: str) -> dict[str, JsonValue]:
+    """The reply of ``turn`` with ``change`` in it; InputError where no model could have said so."""
+    kind = form(turn)
+    assert kind is not None  # whoever changes a turn has looked
+    try:
+        said = kind.model_validate({**turn.fields, **change})
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        what = str(fault["msg"]).lower().replace("string should have", "it may have")
+        raise InputError(f"{flag}: {'.'.join(map(str, fault['loc']))}: {what}") from None
+    reply: dict[str, JsonValue] = said.model_dump(mode="json")
+    return reply
+
+
+def labels(record: RunRecord, node: Node) -> dict[str, str]:
+    """The answers that were debated last at ``node``, by the labels that its judge knows."""
+    debates = exchange.exchanges(record, node)
+    sides = debates[-1].sides if debates else []
+    if record.protocol == "tsd" and is_polar(node.text):
+        texts = {YES["text"]: YES["label"], NO["text"]: NO["label"]}
+        return {texts[side.answer]: side.answer for side in sides if side.answer in texts}
+    return {side.letter or side.name.upper(): side.answer for side in sides}

@@ -1,0 +1,360 @@
+"""Contesting what was said: a reply is changed, and the graph walked anew.
+
+The new run begins with the journal of the old one, so that a call which is asked the same is
+answered for nothing, and one that is asked something else is made. What a person put in the place
+of a reply stands in the record, by its place in the debate, and never in a journal or a cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from dialectree import clock, comparison, turns
+from dialectree.conduct import Started, kept, settled, speakers, tidy
+from dialectree.conduct import versions as installed_versions
+from dialectree.contests import forms
+from dialectree.contests.wishes import (
+    Drop,
+    Replace,
+    Restore,
+    Rule,
+    Wish,
+    only_models_and_limits,
+)
+from dialectree.context import EMBEDDED, Context
+from dialectree.errors import InputError, RunFolderError
+from dialectree.graphs import method
+from dialectree.nodes.answers import letter
+from dialectree.records import Call, Event, Held, Node, RunRecord, Spot, Turn, path_key
+from dialectree.runs import RunFolder
+
+
+def start(
+    folder: RunFolder, wishes: Sequence[Wish], runs: Path, given: Mapping[str, Any]
+) -> Started:
+    """A new run under ``runs`` in which ``wishes`` hold; as :func:`dialectree.contests.start`."""
+    old = folder.record()
+    if old.status in ("running", "partial"):
+        raise InputError(f"{old.run_id} is not finished; first: dialectree resume {old.run_id}")
+    only_models_and_limits(given)
+    calls = _journal(folder, old)
+    changing = Changing(old)
+    for wish in wishes:
+        changing.fulfil(wish)
+    if not changing.changes:
+        flags = "--replace, --drop, --verdict or --restore"
+        raise InputError(f"nothing is contested: give {flags}")
+    asked = _asked_before(folder, old, changing)
+    context = _settings(old, given, asked)
+    chosen = method(old.method)
+    specs = speakers(chosen, context)
+    new = RunFolder.create(runs)
+    record = RunRecord(
+        run_id=new.run_id,
+        protocol=old.protocol,
+        method=old.method,
+        demonstration=old.demonstration or any(s.name == EMBEDDED for s in specs.values()),
+        input=old.input,
+        settings=kept(context, chosen),
+        models={role: spec.address for role, spec in specs.items()},
+        contest=comparison.begun(old, changing.changes, [*changing.held.values()]),
+        started=clock.stamp(),
+        versions={**installed_versions()},
+    )
+    carried = [call.model_copy(update={"run": call.run or old.run_id}) for call in calls]
+    told = [event.model_copy(update={"run_id": new.run_id}) for event in asked]
+    new.write_record(old, "contested.json")
+    new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in carried))
+    new.write("events.jsonl", "".join(event.model_dump_json() + "\n" for event in told))
+    new.write_record(record)  # last: from here on the folder is a run
+    return Started(new, record, chosen, context)
+
+
+def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
+    """Every call behind the run; RunFolderError where one is missing that its record tells of."""
+    calls = folder.ledger()
+    there = {call.spot() for call in calls}
+    held = old.contest.held if old.contest is not None else []
+    there |= {_place(spot) for change in held for spot in change.spots}
+    for node in old.tree.nodes.values():
+        for turn in node.transcript:
+            place = _place(_spot(node, turn))
+            if place not in there and not any(_same(call, place, turn) for call in calls):
+                name = turns.name(node.id, turn)
+                raise RunFolderError(f"{folder.path}: calls.jsonl has no call for {name}")
+    return calls
+
+
+def _same(call: Call, place: tuple[object, ...], turn: Turn) -> bool:
+    """Whether ``call`` was asked the same elsewhere: a run that was resumed asks but once."""
+    node, _, role, _, take, who = call.spot()
+    if (node, role, take, who) != (place[0], place[2], *place[4:]):
+        return False
+    try:
+        said = json.loads(call.reply or "")
+    except ValueError:
+        return False
+    return isinstance(said, dict) and all(said.get(n) == v for n, v in turn.fields.items())
+
+
+def _spot(node: Node, turn: Turn) -> Spot:
+    said = turn.model_dump(include={"stage", "role", "round", "take", "who", "side"})
+    return Spot(node=node.id, **said)
+
+
+def _place(spot: Spot) -> tuple[str, str, str, int, int, str]:
+    return spot.node, spot.stage, spot.role, spot.round, spot.take, spot.who
+
+
+# What a person may change
+
+
+class Changing:
+    """The changes of a contest while its wishes are read."""
+
+    def __init__(self, old: RunRecord) -> None:
+        self.old = old
+        held = old.contest.held if old.contest is not None else []
+        self.held = {(change.id, change.what == "dropped"): change for change in held}
+        """By id, and whether it is a drop: a node may be dropped and hold a verdict, too."""
+        self.changes: list[str] = []
+        """In words."""
+        self.ruled: dict[str, str] = {}
+        """What a person who judges rules instead, by node."""
+        self.touched: set[str] = set()
+        """The nodes where something changes."""
+        self._wished: set[str] = set()
+        self._turns = {
+            turns.name(node.id, turn): (node, turn)
+            for node in old.tree.nodes.values()
+            for turn in node.transcript
+        }
+
+    def fulfil(self, wish: Wish) -> None:
+        """Take up one wish; InputError where the run cannot fulfil it."""
+        match wish:
+            case Replace(name, text):
+                change = self._replaced(name, text)
+            case Rule(name, text):
+                change = self._ruled(name, text)
+            case Drop(name):
+                change = self._dropped(name)
+            case Restore(name, ""):
+                change = self._restored(name)
+            case _:
+                known = "--replace, --drop, --verdict and --restore ID"
+                flag, of = f"--{type(wish).__name__.lower()}", self.old.protocol
+                raise InputError(f"{flag}: that is for runs of art; a run of {of} knows {known}")
+        if change.id in self._wished:
+            raise InputError(f"{change.id}: two changes of one thing; give one")
+        self._wished.add(change.id)
+        self.touched |= {spot.node for spot in change.spots}
+
+    def _hold(self, change: Held) -> Held:
+        """From here on ``change`` holds."""
+        self.held[change.id, change.what == "dropped"] = change
+        self.changes.append(comparison.in_words(change))
+        return change
+
+    def _turn(self, flag: str, name: str) -> tuple[Node, Turn, turns.Words]:
+        """The turn called ``name``, and what may be changed of it."""
+        if (name, True) in self.held:
+            raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
+        if name not in self._turns:
+            hint = self._hint(name.partition("/")[0])
+            raise InputError(f"{flag} {name}: the run has no such turn; {hint}")
+        node, turn = self._turns[name]
+        words = turns.words(turn)
+        if words is None or forms.form(turn) is None:
+            raise InputError(f"{flag} {name}: its reply is no text that could be changed")
+        return node, turn, words
+
+    def _hint(self, node: str) -> str:
+        named = (name for name, (at, turn) in self._turns.items() if at.id == node)
+        known = [name for name in named if turns.words(self._turns[name][1]) is not None]
+        return f"at that node there are {', '.join(known)}" if known else _HINT
+
+    def _replaced(self, name: str, text: str) -> Held:
+        if name in self.old.tree.segments:
+            return self._segment("--replace", name, tidy(text, "text"))
+        field = ""
+        if name not in self._turns and name.rpartition("/")[0] in self._turns:
+            name, _, field = name.rpartition("/")
+        node, turn, words = self._turn("--replace", name)
+        field = field or words.texts[0]
+        if field not in words.texts or field not in turn.fields:
+            known = ", ".join(text for text in words.texts if text in turn.fields)
+            raise InputError(f"--replace {name}/{field}: it has no such text; it has {known}")
+        said = tidy(text, "text")
+        before = turn.fields[field]
+        if before == said:
+            raise InputError(f"--replace {name}: nothing to change, it says that already")
+        reply = forms.changed(turn, {field: said}, f"--replace {name}")
+        return self._hold(
+            Held(
+                id=name,
+                what="replaced",
+                spots=[_spot(node, turn)],
+                reply=reply,
+                before=str(before),
+                after=said,
+            )
+        )
+
+    def _dropped(self, name: str) -> Held:
+        if name in self.old.tree.nodes:
+            return self._hold(self._without(self.old.tree.nodes[name]))
+        if name in self.old.tree.segments:
+            return self._segment("--drop", name, None)
+        node, turn, words = self._turn("--drop", name)
+        if not words.left_out and words.withdrawn is None:
+            raise InputError(f"--drop {name}: the debate cannot do without it; --replace it")
+        reply = None
+        if words.withdrawn is not None:
+            fitting = {n: v for n, v in words.withdrawn.items() if n in turn.fields}
+            reply = forms.changed(turn, fitting, f"--drop {name}")
+        before = turn.fields.get(words.texts[0])
+        spots = [_spot(node, turn)]
+        return self._hold(
+            Held(id=name, what="dropped", spots=spots, reply=reply, before=str(before or ""))
+        )
+
+    def _segment(self, flag: str, name: str, text: str | None) -> Held:
+        """A segment of evidence: another text, or none. It has no place; whoever retrieves asks."""
+        if (name, True) in self.held:
+            raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
+        before = self.old.tree.segments[name].text
+        if text == before:
+            raise InputError(f"{flag} {name}: nothing to change, it says that already")
+        reply: dict[str, JsonValue] | None = None if text is None else {"text": text}
+        what: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
+        held = Held(id=name, what=what, spots=[], reply=reply, before=before, after=text)
+        return self._hold(held)
+
+    def _without(self, node: Node) -> Held:
+        """A part of the question that is answered without."""
+        flag = f"--drop {node.id}"
+        if (node.id, True) in self.held or node.dropped:
+            raise InputError(f"{flag}: it is dropped already")
+        if node.parent is None:
+            raise InputError(f"{flag}: it is the whole debate, not a part of it")
+        if self.old.protocol == "rsd" or node.kind == "argument":
+            raise InputError(f"{flag}: the debate cannot do without it; name a turn of it")
+        before = node.verdict.answer if node.verdict else ""
+        return Held(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before)
+
+    def _restored(self, name: str) -> Held:
+        for dropped in (True, False):
+            if (found := self.held.pop((name, dropped), None)) is not None:
+                self.changes.append(f"{name} restored")
+                return found
+        raise InputError(f"--restore {name}: nothing was changed there")
+
+    def _ruled(self, name: str, text: str) -> Held:
+        """A person's verdict in the place of a judge's."""
+        flag = f"--verdict {name}"
+        if name not in self.old.tree.nodes:
+            raise InputError(f"{flag}: the run has no such node; dialectree show prints their ids")
+        node, said = self.old.tree.nodes[name], tidy(text, "verdict")
+        judged = [turn for turn in node.transcript if turn.role in _JUDGES]
+        judged = [turn for turn in judged if turn.role != "judge" or turn.stage == "judgment"]
+        take = max((turn.take for turn in judged), default=1)
+        judged = [turn for turn in judged if turn.take == take]
+        person = self.old.settings.get("judge") == "me" and not judged and node.verdict is not None
+        if not judged and not person:
+            raise InputError(f"{flag}: no judge has ruled there")
+        before = node.verdict.answer if node.verdict else ""
+        if person or judged[0].role == "judge":
+            named, answer = self._label(node, said, flag)
+            last = {turn.who: turn.fields.get("label") for turn in judged}.values()
+            if node.verdict is not None and last and all(label == named for label in last):
+                raise InputError(f"{flag}: nothing to change, {named} is the ruling already")
+            change = {"label": named, "answer": answer, "confidence": None, "rationale": _SET}
+        else:
+            if before == said:
+                raise InputError(f"{flag}: nothing to change, that is the verdict already")
+            named, change = said, {"answer": said, "rationale": _KEPT}
+        if person:
+            self.ruled[name] = named
+            held = Held(id=name, what="ruled", spots=[Spot(node=name)], before=before, after=named)
+            self.changes.append(comparison.in_words(held))
+            return held
+        first = {turn.who: turn for turn in reversed(judged)}
+        replies = [forms.changed(turn, change, flag) for turn in first.values()]
+        return self._hold(
+            Held(
+                id=name,
+                what="ruled",
+                spots=[_spot(node, turn) for turn in first.values()],
+                reply=replies[0],
+                before=before,
+                after=named,
+            )
+        )
+
+    def _label(self, node: Node, said: str, flag: str) -> tuple[str, str]:
+        """The label that ``said`` is, and the answer that bears it."""
+        labels = forms.labels(self.old, node)
+        if self.old.settings.get("allow_uncertain") is True:
+            labels["uncertain"] = "uncertain"
+        label = said if said in labels else letter(said)
+        if label not in labels:
+            raise InputError(f"{flag} {said[:80]!r}: give one of {', '.join(sorted(labels))}")
+        return label, labels[label]
+
+
+_HINT = "dialectree show --node prints their ids, such as 0.1/A2"
+_JUDGES = ("leaf_judge", "synthesis_judge", "judge")
+_SET = "A person set this verdict."
+_KEPT = f"{_SET} The confidence is still the judge's, and about its own answer."
+
+
+# What comes along
+
+
+def _settings(old: RunRecord, given: Mapping[str, Any], asked: Sequence[Event]) -> Context:
+    """Those of the run. Nobody is asked what a question means who was not asked before."""
+    context = settled(old, given)
+    if not any(event.kind == "clarified" and "of" not in event.data for event in asked):
+        context = context.model_copy(update={"ask": False})
+    return context
+
+
+def _asked_before(folder: RunFolder, old: RunRecord, changing: Changing) -> list[Event]:
+    """What persons were asked and said in the run, as far as it still holds.
+
+    A ruling holds where nothing was changed in the debate, nor in one that it rests on.
+    """
+    told: list[Event] = []
+    for event in folder.events():
+        if event.kind == "clarified" and event.data.get("of") == "judge":
+            if event.node in changing.ruled:
+                label = changing.ruled[event.node]
+                said = {"of": "judge", "note": f"the person ruled {label}", "answer": label}
+                event = event.model_copy(update={"data": said})
+            elif any(_rests_on(event.node, node, old) for node in changing.touched):
+                continue
+        if event.kind in ("opened", "asked", "clarified"):
+            told.append(event)
+    if not any(event.kind == "clarified" for event in told):
+        return []
+    nodes = {up for event in told if event.kind == "clarified" for up in _way_up(event.node)}
+    return [event for event in told if event.node in nodes]
+
+
+def _way_up(node: str) -> Iterator[str]:
+    while node:
+        yield node
+        node = node.rpartition(".")[0]
+
+
+def _rests_on(debate: str, changed: str, old: RunRecord) -> bool:
+    """Whether the ruling of ``debate`` may depend on what is said at ``changed``."""
+    if old.protocol == "rsd":  # the winner of each debate of a knockout goes into the next
+        return path_key(debate) >= path_key(changed)
+    return debate == changed

@@ -1,0 +1,77 @@
+"""What a person may want changed in a finished run, and what comes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from dialectree.context import OWN_SETTINGS
+from dialectree.errors import InputError
+from dialectree.nodes.arguments import Stance
+
+
+class Set(NamedTuple):
+    """``--set ID=0.3``: another intrinsic strength; None (``none``): it has none."""
+
+    node: str
+    tau: float | None
+
+
+class Drop(NamedTuple):
+    """``--drop ID``: an argument or a part takes no part, nor what hangs below it; or a turn."""
+
+    node: str
+
+
+class Flip(NamedTuple):
+    """``--flip ID:ID``: the other one won."""
+
+    one: str
+    other: str
+
+
+class Void(NamedTuple):
+    """``--void ID:ID``: a comparison counts for nobody."""
+
+    one: str
+    other: str
+
+
+class Restore(NamedTuple):
+    """``--restore ID`` or ``ID:ID``: takes a change back; ``other`` is for a comparison only."""
+
+    one: str
+    other: str = ""
+
+
+class Add(NamedTuple):
+    """``--add support:PARENT TEXT``: an argument of one's own."""
+
+    stance: Stance
+    parent: str
+    text: str
+
+
+class Replace(NamedTuple):
+    """``--replace ID TEXT``: a turn says something else."""
+
+    turn: str
+    text: str
+
+
+class Rule(NamedTuple):
+    """``--verdict ID TEXT``: another verdict of a node, an answer or a label."""
+
+    node: str
+    text: str
+
+
+Wish = Set | Drop | Flip | Void | Restore | Add | Replace | Rule
+
+
+def only_models_and_limits(given: Mapping[str, Any]) -> None:
+    """InputError for a setting that would make another debate of it."""
+    own = frozenset[str]().union(*OWN_SETTINGS.values()) | {"seed"}
+    if found := sorted(given.keys() & own):
+        flag = found[0].replace("_", "-")
+        raise InputError(f"--{flag}: a contest is reckoned with the settings of its run")

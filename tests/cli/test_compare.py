@@ -1,0 +1,202 @@
+"""``dialectree compare`` as a person or a script meets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.endpoint import LocalEndpoint
+from tests.cli.commands import Done, command, refused, runs
+from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+
+WORDS = ["--topic", TOPIC, "--embeddings", "bm25", "--max-depth", "1"]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(seed=5) as started:
+        yield started
+
+
+@pytest.fixture
+def model(endpoint: LocalEndpoint) -> tuple[str, str]:
+    return "--model", f"openai:any@{endpoint.url}"
+
+
+@pytest.fixture(autouse=True)
+def files() -> None:
+    """Both papers, and files that are none."""
+    text = "\n\n".join((PAPER_A["title"], PAPER_A["abstract"], PAPER_A["body"]))
+    Path("ladder.txt").write_text(text)
+    Path("copy.txt").write_text(text)
+    Path("mesh.json").write_text(json.dumps({k: v for k, v in PAPER_B.items() if k != "name"}))
+    Path("bare.json").write_text(json.dumps({"body": PAPER_B["body"]}))
+    Path("empty.pdf").write_bytes(b"")
+    Path("list.json").write_text("[1, 2]")
+
+
+def compare(*words: str, papers: tuple[str, str] = ("ladder.txt", "mesh.json")) -> Done:
+    return command("compare", *papers, *words)
+
+
+WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
+    "a missing file": (("ladder.txt", "none.pdf"), WORDS, "none.pdf: no such file"),
+    "an empty file": (("empty.pdf", "mesh.json"), WORDS, "empty.pdf: an empty file"),
+    "a list": (("ladder.txt", "list.json"), WORDS, "list.json: not a JSON object"),
+    "the same file": (("ladder.txt", "ladder.txt"), WORDS, "ladder.txt: both papers are the same"),
+    "a copy": (("ladder.txt", "copy.txt"), WORDS, "ladder.txt and copy.txt: both papers are"),
+    "no title": (
+        ("ladder.txt", "bare.json"), WORDS, "no title found in it; give it with --title-b",
+    ),
+    "no abstract": (
+        ("bare.json", "mesh.json"),
+        [*WORDS, "--title-a", "Mesh"],
+        "bare.json: no abstract found in it; give it with --abstract-a",
+    ),
+    "an empty topic": (("ladder.txt", "mesh.json"), ["--topic", " "], "the topic is empty"),
+    "no depth": (("ladder.txt", "mesh.json"), [*WORDS[:-1], "0"], "--max-depth 0"),
+    "no segments": (("ladder.txt", "mesh.json"), [*WORDS, "--segments", "0"], "--segments"),
+    "too many subtopics": (
+        ("ladder.txt", "mesh.json"), [*WORDS, "--max-subtopics", "9"], "--max-subtopics",
+    ),
+    "no claims": (("ladder.txt", "mesh.json"), [*WORDS, "--max-claims", "0"], "--max-claims"),
+    "another protocol": (
+        ("ladder.txt", "mesh.json"),
+        [*WORDS, "--method", "rsd"],
+        "known: tod, no_tree, no_self_deliberation, single_stage, two_stage",
+    ),
+    "a role of another protocol": (
+        ("ladder.txt", "mesh.json"), [*WORDS, "--role", "judge=openai:x"], "judge",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("papers", "words", "said"), WRONG.values(), ids=WRONG)
+def test_what_cannot_be_compared_is_said_before_a_folder_is_made(
+    papers: tuple[str, str], words: list[str], said: str
+) -> None:
+    refused(compare(*words, "--model", "openai:x", papers=papers), said)
+    assert not runs()
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["compare", "ladder.txt", "mesh.json"], "--topic"),
+        (["compare", "ladder.txt", "--topic", "x"], "PAPER"),
+        (["compare", "ladder.txt", "mesh.json", *WORDS, "--filter", "all"], "--filter"),
+        (["compare", "ladder.txt", "mesh.json", *WORDS, "--turns", "both"], "--turns"),
+        (
+            ["compare", "ladder.txt", "mesh.json", *WORDS, "--expansion-rule", "x"],
+            "--expansion-rule",
+        ),
+        (["compare", "ladder.txt", "mesh.json", *WORDS, "--breadth", "2"], "--breadth"),
+    ],
+)
+def test_a_flag_that_is_missing_or_none_is_named(words: list[str], named: str) -> None:
+    done = command(*words)
+    assert (done.status, done.out) == (2, "")
+    assert named in done.err and "Traceback" not in done.err
+    assert not runs()
+
+
+def test_without_the_embedding_model_the_line_says_how_to_get_one(
+    model: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", "nowhere")
+    done = compare("--topic", TOPIC, "--quiet", "--no-cache", *model)
+    assert done.status == 3, done.err
+    assert "BAAI/bge-small-en-v1.5" in done.err and "--embeddings" in done.err
+    assert "Traceback" not in done.err
+    (run,) = runs()
+    assert json.loads((run / "run.json").read_text())["status"] == "partial"
+    assert json.loads((run / "run.json").read_text())["usage"]["calls"] == 0
+
+
+@pytest.mark.parametrize("name", ["no-such-model", "openai:", "./nowhere"])
+def test_embeddings_that_are_none_are_named(name: str, model: tuple[str, str]) -> None:
+    done = compare("--topic", TOPIC, "--embeddings", name, "--quiet", *model)
+    assert done.status in (2, 3), done.err
+    assert name.strip("./") in done.err and "Traceback" not in done.err
+
+
+def test_a_budget_leaves_a_partial_run_that_resume_finishes(model: tuple[str, str]) -> None:
+    done = compare(*WORDS, "--json", "--no-cache", "--max-calls", "9", *model)
+    assert (done.status, done.record["status"]) == (4, "partial")
+    assert done.record["usage"]["calls"] == 9
+    went_on = command("resume", done.record["run_id"], "--json", *model)
+    assert (went_on.status, went_on.record["status"]) == (0, "answered")
+    whole = compare(*WORDS, "--json", "--no-cache", *model).record
+    assert told(went_on.record) == told(whole)
+
+
+def told(record: dict[str, Any]) -> dict[str, Any]:
+    kept = {n: v for n, v in record.items() if n not in ("run_id", "started", "ended", "settings")}
+    kept["usage"] = {n: v for n, v in record["usage"].items() if not n.endswith("_s")}
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"),
+    [
+        ("tod", None),
+        ("no_tree", None),
+        ("no_self_deliberation", None),
+        ("single_stage", 1),
+        ("two_stage", 3),
+    ],
+)
+def test_compare_by_every_method(method: str, calls: int | None, model: tuple[str, str]) -> None:
+    done = compare(*WORDS, "--method", method, "--json", *model)
+    assert (done.status, done.record["status"]) == (0, "answered"), done.err
+    assert (done.record["protocol"], done.record["method"]) == ("tod", method)
+    assert calls in (None, done.record["usage"]["calls"])
+    assert "embedding_s" in done.record["usage"]
+
+
+def test_the_comparison_alone_is_on_stdout(model: tuple[str, str]) -> None:
+    done = compare(*WORDS, *model)
+    assert done.status == 0 and "dialectree:" not in done.out and "report.html" in done.err
+    assert compare(*WORDS, "--quiet", *model).out == done.out
+
+
+def test_title_abstract_and_key_can_be_given(model: tuple[str, str]) -> None:
+    given = [
+        "--title-b",
+        "Mesh",
+        "--abstract-b",
+        "It bounds.",
+        "--key-a",
+        "doe2020",
+        "--key-b",
+        "roe",
+    ]
+    done = compare(*WORDS, *given, "--json", *model, papers=("ladder.txt", "bare.json"))
+    assert done.status == 0, done.err
+    a, b = done.record["input"]["papers"]
+    assert (b["title"], b["abstract"], b["key"], a["key"]) == (
+        "Mesh",
+        "It bounds.",
+        "roe",
+        "doe2020",
+    )
+    assert a["title"] == PAPER_A["title"]
+
+
+def test_every_setting_is_a_flag(model: tuple[str, str]) -> None:
+    given = {
+        "max_depth": 1, "max_subtopics": 1, "max_claims": 1, "segments": 2,
+        "expansion_rule": "paper", "filter": "per_segment", "turns": "alternating",
+        "embeddings": "bm25",
+    }  # fmt: skip
+    words = [w for name, v in given.items() for w in (f"--{name.replace('_', '-')}", str(v))]
+    done = compare("--topic", TOPIC, *words, "--json", *model)
+    assert done.status == 0, done.err
+    assert given.items() <= done.record["settings"].items()
+    assert done.record["usage"]["calls"] == 2 + 4 + 1 + 6 + 1
+    assert done.record["usage"]["critical_path_calls"] == 3 + 5 + 1

@@ -1,0 +1,152 @@
+"""``dialectree.compare`` from Python, its twin, and the tool."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dialectree
+from benchmarks.endpoint import LocalEndpoint
+from dialectree.errors import InputError, ModelUnavailable, SettingsError
+from dialectree.records import Event
+from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+
+COMPARED: dict[str, Any] = {"embeddings": "bm25", "max_depth": 1}
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with LocalEndpoint(seed=5) as endpoint:
+        yield f"openai:any@{endpoint.url}"
+
+
+@pytest.fixture
+def files() -> tuple[str, Path]:
+    """Both papers as files: plain text and JSON."""
+    text = "\n\n".join((PAPER_A["title"], PAPER_A["abstract"], PAPER_A["body"]))
+    Path("ladder.txt").write_text(text)
+    Path("mesh.json").write_text(json.dumps({k: v for k, v in PAPER_B.items() if k != "name"}))
+    return "ladder.txt", Path("mesh.json")
+
+
+def kept(record: dialectree.RunRecord) -> dialectree.RunRecord:
+    """The record as it lies in the folder."""
+    return dialectree.RunRecord.read((Path("runs") / record.run_id / "run.json").read_text())
+
+
+def but_for_times_and_ids(record: dialectree.RunRecord) -> dict[str, Any]:
+    told = record.model_dump(exclude={"run_id", "started", "ended"})
+    for name in ("wall_s", "embedding_s"):
+        del told["usage"][name]
+    return told
+
+
+def test_compare_returns_the_record_that_lies_in_the_folder(
+    model: str, files: tuple[str, Path]
+) -> None:
+    told: list[Event] = []
+    record = dialectree.compare(*files, TOPIC, model=model, watch=told.append, **COMPARED)
+    assert (record.protocol, record.method, record.status) == ("tod", "tod", "answered")
+    assert record.verdict is not None and record.verdict.answer
+    assert kept(record) == record
+    papers: Any = record.input["papers"]
+    assert [paper["title"] for paper in papers] == [PAPER_A["title"], PAPER_B["title"]]
+    assert {name[0] for name in record.tree.segments} == {"a", "b"}
+    assert told[-1].kind == "concluded"
+
+
+def test_a_mapping_is_compared_like_the_file_that_holds_the_same(
+    model: str, files: tuple[str, Path]
+) -> None:
+    by_file = dialectree.compare(PAPER_A, files[1], TOPIC, model=model, **COMPARED)
+    by_fields = dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, **COMPARED)
+    one, other = but_for_times_and_ids(by_file), but_for_times_and_ids(by_fields)
+    for told in (one, other):
+        del told["input"]
+    assert one == other
+    again: Any = by_file.input["papers"]
+    twice = dialectree.compare(again[0], again[1], TOPIC, model=model, **COMPARED)
+    assert but_for_times_and_ids(twice) == but_for_times_and_ids(by_file)
+
+
+def test_the_twins_give_the_same_and_a_notebook_may_call_either(model: str) -> None:
+    async def both() -> list[dialectree.RunRecord]:
+        return [
+            await dialectree.acompare(PAPER_A, PAPER_B, TOPIC, model=model, **COMPARED),
+            dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, **COMPARED),
+        ]
+
+    one, other = map(but_for_times_and_ids, asyncio.run(both()))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    ("method", "calls"), [("single_stage", 1), ("two_stage", 3), ("no_tree", None)]
+)
+def test_every_other_method_compares_too(method: str, calls: int | None, model: str) -> None:
+    record = dialectree.compare(
+        PAPER_A, PAPER_B, TOPIC, model=model, method_name=method, **COMPARED
+    )
+    assert (record.method, record.status) == (method, "answered")
+    assert calls in (None, record.usage.calls)
+
+
+def test_a_persona_or_the_moderator_can_have_a_model_of_its_own(model: str) -> None:
+    roles = {"persona_a": model.replace("any", "one"), "moderator": model.replace("any", "other")}
+    record = dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, roles=roles, **COMPARED)
+    names = {role: spec.partition("@")[0] for role, spec in record.models.items()}
+    assert names == {
+        "persona_a": "openai:one", "persona_b": "openai:any", "moderator": "openai:other",
+    }  # fmt: skip
+    family = dialectree.compare(
+        PAPER_A, PAPER_B, TOPIC, model=model, roles={"persona": roles["persona_a"]}, **COMPARED
+    )
+    assert family.models["persona_b"] == family.models["persona_a"] == record.models["persona_a"]
+
+
+def test_wrong_input_is_said_before_a_folder_is_made() -> None:
+    wrong: list[tuple[str, tuple[Any, Any, str], dict[str, Any]]] = [
+        ("the topic is empty", (PAPER_A, PAPER_B, " "), {}),
+        ("nothing.pdf: no such file", ("nothing.pdf", PAPER_B, TOPIC), {}),
+        ("both papers are the same", (PAPER_A, PAPER_A, TOPIC), {}),
+        ("paper b: ", (PAPER_A, {"title": "t", "body": "x"}, TOPIC), {}),
+        ("--max-depth 0", (PAPER_A, PAPER_B, TOPIC), {"max_depth": 0}),
+        ("--segments", (PAPER_A, PAPER_B, TOPIC), {"segments": 0}),
+        ("known: tod, no_tree", (PAPER_A, PAPER_B, TOPIC), {"method_name": "rsd"}),
+        ("no such role", (PAPER_A, PAPER_B, TOPIC), {"roles": {"judge": "openai:x"}}),
+    ]
+    for match, given, settings in wrong:
+        with pytest.raises(InputError, match=match):
+            dialectree.compare(*given, **settings)
+    with pytest.raises(SettingsError, match="no such setting"):
+        dialectree.compare(PAPER_A, PAPER_B, TOPIC, max_dept=1)
+    assert not Path("runs").exists()
+
+
+def test_an_embedding_model_that_cannot_be_had_leaves_a_partial_record(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_HOME", "nowhere")
+    with pytest.raises(ModelUnavailable):
+        dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, embeddings="BAAI/bge-none")
+    (run,) = Path("runs").iterdir()
+    record = dialectree.RunRecord.read((run / "run.json").read_text())
+    assert (record.status, record.usage.calls) == ("partial", 0)
+
+
+def test_a_tool_compares(model: str, files: tuple[str, Path]) -> None:
+    tool = dialectree.as_tool("tod", model=model, runs="of_tools", **COMPARED)
+    assert (tool.name, {*tool.args}) == ("dialectree_tod", {"paper_a", "paper_b", "topic"})
+    given = {"paper_a": files[0], "paper_b": str(files[1]), "topic": TOPIC}
+    said = tool.invoke(given)
+    assert re.search(r"Run: \d{8}-\d{6}-[0-9a-f]{6}\.", said)
+    assert asyncio.run(tool.ainvoke(given)) is not None
+    assert len([*Path("of_tools").iterdir()]) == 2
+    assert dialectree.as_tool("two_stage", model=model).name == "dialectree_two_stage"

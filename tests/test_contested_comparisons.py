@@ -1,0 +1,243 @@
+"""Contests of a comparison of two papers: a turn, a topic, a segment of evidence, and back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from dialectree.conduct import Started, again, start
+from dialectree.contests import Drop, Replace, Restore, Rule, Wish
+from dialectree.contests import start as contesting
+from dialectree.context import build
+from dialectree.errors import InputError
+from dialectree.graphs import method
+from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.comparison import SummaryReply
+from dialectree.nodes.persona import ArgumentReply, ClaimsReply, ResponseReply
+from dialectree.records import RunRecord
+from dialectree.report import html, markdown
+from dialectree.runs import RunFolder
+from tests.graphs import comparing
+from tests.graphs.comparing import PAPER_A, PAPER_B, personas, sentence, shown_segments, summarise
+from tests.scripted import Asked, Said, ScriptedModel
+
+RUNS = Path("runs")
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+class Personas(ScriptedModel):
+    """Whatever is argued depends on every word of what was asked; raises at call ``fragile_at``."""
+
+    fragile_at: int = 0
+
+    def _next(self, call: Asked) -> Said:
+        if len(self.calls) >= self.fragile_at > 0:
+            raise Crash
+        return super()._next(call)
+
+
+def words(call: Asked) -> str:
+    return f"{call.role} says {crc32(call.prompt.encode()):x}"
+
+
+def model(fragile_at: int = 0) -> Personas:
+    said = Personas(fragile_at=fragile_at)
+    personas(2, 2, model=said)
+    said.will_say_now(
+        lambda c: comparing.argue(words(c), description=words(c), evidence=shown_segments(c)[:1]),
+        to=ArgumentReply,
+    )
+    said.will_say_now(lambda c: comparing.respond(description=words(c)), to=ResponseReply)
+    said.will_say_now(lambda c: summarise(sentence(words(c), "0.0")), to=SummaryReply)
+    said.will_say_now(lambda c: PaperSummaryReply(summary=words(c)), to=PaperSummaryReply)
+    said.will_say_now(lambda c: ComparisonReply(summary=words(c)), to=ComparisonReply)
+    return said
+
+
+def compare(said: ScriptedModel, name: str = "tod", **given: Any) -> RunRecord:
+    settings = {"embeddings": "bm25", "segments": 2, "max_depth": 2, "cache": False}
+    context = build(**{"model": said, **settings, **given})
+    papers: Any = [PAPER_A, PAPER_B]
+    run = start(method(name), comparing.TOPIC, context, RUNS, papers=papers)
+    return asyncio.run(run.conduct())
+
+
+def begin(record: RunRecord, *wishes: Wish, said: ScriptedModel) -> Started:
+    folder = RunFolder.find(record.run_id, RUNS)
+    begun = contesting(folder, wishes, RUNS, {"model": said, "cache": False})
+    assert isinstance(begun, Started)
+    return begun
+
+
+def contest(record: RunRecord, *wishes: Wish, said: ScriptedModel) -> RunRecord:
+    return asyncio.run(begin(record, *wishes, said=said).conduct())
+
+
+def anew(said: ScriptedModel) -> Counter[tuple[str, str]]:
+    """Who was asked, by kind of reply and node."""
+    return Counter((call.kind, call.node) for call in said.calls)
+
+
+def spoken(record: RunRecord) -> Any:
+    """What was said and ruled, without what a contest adds."""
+    nodes = record.tree.model_dump(exclude={"nodes": {"__all__": {"notes"}}})
+    return nodes, record.verdict
+
+
+def test_what_follows_a_replaced_turn_is_said_anew_and_nothing_else() -> None:
+    old = compare(model())
+    said = model()
+    new = contest(old, Replace("0.1.0/a1/respond", "We give a bound, too."), said=said)
+    assert anew(said) == {("ArgumentReply", "0.1.0"): 2, ("SummaryReply", "0"): 1}
+    assert new.usage.calls == 3
+    turn = next(
+        t for t in new.tree.nodes["0.1.0"].transcript if (t.who, t.stage) == ("a", "respond")
+    )
+    assert turn.fields["description"] == "We give a bound, too."
+    assert new.contest is not None
+    assert [moved.node for moved in new.contest.moved] == ["0.1.0"]
+    assert old.verdict != new.verdict
+
+
+def test_below_a_replaced_last_word_the_topic_may_be_split_anew() -> None:
+    old = compare(model())
+    said = model()
+    contest(old, Replace("0.0/b1/revise", "We concede nothing."), said=said)
+    kinds = anew(said)
+    assert kinds["ProgressReply", "0.0"] == 1
+    assert kinds["SummaryReply", "0"] == 1
+    assert not [node for kind, node in kinds if node.startswith("0.1")]
+
+
+def test_a_dropped_segment_is_not_retrieved_any_more() -> None:
+    old = compare(model())
+    name = next(iter(old.tree.nodes["0.0"].positions)).evidence[0]
+    said = model()
+    new = contest(old, Drop(name), said=said)
+    found = {one.id for node in new.tree.nodes.values() for r in node.retrievals for one in r.found}
+    assert name not in found and name not in new.tree.segments
+    assert new.status == "answered"
+    assert said.calls
+    assert not any(old.tree.segments[name].text in call.prompt for call in said.calls)
+
+
+def test_a_replaced_segment_is_shown_in_the_words_of_a_person_and_marked() -> None:
+    old = compare(model())
+    name = next(iter(old.tree.nodes["0.0"].positions)).evidence[0]
+    text = f"{old.tree.segments[name].text} But only on dry days."
+    said = model()
+    new = contest(old, Replace(name, text), said=said)
+    assert new.tree.segments[name].text == text
+    assert [s.id for s in new.tree.segments.values() if s.contested] == [name]
+    assert any("But only on dry days." in call.prompt for call in said.calls)
+
+
+def test_a_segment_that_plays_no_part_costs_no_call() -> None:
+    old = compare(model(), max_depth=1)
+    cited = {
+        name for node in old.tree.nodes.values() for one in node.positions for name in one.evidence
+    }
+    claimed = {
+        name
+        for node in old.tree.nodes.values()
+        for claim in node.claims
+        for name in [*claim.evidence, *claim.counter]
+    }
+    found = {one.id for one in old.tree.nodes["0"].retrievals[0].found}
+    aside = sorted(set(old.tree.segments) - cited - claimed - found)
+    if aside:
+        said = model()
+        contest(old, Drop(aside[0]), said=said)
+        assert "ClaimsReply" not in {call.kind for call in said.calls}
+
+
+def test_a_dropped_topic_is_left_out_of_the_comparison() -> None:
+    old = compare(model())
+    said = model()
+    new = contest(old, Drop("0.1"), said=said)
+    assert anew(said) == {("SummaryReply", "0"): 1}
+    assert "0.1" not in [line[:3] for line in said.calls[0].prompt.splitlines()]
+    assert new.tree.nodes["0.1"].dropped and new.status == "answered"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Replace("0.0/a1/present", "Another word."),
+        Drop("0.0/a1/respond"),
+        Drop("0.1"),
+        Drop("a:2"),
+    ],
+    ids=lambda wish: f"{type(wish).__name__} {wish[0]}",
+)
+def test_a_change_taken_back_gives_the_first_comparison_and_costs_nothing(change: Wish) -> None:
+    old = compare(model())
+    contested = contest(old, change, said=model())
+    said = model()
+    back = contest(contested, Restore(change[0]), said=said)
+    assert spoken(back) == spoken(old)
+    assert said.calls == [] and back.usage.calls == 0
+
+
+def test_a_contest_that_was_broken_off_goes_on() -> None:
+    old = compare(model())
+    whole = contest(old, Drop("a:2"), said=model())
+    begun = begin(old, Drop("a:2"), said=model(fragile_at=4))
+    with pytest.raises(Crash):
+        asyncio.run(begun.conduct())
+    resumed = again(begun.folder, {"model": model(), "cache": False})
+    assert spoken(asyncio.run(resumed.conduct())) == spoken(whole)
+
+
+def test_a_summary_of_the_two_stages_can_be_replaced() -> None:
+    old = compare(model(), "two_stage")
+    said = model()
+    new = contest(old, Replace("0/a1", "It is all about ladders."), said=said)
+    assert anew(said) == {("ComparisonReply", "0"): 1}
+    assert new.verdict != old.verdict
+
+
+@pytest.mark.parametrize(
+    ("wish", "why"),
+    [
+        (Rule("0", "A"), "no judge has ruled there"),
+        (Replace("0/a1/claims", "x"), "no such turn|no text that could be changed"),
+        (Drop("a:999"), "no such turn"),
+        (Replace("a:2", " "), "empty"),
+        (Drop("0"), "the whole debate"),
+    ],
+    ids=str,
+)
+def test_what_no_comparison_can_fulfil_is_refused_before_anything_is_written(
+    wish: Wish, why: str
+) -> None:
+    old = compare(model(), max_depth=1)
+    before = sorted(RUNS.iterdir())
+    with pytest.raises(InputError, match=why):
+        begin(old, wish, said=model())
+    assert sorted(RUNS.iterdir()) == before
+
+
+def test_both_pages_show_what_was_changed() -> None:
+    old = compare(model(), max_depth=1)
+    new = contest(old, Replace("a:2", "A ladder has no error at all."), said=model())
+    calls = RunFolder.find(new.run_id, RUNS).calls()
+    for page in (html(new, calls), markdown(new, calls)):
+        assert "a:2 replaced" in page
+        assert "not determined" not in page
+
+
+def test_claims_are_asked_for_anew_where_their_evidence_changed() -> None:
+    old = compare(model(), max_depth=1)
+    said = model()
+    first = old.tree.nodes["0"].retrievals[0].found[0].id
+    contest(old, Drop(first), said=said)
+    assert [call.kind for call in said.calls].count(ClaimsReply.__name__) == 1

@@ -1,0 +1,144 @@
+"""A comparison of papers broken off anywhere: nothing is paid twice, and it ends the same."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialectree.conduct import Started, again, start
+from dialectree.context import build
+from dialectree.errors import BudgetReached
+from dialectree.graphs import method
+from dialectree.nodes.comparison import SummaryReply
+from dialectree.nodes.pre_emption import RelevanceReply
+from dialectree.records import RunRecord
+from dialectree.retrieval import library
+from dialectree.runs import RunFolder
+from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC, personas, shown_segments, summarise
+from tests.scripted import Asked, Said, no_reply
+from tests.test_resume_rsd import Crash, Fragile
+
+WAYS: dict[str, tuple[str, dict[str, Any], int]] = {
+    "a tree": ("tod", {}, 25),
+    "in turn, segment by segment": ("tod", {"turns": "alternating", "filter": "per_segment"}, 33),
+    "no tree": ("no_tree", {}, 13),
+    "no self-deliberation": ("no_self_deliberation", {}, 17),
+    "two stages": ("two_stage", {}, 3),
+}
+"""Method, settings, and the calls that they take; each summary has one repair."""
+
+
+def speakers(fragile_at: int = 0) -> Fragile:
+    """Personas of whom one cannot weigh, and a moderator whose first summary says nothing."""
+    model = Fragile(fragile_at=fragile_at)
+    personas(1, 1, model=model)
+    usual, summary = model.says(RelevanceReply), model.says(SummaryReply)
+
+    def weigh(call: Asked) -> Said:
+        return no_reply() if call.node == "0" and shown_segments(call)[0][0] == "b" else usual(call)
+
+    model.will_say_now(weigh, to=RelevanceReply)
+    model.will_say_now(
+        lambda call: summary(call) if "cannot be used" in call.prompt else summarise(),
+        to=SummaryReply,
+    )
+    return model
+
+
+@pytest.fixture(autouse=True)
+def empty_shelves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has just been started."""
+    monkeypatch.setattr(library, "_shelves", {})
+
+
+def begin(model: Fragile, runs: Path, way: str, **more: Any) -> Started:
+    name, settings, _ = WAYS[way]
+    usual = {"embeddings": "bm25", "max_depth": 2, "max_claims": 1, "segments": 3}
+    given = build(model=model, cache=False, **{**usual, **settings, **more})
+    return start(method(name), TOPIC, given, runs, papers=[{**PAPER_A}, {**PAPER_B}])
+
+
+def go_on(run: Started, model: Fragile) -> RunRecord:
+    library._shelves.clear()
+    folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
+    return asyncio.run(again(folder, {"model": model}).conduct())
+
+
+def lines(run: Started, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run.folder.path / name).read_text().splitlines()]
+
+
+def told(record: RunRecord) -> dict[str, Any]:
+    """A record without what differs between any two runs."""
+    kept = record.model_dump(exclude={"run_id", "started", "ended", "models", "settings"})
+    for name in ("wall_s", "embedding_s"):
+        del kept["usage"][name]
+    return kept
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_comparison_that_crashed_at_any_call_pays_nothing_twice_and_ends_as_it_would_have(
+    way: str, tmp_path: Path
+) -> None:
+    undisturbed = asyncio.run(begin(speakers(), tmp_path / "undisturbed", way).conduct())
+    calls = WAYS[way][2]
+    assert undisturbed.usage.calls == calls
+    weighs = way not in ("no self-deliberation", "two stages")
+    assert undisturbed.status == ("degraded" if weighs else "answered")
+    assert undisturbed.verdict is not None and undisturbed.verdict.answer
+    for crash in range(1, calls + 1, 1 if calls < 10 else 3):
+        fragile = speakers(crash)
+        run = begin(fragile, tmp_path / str(crash), way)
+        with pytest.raises(Crash):
+            asyncio.run(run.conduct())
+        paid = {line["key"] for line in lines(run, "calls.jsonl")}
+        assert len(paid) < calls
+        model = speakers()
+        record = go_on(run, model)
+        assert told(record) == told(undisturbed)
+        assert len(model.calls) == calls - len(paid)
+        keys = Counter(line["key"] for line in lines(run, "calls.jsonl"))
+        assert len(keys) == calls and set(keys.values()) == {1}
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5, 8, 12, 20])
+def test_a_budget_stops_a_comparison_in_good_order_and_resuming_pays_the_rest(
+    calls: int, tmp_path: Path
+) -> None:
+    model = speakers()
+    run = begin(model, tmp_path, "a tree", max_calls=calls)
+    with pytest.raises(BudgetReached):
+        asyncio.run(run.conduct())
+    assert (run.record.status, run.record.usage.calls) == ("partial", calls)
+    assert run.record.verdict is None
+    record = go_on(run, model)
+    assert (record.status, record.usage.calls) == ("degraded", 25)
+    assert len(model.calls) == len(set(model.calls)) == 25
+
+
+def test_a_finished_record_reads_back_as_it_is_and_says_what_was_embedded(tmp_path: Path) -> None:
+    run = begin(speakers(), tmp_path, "a tree")
+    record = asyncio.run(run.conduct())
+    assert RunRecord.read((run.folder.path / "run.json").read_text()) == record
+    assert 0 <= record.usage.embedding_s <= record.usage.wall_s
+    assert record.usage.critical_path_calls == 7 + 7 + 1  # the summary's repair
+    assert sum(len(node.transcript) for node in record.tree.nodes.values()) == 25 - 2
+    assert record.prompts == {
+        f"tree_of_debate/{name}": 1
+        for name in (
+            "claims", "present", "progress", "relevance", "respond", "revise", "subtopics",
+            "summary",
+        )
+    }  # fmt: skip
+    assert record.settings["embeddings"] == "bm25"
+    assert not {"leaf_rounds", "breadth", "gate"} & {*record.settings}
+    assert [event["kind"] for event in lines(run, "events.jsonl")][-2:] == [
+        "summarised",
+        "concluded",
+    ]
+    assert record.input["question"] == TOPIC
