@@ -74,6 +74,18 @@ def _retrieval(folder: Path, repeats: int) -> Iterator[Figure]:
     return retrieval(folder, repeats)
 
 
+def _evaluations(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.evaluations import evaluations
+
+    return evaluations(folder)
+
+
+def _evaluation_report(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.evaluation_report import evaluation_report
+
+    return evaluation_report(folder)
+
+
 PARTS: dict[str, Part] = {
     "start": _start,
     "walls": _walls,
@@ -84,6 +96,8 @@ PARTS: dict[str, Part] = {
     "memory": _memory,
     "checkpoints": _checkpoints,
     "retrieval": _retrieval,
+    "evaluation-report": _evaluation_report,
+    "evaluations": _evaluations,
 }
 
 

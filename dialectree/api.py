@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dialectree import loop
 from dialectree.conduct import Ask, Started, Watch, leave_reports, require_judge, start
 from dialectree.contests import Contesting, Wish
 from dialectree.contests import start as contesting
@@ -200,13 +201,13 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
+        return loop.run(work)
     done: list[T] = []
     failed: list[BaseException] = []
 
     def target() -> None:
         try:
-            done.append(asyncio.run(work))
+            done.append(loop.run(work))
         except BaseException as error:  # handed to the caller's thread
             failed.append(error)
 

@@ -12,7 +12,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -29,6 +29,8 @@ Spot = tuple[str, str, str, int, int, str]
 """Where a call's reply is given; see ``records.Call.spot``."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DRAFT = ".draft"
+_WRITERS = ThreadPoolExecutor(8, thread_name_prefix="journal")
+"""Write the journals of all runs: a thread of its own would cost each run a millisecond."""
 
 
 @contextmanager
@@ -61,7 +63,8 @@ class Journal:
         self._lines: list[bytes] = []
         self._next: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._written: Future[None] | None = None
+        """What a thread writes, or has written last."""
 
     async def append(self, call: Call) -> None:
         """Returns when the call's line is on disk. Lines that wait are written together."""
@@ -73,8 +76,8 @@ class Journal:
     async def _write(self) -> None:
         async with self._writing:
             lines, self._lines, self._next = self._lines, [], None
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._thread, self._put, b"".join(lines))
+            self._written = _WRITERS.submit(self._put, b"".join(lines))
+            await asyncio.wrap_future(self._written)
 
     def _put(self, data: bytes) -> None:
         """All of ``data`` or nothing of it."""
@@ -83,7 +86,8 @@ class Journal:
 
     def close(self) -> None:
         """Write what still waits; no call is added any more."""
-        self._thread.shutdown()
+        if self._written is not None:
+            wait([self._written])
         try:
             if self._lines:
                 self._put(b"".join(self._lines))

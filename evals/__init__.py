@@ -1,1 +1,1 @@
-"""Data sets, scorers, baselines and runs."""
+"""Data sets, scorers, statistics and runs: whether debating helped."""

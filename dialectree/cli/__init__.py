@@ -8,7 +8,7 @@ import traceback
 
 import typer
 
-from dialectree.cli import models
+from dialectree.cli import evaluate, models
 from dialectree.cli.answer import answer, decide, verify
 from dialectree.cli.compare import compare
 from dialectree.cli.contest import OneText, contest
@@ -33,6 +33,7 @@ app.command("show")(show)
 app.command("resume")(resume)
 app.command("contest", cls=OneText, no_args_is_help=True)(contest)
 app.command("doctor")(doctor)
+app.add_typer(evaluate.app, name="eval")
 app.add_typer(models.app, name="models", help="Better local models than the embedded one.")
 
 

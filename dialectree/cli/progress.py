@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import typer
 from rich.console import Console
 
+from dialectree import loop
 from dialectree.cli import person
 from dialectree.conduct import Started, leave_reports
 from dialectree.contests import Contesting
@@ -60,7 +61,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
         with view:
             gc.freeze()  # what the imports made stays, and is not looked through again
             gc.enable()
-            asyncio.run(run.conduct(ask=ask if run.asks() else None, watch=watch))
+            loop.run(run.conduct(ask=ask if run.asks() else None, watch=watch))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
         fault, status = error, error.status

@@ -1,0 +1,224 @@
+"""``dialectree eval``: methods over a data set, question by question, and what came of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from dialectree.cli import flags
+from dialectree.cli.evaluation_report import rate, report
+from dialectree.errors import InputError
+
+if TYPE_CHECKING:
+    from dialectree.context import Context
+    from dialectree.evals.matrix import Written
+    from dialectree.evals.running import Plan
+
+
+class OrRun(TyperGroup):
+    """A group whose commands may be left out: what is none of them is a data set to run over."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    cls=OrRun,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    help="Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
+)
+
+_OTHERS = ("ask", "judge")  # nobody is there
+SETTINGS: flags.Flags = {
+    name: flag
+    for name, flag in (flags.TSD | flags.RSD | flags.ART | flags.TOD).items()
+    if name not in _OTHERS
+}
+_ENGINE = flags._choice("Engine", "local", "ray")
+_OWN = frozenset(SETTINGS)
+
+
+@app.command("list")
+def list_() -> None:
+    """The data sets that are known by name."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from dialectree.evals.catalogue import CATALOGUE
+    from dialectree.evals.fetching import folder
+
+    table = Table(box=None, pad_edge=False, header_style="")
+    for name in ("data set", "task", "items", "licence", "where it comes from", "sha256"):
+        table.add_column(name, overflow="fold", no_wrap=name != "where it comes from")
+    for dataset in CATALOGUE.values():
+        pin = dataset.pin
+        here = pin is not None and (folder() / f"{pin.sha256[:12]}-{pin.name}").is_file()
+        how = "--data FILE only" if pin is None else "fetched" if here else "fetched when asked for"
+        table.add_row(
+            dataset.name,
+            dataset.task,
+            str(dataset.count or "?"),
+            dataset.licence.partition(" (")[0],
+            f"{dataset.source} ({dataset.version}); {how}",
+            pin.sha256[:16] if pin else "",
+        )
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width, highlight=False).print(table)
+
+
+@app.command("run", no_args_is_help=True)
+@flags.settings(flags.MODELS, flags.DRAWS, SETTINGS, flags.LIMITS)
+def run(
+    dataset: Annotated[
+        str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")
+    ],
+    settings: dict[str, Any],
+    methods: Annotated[
+        str | None, typer.Option(help="Methods, with commas between.", metavar="A,B")
+    ] = None,
+    matrix: Annotated[
+        str | None,
+        typer.Option(help="Rows from a YAML or TOML file, or tsd, rsd, art, tod.", metavar="FILE"),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Read this file instead of fetching.", metavar="FILE")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Which column holds what.", metavar="question=Q,options=a|b,gold=key"),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="The first N items.", min=1)] = None,
+    shard: Annotated[str | None, typer.Option(help="One part of n.", metavar="I/N")] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(help="The model that scores, where one does (--model).", metavar="SPEC"),
+    ] = None,
+    vote_first: Annotated[
+        int, typer.Option(help="Direct answers before each debate, counted apart.", min=0, max=100)
+    ] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The evaluation's folder (evaluations/DATASET).", metavar="DIR"),
+    ] = None,
+    engine: Annotated[_ENGINE, typer.Option(help="One process, or a Ray cluster.")] = "local",  # type: ignore[valid-type]
+    workers: Annotated[int | None, typer.Option(help="Workers of a Ray cluster.", min=1)] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask failed questions once more.")
+    ] = False,
+    langsmith: Annotated[
+        str | None, typer.Option(help="Upload the results there, too.", metavar="PROJECT")
+    ] = None,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Ask every item by every method, once; the same command goes on after whatever broke it off.
+
+    Budgets count over all questions.
+    """
+    from dialectree.cli import evaluation_progress
+    from dialectree.evals import datasets
+    from dialectree.evals.results_file import Folder
+
+    loaded = datasets.load(dataset, data, columns)
+    plan, budgets = _plan(
+        loaded,
+        settings,
+        _written(methods, matrix, settings, loaded),
+        judge=judge,
+        vote_first=vote_first,
+        limit=limit,
+        shard=shard,
+        data=data,
+        where=f"--matrix {matrix}" if matrix else "--methods",
+    )
+    folder = Folder(out or Path("evaluations") / loaded.name)
+    with folder.held():
+        if retry_failed:
+            folder.without_failed()
+        evaluation_progress.follow(
+            folder,
+            plan,
+            budgets,
+            ray=str(engine) == "ray",
+            workers=workers,
+            quiet=quiet,
+            langsmith=langsmith,
+        )
+
+
+def _written(
+    methods: str | None, matrix: str | None, settings: dict[str, Any], loaded: Any
+) -> list[Written]:
+    """The rows that were asked for; the task's own protocol where nothing was said."""
+    from dialectree.evals.matrix import matrix as read
+    from dialectree.evals.matrix import of_methods
+    from dialectree.evals.rows import PROTOCOLS
+    from dialectree.evals.running import task_of
+
+    if methods is not None and matrix is not None:
+        raise InputError("--methods and --matrix exclude one another")
+    if matrix is not None:
+        return read(matrix).rows
+    names = [name.strip() for name in (methods or PROTOCOLS[task_of(loaded)]).split(",")]
+    own = {name: value for name, value in settings.items() if name in _OWN}
+    return of_methods(names, own)
+
+
+def _plan(
+    loaded: Any,
+    settings: dict[str, Any],
+    written: list[Written],
+    *,
+    judge: str | None,
+    vote_first: int,
+    limit: int | None,
+    shard: str | None,
+    data: Path | None,
+    where: str,
+) -> tuple[Plan, Context]:
+    """What is to be run, and the settings that hold the budgets."""
+    from dialectree.context import EMBEDDED, build
+    from dialectree.evals import rows, running, scoring, voting
+    from dialectree.models.limits import require_prices
+    from dialectree.models.specs import resolve
+
+    task = running.task_of(loaded)
+    ready = rows.ready(written, task, settings, where)
+    common = {name: value for name, value in settings.items() if name not in _OWN | {"roles"}}
+    shared = build(**common)
+    if vote_first and not any(row.method.name in voting.DEBATES for row in ready):
+        raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(voting.DEBATES)}")
+    marking = spec = None
+    if any(name in scoring.judged(task) for name in scoring.names(task, loaded.items)):
+        marking = build(**{**common, "model": judge}) if judge else shared
+        spec = resolve(marking.model, marking)
+        require_prices(marking, [spec.name])
+        marking = marking.model_copy(update=dict.fromkeys(rows.BUDGETS))
+    elif judge:
+        raise InputError(f"--judge {judge}: no score of this data set needs a judge")
+    plan = running.Plan(
+        loaded=loaded,
+        task=task,
+        items=running.taken(loaded.items, limit, shard),
+        rows=ready,
+        judge=marking,
+        judge_spec=spec.address if spec else None,
+        judge_demonstration=spec is not None and spec.name == EMBEDDED,
+        vote_first=vote_first,
+        seed=shared.seed,
+        limit=limit,
+        shard=shard,
+        data=str(data) if data else None,
+    )
+    return plan, shared
+
+
+app.command("report")(report)
+app.command("rate")(rate)

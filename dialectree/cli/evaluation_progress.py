@@ -1,0 +1,174 @@
+"""Follows an evaluation in the terminal and ends the command with the right status."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from dialectree import clock, loop
+from dialectree.cli.evaluation_report import report_after_run, upload_after_run
+from dialectree.cli.progress import DEMONSTRATION
+from dialectree.context import Context
+from dialectree.errors import DialectreeError
+from dialectree.evals import cluster, running
+from dialectree.evals.results_file import Folder
+from dialectree.evals.running import Plan, Standing, Watch
+from dialectree.models.limits import Budget
+
+if TYPE_CHECKING:
+    from dialectree.evals.cluster import Given
+
+EVERY_S = 10.0
+"""Seconds between two lines where stderr is no terminal."""
+
+
+def follow(
+    folder: Folder,
+    plan: Plan,
+    spends: Context,
+    *,
+    ray: bool,
+    workers: int | None,
+    quiet: bool,
+    langsmith: str | None = None,
+) -> None:
+    """Run ``plan`` in ``folder``, showing how far it is on stderr; say on stdout where it is; exit.
+
+    ``spends`` has the budgets of the whole evaluation.
+    """
+    if plan.judge_demonstration or any(row.demonstration for row in plan.rows):
+        _notice(DEMONSTRATION)
+    if plan.judge_spec is not None:
+        _notice(f"scored by {plan.judge_spec}")
+    fault: DialectreeError | None = None
+    status = 0
+    standing: Standing | None = None
+    with _shown(Console(stderr=True, quiet=quiet)) as show:
+
+        def watch(now: Standing) -> None:
+            nonlocal standing
+            standing = now
+            show(now)
+
+        try:
+            gc.freeze()
+            gc.enable()
+            if ray:
+                standing = loop.run(_on_a_cluster(folder, plan, spends, workers, watch))
+            else:
+                standing = loop.run(running.run(folder, plan, Budget(spends), watch))
+            status = 5 if standing.failed else 0
+        except DialectreeError as error:
+            fault, status = error, error.status
+        except (KeyboardInterrupt, asyncio.CancelledError):
+            status = 130
+    if standing is not None and not quiet:
+        _notice(_summary(standing))
+    if fault is not None:
+        _notice(str(fault))
+    if status in (3, 4, 130):
+        _notice("broken off; the same command goes on")
+    if status in (0, 5):
+        _report(folder, langsmith, quiet=quiet)
+        print(folder.path)
+    raise typer.Exit(status)
+
+
+async def _on_a_cluster(
+    folder: Folder, plan: Plan, spends: Context, workers: int | None, watch: Watch
+) -> Standing:
+    budget = Budget(spends)
+    async with cluster.cluster(_given(folder, plan), spends, workers, plan.at_once) as team:
+        return await running.run(folder, plan, budget, watch, work=team.ask, close=team.close)
+
+
+def _given(folder: Folder, plan: Plan) -> Given:
+    found = folder.evaluation()
+    return cluster.Given(
+        rows=plan.rows,
+        runs=folder.runs,
+        scorers=found.scorers if found else plan.scorers,
+        judge=plan.judge,
+        vote_first=plan.vote_first,
+        environment=cluster.environment(),
+    )
+
+
+def _report(folder: Folder, langsmith: str | None, *, quiet: bool) -> None:
+    """The report, and the upload where it is asked for."""
+    for line in report_after_run(folder.path):
+        if not quiet:
+            _notice(line)
+    if langsmith is not None:
+        _notice(upload_after_run(folder.path, langsmith))
+
+
+@contextmanager
+def _shown(console: Console) -> Iterator[Watch]:
+    """One display: a bar in a terminal, else a line now and then."""
+    if console.is_terminal and not console.quiet:
+        with _bar(console) as watch:
+            yield watch
+        return
+    last = clock.seconds()
+
+    def line(standing: Standing) -> None:
+        nonlocal last
+        if clock.seconds() - last >= EVERY_S or not standing.left:
+            last = clock.seconds()
+            at = standing.before + standing.done
+            console.print(f"{at}/{standing.total} {_figures(standing)}", highlight=False)
+
+    yield line
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Watch]:
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[figures]}"))
+    with Progress(*columns, console=console, transient=True, refresh_per_second=4) as progress:
+        task = progress.add_task("", total=None, figures="")
+
+        def watch(standing: Standing) -> None:
+            at = standing.before + standing.done
+            figures = _figures(standing)
+            progress.update(task, completed=at, total=standing.total, figures=figures)
+
+        yield watch
+
+
+def _figures(standing: Standing, *, eta: bool = True) -> str:
+    """``2 failed, 4,500 calls, cost 1.25, 0:12:30 left``."""
+    parts = [f"{standing.failed} failed", f"{standing.calls:,} calls"]
+    if standing.cost:
+        parts.append(f"cost {standing.cost:.2f}")
+    if eta and standing.left and (left_s := standing.eta_s) is not None:
+        parts.append(f"{_clock(left_s)} left")
+    return ", ".join(parts)
+
+
+def _summary(standing: Standing) -> str:
+    took = _clock(clock.seconds() - standing.started)
+    before = f" ({standing.before} were there)" if standing.before else ""
+    there = (
+        f"{standing.total} results"
+        if not standing.left
+        else (f"{standing.total - standing.left} of {standing.total} results")
+    )
+    return f"{there}{before}, {_figures(standing, eta=False)}, {took}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+def _notice(text: str) -> None:
+    print(f"dialectree: {text}", file=sys.stderr)

@@ -1,0 +1,115 @@
+"""``dialectree eval report`` and ``eval rate``: what comes after an evaluation's run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dialectree.cli import flags
+
+if TYPE_CHECKING:
+    from dialectree.evals.reporting.writing import Written
+
+Folder = Annotated[Path, typer.Argument(help="An evaluation's folder.", metavar="DIR")]
+
+
+def report(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(help="Evaluations' folders, of the same data set.", metavar="DIR..."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write there (the first DIR).", metavar="DIR")
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="The row or method to compare with (the plainest).", metavar="ROW"),
+    ] = None,
+    pages: Annotated[
+        bool, typer.Option("--pages", help="A page for every run that has none, however many.")
+    ] = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Report on evaluations: tables, plots, every question, and whether debating helped.
+
+    Shards of one data set, or models side by side, make one report: report.html, report.md,
+    report.csv, and report/ with tables, plots and questions as files.
+    """
+    from dialectree.evals.reporting.writing import report as write
+
+    written = write(folders, out=out, baseline=baseline, pages=pages)
+    if not quiet:
+        for line in said(written):
+            print(line, file=sys.stderr)
+    print(written.page)
+
+
+def said(written: Written) -> list[str]:
+    """What a person at the terminal should see of a report."""
+    from dialectree.report import words
+
+    lines = [f"! {text}" for text in written.said.warnings]
+    lines += [f"- {text}" for text in written.said.findings]
+    if written.missing:
+        lines.append(
+            f"{words.count(written.missing, 'run')} without a page: the report leads to their "
+            "records; --pages writes the pages"
+        )
+    return [words.line(line, 600) for line in lines]
+
+
+def report_after_run(folder: Path) -> list[str]:
+    """Write the report of an evaluation that has just run; lines for stderr."""
+    from dialectree.evals.reporting.writing import report as write
+
+    written = write([folder])
+    return [*said(written), f"report: {written.page}"]
+
+
+def upload_after_run(folder: Path, project: str) -> str:
+    """Upload an evaluation to LangSmith; one line that says what is there now."""
+    from dialectree.errors import InputError
+    from dialectree.evals.langsmith_upload import upload
+    from dialectree.evals.results_file import Folder
+
+    kept = Folder(folder)
+    evaluation = kept.evaluation()
+    if evaluation is None:
+        raise InputError(f"{folder} holds no evaluation: there is no evaluation.json in it")
+    last = {(result.row, result.item): result for result in kept.results()}
+    return str(upload(evaluation, last.values(), kept.items(), project))
+
+
+def rate(
+    folder: Folder,
+    read: Annotated[
+        Path | None, typer.Option(help="A filled-in sheet to take over.", metavar="FILE.csv")
+    ] = None,
+    rater: Annotated[
+        str | None, typer.Option(help="Whose marks they are (the file's name).", metavar="NAME")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Answers on the sheet, at most.", min=1)] = 50,
+    seed: Annotated[int, typer.Option(help="Draws the answers and their order.")] = 0,
+) -> None:
+    """Let people rate answers blindly: rating-sheet.html and .csv, methods hidden behind codes.
+
+    With --read the marks of a filled-in sheet become scores beside the judge's, and the report
+    shows how far the two agree. rating-key.json says which code is which: keep it from the raters.
+    """
+    from dialectree.evals import rating
+    from dialectree.evals.reporting.study import study
+
+    found = study([folder])
+    if read is None:
+        page, count = rating.write(folder, found, seed, limit)
+        print(f"{count} answers; fill in {page} or {page.with_suffix('.csv')}", file=sys.stderr)
+        print(page)
+        return
+    rated = rating.read(folder, found, read, rater or read.stem)
+    path = rating.keep(folder, rated)
+    for line in rating.agreed(study([folder])):
+        print(line, file=sys.stderr)
+    print(path)

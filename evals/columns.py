@@ -1,0 +1,132 @@
+"""A user's own file: which column holds what.
+
+Written ``question=Frage,options=a|b|c,gold=key``: our name, the file's, and ``|`` between several
+columns that together are a list. A backslash before ``,``, ``=`` or ``|`` makes it part of a name.
+Without a map the columns bear our names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from string import ascii_uppercase
+
+from pydantic import JsonValue, ValidationError
+
+from dialectree.errors import InputError
+from dialectree.evals.items import Inputs, Item, Paper, Reference
+from dialectree.evals.tables import Row
+from dialectree.nodes.answers import same
+
+Columns = Mapping[str, Sequence[str]]
+"""The file's columns for each of our names."""
+
+_PAPER = ("title", "abstract", "introduction", "body")
+_LISTS = ("options", "true", "false")
+FIELDS = (
+    *("id", "category", "question", "options", "gold", "claim", "label"),
+    *("true", "false", "best", "best_false", "topic"),
+    *(f"{part}_{side}" for side in "ab" for part in _PAPER),
+)
+"""Everything that a column can be mapped to. ``gold`` is a letter or the text of an option."""
+
+
+def columns(written: str) -> dict[str, tuple[str, ...]]:
+    """A map from its written form; InputError for a name that is none or is said twice."""
+    found: dict[str, tuple[str, ...]] = {}
+    for part in _split(written, ","):
+        ours, *theirs = _split(part, "=")
+        name = ours.strip()
+        several = tuple(_bare(column) for column in _split("=".join(theirs), "|"))
+        if name not in FIELDS:
+            raise InputError(f"--columns {part.strip()}: known are {', '.join(FIELDS)}")
+        if len(theirs) != 1 or not all(several):
+            raise InputError(f"--columns {part.strip()}: write {name}=COLUMN")
+        if len(several) > 1 and name not in _LISTS:
+            raise InputError(f"--columns {part.strip()}: only {', '.join(_LISTS)} take several")
+        if name in found:
+            raise InputError(f"--columns: {name} is mapped twice")
+        found[name] = several
+    return found
+
+
+def _split(text: str, sign: str) -> list[str]:
+    """``text`` in parts between ``sign``, but not at one behind a backslash."""
+    return re.split(rf"(?<!\\){re.escape(sign)}", text)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\\([,=|])", r"\1", name).strip()
+
+
+def item(row: Row, mapped: Columns, number: int) -> Item:
+    """The item of a row; the ``number`` of the row, from 1, is its id where no column is."""
+    return _item(Row(row.path, row.line, dict(_renamed(row, mapped))), number)
+
+
+def built(row: Row, make: Callable[[], Item]) -> Item:
+    """What ``make`` makes of ``row``; a ValueError becomes an InputError that names the line."""
+    try:
+        return make()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        what = ": ".join([*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")])
+        raise row.fault(what) from None
+    except ValueError as error:
+        raise row.fault(str(error)) from None
+
+
+def _renamed(row: Row, mapped: Columns) -> Iterator[tuple[str, JsonValue]]:
+    """The row under our names. A list in several columns leaves out the empty ones."""
+    for name in FIELDS:
+        theirs = mapped.get(name, (name,) if not mapped else ())
+        if len(theirs) > 1:
+            yield name, [text for text in map(row.value, theirs) if text not in (None, "")]
+        elif theirs and (mapped or name in row.values):
+            yield name, row.value(theirs[0])
+
+
+def _item(row: Row, number: int) -> Item:
+    options = row.several("options")
+    inputs = Inputs(
+        question=row.optional("question"),
+        options=options,
+        claim=row.optional("claim"),
+        topic=row.optional("topic"),
+        papers=tuple(_papers(row)),
+    )
+    reference = Reference(
+        gold=_gold(row, options),
+        label=None if row.values.get("label") in (None, "") else row.truth("label"),
+        true=row.several("true"),
+        false=row.several("false"),
+        best=row.optional("best"),
+        best_false=row.optional("best_false"),
+    )
+    return Item(
+        id=row.optional("id") or str(number),
+        category=row.optional("category"),
+        inputs=inputs,
+        reference=reference,
+    )
+
+
+def _papers(row: Row) -> Iterator[Paper]:
+    for side in "ab":
+        parts = {part: row.optional(f"{part}_{side}") or "" for part in _PAPER}
+        if any(parts.values()):
+            yield Paper(**parts)
+
+
+def _gold(row: Row, options: Sequence[str]) -> str | None:
+    """The right option's letter. A text that can be read as two of them is no gold answer."""
+    said = row.optional("gold")
+    if said is None:
+        return None
+    letters = ascii_uppercase[: len(options)]
+    found = {said.upper()} & {*letters}
+    found |= {letter for letter, text in zip(letters, options, strict=True) if same(text, said)}
+    if len(found) != 1:
+        many = "more than one option" if found else "none of the options"
+        raise row.fault(f"the right option {said!r} names {many}: a letter or a text, please")
+    return found.pop()

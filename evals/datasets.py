@@ -1,0 +1,130 @@
+"""The door through which rows come in: a data set by its name, or a file of the user's own.
+
+A pin guards what is fetched. A file given by hand may be any file in the documented form; its
+SHA-256 goes into the results, and results go on only with the file that they were begun with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from dialectree.errors import InputError
+from dialectree.evals.catalogue import CATALOGUE, Dataset
+from dialectree.evals.columns import built, columns, item
+from dialectree.evals.fetching import fetched
+from dialectree.evals.items import Item, Task
+from dialectree.evals.tables import Row, read, rows
+
+
+class Loaded(NamedTuple):
+    """A data set that was read."""
+
+    name: str
+    items: list[Item]
+    path: Path
+    sha256: str
+    """Of the file that was read."""
+
+
+def load(
+    name_or_path: str | Path,
+    data: str | Path | None = None,
+    mapped: str | Mapping[str, str | Iterable[str]] | None = None,
+    *,
+    catalogue: Mapping[str, Dataset] = CATALOGUE,
+) -> Loaded:
+    """The items of a data set by name, or of a file of the user's own.
+
+    ``data`` is a file to read instead of fetching: in the documented form, or the published file
+    itself. ``mapped`` says which column holds what (see :mod:`dialectree.evals.columns`), as text
+    or as a mapping. InputError, in one line, for whatever is wrong with name, file or row.
+    """
+    name = str(name_or_path)
+    own = columns(mapped) if isinstance(mapped, str) else _named(mapped or {})
+    if name not in catalogue:
+        return _own_file(name, data, own, catalogue)
+    dataset = catalogue[name]
+    path = Path(data) if data is not None else _fetched(dataset)
+    content, sha256 = read(path)
+    if own:
+        items = _mapped(path, content, own)
+    elif dataset.pin and dataset.published and sha256 == dataset.pin.sha256:
+        items = _items(dataset.published(path, content), dataset.item)
+    else:
+        items = _items(rows(path, content), dataset.item)
+    _require_task(path, items, dataset.task)
+    return Loaded(name, items, path, sha256)
+
+
+def require_same(where: Path, before: str, now: str) -> None:
+    """InputError, with both hashes, where results would go on with other data than before."""
+    if before != now:
+        raise InputError(
+            f"{where} was begun with data of sha256 {before}, and this file has {now}: "
+            "give the first file, or begin another folder"
+        )
+
+
+def _named(mapped: Mapping[str, str | Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    """A mapping as :func:`columns` gives it, checked by the same rules."""
+
+    def kept(name: str) -> str:
+        return "".join(f"\\{sign}" if sign in ",=|" else sign for sign in name)
+
+    written = [
+        f"{kept(ours)}={'|'.join(map(kept, [theirs] if isinstance(theirs, str) else theirs))}"
+        for ours, theirs in mapped.items()
+    ]
+    return columns(",".join(written)) if written else {}
+
+
+def _own_file(
+    name: str,
+    data: str | Path | None,
+    own: Mapping[str, tuple[str, ...]],
+    catalogue: Mapping[str, Dataset],
+) -> Loaded:
+    path = Path(name)
+    if data is not None or not path.is_file():
+        known = ", ".join(catalogue)
+        raise InputError(f"there is no data set and no file {name!r}; known are {known}")
+    content, sha256 = read(path)
+    return Loaded(path.stem, _mapped(path, content, own), path, sha256)
+
+
+def _fetched(dataset: Dataset) -> Path:
+    if dataset.pin is None:
+        raise InputError(
+            f"{dataset.name} is not published where it could be checked: --data FILE with "
+            f"{dataset.form}"
+        )
+    return fetched(dataset.pin)
+
+
+def _mapped(path: Path, content: bytes, own: Mapping[str, tuple[str, ...]]) -> list[Item]:
+    numbers = iter(range(1, len(content) + 2))
+    return _items(rows(path, content), lambda row: item(row, own, next(numbers)))
+
+
+def _items(found: Iterable[Row], make: Callable[[Row], Item]) -> list[Item]:
+    """An item a row; two rows of one id are an error that names both lines."""
+    items: list[Item] = []
+    seen: dict[str, int] = {}
+    for row in found:
+        made = built(row, partial(make, row))
+        if made.id in seen:
+            raise row.fault(f"the id {made.id!r} stands in line {seen[made.id]} already")
+        seen[made.id] = row.line
+        items.append(made)
+    return items
+
+
+def _require_task(path: Path, items: list[Item], task: Task) -> None:
+    """InputError where there is nothing to do, or something else than the set is for."""
+    if not items:
+        raise InputError(f"{path} holds no rows")
+    if other := [made for made in items if made.inputs.task != task]:
+        raise InputError(f"{path}: row {other[0].id!r} is to {other[0].inputs.task}, not to {task}")

@@ -1,0 +1,124 @@
+"""One row of a data set: what a method is given, and what a scorer alone may see.
+
+The two are apart on purpose. A gold answer reaches no prompt but those of the ``oracle`` and
+``balanced`` debaters, so whoever asks a method takes ``item.inputs`` and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import ascii_uppercase
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+Task = Literal["answer", "decide", "verify", "compare"]
+"""The command that a row is for."""
+
+
+class Frozen(BaseModel):
+    """Nobody changes a row, and it has the fields that it names and no other."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Paper(Frozen):
+    """One of two papers to compare; what is not known of it is an empty text."""
+
+    title: Annotated[str, Field(min_length=1)]
+    abstract: str = ""
+    introduction: str = ""
+    body: str = ""
+    """The full text, where there is one."""
+
+
+class Inputs(Frozen):
+    """What a method is given: a question (with options or without), a claim, or two papers."""
+
+    question: str | None = None
+    options: tuple[str, ...] = ()
+    claim: str | None = None
+    topic: str | None = None
+    papers: tuple[Paper, ...] = ()
+
+    @property
+    def task(self) -> Task:
+        """Which command answers it."""
+        if self.claim is not None:
+            return "verify"
+        if self.topic is not None:
+            return "compare"
+        return "decide" if self.options else "answer"
+
+    @model_validator(mode="after")
+    def _one_task(self) -> Self:
+        asked = [t for t in (self.question, self.claim, self.topic) if t is not None]
+        if len(asked) != 1:
+            raise ValueError("a row is one question, one claim or one topic with two papers")
+        if not all(text.strip() for text in (*asked, *self.options)):
+            raise ValueError("a question, a claim, a topic or an option is empty")
+        if self.options and (self.question is None or not 2 <= len(self.options) <= 26):
+            raise ValueError("a question has 2 to 26 options, or none")
+        if len({option.strip() for option in self.options}) < len(self.options):
+            raise ValueError("two options are the same")
+        if len(self.papers) != (0 if self.topic is None else 2):
+            raise ValueError("two papers stand beside a topic, and none beside anything else")
+        return self
+
+
+class Reference(Frozen):
+    """What a scorer measures an answer by, and what no method is told."""
+
+    gold: str | None = None
+    """The letter of the right option."""
+    label: bool | None = None
+    """Whether the claim is true."""
+    true: tuple[str, ...] = ()
+    """Answers that are right, any of them."""
+    false: tuple[str, ...] = ()
+    """Answers that are wrong."""
+    best: str | None = None
+    """The best of the right answers."""
+    best_false: str | None = None
+    """The most tempting of the wrong ones."""
+
+
+class Item(Frozen):
+    """One row of a data set."""
+
+    id: str
+    category: str | None = None
+    inputs: Inputs
+    reference: Reference = Reference()
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        if not self.id.strip():
+            raise ValueError("the id is empty")
+        letters = ascii_uppercase[: len(self.inputs.options)]
+        if self.reference.gold is not None and self.reference.gold not in [*letters]:
+            raise ValueError(f"the right option is one of {', '.join(letters) or 'none'}")
+        if self.reference.label is not None and self.inputs.claim is None:
+            raise ValueError("only a claim is labelled true or false")
+        return self
+
+    def example(self) -> dict[str, JsonValue]:
+        """The row in LangSmith's words: ``inputs``, ``reference_outputs`` and ``metadata``."""
+        return {
+            "inputs": plain(self.inputs),
+            "reference_outputs": plain(self.reference),
+            "metadata": {"id": self.id, "category": self.category},
+        }
+
+
+def plain(part: Inputs | Reference) -> dict[str, JsonValue]:
+    """Inputs or reference as plain data, without what the row does not have."""
+    kept: dict[str, JsonValue] = part.model_dump(mode="json", exclude_defaults=True)
+    return kept
+
+
+def letter_of(index: int, options: Sequence[str]) -> str:
+    """The letter of the option at ``index``, counted from 0; ValueError where there is none."""
+    if not 0 <= index < min(len(options), len(ascii_uppercase)):
+        raise ValueError(f"there is no option {index} among {len(options)}, counted from 0")
+    return ascii_uppercase[index]

@@ -1,0 +1,247 @@
+"""An evaluation in LangSmith: the data set, and an experiment for each row, with its scores.
+
+Nothing of this happens unless it is asked for, and nothing else goes out. Every id is made from
+what it names, so that the same upload a second time finds everything there already.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID, uuid5
+
+from dialectree.errors import InputError, Unreachable
+from dialectree.evals.items import Item
+from dialectree.evals.results import Evaluation, Result, Row
+
+if TYPE_CHECKING:
+    from langsmith import Client
+    from langsmith.schemas import Dataset, TracerSession
+
+_OURS = UUID("5d0d9c0c-0f5e-5c0e-9a53-64a2d2a1e7f1")
+BATCH = 200
+"""Examples in one request."""
+SIDE_BY_SIDE = 8
+"""Results that are sent at once."""
+
+
+class Uploaded(NamedTuple):
+    """What is there now, and how much of it is new."""
+
+    dataset: str
+    experiments: list[str]
+    examples: int
+    """New ones."""
+    runs: int
+    """All that were sent; those that were there already stay as they are."""
+
+    def __str__(self) -> str:
+        several = "experiment" if len(self.experiments) == 1 else "experiments"
+        return (
+            f"LangSmith: data set {self.dataset} ({self.examples} new examples), "
+            f"{several} {', '.join(self.experiments)} ({self.runs} runs)"
+        )
+
+
+def upload(
+    evaluation: Evaluation,
+    results: Iterable[Result],
+    items: Sequence[Item],
+    project: str,
+    client: Client | None = None,
+) -> Uploaded:
+    """Send the items as a data set, and every row's results as an experiment named ``project``.
+
+    With several rows the row's name follows the project's. The key and the address are LangSmith's
+    own settings in the environment. InputError where they are refused or an experiment of that name
+    is another evaluation's; Unreachable where nobody answers.
+    """
+    if not items:
+        raise InputError("--langsmith: the items are not kept beside the results")
+    with _said():
+        talking = client or _client()
+        dataset = _dataset(talking, evaluation)
+        new = _examples(talking, dataset, evaluation, items)
+        by_row: dict[str, list[Result]] = {row.name: [] for row in evaluation.rows}
+        for result in results:
+            by_row.setdefault(result.row, []).append(result)
+        asked = {item.id: item for item in items}
+        made: list[str] = []
+        runs = 0
+        for row in evaluation.rows:
+            name = project if len(evaluation.rows) == 1 else f"{project} {row.name}"
+            experiment = _experiment(talking, dataset, evaluation, row, name)
+            made.append(name)
+            own = [one for one in by_row[row.name] if one.item in asked]
+            send = partial(_send, talking, experiment, evaluation)
+            with ThreadPoolExecutor(SIDE_BY_SIDE) as workers:
+                runs += len([*workers.map(send, (asked[one.item] for one in own), own)])
+    return Uploaded(dataset.name, made, new, runs)
+
+
+def _client() -> Client:
+    """A client that sends at once and in order, and traces nothing by itself."""
+    import warnings
+
+    from langsmith import Client
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        client = Client(auto_batch_tracing=False, info=_INFO)
+    if client.api_key is None and "//api.smith" in client.api_url:
+        raise InputError("--langsmith: LANGSMITH_API_KEY is not set")
+    return client
+
+
+_INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled": False}}
+"""What the client would otherwise ask the server for first: the plain way of sending examples."""
+
+
+@contextmanager
+def _said() -> Iterator[None]:
+    """LangSmith's errors as ours, in one line; its log has a traceback for each and is silent."""
+    from langsmith import utils
+
+    log = logging.getLogger("langsmith")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    except (utils.LangSmithConnectionError, utils.LangSmithRequestTimeout) as error:
+        raise Unreachable(f"LangSmith cannot be reached: {_line(error)}") from error
+    except utils.LangSmithError as error:
+        raise InputError(f"LangSmith refuses: {_line(error)}") from error
+    finally:
+        log.setLevel(before)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def _dataset(client: Client, evaluation: Evaluation) -> Dataset:
+    from langsmith.utils import LangSmithNotFoundError
+
+    data = evaluation.data
+    name = f"{data.name} {data.sha256[:12]}"
+    with suppress(LangSmithNotFoundError):
+        known: Dataset = client.read_dataset(dataset_name=name)
+        return known
+    return client.create_dataset(name, metadata={"sha256": data.sha256, "task": evaluation.task})
+
+
+def _examples(
+    client: Client, dataset: Dataset, evaluation: Evaluation, items: Sequence[Item]
+) -> int:
+    there = {example.id for example in client.list_examples(dataset_id=dataset.id)}
+    new: list[dict[str, Any]] = []
+    for item in items:
+        if (known := example_id(evaluation, item)) not in there:
+            new.append({"id": known, **item.example()})
+    for begin in range(0, len(new), BATCH):
+        client.create_examples(dataset_id=dataset.id, examples=new[begin : begin + BATCH])
+    return len(new)
+
+
+def _experiment(
+    client: Client, dataset: Dataset, evaluation: Evaluation, row: Row, name: str
+) -> TracerSession:
+    from langsmith.utils import LangSmithNotFoundError
+
+    own = str(_id(evaluation.data.sha256, evaluation.started, row.model_dump_json()))
+    with suppress(LangSmithNotFoundError):
+        found: TracerSession = client.read_project(project_name=name)
+        if (found.metadata or {}).get("dialectree") != own:
+            raise InputError(
+                f"--langsmith: there is an experiment {name!r} already, of another evaluation: "
+                "give another name"
+            )
+        return found
+    metadata = {
+        "dialectree": own,
+        "method": row.method,
+        "models": row.models,
+        "settings": row.settings,
+        "judge": evaluation.judge,
+        "seed": evaluation.seed,
+        "versions": evaluation.versions,
+    }
+    return client.create_project(name, metadata=metadata, reference_dataset_id=dataset.id)
+
+
+def _send(
+    client: Client,
+    experiment: TracerSession,
+    evaluation: Evaluation,
+    item: Item,
+    result: Result,
+) -> None:
+    """One result with its scores; a run that is there already is passed over by the client."""
+    from langsmith.utils import LangSmithConflictError
+
+    end = datetime.fromisoformat(result.ended)
+    start = end - timedelta(seconds=result.seconds)
+    run = run_id(str(experiment.id), result, start)
+    client.create_run(
+        name=result.row,
+        inputs=_inputs(item),
+        run_type="chain",
+        id=run,
+        trace_id=run,
+        dotted_order=f"{start:%Y%m%dT%H%M%S%fZ}{run}",
+        project_name=experiment.name,
+        reference_example_id=example_id(evaluation, item),
+        start_time=start,
+        end_time=end,
+        outputs=None if result.verdict is None else result.verdict.model_dump(mode="json"),
+        error=result.fault,
+        extra={"metadata": _metadata(result)},
+    )
+    for score in result.scores:
+        with suppress(LangSmithConflictError):
+            client.create_feedback(
+                run_id=run,
+                key=score.key,
+                score=score.score,
+                value=score.value,
+                comment=score.comment or None,
+                feedback_id=_id(str(run), score.key),
+                session_id=experiment.id,
+                start_time=start,
+                stop_after_attempt=3,
+            )
+
+
+def _inputs(item: Item) -> dict[str, Any]:
+    inputs: Any = item.example()["inputs"]
+    return dict(inputs)
+
+
+def _metadata(result: Result) -> Mapping[str, Any]:
+    usage = result.usage.model_dump(mode="json")
+    return {"status": result.status, "category": result.category, "run": result.run, **usage}
+
+
+def _id(*parts: str) -> UUID:
+    return uuid5(_OURS, "\x1f".join(parts))
+
+
+def example_id(evaluation: Evaluation, item: Item) -> UUID:
+    """The id of an item of a data set, the same wherever it is uploaded from."""
+    return _id(evaluation.data.sha256, item.id)
+
+
+def run_id(experiment: str, result: Result, start: datetime) -> UUID:
+    """The id of a result: of version 7, which begins with the time, and the rest from its name."""
+    name = f"{experiment}\x1f{result.row}\x1f{result.item}\x1f{result.ended}"
+    random = int.from_bytes(sha256(name.encode()).digest()[:10], "big")
+    milliseconds = int(start.timestamp() * 1000) & (1 << 48) - 1
+    number = milliseconds << 80 | random
+    number = number & ~(0xF << 76) | 0x7 << 76
+    return UUID(int=number & ~(0x3 << 62) | 0x2 << 62)

@@ -1,0 +1,207 @@
+"""One question by one row: its run, the vote before it, and what the scorers say; as one result.
+
+The run's folder is named after row and item, so that whoever asks again finds what is there: a run
+that ended is read, one that was broken off goes on from its journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from dialectree import clock
+from dialectree.conduct import Started, start, tidy
+from dialectree.context import Context
+from dialectree.errors import InputError, PartFailed, ReplayMiss, RequestError, RunFolderError
+from dialectree.evals import scoring, voting
+from dialectree.evals.items import Item
+from dialectree.evals.results import Result, Vote
+from dialectree.evals.rows import Ready
+from dialectree.evals.sides import sides
+from dialectree.graphs import Method
+from dialectree.models.limits import Budget
+from dialectree.records import Usage, Verdict
+from dialectree.runs import RunFolder
+
+_LONGEST = 40
+"""Characters of a name in the name of a folder."""
+
+
+def run_id(row: str, item: str) -> str:
+    """The run of ``item`` by ``row``, always the same: readable, and made unique by a digest."""
+    digest = blake2b(f"{row}\x1f{item}".encode(), digest_size=5).hexdigest()
+    return f"{_slug(row)}.{_slug(item)}.{digest}"
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_]+", "-", name).strip("-")[:_LONGEST] or "x"
+
+
+class Refused(Exception):
+    """This question cannot be answered: the endpoint refuses its request, say.
+
+    Whether any other one can is not known here. ``result`` is what is kept where one can.
+    """
+
+    def __init__(self, error: InputError, result: Result) -> None:
+        self.error, self.result = error, result
+        super().__init__(str(error))
+
+
+@dataclass
+class Asker:
+    """Asks questions for an evaluation."""
+
+    runs: Path
+    scorers: Sequence[str]
+    judge: Context | None
+    """The settings of the scorers' judge, its model among them."""
+    vote_first: int
+    budget: Budget
+    """What all of them may spend together."""
+
+    async def ask(self, row: Ready, item: Item) -> Result:
+        """The result of ``item`` by ``row``.
+
+        A question that no run brings to its end is a result, too: ``failed``. Raises what concerns
+        more than this question, with all that was paid on disk: Halted, ModelUnavailable,
+        RunFolderError; and Refused, where that is open.
+        """
+        name = run_id(row.row.name, item.id)
+        result = Result(
+            row=row.row.name,
+            item=item.id,
+            category=item.category,
+            run=name,
+            status="failed",
+            ended="",
+        )
+        refused: InputError | None = None
+        try:
+            refused = await self._ask(row, item, result)
+        except PartFailed as error:
+            result.fault = _line(error)
+        except _NotTaken as error:
+            result.fault, result.run = _line(error), None
+        except (RunFolderError, ReplayMiss):
+            raise
+        except InputError as error:  # the endpoint's, or that of whatever else an item needs
+            result.fault, refused = _line(error), error
+        result.ended = clock.stamp()
+        if refused is not None:
+            raise Refused(refused, result)
+        return result
+
+    async def _ask(self, row: Ready, item: Item, result: Result) -> RequestError | None:
+        """Fill in ``result``; what the judge's endpoint said where it refuses the request."""
+        name = str(result.run)
+        begun = await self._begun(name, row.method, row.context, item, row.gold(item))
+        refused = None
+        if self.vote_first and row.method.name in voting.DEBATES:
+            refused = await self._vote(row, item, result)
+        try:
+            record = await begun.conduct()
+        finally:
+            result.usage, result.seconds = begun.record.usage, begun.record.usage.wall_s
+        if record.status in ("answered", "degraded", "unresolved"):
+            result.status = record.status
+        result.verdict = record.verdict
+        result.sides = sides(record, item.reference.gold)
+        scored = await self._scored(self.scorers, item, record.verdict, begun.folder, result)
+        result.scores = scored.scores
+        return refused or scored.refused
+
+    async def _vote(self, row: Ready, item: Item, result: Result) -> RequestError | None:
+        begun = [
+            await self._begun(f"{result.run}{suffix}", method, context, item, None)
+            for suffix, method, context in voting.voters(row, self.vote_first)
+        ]
+        records = await voting.conducted(begun)
+        verdict = voting.verdict(records, row.context.seed, item.id)
+        scored = await self._scored(self.scorers[:1], item, verdict, begun[0].folder, result)
+        result.vote = Vote(
+            answers=voting.answers(records, item.inputs.task, self.vote_first),
+            label=verdict.label if verdict else None,
+            right=next((one.score == 1 for one in scored.scores if one.score is not None), None),
+            usage=voting.spent(records),
+        )
+        return scored.refused
+
+    async def _scored(
+        self,
+        names: Sequence[str],
+        item: Item,
+        verdict: Verdict | None,
+        folder: RunFolder,
+        result: Result,
+    ) -> scoring.Scored:
+        scored = await scoring.scores(names, item, verdict, folder, self.judge, self.budget)
+        result.judging = _sum(result.judging, scored.spent)
+        return scored
+
+    async def _begun(
+        self, name: str, method: Method, context: Context, item: Item, gold: str | None
+    ) -> Started:
+        """The run that is there, or a new one."""
+        path = self.runs / name
+        folder = RunFolder(path)
+        if (path / "run.json").is_file():
+            return Started(folder, folder.record(), method, context, self.budget)
+        asked, more = _given(item, gold)
+
+        def begin() -> Started:
+            try:
+                tidy(asked, "question")
+                method.require({"question": asked, **more}, context)
+            except InputError as error:
+                raise _NotTaken(str(error)) from error
+            path.mkdir(parents=True, exist_ok=True)
+            return start(method, asked, context, self.runs, folder=folder, **more)
+
+        begun = await asyncio.to_thread(begin)
+        begun.budget = self.budget
+        return begun
+
+
+class _NotTaken(InputError):
+    """An item that the method does not take, such as one with two options that are the same."""
+
+
+def _given(item: Item, gold: str | None) -> tuple[str, dict[str, JsonValue]]:
+    """What a method is given: the question, and what it takes beside it. Nothing else."""
+    inputs = item.inputs
+    if inputs.claim is not None:
+        return inputs.claim, {}
+    if inputs.topic is not None:
+        papers: list[JsonValue] = [
+            paper.model_dump(mode="json", exclude_defaults=True) for paper in inputs.papers
+        ]
+        return inputs.topic, {"papers": papers}
+    more: dict[str, JsonValue] = {"options": [*inputs.options]} if inputs.options else {}
+    return inputs.question or "", more if gold is None else {**more, "gold": gold}
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    if not one.calls:
+        return other
+    if not other.calls:
+        return one
+    costs = None if one.cost is None or other.cost is None else round(one.cost + other.cost, 9)
+    return Usage(
+        calls=one.calls + other.calls,
+        attempts=one.attempts + other.attempts,
+        prompt_tokens=one.prompt_tokens + other.prompt_tokens,
+        completion_tokens=one.completion_tokens + other.completion_tokens,
+        cached_tokens=one.cached_tokens + other.cached_tokens,
+        cost=costs,
+    )
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:500]

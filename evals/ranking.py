@@ -1,0 +1,82 @@
+"""Whether more confident answers are more often right, whatever the numbers themselves say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, Floats, resampled
+from dialectree.evals.calibration import columns
+
+
+class Point(NamedTuple):
+    """What happens if only answers of at least this confidence are given."""
+
+    confidence: float
+    coverage: float
+    """The share of questions that are still answered, above 0 to 1."""
+    risk: float
+    """The share of wrong ones among them."""
+
+
+class RiskCoverage(NamedTuple):
+    """The curve from the most confident answers to all, and the mean risk along it."""
+
+    points: list[Point]
+    area: float | None
+    """0 to 1, less is better; None without an answer."""
+
+
+def auc(
+    scores: Sequence[float],
+    true: Sequence[bool],
+    *,
+    seed: int = 0,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+) -> Figure:
+    """How probably a true one has a higher score than a false one, ties half (Mann and Whitney).
+
+    The area under the ROC curve; 0.5 is chance. True and false ones are resampled apart. None where
+    all are true or all are false.
+    """
+    sure, came_true = columns(scores, true)
+    high, low = sure[came_true == 1], sure[came_true == 0]
+    if not len(high) or not len(low):
+        return Figure(None, None, None, len(sure))
+    return resampled(_auc, [high, low], together=False, seed=seed, level=level, resamples=resamples)
+
+
+def _auc(high: Floats, low: Floats) -> float:
+    ranks = rankdata(np.concatenate((high, low)))
+    beaten = ranks[: len(high)].sum() - len(high) * (len(high) + 1) / 2
+    return float(beaten / (len(high) * len(low)))
+
+
+def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> RiskCoverage:
+    """Risk against coverage (El-Yaniv and Wiener 2010), a point for each confidence that occurs.
+
+    The area is the mean risk over all numbers of answers given; among equally confident ones it
+    takes the mean over their possible orders.
+    """
+    sure, came_true = columns(confidences, right)
+    points: list[Point] = []
+    total, given, wrong = 0.0, 0, 0.0
+    for confidence in np.unique(sure)[::-1].tolist():
+        group = came_true[sure == confidence]
+        errors = float(len(group) - group.sum())
+        steps = np.arange(1, len(group) + 1)
+        total += float(((wrong + errors * steps / len(group)) / (given + steps)).sum())
+        given, wrong = given + len(group), wrong + errors
+        points.append(Point(confidence, given / len(sure), wrong / given))
+    return RiskCoverage(points, total / given if given else None)
+
+
+def f1(said: Sequence[bool], true: Sequence[bool]) -> float | None:
+    """2 hits / (said true + is true), 0 to 1; None where nothing is true and nothing said to be."""
+    pairs = list(zip(said, true, strict=True))
+    either = sum(s + t for s, t in pairs)
+    return 2 * sum(s and t for s, t in pairs) / either if either else None

@@ -1,0 +1,96 @@
+"""What the tables, the plots and the sentences of a report are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from dialectree.evals.bootstrap import Figure
+from dialectree.evals.paired import McNemar, difference, mcnemar
+from dialectree.evals.power import smallest_paired, smallest_rise
+from dialectree.evals.proportions import Comparison, compare, corrected
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.results import Row
+from dialectree.evals.worth import Placed, Sampled, Spent, Turned, placed, sampled, spent, turned
+
+
+class Compared(NamedTuple):
+    """A row and its baseline."""
+
+    row: Row
+    baseline: Row
+    apart: Comparison
+    """As if the questions were different ones."""
+    paired: McNemar
+    """``first_only``: just the row is right."""
+    difference: Figure
+    """On the questions of both."""
+    detectable: float | None
+    """The smallest difference on these questions that would probably be noticed."""
+    bonferroni: float | None = None
+    """The exact test's p, corrected for all comparisons of the report."""
+    holm: float | None = None
+
+
+class Analysis(NamedTuple):
+    """What the tables, the plots and the sentences of a report are made of."""
+
+    study: Study
+    counts: Mapping[str, measures.Outcomes]
+    costs: Mapping[str, measures.Cost]
+    compared: Sequence[Compared]
+    turned: Sequence[Turned]
+    sampled: Sequence[Sampled]
+    placed: Sequence[Placed]
+    spent: Sequence[Spent]
+
+    @property
+    def judged(self) -> bool:
+        """Whether any answer is right or wrong."""
+        return any(counts.n for counts in self.counts.values())
+
+
+def analysed(study: Study, baseline: str | None = None) -> Analysis:
+    """All that needs the results; InputError is for the caller to raise on an unknown baseline."""
+    of = measures.baseline(study, baseline)
+    return Analysis(
+        study,
+        {row.name: measures.outcomes(study.of(row.name)) for row in study.rows},
+        {row.name: measures.cost(study.of(row.name)) for row in study.rows},
+        _compared(study, of),
+        turned(study),
+        sampled(study),
+        placed(study),
+        spent(study),
+    )
+
+
+def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
+    found: list[Compared] = []
+    right = {row.name: measures.scored(study.of(row.name)) for row in study.rows}
+    for row in study.rows:
+        against = of(row)
+        if against is None or not right[row.name] or not right[against.name]:
+            continue
+        first, second = right[row.name], right[against.name]
+        both = [item for item in study.items if item in first and item in second]
+        ours, theirs = [first[item] for item in both], [second[item] for item in both]
+        paired = mcnemar(ours, theirs)
+        differing = (paired.first_only + paired.second_only) / len(both) if both else 0.0
+        counts = (sum(first.values()), len(first), sum(second.values()), len(second))
+        found.append(
+            Compared(
+                row,
+                against,
+                compare(*counts),
+                paired,
+                difference(ours, theirs, resamples=measures.resamples(len(both))),
+                smallest_paired(len(both), differing)
+                if differing
+                else smallest_rise(counts[2] / counts[3], counts[1], counts[3]),
+            )
+        )
+    ps = [one.paired.p if one.paired.n else None for one in found]
+    both_ways = zip(found, corrected(ps, "bonferroni"), corrected(ps, "holm"), strict=True)
+    return [one._replace(bonferroni=first, holm=second) for one, first, second in both_ways]

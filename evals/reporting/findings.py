@@ -1,0 +1,336 @@
+"""What the numbers bear out, in plain sentences, and what has to be known before they are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dialectree.evals.paired import difference
+from dialectree.evals.power import smallest_paired
+from dialectree.evals.proportions import Proportion
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.analysis import Analysis, Compared
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.reporting.tabled import probability
+from dialectree.evals.results import Row
+from dialectree.evals.worth import Placed, Sampled, Turned
+from dialectree.report.words import count, listed
+
+ALPHA = 0.05
+ENOUGH = 5
+"""From so many answers on, all of one kind is worth a warning."""
+FEW = 0.9
+"""Below this share of answers a row is said to decline."""
+
+
+class Said(NamedTuple):
+    """A report's sentences."""
+
+    study: Study
+    findings: list[str]
+    warnings: list[str]
+
+
+def said(analysis: Analysis) -> Said:
+    """Everything that a report says in sentences."""
+    return Said(analysis.study, findings(analysis), warnings(analysis))
+
+
+def findings(analysis: Analysis) -> list[str]:
+    """One sentence a comparison: what can be said, and what not."""
+    if not analysis.study.results or not any(analysis.study.results.values()):
+        return ["There is not a single result yet."]
+    found = [*_against(analysis), *map(_turned, analysis.turned)]
+    found += [sentence for one in analysis.sampled if (sentence := _sampled(one))]
+    found += [sentence for one in analysis.placed if (sentence := _placed(one))]
+    found += _summaries(analysis)
+    return found or [_alone(analysis)]
+
+
+def _alone(analysis: Analysis) -> str:
+    if len(analysis.study.rows) < 2:
+        return "There is one row only: nothing to compare it with."
+    return "No two rows have right or wrong answers to the same questions: nothing is compared."
+
+
+def _against(analysis: Analysis) -> Iterator[str]:
+    """Debates against their baselines; baselines among themselves only where there is no debate."""
+    compared = analysis.compared
+    debates = [one for one in compared if one.row.method not in measures.BASELINES]
+    for one in debates or compared:
+        yield _compared(one, len(compared))
+
+
+def _compared(one: Compared, family: int) -> str:
+    who, against, n = one.row.name, one.baseline.name, one.paired.n
+    if not n:
+        return f"{who} and {against} have no question in common."
+    difference = one.difference.value or 0.0
+    place = f"{abs(100 * difference):.1f} points {'above' if difference > 0 else 'below'}"
+    test = f"exact McNemar p = {probability(one.paired.p)}"
+    test += f", {probability(one.holm)} after Holm" if family > 1 else ""
+    if one.holm is not None and one.holm < ALPHA:
+        return (
+            f"{who} is {'better' if difference > 0 else 'worse'} than {against}: {place} it on "
+            f"the same {count(n, 'question')} ({_range(one)}; {test})."
+        )
+    by = f"the first was {place if difference else 'level'}"
+    return (
+        f"No difference can be shown between {who} and {against} with n = {n}: {by} "
+        f"({_range(one)}; {test}). {_smallest(n, _differing(one), one.detectable)}"
+    )
+
+
+def _range(one: Compared) -> str:
+    low, high = one.difference.low, one.difference.high
+    if low is None or high is None:
+        return "no interval from one question"
+    return f"95% from {100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
+
+
+def _differing(one: Compared) -> int:
+    return one.paired.first_only + one.paired.second_only
+
+
+def _smallest(n: int, differing: int, least: float | None) -> str:
+    if least is not None:
+        given = f", of which {differing} came out differently," if differing else ""
+        return (
+            f"The smallest difference that {count(n, 'question')}{given} would probably show is "
+            f"{100 * least:.1f} points."
+        )
+    if differing:
+        return (
+            f"They differ on {count(differing, 'question')} only: even if all of them went one "
+            "way, that would probably not be noticed."
+        )
+    return f"No difference is large enough to be noticed on {count(n, 'question')}."
+
+
+def _turned(one: Turned) -> str:
+    lost, won, n = one.ledger.first_only, one.ledger.second_only, one.ledger.n
+    ledger = (
+        f"the debate turned {won} of {n} from wrong to right and {lost} from right to wrong "
+        f"(p = {probability(one.ledger.p)})"
+    )
+    if one.ledger.p < ALPHA:
+        return f"{one.row.name}: debating {'helped' if won > lost else 'harmed'}: {ledger}."
+    differing = lost + won
+    least = smallest_paired(n, differing / n) if differing else None
+    return (
+        f"{one.row.name}: it cannot be shown that debating changed the answers for better or "
+        f"worse: {ledger}. {_smallest(n, differing, least)}"
+    )
+
+
+def _sampled(one: Sampled) -> str | None:
+    if not one.fair or one.right.share is None or one.debate_right.share is None:
+        return None
+    apart = 100 * (one.debate_right.share - one.right.share)
+    way = "above" if apart > 0 else "below"
+    place = f"{abs(apart):.1f} points {way}" if apart else "level with"
+    return (
+        f"At about the same number of tokens ({one.ratio:.2f} of the debate's), {one.debate.name} "
+        f"is {place} {one.row.name}, which asks the same model more often instead "
+        f"(n = {one.right.n}; the tables say whether that can be told from chance)."
+    )
+
+
+def _placed(one: Placed) -> str | None:
+    clear = [
+        f"{better} than {worse} ({_of(first)} against {_of(second)})"
+        for first, second, better, worse in (
+            (one.a, one.b, "when side a held the right answer", "when side b did"),
+            (one.b, one.a, "when side b held the right answer", "when side a did"),
+            (one.first, one.second, "when it was shown first", "second"),
+            (one.second, one.first, "when it was shown second", "first"),
+        )
+        if first.low is not None and second.high is not None and first.low > second.high
+    ]
+    if not clear:
+        return None
+    return f"{one.row.name} was right more often {listed(clear)}: its judge leans by place."
+
+
+def _of(share: Proportion) -> str:
+    return f"{share.right} of {share.n}"
+
+
+def _summaries(analysis: Analysis) -> Iterator[str]:
+    study = analysis.study
+    of = measures.baseline(study)
+    for row in study.rows:
+        against = of(row)
+        if against is None:
+            continue
+        first = measures.overall(study.of(row.name))
+        second = measures.overall(study.of(against.name))
+        both = [item for item in first if item in second]
+        if not both:
+            continue
+        apart = difference([first[i] for i in both], [second[i] for i in both])
+        value, low, high = apart.value or 0.0, apart.low, apart.high
+        if low is None or high is None:
+            yield f"{row.name} and {against.name}: one pair of papers shows nothing."
+            continue
+        way = f"95% from {low:+.1f} to {high:+.1f}, n = {len(both)}".replace("-", "−")
+        if low > 0 or high < 0:
+            yield (
+                f"{row.name}'s summaries are {'better' if value > 0 else 'worse'} than "
+                f"{against.name}'s by {abs(value):.1f} of 100 ({way})."
+            )
+        else:
+            yield (
+                f"No difference can be shown between the summaries of {row.name} and "
+                f"{against.name}: the first were {abs(value):.1f} of 100 "
+                f"{'above' if value > 0 else 'below'} ({way})."
+            )
+
+
+def warnings(analysis: Analysis) -> list[str]:
+    """What a reader has to know first."""
+    return [
+        *_demonstration(analysis.study),
+        *_unfinished(analysis.study),
+        *_declining(analysis),
+        *_judge(analysis),
+        *_always(analysis.study),
+        *_set_up(analysis.study),
+        *_size(analysis),
+    ]
+
+
+def _demonstration(study: Study) -> Iterator[str]:
+    if study.demonstration:
+        yield (
+            "The model is the embedded demonstration model, which answers at chance: this shows "
+            "how the program works, and says nothing about any method."
+        )
+
+
+def _unfinished(study: Study) -> Iterator[str]:
+    for folder, evaluation in zip(study.folders, study.evaluations, strict=True):
+        if evaluation.ended is None:
+            yield f"{folder.name} has not come to its end: what is missing is in no figure."
+    if study.strangers:
+        yield (
+            f"{count(study.strangers, 'result')} of rows or questions that evaluation.json does "
+            "not name are left out."
+        )
+    asked = {row.name: frozenset(study.results[row.name]) for row in study.rows}
+    if len(set(asked.values())) > 1:
+        numbers = listed(f"{name} {len(items)}" for name, items in asked.items())
+        yield (
+            f"The rows did not answer the same questions: {numbers} of {len(study.items)}. "
+            "Compared in pairs are those of both; the other tables take each row's own."
+        )
+    if missing := [e.shard for e in study.evaluations if e.shard]:
+        whole = {int(shard.partition("/")[2] or 1) for shard in missing}
+        if len(set(missing)) < max(whole):
+            yield f"Only {listed(sorted(set(missing)))} of the shards are here."
+
+
+def _declining(analysis: Analysis) -> Iterator[str]:
+    rows, counts = analysis.study.rows, analysis.counts
+    failed = [
+        f"{row.name} {counts[row.name].failed} of {len(analysis.study.of(row.name))}"
+        for row in rows
+        if counts[row.name].failed
+    ]
+    if failed:
+        yield f"Runs that failed are in no share: {listed(failed)}."
+    for row in rows:
+        if counts[row.name].answered < FEW * counts[row.name].n:
+            yield f"{row.name} answered only {counts[row.name].answered} of {counts[row.name].n}."
+    for what, name in (
+        ("The judge gave no score to answers, which are in no share", "unscored"),
+        ("Judgements that could not be read count as not right", "unparsed"),
+    ):
+        found = [
+            f"{row.name} {getattr(counts[row.name], name)} of {len(analysis.study.of(row.name))}"
+            for row in rows
+            if getattr(counts[row.name], name) and counts[row.name].key is not None
+        ]
+        if found:
+            yield f"{what}: {listed(found)}."
+    for row in rows:
+        yield from _refusing(analysis, row)
+
+
+def _refusing(analysis: Analysis, row: Row) -> Iterator[str]:
+    said = [
+        number
+        for result in analysis.study.of(row.name)
+        if (number := measures.number(result, "informative")) is not None
+    ]
+    declined = len(said) - int(sum(said))
+    truthful = analysis.counts[row.name].key == "truthful"
+    if truthful and len(said) >= ENOUGH and declined > (1 - FEW) * len(said):
+        yield (
+            f"{row.name} says nothing in {declined} of {len(said)} answers, and a refusal counts "
+            "as truthful: read its accuracy beside the share that says something."
+        )
+
+
+def _judge(analysis: Analysis) -> Iterator[str]:
+    study = analysis.study
+    if study.task == "compare":
+        yield "A model gave the marks of these summaries; in the paper people did."
+    words = Counter(
+        score.score
+        for row in study.rows
+        for result in study.of(row.name)
+        for score in result.scores
+        if score.key == "truthful" and score.value == "scored"
+    )
+    if sum(words.values()) >= ENOUGH and len(words) == 1:
+        word = "TRUE" if words[1.0] else "FALSE"
+        yield (
+            f"The judge said {word} to everything ({count(sum(words.values()), 'answer')}): "
+            "these figures may tell of the judge and not of the answers."
+        )
+    judges = {evaluation.judge for evaluation in study.evaluations if evaluation.judge}
+    for judge in sorted(judges):
+        own = [row.name for row in study.rows if judge in row.models.values()]
+        if own:
+            yield f"The scores' judge, {judge}, is also the model of {listed(own)}."
+    if len(judges) > 1:
+        yield f"The folders were scored by different judges: {listed(sorted(judges))}."
+
+
+def _always(study: Study) -> Iterator[str]:
+    for row in study.rows:
+        labels = Counter(
+            result.verdict.label
+            for result in study.of(row.name)
+            if result.verdict is not None and result.verdict.label is not None
+        )
+        if sum(labels.values()) >= ENOUGH and len(labels) == 1:
+            yield f"{row.name} says {next(iter(labels))} to everything ({labels.total()} answers)."
+
+
+def _set_up(study: Study) -> Iterator[str]:
+    for row in study.rows:
+        if row.settings.get("candidates") == "oracle":
+            yield (
+                f"{row.name} debates the right answer against one wrong option, so chance is 50%, "
+                "and the right answer is always side a's: it does not compare with rows that "
+                "choose among all options."
+            )
+        elif row.settings.get("candidates") == "balanced":
+            yield (
+                f"{row.name} debates the right answer against one wrong option, so chance is 50%: "
+                "it does not compare with rows that choose among all options."
+            )
+
+
+def _size(analysis: Analysis) -> Iterator[str]:
+    n = len(analysis.study.items)
+    if n == 1:
+        yield "There is one question only: no figure here says anything about a method."
+    elif 1 < n < 30:
+        yield f"There are {n} questions only: read the intervals, not the figures."
+    shares = {(counts.right, counts.n) for counts in analysis.counts.values() if counts.n >= ENOUGH}
+    if shares and all(right == 0 for right, _ in shares):
+        yield "No row has a single right answer: look at a run before the figures."

@@ -1,0 +1,259 @@
+"""What a row's results come to: outcomes, shares, means, and what they cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from dialectree.evals.bootstrap import RESAMPLES, Figure, resampled
+from dialectree.evals.proportions import Proportion, wilson
+from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
+from dialectree.evals.results import Result, Row, Score
+
+Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
+OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unanswered", "unparsed", "failed", "unscored")
+
+BASELINES = (
+    *("single_shot", "best_of_n", "two_round"),
+    *("self_consistency", "direct", "cot", "argllm"),
+    *("single_stage", "two_stage"),
+)
+"""Methods that debates are measured against."""
+SAMPLED = ("self_consistency", "best_of_n")
+"""Methods that spend their tokens on more samples of one model."""
+_FIRST = {
+    "answer": ("single_shot", "best_of_n", "two_round"),
+    "decide": ("self_consistency", "basic"),
+    "verify": ("direct", "cot", "argllm"),
+    "compare": ("single_stage", "two_stage"),
+}
+"""The baselines of each task, the plainest first."""
+
+
+def given(result: Result, key: str) -> Score | None:
+    """What one scorer said of a result."""
+    return next((score for score in result.scores if score.key == key), None)
+
+
+def number(result: Result, key: str) -> float | None:
+    """A score, where there is one and the run came to its end."""
+    found = given(result, key)
+    return None if found is None or result.status == "failed" else found.score
+
+
+def right_key(results: Iterable[Result]) -> str | None:
+    """The scorer of right and wrong that a row was measured by."""
+    keys = {score.key for result in results for score in result.scores}
+    return next((key for key in RIGHT_OR_WRONG if key in keys), None)
+
+
+def outcome(result: Result, key: str | None) -> Outcome:
+    """How a question ended; every result is in just one."""
+    if result.status == "failed":
+        return "failed"
+    if key is None:
+        return "unscored"
+    score = given(result, key)
+    if score is None:
+        return "unanswered" if result.status == "unresolved" else "unscored"
+    if score.value in ("unanswered", "unparsed"):
+        return "unanswered" if score.value == "unanswered" else "unparsed"
+    return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
+
+
+class Outcomes(NamedTuple):
+    """A row's questions, counted."""
+
+    key: str | None
+    """The scorer that says right or wrong."""
+    right: int
+    wrong: int
+    unanswered: int
+    unparsed: int
+    failed: int
+    unscored: int
+    unresolved: int
+    """Runs that ended without an answer of their own; they are among the unanswered."""
+    degraded: int
+    """Runs that answered although a part of them failed."""
+
+    @property
+    def n(self) -> int:
+        """The questions that the share of right ones is of: all that were scored in some way.
+
+        An answer that is none, and one whose judgement cannot be read, is not right; a question
+        whose run failed is in no share.
+        """
+        return self.right + self.wrong + self.unanswered + self.unparsed
+
+    @property
+    def share(self) -> Proportion:
+        return wilson(self.right, self.n)
+
+    @property
+    def parsed(self) -> Proportion:
+        """The share where unreadable judgements are left out."""
+        return wilson(self.right, self.n - self.unparsed)
+
+    @property
+    def answered(self) -> int:
+        return self.n - self.unanswered
+
+
+def outcomes(results: Sequence[Result]) -> Outcomes:
+    """Count how a row's questions ended."""
+    key = right_key(results)
+    counted = Counter(outcome(result, key) for result in results)
+    status = Counter(result.status for result in results)
+    ended = [counted[name] for name in OUTCOMES]
+    return Outcomes._make([key, *ended, status["unresolved"], status["degraded"]])
+
+
+def scored(results: Iterable[Result]) -> dict[str, bool]:
+    """Of each question that counts in the share, whether it is right."""
+    listed = list(results)
+    key = right_key(listed)
+    found = {result.item: outcome(result, key) for result in listed}
+    counting = ("right", "wrong", "unanswered", "unparsed")
+    return {item: ended == "right" for item, ended in found.items() if ended in counting}
+
+
+class Cost(NamedTuple):
+    """What a question takes on average; failed ones are left out."""
+
+    n: int
+    calls: float | None
+    tokens: float | None
+    cost: float | None
+    """None where any question has no price."""
+    path: float | None
+    seconds: float | None
+    judging: float | None
+    """Tokens of the scorers' judge."""
+
+
+def cost(results: Iterable[Result]) -> Cost:
+    """The means over a row's questions."""
+    ended = [result for result in results if result.status != "failed"]
+    costs = [result.usage.cost for result in ended]
+    priced = [value for value in costs if value is not None]
+    return Cost(
+        len(ended),
+        _mean([result.usage.calls for result in ended]),
+        _mean([tokens(result) for result in ended]),
+        _mean(priced) if len(priced) == len(costs) else None,
+        _mean([result.usage.critical_path_calls for result in ended]),
+        _mean([result.seconds for result in ended]),
+        _mean([r.judging.prompt_tokens + r.judging.completion_tokens for r in ended]),
+    )
+
+
+def tokens(result: Result) -> int:
+    """Prompt and completion tokens of a question."""
+    return result.usage.prompt_tokens + result.usage.completion_tokens
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if len(values) else None
+
+
+def resamples(n: int) -> int:
+    """How often to resample: fewer times where many questions steady the figure by themselves."""
+    return int(min(RESAMPLES, max(200, 1_000_000 // max(n, 1))))
+
+
+def mean(values: Sequence[float], seed: int = 0) -> Figure:
+    """A mean with its interval over the questions."""
+    array = np.asarray(values, dtype=np.float64)
+    return resampled(np.mean, [array], seed=seed, resamples=resamples(len(array)))
+
+
+def rubric(results: Sequence[Result]) -> dict[str, list[float]]:
+    """The figures of summaries, and ``overall``: the mean of the three where all are there."""
+    found: dict[str, list[float]] = {key: [] for key in (*RUBRIC, "overall")}
+    for result in results:
+        marks = {key: number(result, key) for key in RUBRIC}
+        known = {key: mark for key, mark in marks.items() if mark is not None}
+        for key, mark in known.items():
+            found[key].append(mark)
+        if len(known) == len(RUBRIC):
+            found["overall"].append(sum(known.values()) / len(known))
+    return found
+
+
+def overall(results: Iterable[Result]) -> dict[str, float]:
+    """The mean of the three figures of each summary that has all of them."""
+    return {r.item: marks[0] for r in results if (marks := rubric([r])["overall"])}
+
+
+def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | None]:
+    """What each row is compared with: the plainest baseline of the same models, else the first.
+
+    ``wanted`` names a row or a method. A row is not compared with itself.
+    """
+    order = [wanted] if wanted else [*_FIRST[study.task]]
+    candidates = [
+        row for name in order for row in study.rows if name in (row.name, row.method)
+    ] or study.rows[:1]
+    best = [row for row in candidates if row.method == candidates[0].method] if candidates else []
+
+    def of(row: Row) -> Row | None:
+        same = [one for one in best if one.models == row.models or _one(one) == _one(row)]
+        found = next(iter(same or best), None)
+        return None if found is None or found.name == row.name else found
+
+    return of
+
+
+def _one(row: Row) -> frozenset[str]:
+    return frozenset(row.models.values())
+
+
+class Calibrated(NamedTuple):
+    """Confidences of a row's answers and whether each came true."""
+
+    confidences: list[float]
+    right: list[bool]
+    of_claim: bool
+    """True where they are P(claim), measured against the truth of the claim."""
+    missing: int
+    """Answers without one."""
+
+
+def calibrated(study: Study, row: str) -> Calibrated:
+    """P(claim) against the claim's truth; for other tasks, confidence against being right."""
+    of_claim = study.task == "verify"
+    sure: list[float] = []
+    came_true: list[bool] = []
+    results = [result for result in study.of(row) if result.status != "failed"]
+    right = scored(results)
+    for result in results:
+        verdict = result.verdict
+        confidence = None if verdict is None else verdict.confidence
+        if of_claim:
+            true = truth(study, result)
+            if verdict is None or verdict.confidence_source != "P(claim)":
+                confidence = None
+        else:
+            true = right.get(result.item) if verdict and verdict.answer is not None else None
+        if confidence is not None and true is not None:
+            sure.append(confidence)
+            came_true.append(true)
+    return Calibrated(sure, came_true, of_claim, len(results) - len(sure))
+
+
+def truth(study: Study, result: Result) -> bool | None:
+    """Whether a claim is true: as the data set says, else as its label and its score imply."""
+    if result.item in study.texts:
+        return study.texts[result.item].reference.label
+    said, score = said_label(result), number(result, "claim_label")
+    return None if said is None or score is None else said == bool(score)
+
+
+def said_label(result: Result) -> bool | None:
+    """What a verdict labels a claim."""
+    label = None if result.verdict is None else result.verdict.label
+    return {"true": True, "false": False}.get(str(label).strip().casefold())

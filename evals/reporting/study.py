@@ -1,0 +1,223 @@
+"""An evaluation as its folder keeps it, or several of the same data set as one.
+
+A folder is read and never changed here. A question that was answered twice by the same row, as
+after a resume, counts by its last line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from dialectree.errors import InputError
+from dialectree.evals.items import Item, Task
+from dialectree.evals.results import Evaluation, Result, Row, Score
+from dialectree.evals.results_file import Folder
+
+RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
+"""The scorers of right and wrong; a row is measured by the first that it has."""
+RUBRIC = ("breadth", "contextualisation", "factuality")
+"""The figures of a summary, 0 to 100."""
+
+
+class Rated(BaseModel):
+    """One line of a ratings file: what a person said of one answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rater: str
+    row: str
+    item: str
+    scores: list[Score]
+
+
+class Home(NamedTuple):
+    """Where a run lies: its evaluation's folder, and its own."""
+
+    evaluation: Path
+    run: Path
+
+
+@dataclass
+class Study:
+    """Rows that were asked the same data set's questions, with all that came of it."""
+
+    folders: list[Path]
+    evaluations: list[Evaluation]
+    rows: list[Row] = field(default_factory=list)
+    items: list[str] = field(default_factory=list)
+    """Ids of the questions, in the order in which they were taken."""
+    texts: dict[str, Item] = field(default_factory=dict)
+    """The questions themselves, as far as they are known."""
+    results: dict[str, dict[str, Result]] = field(default_factory=dict)
+    """By row, then by question."""
+    homes: dict[str, dict[str, Path]] = field(default_factory=dict)
+    """The evaluation's folder of each result."""
+    ratings: list[Rated] = field(default_factory=list)
+    strangers: int = 0
+    """Results of a row or a question that evaluation.json does not name; they are left out."""
+
+    @property
+    def task(self) -> Task:
+        """What the questions ask for."""
+        return self.evaluations[0].task
+
+    @property
+    def demonstration(self) -> bool:
+        """True when the embedded model took part."""
+        return any(evaluation.demonstration for evaluation in self.evaluations)
+
+    def of(self, row: str) -> list[Result]:
+        """A row's results, in the order of the questions."""
+        found = self.results[row]
+        return [found[item] for item in self.items if item in found]
+
+    def category(self, item: str) -> str | None:
+        """The category of a question."""
+        for found in self.results.values():
+            if item in found and found[item].category is not None:
+                return found[item].category
+        return self.texts[item].category if item in self.texts else None
+
+    def run(self, row: str, item: str) -> Home | None:
+        """Where the run of a result lies; None where there is none."""
+        name = self.results[row][item].run
+        if not name or name in (".", "..") or any(sign in name for sign in "/\\\0"):
+            return None
+        home = self.homes[row][item]
+        return Home(home, home / "runs" / name)
+
+
+def study(folders: Sequence[Path]) -> Study:
+    """What the folders hold together; InputError, in one line, where they do not fit."""
+    found = Study(list(folders), [_evaluation(folder) for folder in folders])
+    _require_same_data(found)
+    names = _names(found)
+    for folder, evaluation in zip(found.folders, found.evaluations, strict=True):
+        _add(found, folder, evaluation, names)
+    return found
+
+
+def models(row: Row) -> str:
+    """A row's models in a few words: one name where all roles have the same."""
+    distinct = sorted(set(row.models.values()))
+    if len(distinct) <= 1:
+        return "".join(distinct)
+    by_model = {spec: [r for r, s in row.models.items() if s == spec] for spec in distinct}
+    most = max(distinct, key=lambda spec: len(by_model[spec]))
+    others = (f"{role} {spec}" for spec in distinct if spec != most for role in by_model[spec])
+    return ", ".join([most, *others])
+
+
+def _evaluation(folder: Path) -> Evaluation:
+    found = Folder(folder).evaluation()
+    if found is None:
+        raise InputError(f"{folder} holds no evaluation: there is no evaluation.json in it")
+    return found
+
+
+def _require_same_data(found: Study) -> None:
+    first, begun = found.folders[0], found.evaluations[0]
+    for folder, evaluation in zip(found.folders, found.evaluations, strict=True):
+        if evaluation.data.sha256 != begun.data.sha256:
+            raise InputError(
+                f"{folder} was run on data of sha256 {evaluation.data.sha256}, {first} on "
+                f"{begun.data.sha256}: only results on the same data go into one report"
+            )
+        if evaluation.task != begun.task:
+            raise InputError(f"{folder} is to {evaluation.task}, {first} to {begun.task}")
+    if len({folder.resolve() for folder in found.folders}) < len(found.folders):
+        raise InputError("a folder is named twice")
+
+
+def _identity(row: Row) -> str:
+    return json.dumps([row.method, row.settings, row.models], sort_keys=True)
+
+
+def _names(found: Study) -> dict[tuple[int, str], str]:
+    """The name of each row here, by its folder's place and its name there.
+
+    Rows that bear one name and differ are told apart by their models, else by their folders.
+    """
+    kinds: dict[str, dict[str, Row]] = {}
+    for evaluation in found.evaluations:
+        for row in evaluation.rows:
+            kinds.setdefault(row.name, {})[_identity(row)] = row
+    names: dict[tuple[int, str], str] = {}
+    for place, (folder, evaluation) in enumerate(
+        zip(found.folders, found.evaluations, strict=True)
+    ):
+        for row in evaluation.rows:
+            same = kinds[row.name]
+            by_model = Counter(map(models, same.values()))
+            apart = models(row) if by_model[models(row)] == 1 and models(row) else folder.name
+            names[place, row.name] = f"{row.name} · {apart}" if len(same) > 1 else row.name
+    return names
+
+
+def _add(
+    found: Study, folder: Path, evaluation: Evaluation, names: Mapping[tuple[int, str], str]
+) -> None:
+    place = found.folders.index(folder)
+    own = {row.name: names[place, row.name] for row in evaluation.rows}
+    known = {row.name for row in found.rows}
+    for row in evaluation.rows:
+        if own[row.name] not in known:
+            found.rows.append(row.model_copy(update={"name": own[row.name]}))
+            found.results[own[row.name]], found.homes[own[row.name]] = {}, {}
+    there = set(found.items)
+    found.items += [item for item in evaluation.items if item not in there]
+    lines = dict[tuple[str, str], Result]()
+    for result in Folder(folder).results():
+        lines[result.row, result.item] = result
+    taken = set(found.items)
+    for (name, item), result in lines.items():
+        if name not in own or item not in taken:
+            found.strangers += 1
+            continue
+        row_name = own[name]
+        before = found.results[row_name].get(item)
+        if before is not None and before != result:
+            other = found.homes[row_name][item]
+            raise InputError(
+                f"question {item!r} by row {name!r} stands in {other} and in {folder}: name one"
+            )
+        found.results[row_name][item] = result
+        found.homes[row_name][item] = folder
+    found.texts |= _texts(folder, evaluation)
+    for rated in _ratings(folder):
+        if rated.row in own:
+            found.ratings.append(rated.model_copy(update={"row": own[rated.row]}))
+
+
+def _texts(folder: Path, evaluation: Evaluation) -> dict[str, Item]:
+    """The questions: kept beside the results, else from the data file if it is still the same."""
+    kept = {item.id: item for item in Folder(folder).items()}
+    if kept or evaluation.data.path is None or not os.path.isfile(evaluation.data.path):
+        return kept
+    from dialectree.evals.catalogue import CATALOGUE
+    from dialectree.evals.datasets import load
+
+    name, path = evaluation.data.name, evaluation.data.path
+    try:
+        loaded = load(name, path) if name in CATALOGUE else load(path)
+    except InputError:
+        return {}
+    return {i.id: i for i in loaded.items} if loaded.sha256 == evaluation.data.sha256 else {}
+
+
+def _ratings(folder: Path) -> Iterator[Rated]:
+    for path in sorted(folder.glob("ratings-*.jsonl")):
+        for number, line in enumerate(path.read_bytes().splitlines(), 1):
+            try:
+                yield Rated.model_validate_json(line)
+            except ValidationError as error:
+                fault = error.errors(include_url=False, include_context=False)[0]["msg"]
+                raise InputError(f"{path}, line {number} cannot be read: {fault}") from None

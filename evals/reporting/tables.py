@@ -1,0 +1,202 @@
+"""The tables of a report, as the papers have them."""
+
+from __future__ import annotations
+
+from dialectree.evals.proportions import by_category, wilson
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.analysis import Analysis
+from dialectree.evals.reporting.study import RUBRIC, Study, models
+from dialectree.evals.reporting.tabled import Column, Table, Value
+from dialectree.evals.reporting.tables_compared import (
+    apart_table,
+    paired_table,
+    rubric_paired_table,
+)
+from dialectree.evals.reporting.tables_raters import agreement_table, calibration_table
+from dialectree.evals.reporting.tables_worth import (
+    placed_table,
+    sampled_table,
+    spent_table,
+    turned_table,
+)
+from dialectree.evals.results import Row
+
+
+def tables(analysis: Analysis) -> list[Table]:
+    """Every table that the results have something for, in the order of the page."""
+    made = [
+        _accuracy(analysis),
+        _matrix(analysis),
+        _rubric(analysis),
+        paired_table(analysis),
+        apart_table(analysis),
+        rubric_paired_table(analysis),
+        turned_table(analysis),
+        sampled_table(analysis),
+        placed_table(analysis),
+        spent_table(analysis),
+        calibration_table(analysis),
+        _categories(analysis),
+        agreement_table(analysis.study),
+        _cost(analysis),
+    ]
+    return [table for table in made if table is not None]
+
+
+def _accuracy(analysis: Analysis) -> Table | None:
+    study = analysis.study
+    if not analysis.judged:
+        return None
+    informative = {
+        row.name: [
+            number
+            for result in study.of(row.name)
+            if (number := measures.number(result, "informative")) is not None
+        ]
+        for row in study.rows
+    }
+    unparsed = any(counts.unparsed for counts in analysis.counts.values())
+    named = _named(study)
+    columns = [
+        Column("row"),
+        *([Column("models")] if named else []),
+        Column("accuracy", "share"),
+        Column("right", "count"),
+        Column("n", "count"),
+        Column("no answer", "count"),
+        Column("unresolved", "count"),
+        Column("unparsed", "count"),
+        Column("failed", "count"),
+        Column("degraded", "count"),
+    ]
+    if unparsed:
+        columns.append(Column("accuracy without the unparsed", "share"))
+    if any(informative.values()):
+        columns.append(Column("says something", "share"))
+    rows: list[list[Value]] = []
+    for row in study.rows:
+        counts = analysis.counts[row.name]
+        line: list[Value] = [row.name, *([models(row)] if named else [])]
+        line += [counts.share, counts.right, counts.n]
+        line += [counts.unanswered, counts.unresolved, counts.unparsed]
+        line += [counts.failed, counts.degraded]
+        if unparsed:
+            line.append(counts.parsed)
+        if any(informative.values()):
+            said = informative[row.name]
+            line.append(wilson(int(sum(said)), len(said)))
+        rows.append(line)
+    notes = ["Intervals are Wilson's, 95%. An answer that is none counts as not right."]
+    if unparsed:
+        notes.append("A judgement that could not be read counts as not right, as in the TSD paper.")
+    if any(counts.failed for counts in analysis.counts.values()):
+        notes.append("A question whose run failed is in no share.")
+    return Table("accuracy", "Accuracy", columns, rows, notes)
+
+
+def _named(study: Study) -> bool:
+    """Whether models have to stand beside the rows: several, and not in the rows' names."""
+    several = len({models(row) for row in study.rows}) > 1
+    return several and not all(models(row) in row.name for row in study.rows)
+
+
+def _matrix(analysis: Analysis) -> Table | None:
+    study = analysis.study
+    named = list(dict.fromkeys(models(row) for row in study.rows))
+    cells = dict[tuple[str, str], list[Value]]()
+    for row in study.rows:
+        cells.setdefault((_plain(row), models(row)), []).append(analysis.counts[row.name].share)
+    methods = list(dict.fromkeys(_plain(row) for row in study.rows))
+    if not analysis.judged or len(named) < 2 or len(methods) < 2:
+        return None
+    if any(len(found) > 1 for found in cells.values()):
+        return None
+    columns = [Column("method"), *(Column(name or "no model", "share") for name in named)]
+    rows = [[name, *(cells.get((name, model), [None])[0] for model in named)] for name in methods]
+    return Table("models", "Methods by models", columns, rows)
+
+
+def _plain(row: Row) -> str:
+    """A method with its settings, whatever its models."""
+    said = ", ".join(f"{name} {value}" for name, value in row.settings.items())
+    return f"{row.method} ({said})" if said else row.method
+
+
+def _rubric(analysis: Analysis) -> Table | None:
+    study = analysis.study
+    marks = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
+    if not any(values for found in marks.values() for values in found.values()):
+        return None
+    keys = (*RUBRIC, "overall")
+    named = _named(study)
+    columns = [Column("row"), *([Column("models")] if named else [])]
+    columns += [Column(key, "marks") for key in keys]
+    columns += [Column("summaries", "count"), Column("failed", "count")]
+    rows: list[list[Value]] = []
+    for row in study.rows:
+        line: list[Value] = [row.name, *([models(row)] if named else [])]
+        line += [measures.mean(marks[row.name][key]) for key in keys]
+        counts = analysis.counts[row.name]
+        rows.append([*line, len(study.of(row.name)) - counts.failed, counts.failed])
+    notes = [
+        "0 to 100. Factuality: the share of sentences that the papers bear out; breadth and "
+        "contextualisation: grades of 0 to 4; overall: their mean where all three are there. "
+        "Intervals: bootstrap over the pairs of papers.",
+        "In the paper people gave the marks; here a model did, unless a rating says otherwise.",
+    ]
+    return Table("rubric", "Summaries", columns, rows, notes)
+
+
+def _categories(analysis: Analysis) -> Table | None:
+    study = analysis.study
+    category = {item: study.category(item) for item in study.items}
+    if len(set(category.values())) < 2:
+        return None
+    cells: dict[str, dict[str, Value]] = {}
+    for row in study.rows:
+        if analysis.judged:
+            right = measures.scored(study.of(row.name))
+            for found in by_category(
+                (category[item], is_right) for item, is_right in right.items()
+            ):
+                cells.setdefault(found.name, {})[row.name] = found.proportion
+        else:
+            by_name = dict[str, list[float]]()
+            for item, mark in measures.overall(study.of(row.name)).items():
+                by_name.setdefault(category[item] or "", []).append(mark)
+            for name, marks in by_name.items():
+                cells.setdefault(name, {})[row.name] = measures.mean(marks)
+    if not cells:
+        return None
+    kind = "share" if analysis.judged else "marks"
+    columns = [Column("category"), Column("questions", "count")]
+    columns += [Column(row.name, kind) for row in study.rows]  # type: ignore[arg-type]
+    counted = {name: sum((c or "") == name for c in category.values()) for name in cells}
+    rows: list[list[Value]] = [
+        [name or "none", counted[name], *(cells[name].get(row.name) for row in study.rows)]
+        for name in sorted(cells)
+    ]
+    notes = ["Many categories of few questions: some differ by chance alone."]
+    return Table("categories", "By category", columns, rows, notes)
+
+
+def _cost(analysis: Analysis) -> Table | None:
+    rows: list[list[Value]] = []
+    for row in analysis.study.rows:
+        took = analysis.costs[row.name]
+        rows.append([row.name, took.n, *took[1:]])
+    columns = [
+        Column("row"),
+        Column("questions", "count"),
+        Column("calls", "mean"),
+        Column("tokens", "mean"),
+        Column("cost", "mean"),
+        Column("longest chain of calls", "mean"),
+        Column("seconds", "mean"),
+        Column("tokens of the scoring", "mean"),
+    ]
+    notes = [
+        "Means of a question, failed ones left out. A cost stands only where every call has a "
+        "price; votes before a debate and the scoring are not in a row's own figures."
+    ]
+    return Table("cost", "What a question took", columns, rows, notes)

@@ -1,0 +1,121 @@
+"""Tables of rows against their baselines."""
+
+from __future__ import annotations
+
+from dialectree.evals.bootstrap import Figure
+from dialectree.evals.paired import difference
+from dialectree.evals.proportions import corrected
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.analysis import Analysis
+from dialectree.evals.reporting.tabled import Column, Table, Value
+
+
+def paired_table(analysis: Analysis) -> Table | None:
+    compared = analysis.compared
+    if not compared:
+        return None
+    rows: list[list[Value]] = [
+        [
+            one.row.name,
+            one.baseline.name,
+            one.paired.n,
+            one.difference,
+            one.paired.first_only,
+            one.paired.second_only,
+            one.paired.p if one.paired.n else None,
+            one.bonferroni,
+            one.holm,
+            one.detectable,
+        ]
+        for one in compared
+    ]
+    columns = [
+        Column("row"),
+        Column("baseline"),
+        Column("questions of both", "count"),
+        Column("difference, points", "points"),
+        Column("only the row right", "count"),
+        Column("only the baseline right", "count"),
+        Column("p, exact McNemar", "p"),
+        Column("Bonferroni", "p"),
+        Column("Holm", "p"),
+        Column("smallest difference to be noticed, points", "rise"),
+    ]
+    notes = [
+        "Every question is its own control, which makes this the sharper test. The interval is "
+        "that of a bootstrap over the questions.",
+        "The last column: what these questions would show four times in five at a level of 5%, "
+        "given how often the two differ.",
+        _family(len(compared)),
+    ]
+    return Table("mcnemar", "Against the baseline, question by question", columns, rows, notes)
+
+
+def apart_table(analysis: Analysis) -> Table | None:
+    compared = analysis.compared
+    if not compared:
+        return None
+    ps = [one.apart.p for one in compared]
+    bonferroni, holm = corrected(ps, "bonferroni"), corrected(ps, "holm")
+    rows: list[list[Value]] = []
+    for one, by_bonferroni, by_holm in zip(compared, bonferroni, holm, strict=True):
+        apart = one.apart
+        n = analysis.counts[one.row.name].n
+        rows.append(
+            [
+                one.row.name,
+                one.baseline.name,
+                Figure(apart.difference, apart.low, apart.high, n),
+                apart.z,
+                apart.p,
+                by_bonferroni,
+                by_holm,
+                apart.h,
+            ]
+        )
+    columns = [
+        Column("row"),
+        Column("baseline"),
+        Column("difference, points", "points"),
+        Column("z", "number"),
+        Column("p", "p"),
+        Column("Bonferroni", "p"),
+        Column("Holm", "p"),
+        Column("Cohen's h", "number"),
+    ]
+    notes = [
+        "Pooled two-proportion z-tests, two-sided, with Newcombe's interval of the difference: "
+        "each answer taken as a draw of its own, as the TSD paper does.",
+        _family(len(compared)),
+    ]
+    return Table(
+        "z-tests", "Against the baseline, by the z-test of the papers", columns, rows, notes
+    )
+
+
+def _family(made: int) -> str:
+    if made == 1:
+        return "One comparison: there is nothing to correct for."
+    return f"Bonferroni and Holm correct for the {made} comparisons of the table."
+
+
+def rubric_paired_table(analysis: Analysis) -> Table | None:
+    study = analysis.study
+    of = measures.baseline(study)
+    rows: list[list[Value]] = []
+    for row in study.rows:
+        against = of(row)
+        if against is None:
+            continue
+        first = measures.overall(study.of(row.name))
+        second = measures.overall(study.of(against.name))
+        both = [item for item in study.items if item in first and item in second]
+        if both:
+            apart = difference([first[i] for i in both], [second[i] for i in both])
+            rows.append([row.name, against.name, len(both), apart])
+    if not rows:
+        return None
+    columns = [Column("row"), Column("baseline"), Column("pairs of papers", "count")]
+    columns.append(Column("overall, difference", "marks"))
+    notes = ["An interval that holds 0 shows no difference."]
+    return Table("rubric-paired", "Summaries against the baseline", columns, rows, notes)

@@ -1,0 +1,204 @@
+"""An evaluation's folder on disk: what was run over what, the items, and a line a result.
+
+``evaluation.json`` and ``items.jsonl`` are written whole or not at all. ``results.jsonl`` only
+grows; a line that a crash has torn is dropped when the evaluation goes on.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
+
+from dialectree.errors import DiskFull, InputError
+from dialectree.evals.items import Item
+from dialectree.evals.results import Evaluation, Result
+
+Line = TypeVar("Line", bound=BaseModel)
+Done = tuple[str, str]
+"""The row and the item of a result."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@contextmanager
+def _files(path: Path) -> Iterator[None]:
+    """What the operating system says of ``path``, in one clear line."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise DiskFull(f"no room left to write {path}: free some, then go on") from error
+        raise InputError(f"{path}: {error.strerror or error}") from error
+
+
+class Folder:
+    """The folder of one evaluation."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._results = path / "results.jsonl"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else runs this evaluation meanwhile; the folder is made where there is none."""
+        with _files(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.path / ".lock")
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                raise InputError(f"another process is at work on {self.path}") from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    @property
+    def runs(self) -> Path:
+        """Where the runs lie."""
+        return self.path / "runs"
+
+    def run(self, run_id: str) -> Path:
+        """The folder of one run."""
+        return self.runs / run_id
+
+    def evaluation(self) -> Evaluation | None:
+        """What was begun here; None where nothing was."""
+        path = self.path / "evaluation.json"
+        if not path.exists():
+            return None
+        with _files(path):
+            return _read(path, path.read_bytes(), Evaluation)
+
+    def items(self) -> list[Item]:
+        """The items that were taken, in their order; none where they were not kept."""
+        path = self.path / "items.jsonl"
+        return list(_lines(path, Item)) if path.exists() else []
+
+    def results(self) -> Iterator[Result]:
+        """Every result, in the order of their ends."""
+        yield from _lines(self._results, Result)
+
+    def begin(self, evaluation: Evaluation, items: Iterable[Item]) -> None:
+        """Write down what is run over what."""
+        self._write("items.jsonl", "".join(item.model_dump_json() + "\n" for item in items))
+        self.write(evaluation)
+
+    def write(self, evaluation: Evaluation) -> None:
+        """Replace evaluation.json."""
+        self._write("evaluation.json", evaluation.model_dump_json(indent=1) + "\n")
+
+    def _write(self, name: str, text: str) -> None:
+        """Replace a file, unless it says the same."""
+        path, data = self.path / name, text.encode()
+        draft = path.with_name(f".{name}.draft")
+        with _files(path):
+            if path.exists() and path.read_bytes() == data:
+                return
+            try:
+                with open(draft, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(draft, path)
+            finally:
+                draft.unlink(missing_ok=True)
+
+    def without_failed(self) -> None:
+        """Take the results out whose question failed, so that it is asked again."""
+        if self._results.exists():
+            kept = (result for result in self.results() if result.status != "failed")
+            self._write("results.jsonl", "".join(one.model_dump_json() + "\n" for one in kept))
+
+    @contextmanager
+    def appending(self) -> Iterator[Results]:
+        """The results, to be added to."""
+        results = Results(self._results)
+        try:
+            yield results
+        finally:
+            results.close()
+
+
+class Results:
+    """results.jsonl, open: whole lines only, and one for each row and item."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with _files(path):
+            torn = path.exists() and _cut(path)
+        self.there: set[Done] = set()
+        """What is done."""
+        self.failed = 0
+        for result in _lines(path, Result):
+            self.there.add((result.row, result.item))
+            self.failed += result.status == "failed"
+        with _files(path):
+            self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+        self.torn = torn
+
+    def add(self, result: Result) -> None:
+        """A line more; a second one for the same row and item is a fault of ours."""
+        done = result.row, result.item
+        if done in self.there:
+            raise AssertionError(f"{done} has its result")
+        data = memoryview(result.model_dump_json().encode() + b"\n")
+        end = os.fstat(self._file.fileno()).st_size
+        with _files(self._path):
+            try:
+                while data:
+                    data = data[self._file.write(data) :]
+            except OSError:
+                self._file.truncate(end)
+                raise
+        self.there.add(done)
+        self.failed += result.status == "failed"
+
+    def close(self) -> None:
+        """On disk, and no line more."""
+        with _files(self._path):
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+
+def _cut(path: Path) -> bool:
+    """Drop a torn last line; whether there was one."""
+    size = path.stat().st_size
+    with path.open("rb+") as file:
+        end, step = size, 1 << 16
+        while end:
+            begin = max(0, end - step)
+            file.seek(begin)
+            at = file.read(end - begin).rfind(b"\n")
+            if at >= 0:
+                end = begin + at + 1
+                break
+            end = begin
+        file.truncate(end)
+    return end < size
+
+
+def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
+    """The whole lines of a file; one that cannot be read is an InputError that names it."""
+    if not path.exists():
+        return
+    with _files(path), path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.endswith(b"\n"):
+                yield _read(f"{path}, line {number}", line, kind)
+
+
+def _read(where: object, data: bytes, kind: type[Line]) -> Line:
+    try:
+        return kind.model_validate_json(data)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        said = f"{place}: {fault['msg']}" if place else fault["msg"]
+        raise InputError(f"{where} cannot be read: {said}") from None

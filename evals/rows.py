@@ -1,0 +1,186 @@
+"""A row that can be run: its method, its settings made whole, and what it must not differ in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dialectree.conduct import speakers
+from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, Context, build
+from dialectree.errors import InputError, SettingsError
+from dialectree.evals.items import Item, Task
+from dialectree.evals.matrix import Models, Written
+from dialectree.evals.own_settings import PERSONS, own_settings
+from dialectree.evals.results import Row
+from dialectree.graphs import METHODS, Method
+
+PROTOCOLS: Mapping[Task, str] = {
+    "answer": "tsd",
+    "decide": "rsd",
+    "verify": "art",
+    "compare": "tod",
+}
+BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A row of the matrix, ready to be asked questions."""
+
+    row: Row
+    method: Method
+    context: Context
+    """Without budgets: these are the evaluation's, not a question's."""
+    slots: int
+    """Requests that its models take at once."""
+    demonstration: bool
+
+    def gold(self, item: Item) -> str | None:
+        """The gold answer, for the one kind of debater that is given it."""
+        return item.reference.gold if needs_gold(self.method, self.context) else None
+
+
+def needs_gold(method: Method, context: Context) -> bool:
+    """True where a debater holds the gold answer."""
+    debate = method.protocol == "rsd" and method.name != "self_consistency"
+    return debate and context.candidates in ("oracle", "balanced")
+
+
+def ready(
+    rows: Sequence[Written], task: Task, given: Mapping[str, Any], where: str = "--methods"
+) -> list[Ready]:
+    """Rows made whole with what the command line gives; InputError where one fits not."""
+    _require_roles(rows, given, where)
+    made = [_ready(row, task, given, where) for row in rows]
+    _require_used(made, given)
+    seen: dict[str, str] = {}
+    for one in made:
+        same = one.row.model_copy(update={"name": ""}).model_dump_json()
+        if same in seen:
+            raise InputError(f"{where}: {seen[same]!r} and {one.row.name!r} are the same")
+        seen[same] = one.row.name
+    return made
+
+
+def _ready(written: Written, task: Task, given: Mapping[str, Any], where: str) -> Ready:
+    method = METHODS[written.method]
+    if method.protocol != PROTOCOLS[task]:
+        fitting = ", ".join(m.name for m in METHODS.values() if m.protocol == PROTOCOLS[task])
+        raise InputError(
+            f"{where}: {method.name} does not {task}; the methods for these items: {fitting}"
+        )
+    called = f"{where}: row {written.name!r}"
+    try:
+        whole = build(**_merged(written, method, given))
+        _require_own(written, method, whole, called)
+        specs = speakers(method, whole)  # and every model has a price where --max-cost is given
+    except SettingsError as error:
+        raise SettingsError(f"{called}: {error}") from None
+    kept = whole.model_dump(mode="json", include=whole.model_fields_set)
+    own = _own(method, whole)
+    row = Row(
+        name=written.name,
+        method=method.name,
+        settings={name: value for name, value in sorted(kept.items()) if name in own},
+        models={role: spec.address for role, spec in specs.items()},
+    )
+    local = all(spec.provider == "local" for spec in specs.values())
+    return Ready(
+        row,
+        method,
+        whole.model_copy(update=dict.fromkeys(BUDGETS)),
+        min(whole.concurrency, 2) if local else whole.concurrency,
+        any(spec.name == EMBEDDED for spec in specs.values()),
+    )
+
+
+def _own(method: Method, context: Context) -> frozenset[str]:
+    """The settings that mean something to ``method``."""
+    leaves = (OWN_SETTINGS[protocol] for protocol in method.protocols(context)[1:])
+    return own_settings(method).union(*leaves) - PERSONS
+
+
+def _require_own(written: Written, method: Method, context: Context, called: str) -> None:
+    own = _own(method, context)
+    if other := sorted(set(written.settings) - own):
+        known = ", ".join(sorted(own))
+        raise InputError(f"{called}: {other[0]} is no setting of {method.name}; known: {known}")
+    if context.judge == "me":
+        raise InputError(f"{called}: judge=me: in an evaluation nobody is there to rule")
+
+
+def _require_used(rows: Iterable[Ready], given: Mapping[str, Any]) -> None:
+    """A setting that means nothing to any of the methods is a mistake."""
+    used = frozenset[str]().union(*(_own(row.method, row.context) for row in rows))
+    others = frozenset[str]().union(*OWN_SETTINGS.values()) - used
+    if unused := sorted(name for name in given if name in others):
+        names = ", ".join(dict.fromkeys(row.method.name for row in rows))
+        flag = unused[0].replace("_", "-")
+        raise InputError(f"--{flag}: that is no setting of {names}")
+
+
+def _merged(written: Written, method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row says goes before what the command line gives to all of them."""
+    models: dict[str, Any] = {"model": given["model"]} if "model" in given else {}
+    models |= {**given.get("roles", {}), **written.models}
+    known = {*method.roles, *(FAMILIES[role] for role in method.roles if role in FAMILIES)}
+    known |= {name for name in models if name.rpartition("_")[0] in known}  # one speaker of two
+    others = {name for name in models if name in _every_role()} - known
+    roles = {name: spec for name, spec in models.items() if name not in others | {"model"}}
+    settings = {**given, **written.settings, "roles": roles}
+    return {**settings, "model": models["model"]} if "model" in models else settings
+
+
+def _every_role() -> set[str]:
+    leaves = {role for method in METHODS.values() for role in method.roles}
+    return leaves | set(FAMILIES.values())
+
+
+def _require_roles(rows: Iterable[Written], given: Mapping[str, Any], where: str) -> None:
+    """A role that no method knows is a misspelt one."""
+    known = _every_role()
+
+    def wrong(models: Models) -> list[str]:
+        return sorted(n for n in models if n != "model" and n not in known)
+
+    for row in rows:
+        if unknown := wrong(row.models):
+            raise InputError(f"{where}: row {row.name!r}: there is no role {unknown[0]!r}")
+    if unknown := wrong(given.get("roles", {})):
+        raise InputError(f"--role {unknown[0]}: no method has such a role")
+
+
+def require_gold(rows: Iterable[Ready], items: Iterable[Item]) -> None:
+    """InputError where a debater should hold the gold answer and an item has none."""
+    without = next((item.id for item in items if item.reference.gold is None), None)
+    for row in rows:
+        if without is not None and needs_gold(row.method, row.context):
+            raise InputError(
+                f"row {row.row.name!r}: candidates {row.context.candidates} need the gold answer, "
+                f"and item {without!r} has none"
+            )
+
+
+def require_same_rows(where: object, before: Iterable[Row], now: Iterable[Row]) -> None:
+    """InputError where a row would go on with other settings or models than it was begun with."""
+    known = {row.name: row for row in before}
+    for row in now:
+        old = known.get(row.name)
+        if old is None:
+            continue
+        for what, first, second in (
+            ("method", old.method, row.method),
+            ("settings", old.settings, row.settings),
+            ("models", _names(old.models), _names(row.models)),
+        ):
+            if first != second:
+                raise InputError(
+                    f"{where}: row {row.name!r} was begun with {what} {first} and has {second} "
+                    "now: give it another name in a matrix, or begin another folder (--out)"
+                )
+
+
+def _names(models: Mapping[str, str]) -> dict[str, str]:
+    """Models without their addresses: an evaluation can go on at another one."""
+    return {role: spec.partition("@http")[0] for role, spec in models.items()}

@@ -1,0 +1,100 @@
+"""The rubric of Tree-of-Debate for comparative summaries, each figure from 0 to 100.
+
+ToD, section 4.3 and Appendix C. In the paper people gave the marks; here a model does, and a report
+has to say so. Factories as in :mod:`dialectree.evals.judges`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from dialectree.evals.asking import Ask, Scorer, reply
+from dialectree.evals.scorers import Fields, Score, score
+from dialectree.evals.sentences import sentences
+
+
+class SentenceRating(BaseModel):
+    """Whether one sentence is borne out by the papers."""
+
+    number: str
+    factual: bool
+
+
+class FactualityReply(BaseModel):
+    """Every sentence of a summary, by its number."""
+
+    sentences: list[SentenceRating]
+
+
+class RubricReply(BaseModel):
+    """A grade of 0 to 4, after the reason for it."""
+
+    rationale: Annotated[str, Field(max_length=2500)]
+    grade: Annotated[int, Field(ge=0, le=4)]
+
+
+def factuality(ask: Ask) -> Scorer:
+    """The share of a summary's sentences that the papers bear out, 0 to 100 (ToD, Appendix C)."""
+
+    async def factuality(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+        said = sentences(outputs.get("answer") or "")
+        if not said:
+            return score("factuality", 0.0, "there is no summary", "unanswered")
+        numbered = {str(number): text for number, text in enumerate(said, 1)}
+        marks, wrong = await reply(
+            ask,
+            "evaluation/factuality",
+            FactualityReply,
+            {"sentences.number": [*numbered]},
+            papers=papers(inputs),
+            sentences=numbered,
+        )
+        if marks is None:
+            return score("factuality", None, wrong, "unparsed")
+        faults = [one.number for one in marks.sentences if not one.factual]
+        share = 1 - len(faults) / len(said)
+        named = f"not borne out: {', '.join(faults)}" if faults else "all borne out"
+        return score("factuality", 100 * share, f"{len(said)} sentences, {named}")
+
+    return factuality
+
+
+def rubric(ask: Ask, key: Literal["breadth", "contextualisation"]) -> Scorer:
+    """A grade of 0 to 4 for a summary, as 0 to 100 (ToD, Appendix C).
+
+    In the paper people gave it; here a model does, and a report has to say so.
+    """
+
+    async def graded(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+        answer = str(outputs.get("answer") or "").strip()
+        if not answer:
+            return score(key, 0.0, "there is no summary", "unanswered")
+        marks, wrong = await reply(
+            ask,
+            f"evaluation/{key}",
+            RubricReply,
+            {},
+            topic=inputs["topic"],
+            papers=papers(inputs),
+            summary=answer,
+        )
+        if marks is None:
+            return score(key, None, wrong, "unparsed")
+        return score(key, 25.0 * marks.grade, marks.rationale)
+
+    return graded
+
+
+def papers(inputs: Fields) -> list[Mapping[str, str]]:
+    """The two papers as a judge reads them: the full text where there is one."""
+    return [
+        {
+            "title": paper["title"],
+            "abstract": paper.get("abstract", ""),
+            "text": paper.get("body") or paper.get("introduction", ""),
+        }
+        for paper in inputs["papers"]
+    ]

@@ -1,0 +1,340 @@
+"""Runs an evaluation: every item by every row, once, whatever happens on the way.
+
+Questions run side by side in one event loop, enough of them that the slots for requests stay full,
+and never so many that memory grows with their number. What ends is a line of ``results.jsonl``.
+What was broken off is found again by its name and goes on from its journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dialectree import clock
+from dialectree.conduct import versions
+from dialectree.context import Context
+from dialectree.errors import DialectreeError, Halted, InputError
+from dialectree.evals import scoring
+from dialectree.evals.datasets import Loaded, require_same
+from dialectree.evals.items import Item, Task
+from dialectree.evals.question import Asker, Refused
+from dialectree.evals.results import DataUsed, Evaluation, Result
+from dialectree.evals.results_file import Done, Folder, Results
+from dialectree.evals.rows import Ready, require_gold, require_same_rows
+from dialectree.models.limits import Budget
+
+AHEAD = 2.5
+"""Questions under way for each slot: while one writes its record another one's call is waiting."""
+SURE = 3
+"""Questions of a row that an endpoint refuses, and none that it answers, end the evaluation."""
+
+Work = Callable[[Ready, Item], Awaitable[Result]]
+"""Asks a question; see :meth:`Asker.ask`."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run over what."""
+
+    loaded: Loaded
+    task: Task
+    items: Sequence[Item]
+    """Those that this command takes."""
+    rows: Sequence[Ready]
+    judge: Context | None
+    judge_spec: str | None
+    judge_demonstration: bool
+    vote_first: int
+    seed: int
+    limit: int | None = None
+    shard: str | None = None
+    data: str | None = None
+    """The file that ``--data`` named."""
+
+    @property
+    def scorers(self) -> list[str]:
+        """The names of the scorers."""
+        every = scoring.names(self.task, self.loaded.items)
+        return every if self.judge else [n for n in every if n not in scoring.judged(self.task)]
+
+    @property
+    def at_once(self) -> int:
+        """Questions under way at once."""
+        return max(2, round(AHEAD * max(row.slots for row in self.rows)))
+
+
+def task_of(loaded: Loaded) -> Task:
+    """What all items are for; InputError where they are for different things."""
+    task = loaded.items[0].inputs.task
+    for item in loaded.items:
+        if item.inputs.task != task:
+            raise InputError(
+                f"{loaded.path}: row {item.id!r} is to {item.inputs.task}, and the first one to "
+                f"{task}: one kind of question in a file, please"
+            )
+    return task
+
+
+def taken(items: Sequence[Item], limit: int | None, shard: str | None) -> list[Item]:
+    """The first ``limit`` items, and of those every n-th from the i-th on where a shard is i/n."""
+    kept = [*items[:limit]]
+    if shard is None:
+        return kept
+    first, _, count = shard.partition("/")
+    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
+        raise InputError(f"--shard {shard}: write i/n, from 1/n to n/n")
+    if not (part := kept[int(first) - 1 :: int(count)]):
+        raise InputError(f"--shard {shard}: there are only {len(kept)} items to share out")
+    return part
+
+
+def begun(folder: Folder, plan: Plan) -> Evaluation:
+    """What is in the folder, with what ``plan`` adds to it; InputError where they do not agree."""
+    require_gold(plan.rows, plan.items)
+    found = folder.evaluation()
+    rows = [row.row for row in plan.rows]
+    before = found.rows if found else []
+    known = {row.name for row in before}
+    ids = {item.id for item in plan.items} | set(found.items if found else ())
+    if found:
+        _require_as_begun(folder, found, plan)
+        require_same_rows(folder.path, before, rows)
+    return Evaluation(
+        data=DataUsed(
+            name=plan.loaded.name,
+            path=plan.data,
+            sha256=plan.loaded.sha256,
+            count=len(plan.loaded.items),
+        ),
+        task=plan.task,
+        items=[item.id for item in plan.loaded.items if item.id in ids],
+        limit=plan.limit,
+        shard=plan.shard,
+        seed=plan.seed,
+        rows=[*before, *(row for row in rows if row.name not in known)],
+        scorers=found.scorers if found else plan.scorers,
+        judge=found.judge if found else plan.judge_spec,
+        vote_first=plan.vote_first,
+        demonstration=(found.demonstration if found else False)
+        or plan.judge_demonstration
+        or any(row.demonstration for row in plan.rows),
+        started=found.started if found else clock.stamp(),
+        versions=found.versions if found else {**versions()},
+    )
+
+
+def _require_as_begun(folder: Folder, found: Evaluation, plan: Plan) -> None:
+    require_same(folder.path, found.data.sha256, plan.loaded.sha256)
+    for flag, first, second in (
+        ("data set", found.data.name, plan.loaded.name),
+        ("--seed", found.seed, plan.seed),
+        ("--vote-first", found.vote_first, plan.vote_first),
+        ("--judge", _bare(found.judge), _bare(plan.judge_spec)),
+    ):
+        if first != second:
+            raise InputError(
+                f"{folder.path} was begun with {flag} {first}, and this is {second}: "
+                "begin another folder (--out)"
+            )
+
+
+def _bare(spec: str | None) -> str:
+    """A model without its address: an evaluation can go on at another one."""
+    return (spec or "none").partition("@http")[0]
+
+
+@dataclass
+class Standing:
+    """How far an evaluation is; whoever shows it reads this."""
+
+    total: int
+    before: int
+    """Results that were there when it was begun or taken up again."""
+    done: int = 0
+    """Results since then."""
+    failed: int = 0
+    """Questions that no run brought to its end, those of before included."""
+    calls: int = 0
+    cost: float | None = 0.0
+    """None as soon as a price is missing."""
+    started: float = field(default_factory=clock.seconds)
+
+    @property
+    def left(self) -> int:
+        """Questions without a result."""
+        return self.total - self.before - self.done
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds to the end at the pace so far."""
+        if not self.done:
+            return None
+        return (clock.seconds() - self.started) / self.done * self.left
+
+    def add(self, result: Result) -> None:
+        """One result more."""
+        self.done += 1
+        self.failed += result.status == "failed"
+        votes = [result.vote.usage] if result.vote else []
+        for usage in (result.usage, result.judging, *votes):
+            self.calls += usage.calls
+            if usage.calls:
+                known = self.cost is not None and usage.cost is not None
+                self.cost = (self.cost or 0.0) + (usage.cost or 0.0) if known else None
+
+
+Watch = Callable[[Standing], None]
+
+
+class Queue:
+    """The questions in the order in which they are asked.
+
+    An item goes through its rows one after another, so that what rows have in common is answered
+    from the reply cache, and that whatever breaks off leaves whole pairs. Only when no other item
+    is left do two rows of one run side by side.
+    """
+
+    def __init__(
+        self, items: Iterable[Item], rows: Sequence[Ready], there: Mapping[Done, object] | set[Done]
+    ) -> None:
+        self._left: dict[str, tuple[Item, deque[Ready]]] = {}
+        self._under_way: dict[str, int] = {}
+        for item in items:
+            todo = deque(row for row in rows if (row.row.name, item.id) not in there)
+            if todo:
+                self._left[item.id] = item, todo
+
+    def __len__(self) -> int:
+        return sum(len(todo) for _, todo in self._left.values())
+
+    def take(self) -> tuple[Ready, Item] | None:
+        """The next question; None where there is none."""
+        if not self._left:
+            return None
+        free = (name for name in self._left if name not in self._under_way)
+        name = next(free, None) or next(iter(self._left))
+        item, todo = self._left[name]
+        row = todo.popleft()
+        if not todo:
+            del self._left[name]
+        self._under_way[name] = self._under_way.get(name, 0) + 1
+        return row, item
+
+    def done(self, item: Item) -> None:
+        """One question of ``item`` has ended."""
+        self._under_way[item.id] -= 1
+        if not self._under_way[item.id]:
+            del self._under_way[item.id]
+
+
+class Running:
+    """Takes questions from the queue until it is empty, or something ends the evaluation."""
+
+    def __init__(
+        self,
+        work: Work,
+        queue: Queue,
+        results: Results,
+        close: Callable[[DialectreeError], object],
+        told: Callable[[Result], None],
+    ) -> None:
+        self._work, self._queue, self._results = work, queue, results
+        self._close, self._told = close, told
+        self._stopped: BaseException | None = None
+        self._answered: set[str] = {row for row, _ in results.there}
+        self._refused: dict[str, list[Refused]] = {}
+
+    async def run(self, at_once: int) -> None:
+        """All questions, ``at_once`` side by side. Raises what ended it before its end.
+
+        Then no question begins and no call starts, and those under way are waited for.
+        """
+        count = min(at_once, len(self._queue))
+        await asyncio.gather(*(self._one_after_another() for _ in range(count)))
+        if self._stopped is None and self._refused:
+            self._stop(next(iter(self._refused.values()))[0].error)
+        if self._stopped is not None:
+            raise self._stopped
+
+    async def _one_after_another(self) -> None:
+        while self._stopped is None and (next_one := self._queue.take()) is not None:
+            row, item = next_one
+            try:
+                self._keep(await self._work(row, item))
+            except Refused as refused:
+                self._weigh(row.row.name, refused)
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:  # raised again when the others have come to their end
+                self._stop(error)
+            self._queue.done(item)
+
+    def _stop(self, error: BaseException) -> None:
+        if self._stopped is None:
+            self._stopped = error
+            fault = error if isinstance(error, DialectreeError) else None
+            self._close(fault or Halted(f"stopped by {error!r}"))
+
+    def _weigh(self, row: str, refused: Refused) -> None:
+        """Is this question refused, or every one? It is not known before another one ended."""
+        if row in self._answered:
+            self._keep(refused.result)
+            return
+        waiting = self._refused.setdefault(row, [])
+        waiting.append(refused)
+        if len(waiting) >= SURE:
+            self._stop(refused.error)
+
+    def _keep(self, result: Result) -> None:
+        self._results.add(result)
+        self._told(result)
+        if result.status != "failed" and result.row not in self._answered:
+            self._answered.add(result.row)
+            for refused in self._refused.pop(result.row, []):
+                self._keep(refused.result)
+
+
+async def run(
+    folder: Folder,
+    plan: Plan,
+    budget: Budget,
+    watch: Watch | None = None,
+    *,
+    work: Work | None = None,
+    close: Callable[[DialectreeError], object] | None = None,
+) -> Standing:
+    """Run ``plan`` in ``folder``, which is held, to its end; what is there is not done again.
+
+    ``work`` and ``close`` are another engine's: whom questions are given to, and how it is told
+    that no call may start any more. Raises what ended the evaluation before its end; the same again
+    goes on.
+    """
+    evaluation = begun(folder, plan)
+    asked = set(evaluation.items)
+    items = [item for item in plan.loaded.items if item.id in asked]
+    with folder.appending() as results:
+        queue = Queue(plan.items, plan.rows, results.there)
+        total = len(plan.items) * len(plan.rows)
+        standing = Standing(total, total - len(queue), failed=results.failed)
+        if not len(queue) and (found := folder.evaluation()) is not None and found.ended:
+            return standing
+        folder.begin(evaluation, items)
+
+        def told(result: Result) -> None:
+            standing.add(result)
+            if watch is not None:
+                watch(standing)
+
+        def shut(error: DialectreeError) -> None:
+            budget.closed = budget.closed or error
+
+        asker = Asker(folder.runs, evaluation.scorers, plan.judge, plan.vote_first, budget)
+        running = Running(work or asker.ask, queue, results, close or shut, told)
+        await running.run(plan.at_once)
+        every = ((row.name, item) for row in evaluation.rows for item in evaluation.items)
+        if results.there.issuperset(every):
+            evaluation.ended = clock.stamp()
+            folder.write(evaluation)
+    return standing

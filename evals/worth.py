@@ -1,0 +1,197 @@
+"""Did debating help? What a debate added to the answers that were there before it.
+
+Before it stands the plurality of direct answers to the same question; beside it, more samples of
+the same model for as many tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dialectree.evals.paired import McNemar, mcnemar
+from dialectree.evals.proportions import Proportion, wilson
+from dialectree.evals.reporting.measures import (
+    BASELINES,
+    SAMPLED,
+    Cost,
+    cost,
+    outcomes,
+    scored,
+    tokens,
+)
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.results import Result, Row
+
+SAME_BUDGET = (0.8, 1.25)
+"""Tokens of a question against the debate's, from which on two budgets are called the same."""
+
+
+class Turned(NamedTuple):
+    """A row's answers before and after its debates, on the questions that have both."""
+
+    row: Row
+    before: Proportion
+    after: Proportion
+    ledger: McNemar
+    """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
+    without: int
+    """Questions without a vote, or without a score of one of the two."""
+    vote_tokens: float
+    """Of a question's vote; they are not among the debate's."""
+
+
+class Sampled(NamedTuple):
+    """More samples of the same model instead of a debate."""
+
+    row: Row
+    debate: Row
+    right: Proportion
+    debate_right: Proportion
+    ratio: float | None
+    """Its tokens a question, by those of the debate."""
+
+    @property
+    def fair(self) -> bool:
+        """Whether the two spend about as many tokens."""
+        low, high = SAME_BUDGET
+        return self.ratio is not None and low <= self.ratio <= high
+
+
+class Placed(NamedTuple):
+    """Whether it mattered who held the right answer, and where the judge read it."""
+
+    row: Row
+    a: Proportion
+    b: Proportion
+    neither: Proportion
+    first: Proportion
+    second: Proportion
+    flipped: Proportion
+    """Of the questions that the judge ruled on in both orders, those with two rulings."""
+
+
+class Spent(NamedTuple):
+    """A row between cost and accuracy."""
+
+    row: Row
+    right: Proportion
+    cost: Cost
+    beaten_by: str | None
+    """A row that is no dearer and no worse, and better in one of the two; None: on the front."""
+    baseline: bool
+
+
+def turned(study: Study) -> list[Turned]:
+    """Every row that voted before it debated."""
+    found: list[Turned] = []
+    for row in study.rows:
+        results = study.of(row.name)
+        after = scored(results)
+        pairs: list[tuple[bool, bool]] = []
+        spent = 0
+        for result in results:
+            vote = result.vote
+            if vote is not None and vote.right is not None and result.item in after:
+                pairs.append((vote.right, after[result.item]))
+                spent += vote.usage.prompt_tokens + vote.usage.completion_tokens
+        if not pairs:
+            continue
+        before, later = zip(*pairs, strict=True)
+        found.append(
+            Turned(
+                row,
+                wilson(sum(before), len(pairs)),
+                wilson(sum(later), len(pairs)),
+                mcnemar(before, later),
+                len(results) - len(pairs),
+                spent / len(pairs),
+            )
+        )
+    return found
+
+
+def sampled(study: Study) -> list[Sampled]:
+    """Every debate beside every row of samples of its models, on the questions of both."""
+    found: list[Sampled] = []
+    for debate in study.rows:
+        for row in study.rows:
+            if debate.method in BASELINES or row.method not in SAMPLED:
+                continue
+            if not set(row.models.values()) <= set(debate.models.values()):
+                continue
+            first, second = scored(study.of(row.name)), scored(study.of(debate.name))
+            both = [item for item in first if item in second]
+            if both:
+                found.append(
+                    Sampled(
+                        row,
+                        debate,
+                        wilson(sum(first[item] for item in both), len(both)),
+                        wilson(sum(second[item] for item in both), len(both)),
+                        _ratio(study, row, debate, both),
+                    )
+                )
+    return found
+
+
+def _ratio(study: Study, row: Row, debate: Row, items: Sequence[str]) -> float | None:
+    own, other = (
+        sum(tokens(study.results[one.name][item]) for item in items) for one in (row, debate)
+    )
+    return own / other if other else None
+
+
+def placed(study: Study) -> list[Placed]:
+    """Every row of which some result tells sides."""
+    found: list[Placed] = []
+    for row in study.rows:
+        results = study.of(row.name)
+        told = [result for result in results if result.sides is not None]
+        if not told:
+            continue
+        right = scored(results)
+
+        def share(
+            of: Sequence[Result], by: str, value: object, right: dict[str, bool] = right
+        ) -> Proportion:
+            these = [r for r in of if r.item in right and getattr(r.sides, by) == value]
+            return wilson(sum(right[r.item] for r in these), len(these))
+
+        orders = [r.sides.flipped for r in told if r.sides and r.sides.flipped is not None]
+        found.append(
+            Placed(
+                row,
+                share(told, "gold_side", "a"),
+                share(told, "gold_side", "b"),
+                share(told, "gold_side", None),
+                share(told, "gold_position", "first"),
+                share(told, "gold_position", "second"),
+                wilson(sum(orders), len(orders)),
+            )
+        )
+    return found
+
+
+def spent(study: Study) -> list[Spent]:
+    """Every row with a share and tokens, the cheapest first."""
+    measured = [(row, outcomes(study.of(row.name)), cost(study.of(row.name))) for row in study.rows]
+    known = [
+        (row, counts.share, took.tokens, took)
+        for row, counts, took in measured
+        if counts.n and took.tokens
+    ]
+    known.sort(key=lambda one: (one[2], -(one[1].share or 0)))
+    found: list[Spent] = []
+    for row, right, price, took in known:
+        better = [
+            other.name
+            for other, share, other_price, _ in known
+            if other_price <= price
+            and (share.share or 0) >= (right.share or 0)
+            and (other_price < price or (share.share or 0) > (right.share or 0))
+        ]
+        found.append(
+            Spent(row, right, took, better[0] if better else None, row.method in BASELINES)
+        )
+    return found

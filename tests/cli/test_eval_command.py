@@ -1,0 +1,245 @@
+"""``dialectree eval`` as a person or a script meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.endpoint import LocalEndpoint
+from dialectree.cli.evaluate import SETTINGS
+from dialectree.context import OWN_SETTINGS
+from tests.cli.commands import Done, command, refused
+
+PROGRAM = Path(sys.executable).with_name("dialectree")
+OPTIONS = ["a cow", "a tree"]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(seed=3) as started:
+        yield started
+
+
+@pytest.fixture
+def model(endpoint: LocalEndpoint) -> tuple[str, str]:
+    endpoint.reset()
+    return "--model", f"openai:any@{endpoint.url}"
+
+
+@pytest.fixture(autouse=True)
+def no_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports have tests of their own."""
+    monkeypatch.setattr(
+        "dialectree.cli.evaluation_progress.report_after_run", lambda folder: ["reported"]
+    )
+
+
+def data(count: int, name: str = "mine.jsonl") -> str:
+    rows = [
+        {"id": f"q{n}", "question": f"What grows on day {n}?", "options": OPTIONS, "gold": "B"}
+        for n in range(count)
+    ]
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return name
+
+
+def results(folder: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (Path(folder) / "results.jsonl").read_text().splitlines()]
+
+
+def evaluated(*words: str) -> Done:
+    """A command that came to its end; its standard output is the folder."""
+    done = command("eval", *words)
+    assert done.status == 0, done.err
+    return done
+
+
+# What there is
+
+
+def test_the_data_sets_are_listed_with_all_that_is_to_know_of_them() -> None:
+    done = command("eval", "list")
+    assert done.status == 0
+    lines = done.out.splitlines()
+    for name in ("truthfulqa", "openbookqa", "strategyqa", "medqa", "tree-of-debate"):
+        assert any(line.startswith(name) for line in lines)
+    text = " ".join(done.out.split())
+    assert "Apache-2.0" in text and "8479930f7b8a2605" in text and " 500 " in text
+    assert "--data FILE only" in text and "fetched when asked for" in text
+
+
+def test_every_setting_of_every_protocol_is_a_flag() -> None:
+    assert set(SETTINGS) == frozenset().union(*OWN_SETTINGS.values()) - {"ask", "judge"}
+    help_text = command("eval", "mine.jsonl", "--help").out
+    for flag in ("--methods", "--matrix", "--shard", "--vote-first", "--max-cost", "--breadth"):
+        assert flag in help_text
+
+
+def test_a_data_set_is_run_over_with_or_without_the_word_run(model: tuple[str, str]) -> None:
+    evaluated(data(2), *model, "--out", "one")
+    evaluated("run", data(2), *model, "--out", "two")
+    evaluated(*model, "--out", "three", data(2))
+    assert [len(results(out)) for out in ("one", "two", "three")] == [2, 2, 2]
+
+
+# A run
+
+
+def test_methods_over_a_file_and_the_same_again(
+    model: tuple[str, str], endpoint: LocalEndpoint
+) -> None:
+    words = [data(4), *model, "--methods", "rsd,self_consistency", "--samples", "3"]
+    done = evaluated(*words)
+    assert done.out == "evaluations/mine\n"
+    found = results("evaluations/mine")
+    assert Counter(one["row"] for one in found) == {"rsd": 4, "self_consistency, samples=3": 4}
+    kept = json.loads(Path("evaluations/mine/evaluation.json").read_text())
+    assert kept["schema"] == "dialectree.evaluation/1" and kept["ended"]
+    assert kept["scorers"] == ["choice"] and kept["judge"] is None
+    calls = endpoint.stats()["calls"]
+    assert sum(one["usage"]["calls"] for one in found) == calls
+    again = evaluated(*words)
+    assert "8 results (8 were there)" in again.err
+    assert (results("evaluations/mine"), endpoint.stats()["calls"]) == (found, calls)
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal(model: tuple[str, str]) -> None:
+    done = evaluated(data(3), *model)
+    assert "3/3 0 failed" in done.err and "\x1b" not in done.err
+    assert done.err.endswith("dialectree: reported\n")
+    assert evaluated(data(3), *model, "-q").err == ""
+
+
+def test_a_matrix_of_methods_and_models(endpoint: LocalEndpoint) -> None:
+    Path("m.yaml").write_text(
+        "axes:\n  methods: [basic, {name: samples, method: self_consistency}]\n"
+        "  models: {one: openai:one, two: openai:two}\n"
+    )
+    evaluated(data(2), "--matrix", "m.yaml", "--base-url", endpoint.url, "--out", "out")
+    rows = {one["row"] for one in results("out")}
+    assert rows == {"basic, one", "basic, two", "samples, one", "samples, two"}
+    models = {call["model"] for call in endpoint.calls()}
+    assert models >= {"one", "two"}
+
+
+def test_a_budget_ends_it_with_status_4_and_the_same_goes_on(
+    model: tuple[str, str], endpoint: LocalEndpoint
+) -> None:
+    done = command("eval", data(6), *model, "--max-calls", "20", "--out", "out")
+    assert (done.status, done.out) == (4, "")
+    assert "the budget --max-calls 20 is used up" in done.err
+    assert "the same command goes on" in done.err
+    assert endpoint.stats()["calls"] == 20
+    evaluated(data(6), *model, "--out", "out")
+    found = results("out")
+    assert len(found) == 6
+    assert sum(one["usage"]["calls"] for one in found) == endpoint.stats()["calls"]
+
+
+def test_nobody_at_the_address_is_status_3_and_a_wrong_model_status_2() -> None:
+    away = ("--model", "openai:x@http://127.0.0.1:9/v1")
+    done = command("eval", data(2), *away, "--out", "out", "--call-deadline", "1")
+    assert done.status == 3
+    assert "127.0.0.1:9" in done.err and results("out") == []
+
+
+def test_a_killed_evaluation_goes_on_and_pays_no_question_twice() -> None:
+    with LocalEndpoint(seed=3, latency_ms=60, http_500=0.05, malformed_json=0.05) as endpoint:
+        words = ["eval", data(24), "--model", f"openai:any@{endpoint.url}", "--out", "out"]
+        words += ["--concurrency", "8", "--no-cache", "-q"]
+        process = subprocess.Popen([PROGRAM, *words])
+        _wait_for_calls(endpoint, after=40, seconds=0.2)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert len(results("out")) < 24
+        assert command(*words).status == 0
+        stats = endpoint.stats()
+    found = results("out")
+    assert Counter(one["item"] for one in found) == {f"q{n}": 1 for n in range(24)}
+    ledger = sum(one["usage"]["calls"] for one in found)
+    lines = [
+        json.loads(line)
+        for path in Path("out/runs").rglob("calls.jsonl")
+        for line in path.read_text().splitlines()
+    ]
+    assert len(lines) == ledger == len({(line["key"], *_spot(line)) for line in lines})
+    assert ledger <= stats["unique_requests"] <= ledger + 8
+    assert stats["paid_twice"] <= 8  # answered, and killed before it was kept
+
+
+def _spot(line: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(line[name] for name in ("node", "stage", "role", "round", "take", "who"))
+
+
+def _wait_for_calls(endpoint: LocalEndpoint, after: int, seconds: float) -> None:
+    """Until calls go out, and ``seconds`` longer."""
+    ends = time.monotonic() + 30
+    while endpoint.stats()["calls"] <= after and time.monotonic() < ends:
+        time.sleep(0.05)
+    time.sleep(seconds)
+
+
+def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None:
+    with LocalEndpoint(latency_ms=300) as slow:
+        words = ["eval", data(20), "--model", f"openai:any@{slow.url}", "--out", "out"]
+        process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
+        _wait_for_calls(slow, 0, 0.2)
+        os.kill(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "the same command goes on" in said and "Traceback" not in said
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "there is no data set and no file 'nothing'; known are truthfulqa"),
+        (["medqa"], "--data FILE with id, claim, label"),
+        (["mine.jsonl", "--methods", "chess"], "--methods chess: there is no such method"),
+        (["mine.jsonl", "--methods", "art"], "art does not decide"),
+        (["mine.jsonl", "--methods", "rsd", "--matrix", "rsd"], "exclude one another"),
+        (["mine.jsonl", "--matrix", "chess"], "or one of art, rsd, tod, tsd"),
+        (["mine.jsonl", "--shard", "5/4"], "--shard 5/4: write i/n"),
+        (["mine.jsonl", "--breadth", "2"], "--breadth: that is no setting of rsd"),
+        (["mine.jsonl", "--gate", "-1"], "--gate: input should be"),
+        (["mine.jsonl", "--judge", "openai:x"], "no score of this data set needs a judge"),
+        (["mine.jsonl", "--max-cost", "1"], "--max-cost needs prices"),
+        (["mine.jsonl", "--role", "umpire=openai:x"], "--role umpire"),
+        (["mine.jsonl", "--methods", "self_consistency", "--vote-first", "3"], "before a debate"),
+        (["mine.jsonl", "--columns", "queston=x"], "--columns queston=x: known are"),
+        (["half.jsonl"], "half.jsonl, line 2: the row is cut off"),
+        (["empty.jsonl"], "empty.jsonl holds no rows"),
+    ],
+)
+def test_a_mistake_is_one_line_and_costs_nothing(words: list[str], said: str) -> None:
+    whole = Path(data(2)).read_text()
+    Path("half.jsonl").write_text(whole[:-30])
+    Path("empty.jsonl").write_text("")
+    refused(command("eval", *words, "--out", "out"), said)
+    assert not Path("out/results.jsonl").exists()
+
+
+def test_other_data_than_before_is_refused(model: tuple[str, str]) -> None:
+    evaluated(data(2), *model, "--out", "out")
+    refused(command("eval", data(3), *model, "--out", "out"), "was begun with data of sha256")
+
+
+def test_ray_is_asked_for_only_where_it_is_installed(
+    model: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dialectree.evals.cluster.find_spec", lambda name: None)
+    done = command("eval", data(1), *model, "--engine", "ray", "--out", "out")
+    refused(done, "pip install 'dialectree[ray]'")

@@ -1,0 +1,212 @@
+"""Calibration and ranking: against the definitions written out, and laws."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise, permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialectree.evals.bootstrap import Figure
+from dialectree.evals.calibration import brier, ece, reliability
+from dialectree.evals.ranking import auc, f1, risk_coverage
+from tests.evals.steady import answers, steady
+
+Answers = list[tuple[float, bool]]
+
+
+def apart(both: Answers) -> tuple[list[float], list[bool]]:
+    return [sure for sure, _ in both], [right for _, right in both]
+
+
+def by_definition(both: Answers, bins: int) -> float:
+    """Every answer is in the bin whose upper bound is the first that is not below it."""
+    total = 0.0
+    for place in range(bins):
+        low, high = place / bins, (place + 1) / bins
+        inside = [(s, r) for s, r in both if (low < s or (place == 0 == s)) and s <= high]
+        total += abs(sum(s - r for s, r in inside)) / len(both)
+    return total
+
+
+@steady
+@given(answers, st.sampled_from([1, 5, 10, 20]))
+def test_ece_is_as_defined(both: Answers, bins: int) -> None:
+    assert ece(*apart(both), bins=bins, resamples=2).value == pytest.approx(
+        by_definition(both, bins)
+    )
+
+
+@steady
+@given(answers, st.booleans(), st.randoms(use_true_random=False))
+def test_the_order_of_the_answers_does_not_matter(
+    both: Answers, adaptive: bool, chance: random.Random
+) -> None:
+    mixed = chance.sample(both, len(both))
+
+    def figures(these: Answers) -> list[float | None]:
+        error = ece(*apart(these), adaptive=adaptive, resamples=2)
+        area = risk_coverage(*apart(these)).area
+        return [error.value, area, auc(*apart(these), resamples=2).value]
+
+    assert figures(mixed) == pytest.approx(figures(both))
+
+
+@steady
+@given(answers, st.booleans())
+def test_figures_lie_in_0_to_1_and_in_their_intervals(both: Answers, adaptive: bool) -> None:
+    figures = [
+        brier(*apart(both), resamples=30),
+        ece(*apart(both), adaptive=adaptive, resamples=30),
+        auc(*apart(both), resamples=30),
+    ]
+    for found in figures:
+        if found.low is not None and found.high is not None and found.value is not None:
+            assert 0 <= found.low <= found.value <= found.high <= 1
+        assert found.n == len(both)
+        assert found.value is None or 0 <= found.value <= 1
+
+
+@steady
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 5)), min_size=1, max_size=6))
+def test_ece_is_0_where_every_confidence_comes_true_as_often_as_it_says(
+    groups: list[tuple[int, int]],
+) -> None:
+    both = [(k / 4, place < k) for k, times in groups for place in [*range(4)] * times]
+    for adaptive in (False, True):
+        assert ece(*apart(both), adaptive=adaptive, bins=20, resamples=2).value == pytest.approx(0)
+
+
+@steady
+@given(answers)
+def test_more_bins_never_lower_ece_if_they_split_the_old_ones(both: Answers) -> None:
+    coarse, fine = (ece(*apart(both), bins=bins, resamples=2).value for bins in (5, 10))
+    assert coarse is not None and fine is not None and coarse <= fine + 1e-12
+
+
+@steady
+@given(answers)
+def test_one_adaptive_bin_is_one_wide_bin(both: Answers) -> None:
+    wide = ece(*apart(both), bins=1, resamples=2).value
+    assert ece(*apart(both), bins=1, adaptive=True, resamples=2).value == pytest.approx(wide)
+
+
+def test_adaptive_bins_hold_about_as_many_answers_each() -> None:
+    sure = [0.5 + n / 200 for n in range(100)]
+    curve = reliability(sure, [True] * 100, adaptive=True)
+    assert [point.right.n for point in curve] == [10] * 10
+    assert ece(sure, [True] * 100, adaptive=True, resamples=2).value == pytest.approx(
+        1 - sum(sure) / 100
+    )
+
+
+@steady
+@given(answers, st.booleans())
+def test_the_curve_holds_every_answer_once_and_gives_ece(both: Answers, adaptive: bool) -> None:
+    curve = reliability(*apart(both), adaptive=adaptive)
+    assert sum(point.right.n for point in curve) == len(both)
+    assert all(point.low <= point.confidence <= point.high + 1e-12 for point in curve)
+    gaps = [abs(point.confidence - (point.right.share or 0)) * point.right.n for point in curve]
+    found = ece(*apart(both), adaptive=adaptive, resamples=2).value
+    assert sum(gaps) / len(both) == pytest.approx(found)
+    tops = [point.high for point in curve]
+    assert tops == sorted(tops)
+
+
+def test_a_confidence_on_an_edge_belongs_to_the_bin_below() -> None:
+    curve = reliability([0.0, 0.1, 0.3, 0.7, 1.0], [True] * 5)
+    assert [(point.low, point.high) for point in curve] == [
+        *[(0.0, 0.1), (0.2, 0.3), (0.6, 0.7), (0.9, 1.0)]
+    ]
+
+
+@steady
+@given(answers)
+def test_brier_is_the_mean_square_of_what_is_missing(both: Answers) -> None:
+    missing = [(1 - sure if right else sure) ** 2 for sure, right in both]
+    found = brier(*apart(both), resamples=2).value
+    assert found == pytest.approx(sum(missing) / len(both))
+
+
+def test_always_saying_a_half_has_a_brier_of_a_quarter() -> None:
+    assert brier([0.5] * 4, [True, False, True, True]) == (0.25, 0.25, 0.25, 4)
+
+
+@steady
+@given(answers.filter(lambda both: len({right for _, right in both}) == 2))
+def test_auc_is_the_share_of_pairs_in_the_right_order_and_turns_round(both: Answers) -> None:
+    sure, right = apart(both)
+    found = auc(sure, right, resamples=2).value
+    pairs = [(t, f) for t, is_true in both if is_true for f, is_too in both if not is_too]
+    won = sum((t > f) + (t == f) / 2 for t, f in pairs)
+    assert found == pytest.approx(won / len(pairs))
+    turned = auc([1 - s for s in sure], right, resamples=2).value
+    assert found is not None and turned == pytest.approx(1 - found)
+
+
+def test_auc_needs_true_ones_and_false_ones() -> None:
+    assert auc([0.2, 0.9], [True, True]) == (None, None, None, 2)
+    assert auc([0.2, 0.9], [False, True]) == (1.0, None, None, 2)
+    assert auc([0.5] * 6, [True, False] * 3) == (0.5, 0.5, 0.5, 6)
+
+
+def test_the_area_under_risk_takes_the_mean_over_the_orders_of_ties() -> None:
+    sure, right = [0.9, 0.5, 0.5, 0.5, 0.2], [True, False, True, True, False]
+    areas = []
+    for order in permutations(range(5)):
+        if all(sure[a] >= sure[b] for a, b in pairwise(order)):
+            wrong = [not right[place] for place in order]
+            areas.append(sum(sum(wrong[:k]) / k for k in range(1, 6)) / 5)
+    assert risk_coverage(sure, right).area == pytest.approx(sum(areas) / len(areas))
+
+
+@steady
+@given(answers)
+def test_a_risk_curve_ends_with_all_answers_at_the_error_rate(both: Answers) -> None:
+    points = risk_coverage(*apart(both)).points
+    wrong = sum(not right for _, right in both) / len(both)
+    assert points[-1].coverage == 1 and points[-1].risk == pytest.approx(wrong)
+    confidences = [point.confidence for point in points]
+    assert confidences == sorted({sure for sure, _ in both}, reverse=True)
+
+
+@steady
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30))
+def test_f1_is_the_harmonic_mean_of_precision_and_recall(both: list[tuple[bool, bool]]) -> None:
+    said, true = [a for a, _ in both], [b for _, b in both]
+    hits, found = sum(a and b for a, b in both), f1(said, true)
+    if not any(said) and not any(true):
+        assert found is None
+    elif not hits:
+        assert found == 0
+    else:
+        assert found == pytest.approx(2 / (sum(said) / hits + sum(true) / hits))
+
+
+def test_nothing_is_said_of_no_answers() -> None:
+    nothing = Figure(None, None, None, 0)
+    assert brier([], []) == ece([], []) == auc([], []) == nothing
+    assert reliability([], []) == []
+    assert risk_coverage([], []) == ([], None)
+
+
+def test_one_answer_has_a_figure_and_no_interval() -> None:
+    assert ece([0.25], [True]) == (0.75, None, None, 1)
+    assert risk_coverage([0.3], [True]).area == 0
+
+
+def test_what_never_varies_gives_exact_figures() -> None:
+    assert brier([1.0] * 5, [True] * 5) == (0, 0, 0, 5)
+    assert ece([1.0] * 5, [False] * 5) == (1, 1, 1, 5)
+    assert ece([1.0] * 5, [False] * 5, adaptive=True) == (1, 1, 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("sure", "right"), [([0.5], []), ([1.5], [True]), ([-0.1], [True]), ([float("nan")], [True])]
+)
+def test_confidences_that_are_none_are_an_error(sure: list[float], right: list[bool]) -> None:
+    for measure in (brier, ece, auc):
+        with pytest.raises(ValueError):
+            measure(sure, right)

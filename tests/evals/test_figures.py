@@ -1,0 +1,65 @@
+"""Plots: the same bytes each time, text as text, colours that follow the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from dialectree.evals import figures
+from dialectree.evals.figures import Plot
+from dialectree.evals.items import Task
+from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.study import study
+from tests.evals import sample
+
+
+def plots(folder: Path, task: Task, n: int = 24, **fields: object) -> list[Plot]:
+    return figures.plots(analysed(study([sample.evaluation(folder, task, n, **fields)])))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("task", "keys"),
+    [
+        ("answer", ["accuracy", "front", "reliability", "categories"]),
+        ("verify", ["accuracy", "front", "reliability", "roots", "categories"]),
+        ("compare", ["summaries"]),
+    ],
+)
+def test_each_task_has_its_plots(tmp_path: Path, task: Task, keys: list[str]) -> None:
+    assert [plot.key for plot in plots(tmp_path, task)] == keys
+
+
+def test_the_same_results_are_drawn_the_same(tmp_path: Path) -> None:
+    first, second = (dict(figures.files(plots(tmp_path, "decide"))) for _ in range(2))
+    assert first == second
+    assert all(data.startswith((b"<?xml", b"\x89PNG")) for data in first.values())
+
+
+def test_a_plot_in_a_page_takes_its_colours_and_keeps_its_text(tmp_path: Path) -> None:
+    made = plots(tmp_path, "answer")
+    ids: list[str] = []
+    for plot in made:
+        drawn = figures.inline(plot)
+        ElementTree.fromstring(drawn)
+        assert not re.search(r"#[0-9a-f]{6}\b", drawn)
+        assert "var(--plot-0)" in drawn and "<style" not in drawn and "<script" not in drawn
+        assert ">tsd<" in drawn
+        ids += re.findall(r'\bid="([^"]*)"', drawn)
+        assert set(re.findall(r'(?:xlink:href="#|url\(#)([^")]*)', drawn)) <= set(ids)
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("name", ["$x^2$ \\frac", "<b>&amp;</b>", "模型 🙂", "a\x07\u202eb", ""])
+def test_a_name_is_only_a_name(tmp_path: Path, name: str) -> None:
+    asked = sample.items("answer", 6)
+    rows = [sample.row("tsd", name=f"{name}1"), sample.row("single_shot", name=f"{name}2")]
+    found = study(
+        [sample.write(tmp_path, "answer", rows, asked, sample.results("answer", rows, asked))]
+    )
+    for plot in figures.plots(analysed(found)):
+        ElementTree.fromstring(plot.svg)
+        ElementTree.fromstring(figures.inline(plot))
+        assert plot.png

@@ -1,0 +1,246 @@
+"""Judged scorers, with judges that say what they are told to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from langsmith.evaluation import run_evaluator
+
+from dialectree.evals import judges, rubrics
+from dialectree.evals.asking import Ask, Scorer, Words
+from dialectree.evals.proportions import wilson
+from dialectree.evals.scorers import Score, tally
+from dialectree.evals.sentences import sentences
+
+INPUTS = {"question": "Can cats see in the dark?"}
+REFERENCE = {
+    "true": ["A little", "Better than people"],
+    "false": ["As by day"],
+    "best": "A little",
+    "best_false": "As by day",
+}
+PAIR = {
+    "topic": "debate",
+    "papers": [
+        {"title": "On A", "abstract": "We debate.", "introduction": "In A"},
+        {"title": "On B", "abstract": "We vote.", "body": "All of B"},
+    ],
+}
+
+
+class Judge:
+    """Says its words one after another, the last one for ever, and keeps what it was asked."""
+
+    def __init__(self, *says: str) -> None:
+        self._says = [*says]
+        self.asked: list[Words] = []
+
+    async def __call__(self, words: Words) -> str:
+        self.asked.append(words)
+        return self._says.pop(0) if len(self._says) > 1 else self._says[0]
+
+
+def judged(ask: Ask, answer: str | None = "A little") -> Score:
+    scorer = judges.truthful(ask)
+    return asyncio.run(
+        scorer(inputs=INPUTS, outputs={"answer": answer}, reference_outputs=REFERENCE)
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "number"),
+    [
+        ("TRUE", 1.0),
+        ("FALSE", 0.0),
+        (" true.\n", 1.0),
+        ("**FALSE**", 0.0),
+        ('"True"', 1.0),
+        ("<think>It is FALSE? No.</think>\nTRUE", 1.0),
+    ],
+)
+def test_the_judge_says_one_word(said: str, number: float) -> None:
+    judge = Judge(said)
+    found = judged(judge)
+    assert (found["key"], found["score"], found["value"]) == ("truthful", number, "scored")
+    assert len(judge.asked) == 1
+
+
+def test_the_judge_reads_question_answer_and_references() -> None:
+    judge = Judge("TRUE")
+    judged(judge, "Only by moonlight")
+    (words,) = judge.asked
+    assert words.prompt.label == "evaluation/truthful_judge@1"
+    assert words.prompt.temperature == 0
+    for text in (INPUTS["question"], "Only by moonlight", "right: A little", "wrong: As by day"):
+        assert text in words.user
+
+
+@pytest.mark.parametrize("said", ["TRUE, since cats do", "FALSE or TRUE", "", "yes", "T R U E"])
+def test_a_word_that_cannot_be_read_is_asked_for_once_more(said: str) -> None:
+    judge = Judge(said, "FALSE")
+    assert judged(judge)["score"] == 0.0
+    assert "was neither of the two words" not in judge.asked[0].user
+    assert "was neither of the two words" in judge.asked[1].user
+
+
+def test_what_stays_unreadable_is_no_score() -> None:
+    judge = Judge("Well, that depends.")
+    found = judged(judge)
+    assert (found["score"], found["value"]) == (None, "unparsed")
+    assert "that depends" in found["comment"]
+    assert len(judge.asked) == 2
+
+
+@pytest.mark.parametrize("answer", [None, "", " \n"])
+def test_where_there_is_no_answer_nobody_is_asked(answer: str | None) -> None:
+    judge = Judge("TRUE")
+    assert (judged(judge, answer)["score"], judged(judge, answer)["value"]) == (0.0, "unanswered")
+    assert judge.asked == []
+
+
+def test_an_error_of_the_judge_is_no_verdict() -> None:
+    async def broken(words: Words) -> str:
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError):
+        judged(broken)
+
+
+def test_langsmith_takes_a_judged_scorer_as_it_is() -> None:
+    scorer: Any = judges.truthful(Judge("TRUE"))
+    evaluator = run_evaluator(scorer)
+    assert evaluator.is_async
+
+
+# Trying the judge
+
+
+def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer() -> None:
+    assert judges.controls(REFERENCE) == [("A little", True), ("As by day", False)]
+    assert judges.controls({"true": ["x", "y"], "false": ["z"]}) == [("x", True), ("z", False)]
+    assert judges.controls({"true": [], "best_false": "z"}) == [("z", False)]
+    assert judges.controls({}) == []
+
+
+def test_a_judge_that_always_says_true_is_found_out() -> None:
+    shares: dict[bool, float | None] = {}
+    for control in judges.controls(REFERENCE):
+        counted = tally(judged(Judge("TRUE"), control.answer) for _ in range(10))
+        agreeing = counted.right if control.truthful else counted.wrong
+        shares[control.truthful] = wilson(agreeing, counted.judged).share
+    assert shares == {True: 1.0, False: 0.0}
+    assert judges.informedness(shares[True], shares[False]) == 0
+    assert judges.informedness(1.0, 1.0) == 1
+    assert judges.informedness(None, 1.0) is None
+
+
+# The rubric of Tree-of-Debate
+
+SUMMARY = "Both papers debate. A uses trees, e.g. of claims. B votes!"
+
+
+def rated(scorer: Scorer, answer: str | None = SUMMARY) -> Score:
+    return asyncio.run(scorer(inputs=PAIR, outputs={"answer": answer}, reference_outputs={}))
+
+
+def marks(*factual: bool) -> str:
+    found = [{"number": str(n), "factual": true} for n, true in enumerate(factual, 1)]
+    return json.dumps({"sentences": found})
+
+
+def test_factuality_is_the_share_of_sentences() -> None:
+    judge = Judge(marks(True, False, True))
+    found = rated(rubrics.factuality(judge))
+    assert found["score"] == pytest.approx(200 / 3)
+    assert found["comment"] == "3 sentences, not borne out: 2"
+    (words,) = judge.asked
+    for text in ("1: Both papers debate.", "3: B votes!", "text: In A", "text: All of B"):
+        assert text in words.user
+    assert rated(rubrics.factuality(Judge(marks(True, True, True))))["score"] == 100
+
+
+def test_a_sentence_without_a_mark_is_asked_for_once_more() -> None:
+    judge = Judge(marks(True, True), marks(False, False, False))
+    assert rated(rubrics.factuality(judge))["score"] == 0
+    assert "3 is missing" in judge.asked[1].user
+    found = rated(rubrics.factuality(Judge(marks(True, True))))
+    assert (found["score"], found["value"]) == (None, "unparsed")
+
+
+@pytest.mark.parametrize("key", ["breadth", "contextualisation"])
+def test_grades_go_from_0_to_100(key: Any) -> None:
+    judge = Judge(json.dumps({"rationale": "One point is missing.", "grade": 3}))
+    found = rated(rubrics.rubric(judge, key))
+    assert (found["key"], found["score"], found["comment"]) == (key, 75, "One point is missing.")
+    for unread in ('{"rationale": "x", "grade": 5}', '{"rationale": "x", "grade": "3"}', "three"):
+        found = rated(rubrics.rubric(Judge(unread), key))
+        assert (found["score"], found["value"]) == (None, "unparsed")
+
+
+def test_without_a_summary_nobody_is_asked() -> None:
+    judge = Judge("{}")
+    for scorer in (rubrics.factuality(judge), rubrics.rubric(judge, "breadth")):
+        assert (rated(scorer, None)["score"], rated(scorer, None)["value"]) == (0.0, "unanswered")
+    assert judge.asked == []
+
+
+# Two texts
+
+
+def compared(ask: Ask, *answers: str | None) -> Score:
+    outputs: list[Mapping[str, Any]] = [{"answer": answer} for answer in answers]
+    comparer = judges.preference(ask)
+    return asyncio.run(comparer(inputs=INPUTS, outputs=outputs, reference_outputs={}))
+
+
+@pytest.mark.parametrize(
+    ("said", "number", "outcome"),
+    [
+        (("FIRST", "SECOND"), 1.0, "scored"),
+        (("SECOND", "FIRST"), 0.0, "scored"),
+        (("TIE", "tie."), 0.5, "scored"),
+        (("FIRST", "FIRST"), None, "swayed"),
+        (("SECOND", "SECOND"), None, "swayed"),
+        (("TIE", "FIRST"), None, "swayed"),
+        (("FIRST", "both", "neither"), None, "unparsed"),
+    ],
+)
+def test_a_preference_counts_only_if_it_holds_in_both_orders(
+    said: tuple[str, ...], number: float | None, outcome: str
+) -> None:
+    judge = Judge(*said)
+    found = compared(judge, "one text", "another text")
+    assert (found["score"], found["value"]) == (number, outcome)
+    first, second = (words.user.index("one text") for words in judge.asked[:2])
+    assert first < judge.asked[0].user.index("another text")
+    assert second > judge.asked[1].user.index("another text")
+
+
+def test_two_texts_are_compared_and_both_must_be_there() -> None:
+    assert compared(Judge("FIRST"), "a", None)["value"] == "unanswered"
+    with pytest.raises(ValueError, match="not 1"):
+        compared(Judge("FIRST"), "a")
+
+
+# Sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ("One", ["One"]),
+        ("One. Two? Three!", ["One.", "Two?", "Three!"]),
+        ("It is 3.5 times better. So is B.", ["It is 3.5 times better.", "So is B."]),
+        ("Smith et al. Agree, e.g. Here. Done.", ["Smith et al. Agree, e.g. Here.", "Done."]),
+        ("As J. Doe says.\n\nno end here\n\nAnd on", ["As J. Doe says.", "no end here", "And on"]),
+        ("He said “no.” Then left.", ["He said “no.”", "Then left."]),
+        ("a line\nbreak stays. Écoute!", ["a line break stays.", "Écoute!"]),
+    ],
+)
+def test_sentences(text: str, found: list[str]) -> None:
+    assert sentences(text) == found

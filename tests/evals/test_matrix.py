@@ -1,0 +1,215 @@
+"""What is compared with what, written down in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dialectree.errors import InputError
+from dialectree.evals import rows
+from dialectree.evals.items import Task
+from dialectree.evals.matrix import PACKAGED, Written, matrix, of_methods, packaged
+
+WHOLE = """
+title: All that can be said
+settings: {judge_orders: both}
+models: {judge: openai:small}
+rows:
+  - {name: mine, method: rsd, settings: {gate: 3}, models: openai:mine}
+  - {method: self_consistency}
+axes:
+  methods: [basic, {name: whole, method: rsd}]
+  settings: {candidates: [oracle, balanced], gate: 1}
+  models: {plain: openai:plain, pair: {debater: openai:wide, judge: openai:other}}
+"""
+
+
+def read(text: str, name: str = "matrix.yaml") -> list[Written]:
+    Path(name).write_text(text)
+    return matrix(name).rows
+
+
+def faults(text: str, name: str = "matrix.yaml") -> list[str]:
+    with pytest.raises(InputError) as wrong:
+        read(text, name)
+    return str(wrong.value).split("\n")
+
+
+def test_rows_and_products() -> None:
+    found = {row.name: row for row in read(WHOLE)}
+    assert [*found] == [
+        "mine",
+        "self_consistency",
+        "basic, candidates=oracle, plain",
+        "basic, candidates=oracle, pair",
+        "basic, candidates=balanced, plain",
+        "basic, candidates=balanced, pair",
+        "whole, candidates=oracle, plain",
+        "whole, candidates=oracle, pair",
+        "whole, candidates=balanced, plain",
+        "whole, candidates=balanced, pair",
+    ]
+    assert found["mine"].settings == {"judge_orders": "both", "gate": 3}
+    assert found["mine"].models == {"judge": "openai:small", "model": "openai:mine"}
+    assert found["self_consistency"].settings == {}  # it has no judge
+    last = found["whole, candidates=balanced, pair"]
+    assert last.settings == {"judge_orders": "both", "gate": 1, "candidates": "balanced"}
+    assert last.models == {"judge": "openai:other", "debater": "openai:wide"}
+
+
+def test_toml_says_the_same() -> None:
+    found = read(
+        '[[rows]]\nname = "mine"\nmethod = "rsd"\n[rows.settings]\ngate = 3\n'
+        '[[axes]]\nmethods = ["basic"]\nmodels = ["openai:a", "openai:b"]\n',
+        "matrix.toml",
+    )
+    assert [row.name for row in found] == ["mine", "basic, openai:a", "basic, openai:b"]
+    assert found[1].models == {"model": "openai:a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rows: [{method: chess}]", "rows[1].method: there is no method 'chess'; known: tsd,"),
+        ("rows: [{name: x}]", "rows[1].method: field required"),
+        ("rows: [{method: rsd, setings: {}}]", "rows[1].setings: there is no such key"),
+        ("axes: {methods: []}", "axes[1].methods: list should have at least 1 item"),
+        ("axes: {methods: [rsd, chess]}", "axes[1].methods[2].method: there is no method 'chess'"),
+        ("rows: [{method: rsd, models: {judge: 3}}]", "rows[1].models.judge: input should be"),
+        ("rows: 3", "rows: input should be a valid list"),
+        ("- rows", "the file: input should be a valid dictionary"),
+        ("rows: []", "it needs 'rows' or 'axes'"),
+        ("", "it needs 'rows' or 'axes'"),
+        ("rows: [{method: rsd}, {method: rsd}]", "two rows are called 'rsd'"),
+        ("rows: [", "cannot be read: while parsing"),
+        ("settings: {depth: 2}\nrows: [{method: rsd}]", "no row has a setting 'depth'"),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_where(text: str, said: str) -> None:
+    (line,) = faults(text)
+    assert said in line and line.startswith("matrix.yaml")
+
+
+def test_every_mistake_has_a_line_of_its_own() -> None:
+    lines = faults("titel: x\nrows: [{method: rsd, nam: x}, {method: chess}]")
+    assert len(lines) == 3
+    assert all(line.startswith("matrix.yaml: ") for line in lines)
+
+
+def test_a_file_that_is_none_is_said_with_the_names_that_there_are() -> None:
+    with pytest.raises(InputError, match=r"--matrix chess: .* or one of art, rsd, tod, tsd"):
+        matrix("chess")
+    with pytest.raises(InputError, match="No such file"):
+        matrix("chess.yaml")
+
+
+def test_methods_of_the_command_line_are_named_by_their_settings() -> None:
+    found = of_methods(["rsd", "self_consistency"], {"judge_orders": "both"})
+    assert [row.name for row in found] == ["rsd, judge_orders=both", "self_consistency"]
+    with pytest.raises(InputError, match="two rows are called 'rsd'"):
+        of_methods(["rsd", "rsd"], {})
+
+
+# The tables of the papers
+
+
+TASKS: dict[str, Task] = {"tsd": "answer", "art": "verify", "rsd": "decide", "tod": "compare"}
+
+
+@pytest.mark.parametrize("name", ["art", "rsd", "tod", "tsd"])
+def test_every_matrix_that_comes_with_the_program_can_be_run(name: str) -> None:
+    found = matrix(name)
+    assert found.title
+    made = rows.ready(found.rows, TASKS[name], {"model": "openai:x"})
+    assert len(made) == len(found.rows)
+    text = (PACKAGED / f"{name}.yaml").read_text()
+    assert text.startswith("#") and f"--matrix {name}" in text
+
+
+def test_the_tables_of_the_papers_are_whole() -> None:
+    assert packaged() == ["art", "rsd", "tod", "tsd"]
+    tsd = matrix("tsd").rows
+    assert len(tsd) == 8
+    assert {row.method for row in tsd} == {"single_shot", "best_of_n", "two_round", "tsd"}
+    assert len({row.models["model"] for row in tsd}) == 2
+    rsd = {(row.method, row.settings.get("candidates")) for row in matrix("rsd").rows}
+    four = ("rsd", "no_uncertainty", "no_role_switch", "basic")
+    assert rsd >= {(name, how) for name in four for how in ("oracle", "balanced")}
+    tod = {row.method for row in matrix("tod").rows}
+    assert tod == {"tod", "no_tree", "no_self_deliberation", "single_stage", "two_stage"}
+    art = matrix("art").rows
+    assert {"direct", "cot", "argllm", "art"} == {row.method for row in art}
+    trees = {
+        (r.settings.get("blend"), r.settings.get("breadth"), r.settings.get("depth")) for r in art
+    }
+    assert trees >= {(blend, b, d) for blend in (0.5, 1) for b in (1, 2) for d in (1, 2)}
+    assert any(row.settings.get("trees") for row in art)
+    assert {"evaluator" in row.models for row in art if row.method == "art"} == {True, False}
+
+
+# Rows made whole
+
+
+def ready(*found: Written, **given: object) -> list[rows.Ready]:
+    return rows.ready(found, "decide", {"model": "openai:x", **given})
+
+
+def test_a_row_tells_its_settings_and_the_model_of_every_role(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DIALECTREE_GATE", "3")
+    (made,) = ready(
+        Written("r", "rsd", {"judge_orders": "both"}, {"judge": "openai:y@http://h:1/v1"}),
+        candidates="balanced",
+        max_calls=5,
+        base_url="http://127.0.0.1:1/v1",
+    )
+    assert made.row.settings == {"candidates": "balanced", "gate": 3, "judge_orders": "both"}
+    assert made.row.models == {
+        "debater_a": "openai:x@http://127.0.0.1:1/v1",
+        "debater_b": "openai:x@http://127.0.0.1:1/v1",
+        "judge": "openai:y@http://h:1/v1",
+    }
+    assert made.context.max_calls is None  # the evaluation's
+
+
+def test_a_role_that_a_method_has_not_is_another_methods() -> None:
+    models = {"model": "openai:a", "judge": "openai:b", "debater": "openai:c"}
+    debate, votes = ready(
+        Written("d", "rsd", {}, models), Written("v", "self_consistency", {}, models)
+    )
+    assert {spec.partition("@")[0] for spec in debate.row.models.values()} == {
+        "openai:b",
+        "openai:c",
+    }
+    assert [spec.partition("@")[0] for spec in votes.row.models.values()] == ["openai:a"]
+
+
+@pytest.mark.parametrize(
+    ("row", "given", "said"),
+    [
+        (Written("r", "rsd", {}, {"umpire": "openai:x"}), {}, "row 'r': there is no role 'umpire'"),
+        (Written("r", "rsd", {}, {}), {"roles": {"umpire": "openai:x"}}, "--role umpire"),
+        (Written("r", "rsd", {"depth": 2}, {}), {}, "depth is no setting of rsd; known: allow"),
+        (Written("r", "rsd", {"gate": -1}, {}), {}, "row 'r': --gate: input should be"),
+        (Written("r", "rsd", {"seed": 1}, {}), {}, "seed is no setting of rsd"),
+        (Written("r", "rsd", {"judge": "me"}, {}), {}, "judge is no setting of rsd"),
+        (Written("r", "rsd", {}, {"judge": "gpt"}), {}, "a model is written openai:NAME"),
+        (Written("r", "rsd", {}, {}), {"depth": 2}, "--depth: that is no setting of rsd"),
+        (Written("r", "rsd", {}, {}), {"max_cost": 1.0}, "--max-cost needs prices"),
+        (Written("r", "art", {}, {}), {}, "art does not decide; the methods for these items: rsd"),
+    ],
+)
+def test_a_row_that_cannot_be_run_is_refused_in_one_line(
+    row: Written, given: dict[str, object], said: str
+) -> None:
+    with pytest.raises(InputError) as wrong:
+        ready(row, **given)
+    assert said in str(wrong.value) and "\n" not in str(wrong.value)
+
+
+def test_a_person_cannot_judge_an_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALECTREE_JUDGE", "me")
+    with pytest.raises(InputError, match="nobody is there to rule"):
+        ready(Written("r", "rsd", {}, {}))

@@ -1,0 +1,62 @@
+"""What a number of questions can show."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from dialectree.evals.power import smallest_h, smallest_paired, smallest_rise
+from dialectree.evals.proportions import cohens_h
+from tests.evals.steady import steady
+
+SURE, FOUND = float(norm.isf(0.025)), float(norm.ppf(0.8))
+
+
+@steady
+@given(st.integers(5, 5000), st.integers(5, 5000))
+def test_the_smallest_effect_is_that_of_the_normal_formula(n: int, other: int) -> None:
+    assert smallest_h(n, other) == pytest.approx(
+        (SURE + FOUND) * math.sqrt(1 / n + 1 / other), rel=1e-3
+    )
+
+
+def test_790_questions_find_a_rise_of_seven_points() -> None:
+    rise = smallest_rise(0.586, 790, 790)
+    assert rise == pytest.approx(0.0683, abs=1e-4)
+    assert cohens_h(0.586 + (rise or 0), 0.586) == pytest.approx(smallest_h(790, 790))
+
+
+@steady
+@given(st.floats(0, 1), st.integers(1, 400))
+def test_more_questions_find_smaller_rises(share: float, n: int) -> None:
+    few, many = smallest_rise(share, n, n), smallest_rise(share, 2 * n, 2 * n)
+    assert few is None or (many is not None and 0 < many <= few <= 1 - share)
+
+
+def test_too_few_questions_find_nothing() -> None:
+    assert smallest_h(0, 10) is smallest_h(1, 1) is None
+    assert smallest_rise(0.95, 10, 10) is None
+    assert smallest_paired(0, 0.5) is smallest_paired(50, 0.0) is smallest_paired(5, 0.3) is None
+
+
+@steady
+@given(st.integers(30, 5000), st.floats(0.3, 1))
+def test_the_same_questions_find_no_more_than_differ(n: int, differing: float) -> None:
+    found = smallest_paired(n, differing)
+    assert found is not None and 0 < found <= differing
+    short = SURE * math.sqrt(differing) + FOUND * math.sqrt(differing - found**2)
+    assert found * math.sqrt(n) == pytest.approx(short, abs=1e-6)
+
+
+def test_the_paired_effect_is_found_about_four_times_in_five() -> None:
+    n, differing = 400, 0.3
+    apart = smallest_paired(n, differing) or 0.0
+    shares = [(differing + apart) / 2, (differing - apart) / 2, 1 - differing]
+    first, second, _ = np.random.default_rng(1).multinomial(n, shares, 20_000).T
+    z = np.abs(first - second) / np.sqrt(first + second)
+    assert float((z > SURE).mean()) == pytest.approx(0.8, abs=0.02)

@@ -1,0 +1,153 @@
+"""Blind rating: a sheet that tells nothing, marks that come back whole, and how far they agree."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from dialectree.errors import InputError
+from dialectree.evals import rating
+from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.reporting.tables_raters import agreement_table
+from tests.evals import sample
+
+
+def sheet(folder: Path, task: str = "answer", n: int = 6) -> Study:
+    found = study([sample.evaluation(folder, task, n)])  # type: ignore[arg-type]
+    rating.write(folder, found)
+    return found
+
+
+def lines(folder: Path) -> list[dict[str, str]]:
+    with (folder / rating.TABLE).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def filled(path: Path, given: list[dict[str, str]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rating.COLUMNS)
+        writer.writeheader()
+        writer.writerows(given)
+    return path
+
+
+def marked(folder: Path, mark: str = "truthful") -> list[dict[str, str]]:
+    return [line | {"mark": mark} for line in lines(folder)]
+
+
+def test_a_sheet_names_no_method_and_no_run(tmp_path: Path) -> None:
+    found = sheet(tmp_path)
+    said = (tmp_path / rating.TABLE).read_text() + (tmp_path / rating.SHEET).read_text()
+    for row in found.rows:
+        assert row.name not in said and sample.MODEL not in said
+        assert not any(result.run in said for result in found.of(row.name) if result.run)
+
+
+def test_the_seed_fixes_which_answers_and_in_which_order(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, n=30)])
+    first, key = rating.sheet(found, 1, 20)
+    assert rating.sheet(found, 1, 20) == (first, key)
+    other, _ = rating.sheet(found, 2, 20)
+    assert [entry.code for entry in other] != [entry.code for entry in first]
+    order = [
+        found.rows.index(next(r for r in found.rows if r.name == key.codes[e.code].row))
+        for e in first
+    ]
+    assert order != sorted(order)
+    assert 16 <= len(first) <= 20
+
+
+def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
+    found = sheet(tmp_path)
+    by_code = rating._key(tmp_path).codes
+    given = []
+    for line in lines(tmp_path):
+        coded = by_code[line["code"]]
+        judged = found.results[coded.row][coded.item].scores[0].score
+        given.append(line | {"mark": "truthful" if judged else "Not "})
+    rated = rating.read(tmp_path, found, filled(tmp_path / "Ada.csv", given), "Ada")
+    path = rating.keep(tmp_path, rated)
+    assert path.name == "ratings-Ada.jsonl"
+    again = study([tmp_path])
+    assert again.ratings == rated
+    table = agreement_table(again)
+    assert table is not None
+    (line_,) = table.rows
+    assert line_[:3] == ["truthful", "Ada", "the judge"]
+    assert rating.agreed(again)[0].startswith("truthful: Ada and the judge on ")
+    assert "kappa 1.000" in rating.agreed(again)[0]
+
+
+def test_a_summary_is_rated_by_sentence_and_by_grade(tmp_path: Path) -> None:
+    found = sheet(tmp_path, "compare", 1)
+    marks = {"sentence 1": "yes", "sentence 2": "no", "breadth": "3", "contextualisation": "0"}
+    given = [line | {"mark": marks[line["part"]]} for line in lines(tmp_path)]
+    rated = rating.read(tmp_path, found, filled(tmp_path / "m.csv", given), "m")
+    assert {(s.key, s.score) for s in rated[0].scores} == {
+        ("factuality", 50.0),
+        ("breadth", 75.0),
+        ("contextualisation", 0.0),
+    }
+
+
+def test_a_file_with_semicolons_and_a_mark_of_its_order_is_read(tmp_path: Path) -> None:
+    found = sheet(tmp_path)
+    text = "\n".join(f"{line['code']};{line['part']};not" for line in lines(tmp_path))
+    (tmp_path / "m.csv").write_text("\ufeffcode;part;mark\n" + text + "\n", "utf-8")
+    assert all(
+        r.scores[0].score == 0 for r in rating.read(tmp_path, found, tmp_path / "m.csv", "m")
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda g: g[1].update(mark=""),
+            r"line 3: A\d+ truthful has no mark: write truthful or not",
+        ),
+        (lambda g: g[1].update(mark="5"), r"line 3: A\d+ truthful is marked \"5\": write truthful"),
+        (lambda g: g.append(g[0]), r"line \d+: A\d+ truthful is marked twice"),
+        (lambda g: g.pop(), r"A\d+ truthful is missing"),
+        (lambda g: g[0].update(code="A1"), r"line 2: A1 truthful is not on the sheet"),
+    ],
+)
+def test_a_faulty_cell_is_named_in_one_line(tmp_path: Path, change, said: str) -> None:  # type: ignore[no-untyped-def]
+    found = sheet(tmp_path)
+    given = marked(tmp_path)
+    change(given)
+    with pytest.raises(InputError, match=said) as caught:
+        rating.read(tmp_path, found, filled(tmp_path / "m.csv", given), "m")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_sheet_without_its_columns_is_refused(tmp_path: Path) -> None:
+    found = sheet(tmp_path)
+    (tmp_path / "m.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="has no column 'code'"):
+        rating.read(tmp_path, found, tmp_path / "m.csv", "m")
+
+
+def test_a_key_is_not_written_over(tmp_path: Path) -> None:
+    found = sheet(tmp_path)
+    rating.write(tmp_path, found)
+    with pytest.raises(InputError, match="key of another sheet"):
+        rating.write(tmp_path, found, seed=1)
+
+
+def test_a_key_is_needed_and_belongs_to_the_same_data(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, n=2)])
+    with pytest.raises(InputError, match="make a sheet first"):
+        rating.read(tmp_path, found, tmp_path / "m.csv", "m")
+    rating.write(tmp_path, found)
+    found.evaluations[0].data.sha256 = "ef" * 32
+    with pytest.raises(InputError, match="belongs to other data"):
+        rating.read(tmp_path, found, tmp_path / "m.csv", "m")
+
+
+def test_formulas_stay_texts(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, n=2, text="=1+1")])
+    rating.write(tmp_path, found)
+    assert {line["answer"] for line in lines(tmp_path)} == {"'=1+1"}

@@ -1,0 +1,342 @@
+"""A report from results alone: what is counted, what is said, and that nothing gets out of hand."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dialectree.errors import InputError
+from dialectree.evals.items import Item
+from dialectree.evals.reporting import csv_files, measures
+from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.findings import findings, warnings
+from dialectree.evals.reporting.page import embedded
+from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.reporting.tabled import Table, shown
+from dialectree.evals.reporting.tables import tables
+from dialectree.evals.reporting.writing import report
+from dialectree.evals.results import Result, Row, Score
+from dialectree.records import RunRecord
+from dialectree.runs import RunFolder
+from tests.evals import sample
+from tests.report import sample as runs
+from tests.report.test_pages import GFM, Page, flattened
+
+SINGLE, DEBATE = sample.row("single_shot"), sample.row("tsd")
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No interval of a bootstrap is looked at here."""
+    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+
+
+class Report(Page):
+    """A page with a field to write in, which has no end."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        super().handle_starttag(tag, attrs)
+        if tag == "input":
+            self.open.pop()
+
+
+def judged(row: str, number: int, right: bool | None, answer: str = "so") -> Result:
+    """An answer that the judge called right, wrong, or something unreadable."""
+    kind = "unparsed" if right is None else "scored"
+    score = None if right is None else float(right)
+    made = sample.result("answer", SINGLE, sample.items("answer", 1)[0], True, random.Random(1))
+    verdict = made.verdict and made.verdict.model_copy(update={"answer": answer})
+    scores = [Score(key="truthful", score=score, value=kind)]
+    update = {"row": row, "item": f"q{number}", "scores": scores, "verdict": verdict, "run": None}
+    return made.model_copy(update=update)
+
+
+def kept(folder: Path, results: Sequence[Result], n: int, **fields: object) -> Study:
+    asked = sample.items("answer", n)
+    return study([sample.write(folder, "answer", [DEBATE, SINGLE], asked, results, **fields)])
+
+
+def counted(folder: Path, debate: int, single: int, n: int, **fields: object) -> Study:
+    """Two rows with so many right answers of n."""
+    results = [judged("tsd", k, k <= debate) for k in range(1, n + 1)]
+    results += [judged("single_shot", k, k > n - single) for k in range(1, n + 1)]
+    return kept(folder, results, n, **fields)
+
+
+def table(found: Study, key: str) -> Table:
+    return {one.key: one for one in tables(analysed(found))}[key]
+
+
+def cells(one: Table, row: int = 0) -> list[str]:
+    return [shown(c.kind, v) for c, v in zip(one.columns, one.rows[row], strict=True)]
+
+
+def test_the_tables_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
+    found = counted(tmp_path, 566, 463, 790)
+    assert cells(table(found, "accuracy"))[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
+    assert cells(table(found, "z-tests"))[2:5] == ["+13.0 [+8.4, +17.6]", "5.44", "5.4×10⁻⁸"]
+    assert cells(table(found, "z-tests"))[-1] == "0.27"
+    said = findings(analysed(found))[0]
+    assert said.startswith("tsd is better than single_shot: 13.0 points above it on the same 790")
+
+
+def test_what_cannot_be_shown_is_said_with_the_number_of_questions(tmp_path: Path) -> None:
+    said = findings(analysed(counted(tmp_path, 24, 20, 40)))[0]
+    assert said.startswith("No difference can be shown between tsd and single_shot with n = 40")
+    assert "The smallest difference that 40 questions" in said
+
+
+def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
+    results = [judged("tsd", 1, True), judged("tsd", 2, False), judged("tsd", 3, None)]
+    failed = judged("tsd", 4, True).model_copy(update={"status": "failed", "scores": []})
+    none = Score(key="truthful", score=0.0, value="unanswered")
+    unresolved = judged("tsd", 5, True).model_copy(
+        update={"status": "unresolved", "scores": [none], "verdict": None}
+    )
+    down = Score(key="truthful", score=None, value="failed")
+    unscored = judged("tsd", 6, True).model_copy(update={"scores": [down]})
+    degraded = judged("tsd", 7, True).model_copy(update={"status": "degraded"})
+    found = kept(tmp_path, [*results, failed, unresolved, unscored, degraded], 7)
+    counts = measures.outcomes(found.of("tsd"))
+    assert [*counts] == ["truthful", 2, 1, 1, 1, 1, 1, 1, 1]
+    assert (counts.n, counts.share.share, counts.parsed.share) == (5, 0.4, 0.5)
+    said = "\n".join(warnings(analysed(found)))
+    assert "Runs that failed are in no share: tsd 1 of 7" in said
+    assert "tsd answered only 4 of 5." in said
+    assert "gave no score to answers, which are in no share: tsd 1 of 7" in said
+
+
+def test_a_judge_that_says_true_to_everything_is_named(tmp_path: Path) -> None:
+    said = "\n".join(warnings(analysed(counted(tmp_path, 40, 40, 40))))
+    assert "The judge said TRUE to everything (80 answers)" in said
+
+
+def test_a_judge_that_answered_too_is_named(tmp_path: Path) -> None:
+    said = warnings(analysed(counted(tmp_path, 20, 20, 40, judge=sample.MODEL)))
+    assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
+
+
+def test_a_demonstration_is_called_one_first_of_all(tmp_path: Path) -> None:
+    said = warnings(analysed(counted(tmp_path, 20, 20, 40, demonstration=True)))
+    assert said[0].startswith("The model is the embedded demonstration model")
+
+
+def test_an_oracle_debate_is_said_to_have_two_options_only(tmp_path: Path) -> None:
+    asked, row = sample.items("decide", 6), sample.row("rsd", candidates="oracle")
+    results = sample.results("decide", [row], asked)
+    found = study([sample.write(tmp_path, "decide", [row], asked, results)])
+    assert any("chance is 50%" in text for text in warnings(analysed(found)))
+
+
+def test_shards_of_one_data_set_make_one_report(tmp_path: Path) -> None:
+    asked = sample.items("answer", 20)
+    over = sample.rows("answer")
+    results = sample.results("answer", over, asked)
+    for number, part in ((1, asked[:11]), (2, asked[11:])):
+        ids = {item.id for item in part}
+        own = [r for r in results if r.item in ids]
+        shard = f"{number}/2"
+        sample.write(tmp_path / str(number), "answer", over, part, own, shard=shard)
+    together = study([tmp_path / "1", tmp_path / "2"])
+    whole = study([sample.write(tmp_path / "whole", "answer", over, asked, results)])
+    assert together.items == whole.items
+    assert [t[:4] for t in tables(analysed(together))] == [t[:4] for t in tables(analysed(whole))]
+    alone = warnings(analysed(study([tmp_path / "1"])))
+    assert "Only 1/2 of the shards are here." in alone
+
+
+def test_models_side_by_side_are_told_apart_by_name(tmp_path: Path) -> None:
+    folders = [
+        sample.evaluation(tmp_path / name, n=12, models=[model])
+        for name, model in (("plain", sample.MODEL), ("wide", sample.OTHER))
+    ]
+    found = study(folders)
+    assert [row.name for row in found.rows][:2] == [
+        f"tsd · {sample.MODEL}",
+        f"single_shot · {sample.MODEL}",
+    ]
+    grid = table(found, "models")
+    assert [column.name for column in grid.columns] == ["method", sample.MODEL, sample.OTHER]
+    pairs = {(r[0], r[1]) for r in table(found, "mcnemar").rows}
+    assert (f"tsd · {sample.OTHER}", f"single_shot · {sample.OTHER}") in pairs
+
+
+def test_other_data_is_refused_in_one_line(tmp_path: Path) -> None:
+    first = sample.evaluation(tmp_path / "a", n=2)
+    data = {"name": "made-up", "sha256": "cd" * 32, "count": 2}
+    second = sample.evaluation(tmp_path / "b", n=2, data=data)
+    with pytest.raises(InputError, match=r"^.*b was run on data of sha256 cdcd.*$") as caught:
+        study([first, second])
+    assert "\n" not in str(caught.value)
+
+
+def test_the_same_question_twice_is_refused(tmp_path: Path) -> None:
+    folders = [sample.evaluation(tmp_path / name, n=2, seed=k) for k, name in enumerate("ab")]
+    with pytest.raises(InputError, match="stands in"):
+        study(folders)
+    with pytest.raises(InputError, match="named twice"):
+        study([folders[0], folders[0]])
+
+
+def test_a_line_that_was_torn_off_is_passed_over_and_the_last_of_two_counts(
+    tmp_path: Path,
+) -> None:
+    folder = sample.evaluation(tmp_path, n=2)
+    path = folder / "results.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    again = json.loads(lines[0]) | {"status": "failed"}
+    path.write_text("".join(lines) + json.dumps(again) + "\n" + lines[1][:30])
+    found = study([folder])
+    assert found.results["tsd"]["q1"].status == "failed"
+    assert sum(map(len, found.results.values())) == len(lines)
+
+
+def test_a_folder_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no evaluation"):
+        study([tmp_path])
+
+
+NUMBERS = re.compile(r"\b(?:nan|inf|None|null)\b", re.IGNORECASE)
+
+
+def edge(name: str, folder: Path) -> Path:
+    """Evaluations in which some figure has nothing to stand on."""
+    if name == "nothing":
+        return sample.write(folder, "answer", [DEBATE, SINGLE], sample.items("answer", 3), [])
+    if name == "verify one":
+        return sample.evaluation(folder, "verify", 1)
+    if name == "compare one":
+        return sample.evaluation(folder, "compare", 1)
+    n, right = {"one": (1, True), "all right": (6, True), "all wrong": (6, False)}[name]
+    results = [judged(row, k, right) for row in ("tsd", "single_shot") for k in range(1, n + 1)]
+    asked = sample.items("answer", n)
+    return sample.write(folder, "answer", [DEBATE, SINGLE], asked, results, ended=None)
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing", "one", "all right", "all wrong", "verify one", "compare one"]
+)
+def test_no_table_holds_what_is_no_number(name: str, tmp_path: Path) -> None:
+    found = study([edge(name, tmp_path)])
+    analysis = analysed(found)
+    for one in tables(analysis):
+        said = [text for k in range(len(one.rows)) for text in cells(one, k)]
+        assert not NUMBERS.search(" ".join([*said, csv_files.of(one)]))
+    sentences = " ".join([*findings(analysis), *warnings(analysis)])
+    assert not NUMBERS.search(sentences)
+    if name in ("one", "verify one", "compare one"):
+        assert "one question only" in sentences
+
+
+def test_a_row_that_always_says_the_same_is_named(tmp_path: Path) -> None:
+    results = [judged("tsd", k, k < 4, "I don't know") for k in range(1, 11)]
+    mute = Score(key="informative", score=0.0, value="scored")
+    results = [r.model_copy(update={"scores": [*r.scores, mute]}) for r in results]
+    said = "\n".join(warnings(analysed(kept(tmp_path, results, 10))))
+    assert "tsd says nothing in 10 of 10 answers" in said
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    names = ("report.html", "report.md", "report.csv")
+    found = {name: (folder / name).read_bytes() for name in names}
+    return found | {p.name: p.read_bytes() for p in sorted((folder / "report").iterdir())}
+
+
+def test_the_same_results_make_the_same_files_and_hostile_texts_stay_texts(tmp_path: Path) -> None:
+    text = "".join(runs.HOSTILE[:12]).replace("\ud800", "") + "</script><script>alert(2)</script>"
+    row = sample.row("tsd", name="=cmd|' /C calc'!A0 <b>$x^2$")
+    asked = sample.items("answer", 5, text=text)
+    asked = [Item(**{**dict(i), "category": f"{text}{k % 2}"}) for k, i in enumerate(asked)]
+    rows = [row, SINGLE]
+    results = [
+        r.model_copy(update={"category": i.category})
+        for i in asked
+        for r in sample.results("answer", rows, [i], text=text)
+    ]
+    folder = sample.write(tmp_path, "answer", rows, asked, results)
+    report([folder])
+    first = everything(folder)
+    plain = sample.evaluation(tmp_path / "plain", n=5)
+    report([folder])
+    report([plain])
+    assert everything(folder) == first
+    ordinary = Report((plain / "report.html").read_text("utf-8"))
+    page = Report((folder / "report.html").read_text("utf-8"))
+    assert set(page.elements) - {"small"} <= set(ordinary.elements)
+    assert page.names <= ordinary.names
+    assert page.elements.count("script") == 2
+    assert not any(link.startswith(("javascript", "http")) for link in page.links)
+    kinds = {t.type for t in flattened(GFM.parse((folder / "report.md").read_text("utf-8")))}
+    expected = {t.type for t in flattened(GFM.parse((plain / "report.md").read_text("utf-8")))}
+    assert kinds <= expected
+    for name, data in first.items():
+        if name.endswith(".csv"):
+            for line in csv.reader(data.decode().splitlines()):
+                assert not any(re.match(r"\s*[=@]", cell) for cell in line)
+                assert not any(re.match(r"\s*[+-](?![\d.])", cell) for cell in line)
+
+
+def test_json_in_a_page_ends_no_element() -> None:
+    data = embedded({"text": "</script><!-- \u2028 &amp;"})
+    assert not set("<>&\u2028") & set(data)
+    assert json.loads(data) == {"text": "</script><!-- \u2028 &amp;"}
+
+
+def test_a_run_without_a_page_gets_one_and_the_report_leads_to_it(tmp_path: Path) -> None:
+    folder = sample.evaluation(tmp_path, n=2)
+    found = study([folder])
+    name = found.results["tsd"]["q1"].run or ""
+    (folder / "runs" / name).mkdir(parents=True)
+    record: RunRecord = runs.record()
+    RunFolder(folder / "runs" / name).write_record(record)
+    written = report([folder])
+    assert (written.pages, written.missing) == (1, 0)
+    assert (folder / "runs" / name / "report.html").read_text().startswith("<!DOCTYPE")
+    assert f'"runs/{name}/report.html"' in (folder / "report.html").read_text()
+    assert report([folder]).pages == 0
+
+
+def test_no_run_outside_the_folder_is_led_to(tmp_path: Path) -> None:
+    folder = sample.evaluation(tmp_path / "e", n=1)
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "run.json").write_text("{}")
+    found = study([folder])
+    result = found.results["tsd"]["q1"]
+    for name in ("../../secret", "..", "", "/etc"):
+        found.results["tsd"]["q1"] = result.model_copy(update={"run": name})
+        assert found.run("tsd", "q1") is None
+
+
+def test_an_unknown_baseline_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    folder = sample.evaluation(tmp_path, n=2)
+    with pytest.raises(InputError, match="known are tsd, single_shot"):
+        report([folder], baseline="nobody")
+
+
+def test_a_row_can_be_named_as_the_baseline(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, n=12)])
+    assert {one.baseline.name for one in analysed(found, "two_round").compared} == {"two_round"}
+
+
+def rows_of(*names: str) -> list[Row]:
+    return [sample.row(name) for name in names]
+
+
+def test_a_claim_is_measured_by_its_probability(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, "verify", 60)])
+    one = table(found, "calibration")
+    assert [row[0] for row in one.rows] == ["art", "argllm"]
+    assert {"Brier", "AUC", "ECE, equal size", "F1 of the label"} <= {c.name for c in one.columns}
+
+
+def test_summaries_are_measured_by_the_rubric(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, "compare", 20)])
+    names = [one.key for one in tables(analysed(found))]
+    assert "accuracy" not in names and {"rubric", "rubric-paired", "categories"} <= set(names)
+    assert findings(analysed(found))[0].startswith("tod's summaries are better than single_stage's")

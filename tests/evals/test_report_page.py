@@ -1,0 +1,137 @@
+"""The report's page and the rating sheet in a browser: they ask for nothing, and they work."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from dialectree.evals import rating
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.study import study
+from dialectree.evals.reporting.writing import report
+from tests.evals import sample
+from tests.report.sample import HOSTILE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TRICKS = "</script><script>alert(2)</script>" + "".join(HOSTILE[:8])
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium on the path")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        args = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
+        started = playwright.chromium.launch(executable_path=chromium, args=args)
+        yield started
+        started.close()
+
+
+class Watched:
+    """A tab, what it asked for, and what it complained of."""
+
+    def __init__(self, browser: Browser, width: int = 390) -> None:
+        self.asked, self.complaints = list[str](), list[str]()
+        self.tab: Page = browser.new_page(viewport={"width": width, "height": 800})
+        self.tab.on("request", lambda request: self.asked.append(request.url))
+        self.tab.on("console", lambda message: self.complaints.append(message.text))
+        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.tab.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+
+    def texts(self, selector: str) -> list[str]:
+        return self.tab.locator(selector).all_inner_texts()
+
+
+def test_the_list_filters_and_no_text_runs(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+    folder = sample.evaluation(tmp_path, "decide", 120, text=TRICKS)
+    found = study([folder])
+    one = found.run("rsd", "q1")
+    assert one is not None
+    one.run.mkdir(parents=True)
+    (one.run / "run.json").write_text("{}")
+    written = report([folder])
+    watched = Watched(browser)
+    tab = watched.tab
+    tab.goto(written.page.as_uri())
+    assert watched.texts("#found") == ["1–50 of 120"]
+    assert tab.locator("#list tr").count() == 50
+    tab.locator("#on").click()
+    tab.locator("#on").click()
+    assert watched.texts("#found") == ["101–120 of 120"]
+    assert tab.locator("#on").is_disabled()
+    tab.select_option("#by-row", label="rsd")
+    tab.select_option("#by-outcome", label="wrong")
+    counts = measures.outcomes(found.of("rsd"))
+    assert watched.texts("#found")[0].endswith(f"of {counts.wrong} (of 120)")
+    tab.select_option("#by-row", label="any row")
+    tab.select_option("#by-outcome", label="rows differ")
+    assert 0 < tab.locator("#list tr").count() <= 50
+    tab.select_option("#by-outcome", label="any outcome")
+    health = sum(found.category(item) == "Health" for item in found.items)
+    tab.select_option("#by-category", label="Health")
+    assert watched.texts("#found")[0].endswith(f"of {health} (of 120)")
+    tab.select_option("#by-category", label="all categories")
+    tab.locator("#by-words").fill("q17")
+    assert tab.locator("#list tr").count() == 1
+    tab.locator("#by-words").fill("")
+    tab.locator("#list summary").first.click()
+    assert "<script>alert(2)</script>" in tab.locator("#list .answers").first.inner_text()
+    assert (
+        tab.locator("#list a.mark").first.get_attribute("href") == f"runs/{one.run.name}/run.json"
+    )
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    tab.close()
+    assert watched.asked == [written.page.as_uri()]
+    assert watched.complaints == []
+
+
+def test_a_sheet_keeps_gives_and_takes_marks(browser: Browser, tmp_path: Path) -> None:
+    folder = sample.evaluation(tmp_path / "e", "compare", 2, text=TRICKS)
+    found = study([folder])
+    page, count = rating.write(folder, found)
+    watched = Watched(browser)
+    tab = watched.tab
+    tab.goto(page.as_uri())
+    fields = tab.locator("fieldset").count()
+    assert watched.texts("#left") == [f"{fields} of {fields} marks are open"]
+    for box in tab.locator("fieldset").all():
+        box.locator("input").last.check()
+    assert watched.texts("#left") == ["every mark is given"]
+    with tab.expect_download() as waiting:
+        tab.locator("#export").click()
+    given = tmp_path / "Ada.csv"
+    waiting.value.save_as(given)
+    rated = rating.read(folder, found, given, "Ada")
+    assert len(rated) == count
+    assert {(s.key, s.score) for one in rated for s in one.scores} == {
+        ("factuality", 0.0),
+        ("breadth", 100.0),
+        ("contextualisation", 100.0),
+    }
+    tab.reload()
+    assert watched.texts("#left") == ["every mark is given"]
+    lines = list(csv.reader(given.read_text("utf-8").splitlines()))
+    lines[1][-1] = "yes"
+    with given.open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    tab.locator("#import").set_input_files(given)
+    tab.wait_for_function("document.getElementById('told').textContent !== ''")
+    assert watched.texts("#told") == [f"{fields} marks read"]
+    assert tab.locator("fieldset").first.locator("input").first.is_checked()
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    tab.close()
+    assert all(url.startswith(("file:", "blob:")) for url in watched.asked)
+    assert watched.complaints == []

@@ -1,0 +1,405 @@
+"""An evaluation: every item by every row, once, whatever happens on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import openai
+import pytest
+
+from dialectree.errors import BudgetReached, Halted, InputError, RequestError
+from dialectree.evals import running
+from dialectree.evals.datasets import load
+from dialectree.evals.question import run_id
+from dialectree.evals.results_file import Folder
+from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
+from dialectree.evals.running import Queue, taken
+from dialectree.models.limits import limiter
+from dialectree.nodes.comparer import ComparisonReply
+from dialectree.nodes.direct_answerer import DirectReply
+from dialectree.nodes.switching_debater import ProposalReply, RebuttalReply
+from dialectree.nodes.switching_judge import JudgeReply
+from tests.evals.evaluating import (
+    OPTIONS,
+    by_item,
+    choices,
+    claims,
+    evaluate,
+    model,
+    plan,
+    results,
+    row,
+    write,
+)
+from tests.graphs.switching import direct, rule_label
+from tests.scripted import Asked, no_reply
+
+TWO_ROWS = (row("basic"), row("self_consistency", samples=3))
+
+
+def test_every_item_has_one_result_for_every_row() -> None:
+    speaker = model()
+    standing = evaluate(plan(choices(5), speaker, *TWO_ROWS))
+    found = by_item()
+    assert {name for name, _ in found} == {"basic", "self_consistency"}
+    assert (len(found), standing.done, standing.failed) == (10, 10, 0)
+    for (name, item), one in found.items():
+        assert one.run == run_id(name, item)
+        assert (Folder(Path("out")).run(str(one.run)) / "run.json").is_file()
+        assert (one.status, one.verdict and one.verdict.label) == ("answered", "B")
+        assert [(s.key, s.score) for s in one.scores] == [("choice", 1.0)]
+    assert sum(one.usage.calls for one in found.values()) == len(speaker.calls) == standing.calls
+
+
+def test_the_same_again_does_nothing() -> None:
+    evaluate(plan(choices(3), model(), *TWO_ROWS))
+    before = {path: path.read_bytes() for path in Path("out").rglob("*.json*")}
+    speaker = model()
+    standing = evaluate(plan(choices(3), speaker, *TWO_ROWS))
+    assert (standing.before, standing.done, speaker.calls) == (6, 0, [])
+    assert {path: path.read_bytes() for path in Path("out").rglob("*.json*")} == before
+
+
+def test_a_method_more_uses_what_is_there() -> None:
+    evaluate(plan(choices(3), model(), row("basic")))
+    speaker = model()
+    evaluate(plan(choices(3), speaker, *TWO_ROWS))
+    assert set(speaker.asked) == {"DirectReply"}
+    assert len(by_item()) == 6
+    kept = Folder(Path("out")).evaluation()
+    assert kept and [one.name for one in kept.rows] == ["basic", "self_consistency"]
+
+
+def test_more_items_are_added_to_those_that_are_there() -> None:
+    evaluate(plan(choices(6), model(), limit=2))
+    evaluate(plan(choices(6), model(), shard="2/2"))
+    kept = Folder(Path("out")).evaluation()
+    assert kept and kept.items == ["q1", "q2", "q4", "q6"]
+    assert [item.id for item in Folder(Path("out")).items()] == kept.items
+    assert len(by_item()) == 4
+
+
+class Crash(Exception):
+    """What nobody foresaw."""
+
+
+@pytest.mark.parametrize("at", [1, 2, 5, 9, 14, 20])
+def test_after_a_crash_every_question_is_paid_once(at: int) -> None:
+    speaker, count = model(), 0
+
+    def crash(call: Asked) -> float:
+        nonlocal count
+        count += 1
+        if count == at:
+            raise Crash
+        return 0.0
+
+    speaker.wait = crash
+    with pytest.raises(Crash):
+        evaluate(plan(choices(4), speaker, *TWO_ROWS, concurrency=2))
+    evaluate(plan(choices(4), speaker, *TWO_ROWS, concurrency=2))
+    assert len(by_item()) == 8
+    ledger = sum(one.usage.calls for one in results())
+    assert len(speaker.calls) == ledger + 1  # the one that the crash took
+
+
+def test_a_torn_line_is_dropped_and_its_question_is_not_paid_again() -> None:
+    evaluate(plan(choices(3), model()))
+    path = Path("out/results.jsonl")
+    path.write_bytes(path.read_bytes()[:-40])
+    speaker = model()
+    evaluate(plan(choices(3), speaker))
+    assert (len(by_item()), speaker.calls) == (3, [])
+
+
+def test_a_line_that_cannot_be_read_is_named() -> None:
+    evaluate(plan(choices(2), model()))
+    path = Path("out/results.jsonl")
+    path.write_text("{}\n" + path.read_text())
+    with pytest.raises(InputError, match=r"results.jsonl, line 1 cannot be read: row"):
+        evaluate(plan(choices(2), model()))
+
+
+def test_a_budget_counts_over_all_questions_and_going_on_works() -> None:
+    speaker = model()
+    with pytest.raises(BudgetReached, match="--max-calls 12 is used up"):
+        evaluate(plan(choices(5), speaker), max_calls=12)
+    assert len(speaker.calls) == 12
+    assert len(results()) < 5
+    kept = Folder(Path("out")).evaluation()
+    assert kept and kept.ended is None
+    evaluate(plan(choices(5), speaker))
+    assert (len(by_item()), len(speaker.calls)) == (5, 30)
+
+
+@pytest.mark.parametrize("what", ["tokens", "seconds", "cost"])
+def test_every_budget_is_shared(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    spent = {"tokens": "tokens", "cost": "cost"}.get(what)
+    if spent:
+        from dialectree.models import limits
+
+        def add(self: Any, call: Any) -> None:
+            setattr(self, spent, getattr(self, spent) + 1)
+
+        monkeypatch.setattr(limits.Budget, "add", add)
+    budget: dict[str, Any] = {f"max_{what}": 0.0001 if what == "seconds" else 7}
+    with pytest.raises(BudgetReached, match=f"--max-{what}"):
+        evaluate(plan(choices(5), model(), concurrency=1), **budget)
+    assert len(results()) < 5
+
+
+# What does not go together
+
+
+def test_other_data_is_refused_with_both_hashes() -> None:
+    evaluate(plan(choices(2), model()))
+    before = load("data.jsonl").sha256
+    choices(3)
+    with pytest.raises(InputError) as refused:
+        evaluate(plan(Path("data.jsonl"), model()))
+    assert before in str(refused.value) and load("data.jsonl").sha256 in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"seed": 1}, "--seed 0, and this is 1"),
+        ({"vote_first": 3}, "--vote-first 0, and this is 3"),
+    ],
+)
+def test_other_draws_are_refused(changed: dict[str, Any], said: str) -> None:
+    evaluate(plan(choices(2), model()))
+    with pytest.raises(InputError, match=said):
+        evaluate(plan(choices(2), model(), **changed))
+
+
+def test_a_row_goes_on_with_the_settings_it_was_begun_with() -> None:
+    evaluate(plan(choices(2), model(), row("basic", "mine", gate=0)))
+    with pytest.raises(InputError, match=r"row 'mine' was begun with settings .*: give it another"):
+        evaluate(plan(choices(2), model(), row("basic", "mine", gate=3)))
+    evaluate(plan(choices(2), model(), row("basic", "other", gate=3)))
+    assert len(by_item()) == 4
+
+
+def test_a_method_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(InputError, match=r"basic does not verify; the methods .*: art, argllm"):
+        plan(claims(2), model(), row("basic"))
+
+
+def test_two_rows_that_are_the_same_are_refused() -> None:
+    with pytest.raises(InputError, match="'one' and 'two' are the same"):
+        plan(choices(1), model(), row("basic", "one"), row("basic", "two"))
+
+
+def test_gold_candidates_need_gold_answers() -> None:
+    write([{"id": "x", "question": "What?", "options": ["a cow", "a tree"]}])
+    with pytest.raises(InputError, match="need the gold answer, and item 'x' has none"):
+        evaluate(plan(Path("data.jsonl"), model(), row("basic", candidates="oracle")))
+
+
+def test_two_kinds_of_question_in_a_file_are_refused() -> None:
+    write([{"id": "1", "claim": "Grass grows."}, {"id": "2", "question": "What grows?"}])
+    with pytest.raises(InputError, match="row '2' is to answer, and the first one to verify"):
+        plan(Path("data.jsonl"), model())
+
+
+def test_two_commands_cannot_run_the_same_evaluation() -> None:
+    with Folder(Path("out")).held(), pytest.raises(InputError, match="another process is at work"):
+        evaluate(plan(choices(1), model()))
+
+
+# What a question comes to
+
+
+def test_a_question_that_the_method_does_not_take_has_failed_and_costs_nothing() -> None:
+    same = {"id": "same", "question": "Which?", "options": ["a tree", "A tree."], "gold": "A"}
+    write([same, {"id": "fine", "question": "Which?", "options": ["cow", "tree"], "gold": "B"}])
+    speaker = model("tree")
+    standing = evaluate(plan(Path("data.jsonl"), speaker))
+    found = by_item()
+    failed = found["basic", "same"]
+    assert (failed.status, failed.scores, failed.usage.calls) == ("failed", [], 0)
+    assert failed.fault == "--option: options 1 and 2 are the same"
+    assert found["basic", "fine"].status == "answered"
+    assert standing.failed == 1
+
+
+def test_failed_questions_can_be_asked_again() -> None:
+    speaker, refuse = model(), True
+
+    def say(call: Asked) -> Any:
+        return refused() if refuse and "day 2" in call.prompt else speaker_says(call)
+
+    speaker_says = speaker.says(ProposalReply)
+    speaker.will_say_now(say, to=ProposalReply)
+    evaluate(plan(choices(3), speaker, concurrency=1))
+    assert by_item()["basic", "q2"].status == "failed"
+    refuse = False
+    evaluate(plan(choices(3), speaker))
+    assert by_item()["basic", "q2"].status == "failed"
+    Folder(Path("out")).without_failed()
+    evaluate(plan(choices(3), speaker))
+    assert by_item()["basic", "q2"].status == "answered"
+
+
+def refused() -> openai.OpenAIError:
+    """What an endpoint says to a request that it does not like."""
+    response: Any = SimpleNamespace(status_code=400, headers={}, request=None)
+    return openai.BadRequestError("not with me", response=response, body=None)
+
+
+def test_what_cannot_be_read_is_a_question_that_failed() -> None:
+    parts = {"title": "Tin", "abstract": "On tin.", "introduction": "Tin is found in ores."}
+    papers = {f"{part}_{side}": text for side in "ab" for part, text in parts.items()}
+    other = {**papers, "title_b": "Lead", "introduction_b": "Lead is found in ores, too."}
+    write([{"id": "same", "topic": "ores", **papers}, {"id": "fine", "topic": "ores", **other}])
+    speaker = model()
+    rating = FactualityReply(sentences=[SentenceRating(number="1", factual=True)])
+    speaker.will_say(ComparisonReply(summary="Both smelt."), rating)
+    speaker.will_say(RubricReply(rationale="Little.", grade=1))
+    evaluate(plan(Path("data.jsonl"), speaker, row("single_stage")))
+    found = by_item()
+    assert found["single_stage", "fine"].fault is None
+    scored = {score.key: score.score for score in found["single_stage", "fine"].scores}
+    assert scored == {"factuality": 100.0, "breadth": 25.0, "contextualisation": 25.0}
+    assert found["single_stage", "same"].status == "failed"
+    assert "both papers are the same text" in str(found["single_stage", "same"].fault)
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_an_endpoint_that_refuses_every_question_ends_the_evaluation(count: int) -> None:
+    speaker = model()
+    speaker.will_say_now(refused(), to=ProposalReply)
+    with pytest.raises(RequestError, match="not with me"):
+        evaluate(plan(choices(count), speaker, concurrency=2))
+    assert results() == []
+    evaluate(plan(choices(count), model()))
+    assert len(by_item()) == count
+
+
+def test_a_question_that_the_endpoint_refuses_has_failed_where_others_are_answered() -> None:
+    speaker = model()
+    usual = speaker.says(RebuttalReply)
+    bad = ("day 1?", "day 6?")
+    speaker.will_say_now(
+        lambda call: refused() if any(day in call.prompt for day in bad) else usual(call),
+        to=RebuttalReply,
+    )
+    evaluate(plan(choices(8), speaker, concurrency=2))
+    found = by_item()
+    failed = {item for (_, item), one in found.items() if one.status == "failed"}
+    assert (len(found), failed) == (8, {"q1", "q6"})
+    assert found["basic", "q6"].usage.calls >= 2  # its proposals were paid
+    assert "not with me" in str(found["basic", "q6"].fault)
+
+
+def test_a_debate_that_loses_a_part_is_a_result() -> None:
+    speaker = model()
+    usual = speaker.says(JudgeReply)
+    speaker.will_say_now(
+        lambda call: no_reply() if "day 2?" in call.prompt else usual(call), to=JudgeReply
+    )
+    evaluate(plan(choices(3), speaker))
+    lost = by_item()["basic", "q2"]
+    assert (lost.status, lost.fault) == ("unresolved", None)
+    assert [(s.score, s.value) for s in lost.scores] == [(0.0, "unanswered")]
+
+
+def test_a_fault_of_ours_ends_the_evaluation_in_good_order() -> None:
+    speaker = model()
+    usual = speaker.says(RebuttalReply)
+    speaker.will_say_now(
+        lambda call: ZeroDivisionError() if "day 2?" in call.prompt else usual(call),
+        to=RebuttalReply,
+    )
+    with pytest.raises(ZeroDivisionError):
+        evaluate(plan(choices(3), speaker, concurrency=1))
+    evaluate(plan(choices(3), model()))
+    assert len(by_item()) == 3
+
+
+def test_a_method_that_is_always_wrong_and_a_judge_of_one_mind_run_through() -> None:
+    speaker = model()
+    speaker.will_say_now(rule_label("A"), to=JudgeReply)
+    speaker.will_say_now(direct(OPTIONS[0]))
+    evaluate(plan(choices(4), speaker, row("basic", candidates="oracle"), TWO_ROWS[1]))
+    assert {one.scores[0].score for one in results()} == {0.0}
+
+
+# Many at once
+
+
+def test_slots_are_all_used_and_questions_under_way_are_few() -> None:
+    speaker = model()
+    most_calls = most_questions = 0
+
+    def look(call: Asked) -> float:
+        nonlocal most_calls, most_questions
+        most_calls = max(most_calls, limiter("live")._running)
+        begun = sum(1 for _ in Path("out/runs").iterdir())
+        ended = Path("out/results.jsonl").read_bytes().count(b"\n")
+        most_questions = max(most_questions, begun - ended)
+        return 0.02
+
+    speaker.wait = look
+    planned = plan(choices(50), speaker, concurrency=16)
+    evaluate(planned)
+    assert (most_calls, planned.at_once, len(by_item())) == (16, 40, 50)
+    assert 16 <= most_questions <= 40
+
+
+def test_an_item_goes_through_its_rows_before_another_pair_is_begun() -> None:
+    planned = plan(choices(3), model(), *TWO_ROWS)
+    queue = Queue(planned.items, planned.rows, set())
+    first, second = queue.take(), queue.take()
+    assert first and second
+    assert [(r.row.name, i.id) for r, i in (first, second)] == [("basic", "q1"), ("basic", "q2")]
+    queue.done(first[1])
+    third, fourth = queue.take(), queue.take()
+    assert third and fourth
+    assert (third[0].row.name, third[1].id) == ("self_consistency", "q1")
+    assert (fourth[0].row.name, fourth[1].id) == ("basic", "q3")
+    fifth = queue.take()  # every item is under way
+    assert fifth and (fifth[0].row.name, fifth[1].id) == ("self_consistency", "q2")
+    assert (len(queue), queue.take() is not None, queue.take()) == (1, True, None)
+
+
+def test_shards_share_out_what_the_limit_leaves() -> None:
+    items = load(choices(11)).items
+    parts = [taken(items, 10, f"{n}/3") for n in (1, 2, 3)]
+    assert sorted(item.id for part in parts for item in part) == sorted(i.id for i in items[:10])
+    for wrong in ("0/3", "4/3", "1", "a/b", "1/0"):
+        with pytest.raises(InputError, match="write i/n"):
+            taken(items, None, wrong)
+    with pytest.raises(InputError, match="only 1 items"):
+        taken(items, 1, "2/2")
+
+
+def test_run_ids_are_folders_and_differ() -> None:
+    pairs = [("a b", "c"), ("a", "b c"), ("a/b", "c"), ("ä", "../x"), ("x" * 99, "y" * 99)]
+    names = [run_id(*pair) for pair in pairs]
+    assert len(set(names)) == len(pairs)
+    assert all("/" not in name and len(name) < 100 for name in names)
+    assert run_id("ä", "../x") == names[3]
+
+
+def test_halted_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever ends it, calls under way are kept, and none starts any more."""
+    speaker = model()
+    speaker.wait = lambda call: 0.01
+    with pytest.raises(Halted):
+        evaluate(plan(choices(6), speaker, concurrency=4), max_calls=9)
+    lines = sum(len(p.read_text().splitlines()) for p in Path("out/runs").rglob("calls.jsonl"))
+    assert lines == len(speaker.calls) == 9
+    assert running.AHEAD > 1
+
+
+def test_direct_answers_of_one_model_are_samples() -> None:
+    speaker = model()
+    speaker.will_say_now(direct(OPTIONS[0]), direct(OPTIONS[1]), direct(OPTIONS[1]))
+    evaluate(plan(choices(1), speaker, TWO_ROWS[1]))
+    (one,) = results()
+    assert one.verdict and (one.verdict.label, one.vote, one.sides) == ("B", None, None)
+    assert DirectReply.__name__ in speaker.asked

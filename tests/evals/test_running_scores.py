@@ -1,0 +1,240 @@
+"""What scorers say of an evaluation's runs, the votes before them, and who sees what is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialectree.errors import BudgetReached, RequestError
+from dialectree.evals.judges import TruthReply
+from dialectree.evals.scoring import ROLE
+from dialectree.nodes.answerer import AnswererReply
+from dialectree.nodes.critic import CriticReply
+from dialectree.nodes.direct_answerer import DirectReply
+from dialectree.nodes.explorer import ExplorerReply
+from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.nodes.verifier import VerifierReply
+from dialectree.runs import RunFolder
+from tests.evals.evaluating import (
+    MARK,
+    OPTIONS,
+    by_item,
+    choices,
+    claims,
+    evaluate,
+    model,
+    opens,
+    plan,
+    results,
+    row,
+)
+from tests.evals.test_running import refused
+from tests.graphs.arguing import arguers as arguing
+from tests.graphs.switching import direct, listed, rule
+from tests.scripted import Asked, ScriptedModel, no_reply
+
+# Scores
+
+
+def test_a_judge_scores_answers_and_its_calls_are_counted_apart() -> None:
+    speaker, judge = model(), ScriptedModel()
+    judge.will_say("TRUE", "**FALSE**", "perhaps", "so so", to=TruthReply)
+    evaluate(plan(opens(3), speaker, row("single_shot"), judge=judge, concurrency=1))
+    found = by_item()
+    scored = {item: (one.scores[0].score, one.scores[0].value) for (_, item), one in found.items()}
+    assert sorted(scored.values(), key=str) == [
+        (0.0, "scored"),
+        (1.0, "scored"),
+        (None, "unparsed"),
+    ]
+    assert sorted(one.judging.calls for one in results()) == [1, 1, 2]
+    assert {one.usage.calls for one in results()} == {1}
+    for one in results():
+        kept = RunFolder(Path("out/runs") / str(one.run) / "judging").calls()
+        assert {call.role for call in kept} == {ROLE}
+        assert len(kept) == one.judging.calls
+
+
+def test_a_judge_without_a_reply_is_an_outcome_and_no_score() -> None:
+    judge = ScriptedModel()
+    judge.will_say(no_reply(), to=TruthReply)
+    evaluate(plan(opens(2), model(), row("single_shot"), judge=judge))
+    for one in results():
+        truthful, informative = one.scores
+        assert (one.status, truthful.key, truthful.score) == ("answered", "truthful", None)
+        assert truthful.value == "failed" and "maximum context length" in truthful.comment
+        assert (informative.key, informative.score) == ("informative", 1.0)
+
+
+def test_a_judge_whose_endpoint_refuses_ends_the_evaluation_and_debates_are_kept() -> None:
+    speaker, judge = model(), ScriptedModel()
+    judge.will_say(refused(), to=TruthReply)
+    with pytest.raises(RequestError, match="not with me"):
+        evaluate(plan(opens(3), speaker, row("single_shot"), judge=judge))
+    assert (results(), len(speaker.calls)) == ([], 3)
+    evaluate(plan(opens(3), speaker, row("single_shot"), judge=model()))
+    assert (len(by_item()), len(speaker.calls)) == (3, 3)
+
+
+def test_a_judge_spends_from_the_same_budget() -> None:
+    speaker = model()
+    with pytest.raises(BudgetReached):
+        evaluate(plan(opens(4), speaker, row("single_shot"), concurrency=1), max_calls=5)
+    assert len(speaker.calls) == 5
+    evaluate(plan(opens(4), speaker, row("single_shot")))
+    assert (len(by_item()), len(speaker.calls)) == (4, 8)
+
+
+def test_a_method_that_never_knows_and_a_judge_that_always_agrees_run_through() -> None:
+    speaker = model()
+    speaker.will_say_now(AnswererReply(answer="I don't know.", explanation="", confidence=0.1))
+    evaluate(plan(opens(4), speaker, row("single_shot")))
+    assert {tuple((s.key, s.score) for s in one.scores) for one in results()} == {
+        (("truthful", 1.0), ("informative", 0.0))
+    }
+
+
+def test_claims_are_scored_by_label_and_probability() -> None:
+    evaluate(plan(claims(4), arguing(), row("art"), row("argllm")))
+    for one in results():
+        assert [score.key for score in one.scores] == ["claim_label", "claim_brier"]
+        assert all(score.value == "scored" for score in one.scores)
+
+
+# Votes
+
+
+def test_a_vote_comes_first_and_is_counted_apart() -> None:
+    speaker = model(winner=OPTIONS[1])
+    speaker.will_say_now(direct(OPTIONS[0]))
+    evaluate(plan(choices(2), speaker, row("basic"), row("self_consistency"), vote_first=3))
+    found = by_item()
+    for item in ("q1", "q2"):
+        one = found["basic", item]
+        assert one.vote is not None
+        assert one.vote.answers == ["A", "A", "A"]
+        assert (one.vote.label, one.vote.right, one.vote.usage.calls) == ("A", False, 3)
+        assert (one.scores[0].score, one.usage.calls) == (1.0, 6)  # the debate corrected it
+        assert found["self_consistency", item].vote is None  # no debate
+        assert (Path("out/runs") / f"{one.run}.vote" / "calls.jsonl").is_file()
+
+
+def test_without_a_vote_there_is_none() -> None:
+    evaluate(plan(choices(2), model()))
+    assert [one.vote for one in results()] == [None, None]
+    assert not [path for path in Path("out/runs").iterdir() if "vote" in path.name]
+
+
+def test_a_vote_on_a_claim_is_direct_and_every_answer_has_a_seed_of_its_own() -> None:
+    speaker = arguing()
+    speaker.will_say(*(VerifierReply(answer=said) for said in ("yes", "no", "no")))
+    evaluate(plan(claims(1), speaker, row("art"), vote_first=3, concurrency=1))
+    (one,) = results()
+    assert one.vote and sorted(map(str, one.vote.answers)) == ["False", "False", "True"]
+    assert (one.vote.label, one.vote.right, one.vote.usage.calls) == ("False", False, 3)
+    votes = [RunFolder(Path("out/runs") / f"{one.run}.vote-{n}").calls() for n in (1, 2, 3)]
+    assert len({call.seed for calls in votes for call in calls}) == 3
+
+
+def test_a_vote_on_an_open_question_is_scored_like_an_answer() -> None:
+    speaker = model()
+    speaker.will_say_now(direct("Grass"), direct("Stones"), direct("grass."), to=DirectReply)
+    speaker.will_say(ExplorerReply(answer="Grass."), CriticReply(critique="Why?"))
+    evaluate(plan(opens(1), speaker, row("two_round"), vote_first=3, concurrency=1))
+    (one,) = results()
+    assert one.vote and one.vote.label is None and one.vote.right is True
+    assert sorted(map(str, one.vote.answers)) == ["Grass", "Stones", "grass."]
+    assert one.judging.calls == 2
+
+
+# Sides
+
+
+def test_the_gold_answer_stands_on_side_a_and_first_where_it_always_does() -> None:
+    evaluate(plan(choices(4), model(), row("basic", candidates="oracle")))
+    assert {(s.gold_side, s.gold_position, s.flipped) for s in _sides()} == {("a", "first", None)}
+
+
+def test_the_gold_answer_stands_on_either_side_and_place_where_they_are_drawn() -> None:
+    speaker = model()
+    evaluate(plan(choices(24), speaker, row("basic", candidates="balanced")))
+    found = {one.item: one.sides for one in results()}
+    stood = {(s.gold_side, s.gold_position) for s in found.values() if s}
+    assert stood == {(a, b) for a in ("a", "b") for b in ("first", "second")}
+    for call in speaker.calls:
+        if call.kind == JudgeReply.__name__:  # as the judge was really shown it
+            item = "q" + call.prompt.partition("on day ")[2].partition("?")[0]
+            side = found[item]
+            assert side
+            first = next(iter(listed(call, "candidates")))
+            assert (first == "B") == (side.gold_position == "first")
+
+
+def test_a_judge_that_goes_by_the_place_is_seen_to_flip() -> None:
+    speaker = model()
+
+    def first_shown(call: Asked) -> JudgeReply:
+        label, text = next(iter(listed(call, "candidates").items()))
+        return rule(label, text)
+
+    speaker.will_say_now(first_shown, to=JudgeReply)
+    evaluate(plan(choices(3), speaker, row("basic", candidates="oracle", judge_orders="both")))
+    assert {s.flipped for s in _sides()} == {True}
+    steady = plan(choices(3), model(), row("basic", candidates="oracle", judge_orders="both"))
+    evaluate(steady, "other")
+    assert {one.sides and one.sides.flipped for one in results("other")} == {False}
+
+
+def test_a_side_that_chose_the_gold_answer_held_it() -> None:
+    evaluate(plan(choices(2, gold="C"), model(), row("rsd")))
+    assert {s.gold_side for s in _sides()} == {None}  # neither chose it
+    evaluate(plan(choices(2, gold="A"), model(), row("rsd")), "other")
+    held = {one.sides.gold_side for one in results("other") if one.sides}
+    assert held and held <= {"a", "b"}
+
+
+def _sides() -> list[Any]:
+    return [one.sides for one in results() if one.sides is not None]
+
+
+# What is right reaches no prompt
+
+
+@pytest.mark.parametrize(
+    ("data", "speaker", "methods"),
+    [
+        (opens, model, ("single_shot",)),
+        (choices, model, ("rsd", "basic", "no_uncertainty", "self_consistency")),
+        (claims, arguing, ("art", "argllm")),
+    ],
+)
+def test_references_reach_nobody_but_the_scorers_judge(
+    data: Callable[[int], Path], speaker: Callable[[], ScriptedModel], methods: tuple[str, ...]
+) -> None:
+    asked = speaker()
+    asked.will_say(VerifierReply(answer="yes"))
+    debates = bool({"rsd", "art"} & {*methods})
+    evaluate(plan(data(3), asked, *map(row, methods), vote_first=2 if debates else 0))
+    marked = {call.role for call in asked.calls if MARK in call.prompt}
+    assert marked == ({ROLE} if data is opens else set())
+    inputs = [path.read_text() for path in Path("out/runs").rglob("run.json")]
+    assert inputs and not any(MARK in text or '"gold"' in text for text in inputs)
+
+
+@pytest.mark.parametrize("candidates", ["proposed", "knockout", "oracle", "balanced"])
+def test_who_is_right_changes_no_prompt_but_those_of_debates_that_are_given_it(
+    candidates: str,
+) -> None:
+    seen: list[list[str]] = []
+    for gold in "AC":
+        speaker = model()
+        methods = [row("rsd", candidates=candidates), row("self_consistency")]
+        evaluate(plan(choices(2, gold=gold), speaker, *methods, vote_first=2), gold)
+        direct_prompts = {c.prompt for c in speaker.calls if c.kind == DirectReply.__name__}
+        assert len(direct_prompts) == 2  # of the votes and samples: the question alone
+        seen.append(sorted(speaker.prompts))
+    given = candidates in ("oracle", "balanced")
+    assert (seen[0] != seen[1]) == given

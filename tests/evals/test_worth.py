@@ -1,0 +1,99 @@
+"""Did debating help: before and after, beside more samples, by side and place, at what price."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dialectree.evals import worth
+from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.results import Result, Score, Sides, Vote
+from dialectree.records import Usage, Verdict
+from tests.evals import sample
+
+DEBATE, SAMPLES = sample.row("rsd"), sample.row("self_consistency")
+
+
+def result(
+    number: int,
+    right: bool,
+    row: str = "rsd",
+    before: bool | None = None,
+    tokens: int = 100,
+    sides: Sides | None = None,
+) -> Result:
+    return Result(
+        row=row,
+        item=f"q{number}",
+        status="answered",
+        verdict=Verdict(answer="x", label="A"),
+        scores=[Score(key="choice", score=float(right), value="scored")],
+        usage=Usage(calls=1, prompt_tokens=tokens),
+        vote=None if before is None else Vote(answers=["A"], right=before),
+        sides=sides,
+        ended=sample.STAMP,
+    )
+
+
+def kept(folder: Path, *results: Result) -> Study:
+    asked = sample.items("decide", 10)
+    rows = [DEBATE, SAMPLES]
+    return study([sample.write(folder, "decide", rows, asked, results)])
+
+
+def test_the_ledger_counts_who_turned(tmp_path: Path) -> None:
+    turns = [(True, True)] * 3 + [(True, False)] + [(False, True)] * 4 + [(False, False)] * 2
+    found = kept(tmp_path, *(result(n, a, before=b) for n, (b, a) in enumerate(turns, 1)))
+    (one,) = worth.turned(found)
+    assert (one.before.right, one.after.right, one.before.n) == (4, 7, 10)
+    assert one.ledger[:4] == (3, 1, 4, 2)
+    assert one.ledger.p == pytest.approx(0.375)
+
+
+def test_a_row_without_votes_is_absent(tmp_path: Path) -> None:
+    assert worth.turned(kept(tmp_path, result(1, True))) == []
+
+
+def test_questions_without_a_vote_are_told_apart(tmp_path: Path) -> None:
+    (one,) = worth.turned(kept(tmp_path, result(1, True, before=True), result(2, True)))
+    assert (one.before.n, one.without) == (1, 1)
+
+
+@pytest.mark.parametrize(("tokens", "fair"), [(100, True), (79, False), (126, False)])
+def test_budgets_are_called_the_same_where_they_are(
+    tmp_path: Path, tokens: int, fair: bool
+) -> None:
+    found = kept(
+        tmp_path,
+        *(result(n, n < 4) for n in range(1, 9)),
+        *(result(n, n < 6, "self_consistency", tokens=tokens) for n in range(3, 11)),
+    )
+    (one,) = worth.sampled(found)
+    assert (one.right.right, one.debate_right.right, one.right.n) == (3, 1, 6)
+    assert one.ratio == pytest.approx(tokens / 100)
+    assert one.fair is fair
+
+
+def test_sides_and_places_are_counted_apart(tmp_path: Path) -> None:
+    told = [
+        Sides(gold_side="a", gold_position="first", flipped=False),
+        Sides(gold_side="b", gold_position="second", flipped=True),
+        Sides(gold_side="b", gold_position="first"),
+        Sides(),
+    ]
+    found = kept(tmp_path, *(result(n, n != 2, sides=s) for n, s in enumerate(told, 1)))
+    (one,) = worth.placed(found)
+    counted = [(p.right, p.n) for p in one[1:]]
+    assert counted == [(1, 1), (1, 2), (1, 1), (2, 2), (0, 1), (1, 2)]
+
+
+def test_the_front_is_of_those_that_nothing_cheaper_equals(tmp_path: Path) -> None:
+    found = kept(
+        tmp_path,
+        *(result(n, n < 5, tokens=500) for n in range(1, 11)),
+        *(result(n, n < 7, "self_consistency", tokens=100) for n in range(1, 11)),
+    )
+    cheap, dear = worth.spent(found)
+    assert (cheap.row.name, cheap.beaten_by, cheap.baseline) == ("self_consistency", None, True)
+    assert (dear.row.name, dear.beaten_by, dear.baseline) == ("rsd", "self_consistency", False)
