@@ -6,7 +6,6 @@ what it took.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import json
 import os
@@ -77,6 +76,7 @@ def evaluated(url: str, folder: Path, count: int) -> Taken:
 
 
 def _here(url: str, folder: Path, count: int) -> Taken:
+    from dialectree import loop
     from dialectree.context import build
     from dialectree.evals import datasets, rows, running
     from dialectree.evals.matrix import of_methods
@@ -113,7 +113,7 @@ def _here(url: str, folder: Path, count: int) -> Taken:
     gc.freeze()
     began = time.process_time()
     with evaluation.held():
-        standing = asyncio.run(running.run(evaluation, plan, Budget(build()), watch))
+        standing = loop.run(running.run(evaluation, plan, Budget(build()), watch))
     return Taken(standing.done, time.process_time() - began, early[0], _resident_mb())
 
 

@@ -17,7 +17,7 @@ from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.records import Event, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
-from dialectree.report.words import line
+from dialectree.report.words import count, line
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
@@ -155,7 +155,8 @@ def _explain(run: Started | Contesting, status: int, fault: DialectreeError | No
     elif status in (0, 5):
         cached = sum(call.source == "cache" for call in run.folder.calls())
         paid = f" ({cached} from the reply cache)" if cached else ""
-        took = f"{record.usage.calls} calls{paid}, {record.usage.wall_s:.1f} s"
+        made = count(record.usage.calls, "call")
+        took = f"{made}{paid}, {record.usage.wall_s:.1f} s"
         _notice(f"{took}; report: {path}/report.html")
 
 
