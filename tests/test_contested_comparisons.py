@@ -208,7 +208,8 @@ def test_a_summary_of_the_two_stages_can_be_replaced() -> None:
 @pytest.mark.parametrize(
     ("wish", "why"),
     [
-        (Rule("0", "A"), "no judge has ruled there"),
+        (Rule("0", "A"), "no judge has ruled there; --replace changes an argument"),
+        (Drop("9.9"), "such as 0.1/a1/revise"),
         (Replace("0/a1/claims", "x"), "no such turn|no text that could be changed"),
         (Drop("a:999"), "no such turn"),
         (Replace("a:2", " "), "empty"),

@@ -177,7 +177,10 @@ class Changing:
     def _hint(self, node: str) -> str:
         named = (name for name, (at, turn) in self._turns.items() if at.id == node)
         known = [name for name in named if turns.words(self._turns[name][1]) is not None]
-        return f"at that node there are {', '.join(known)}" if known else _HINT
+        if known:
+            return f"at that node there are {', '.join(known)}"
+        such = "0.1/a1/revise" if self.old.protocol == "tod" else "0.1/A2"
+        return f"dialectree show --node prints their ids, such as {such}"
 
     def _replaced(self, name: str, text: str) -> Held:
         if name in self.old.tree.segments:
@@ -267,7 +270,8 @@ class Changing:
         judged = [turn for turn in judged if turn.take == take]
         person = self.old.settings.get("judge") == "me" and not judged and node.verdict is not None
         if not judged and not person:
-            raise InputError(f"{flag}: no judge has ruled there")
+            instead = "; --replace changes an argument" if self.old.protocol == "tod" else ""
+            raise InputError(f"{flag}: no judge has ruled there{instead}")
         before = node.verdict.answer if node.verdict else ""
         if person or judged[0].role == "judge":
             named, answer = self._label(node, said, flag)
@@ -308,7 +312,6 @@ class Changing:
         return label, labels[label]
 
 
-_HINT = "dialectree show --node prints their ids, such as 0.1/A2"
 _JUDGES = ("leaf_judge", "synthesis_judge", "judge")
 _SET = "A person set this verdict."
 _KEPT = f"{_SET} The confidence is still the judge's, and about its own answer."
