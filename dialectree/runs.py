@@ -34,13 +34,16 @@ _WRITERS = ThreadPoolExecutor(8, thread_name_prefix="journal")
 
 
 @contextmanager
-def _files(path: Path) -> Iterator[None]:
-    """Turns what the operating system says of ``path`` into one clear line."""
+def files(path: Path, then: str = "resume") -> Iterator[None]:
+    """Turns what the operating system says of ``path`` into one clear line.
+
+    ``then`` is what to do once there is room again.
+    """
     try:
         yield
     except OSError as error:
         if error.errno in _NO_ROOM:
-            raise DiskFull(f"no room left to write {path}: free some, then resume") from error
+            raise DiskFull(f"no room left to write {path}: free some, then {then}") from error
         raise RunFolderError(f"{path}: {error.strerror or error}") from error
 
 
@@ -52,7 +55,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with _files(path):
+        with files(path):
             whole, torn = _whole_lines(path)
             calls = list(_parse(path, whole, Call))
             self.past: Mapping[str, Call] = {call.key: call for call in calls}
@@ -81,7 +84,7 @@ class Journal:
 
     def _put(self, data: bytes) -> None:
         """All of ``data`` or nothing of it."""
-        with _files(self._path):
+        with files(self._path):
             _append(self._file, data, sync=True)
 
     def close(self) -> None:
@@ -129,11 +132,11 @@ class RunFolder:
     @classmethod
     def create(cls, runs: Path) -> RunFolder:
         """A folder of its own for a new run; its id is never used again."""
-        with _files(runs):
+        with files(runs):
             runs.mkdir(parents=True, exist_ok=True)
         while True:
             path = runs / f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
-            with _files(path):
+            with files(path):
                 try:
                     path.mkdir()
                 except FileExistsError:
@@ -153,7 +156,7 @@ class RunFolder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Nobody else works on the run meanwhile."""
-        with _files(self.path):
+        with files(self.path):
             try:
                 self._lock.acquire(timeout=0)
             except Timeout:
@@ -161,7 +164,7 @@ class RunFolder:
         for draft in self.path.glob(f".*{_DRAFT}"):
             draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
         try:
-            with _files(self.path):
+            with files(self.path):
                 self._told = open(self._events_path, "ab", buffering=0)  # noqa: SIM115
             yield
         finally:
@@ -177,7 +180,7 @@ class RunFolder:
     def ledger(self) -> list[Call]:
         """Every line of calls.jsonl, those of the runs that this one contests included."""
         path = self.path / "calls.jsonl"
-        with _files(path):
+        with files(path):
             return list(_parse(path, _whole_lines(path)[0], Call))
 
     def calls(self) -> list[Call]:
@@ -188,13 +191,13 @@ class RunFolder:
     def events(self) -> list[Event]:
         """Everything that was told, the oldest first."""
         path = self._events_path
-        with _files(path):
+        with files(path):
             return list(_parse(path, _whole_lines(path)[0], Event))
 
     def resume_events(self) -> None:
         """Take up the events of a run that was broken off; a torn last line is dropped."""
         path = self._events_path
-        with _files(path):
+        with files(path):
             whole, torn = _whole_lines(path)
             if torn:
                 os.truncate(path, sum(map(len, whole)))
@@ -208,7 +211,7 @@ class RunFolder:
         if before is not None and before.same(event):
             return False
         line = event.model_dump_json().encode() + b"\n"
-        with _files(self._events_path):
+        with files(self._events_path):
             if self._told is not None:
                 _append(self._told, line, sync=False)
             else:
@@ -231,7 +234,7 @@ class RunFolder:
 
     def _read(self, name: str) -> RunRecord:
         path = self.path / name
-        with _files(path):
+        with files(path):
             text = path.read_bytes().decode(errors="replace")
         try:
             return RunRecord.read(text)
@@ -252,7 +255,7 @@ class RunFolder:
         """Replace one file of the folder, whole or not at all."""
         path = self.path / name
         draft = path.with_name(f".{name}.{os.getpid()}{_DRAFT}")
-        with _files(path):
+        with files(path):
             try:
                 with open(draft, "wb", buffering=0) as file:
                     _append(file, text.encode(), sync=True)

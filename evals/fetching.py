@@ -6,11 +6,9 @@ place and takes its name whole or not at all.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,14 +16,14 @@ import httpx
 
 from dialectree import chance, clock
 from dialectree.context import cache_folder
-from dialectree.errors import DiskFull, InputError
+from dialectree.errors import InputError
+from dialectree.runs import files
 
 DEADLINE_S = 120.0
 LARGEST = 64 << 20
 """Bytes; the largest of the pinned files has a few million."""
 _STEP_S = 15.0
 """Seconds without a sign of life that are too many."""
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Pin(NamedTuple):
@@ -56,7 +54,7 @@ def fetched(
     home = home or folder()
     path = home / f"{pin.sha256[:12]}-{pin.name}"
     draft = path.with_name(f".{path.name}.{chance.token()}.draft")
-    with _files(path):
+    with files(path, "go on"):
         if path.is_file() and _digest(path) == pin.sha256:
             return path
         home.mkdir(parents=True, exist_ok=True)
@@ -110,14 +108,3 @@ def _nothing(url: str, why: str) -> InputError:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _files(path: Path) -> Iterator[None]:
-    """What the operating system says of ``path``, in one clear line."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise DiskFull(f"no room left to write {path}") from error
-        raise InputError(f"{path}: {error.strerror or error}") from error

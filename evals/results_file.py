@@ -6,7 +6,6 @@ grows; a line that a crash has torn is dropped when the evaluation goes on.
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,25 +15,15 @@ from typing import TypeVar
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
-from dialectree.errors import DiskFull, InputError
+from dialectree.errors import InputError
 from dialectree.evals.items import Item
 from dialectree.evals.results import Evaluation, Result
+from dialectree.runs import files
 
 Line = TypeVar("Line", bound=BaseModel)
 Done = tuple[str, str]
 """The row and the item of a result."""
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-@contextmanager
-def _files(path: Path) -> Iterator[None]:
-    """What the operating system says of ``path``, in one clear line."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise DiskFull(f"no room left to write {path}: free some, then go on") from error
-        raise InputError(f"{path}: {error.strerror or error}") from error
+_GO_ON = "go on"
 
 
 class Folder:
@@ -47,7 +36,7 @@ class Folder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Nobody else runs this evaluation meanwhile; the folder is made where there is none."""
-        with _files(self.path):
+        with files(self.path, _GO_ON):
             self.path.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.path / ".lock")
             try:
@@ -73,7 +62,7 @@ class Folder:
         path = self.path / "evaluation.json"
         if not path.exists():
             return None
-        with _files(path):
+        with files(path, _GO_ON):
             return _read(path, path.read_bytes(), Evaluation)
 
     def items(self) -> list[Item]:
@@ -98,7 +87,7 @@ class Folder:
         """Replace a file, unless it says the same."""
         path, data = self.path / name, text.encode()
         draft = path.with_name(f".{name}.draft")
-        with _files(path):
+        with files(path, _GO_ON):
             if path.exists() and path.read_bytes() == data:
                 return
             try:
@@ -131,7 +120,7 @@ class Results:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with _files(path):
+        with files(path, _GO_ON):
             torn = path.exists() and _cut(path)
         self.there: set[Done] = set()
         """What is done."""
@@ -139,7 +128,7 @@ class Results:
         for result in _lines(path, Result):
             self.there.add((result.row, result.item))
             self.failed += result.status == "failed"
-        with _files(path):
+        with files(path, _GO_ON):
             self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
         self.torn = torn
 
@@ -150,7 +139,7 @@ class Results:
             raise AssertionError(f"{done} has its result")
         data = memoryview(result.model_dump_json().encode() + b"\n")
         end = os.fstat(self._file.fileno()).st_size
-        with _files(self._path):
+        with files(self._path, _GO_ON):
             try:
                 while data:
                     data = data[self._file.write(data) :]
@@ -162,7 +151,7 @@ class Results:
 
     def close(self) -> None:
         """On disk, and no line more."""
-        with _files(self._path):
+        with files(self._path, _GO_ON):
             os.fsync(self._file.fileno())
             self._file.close()
 
@@ -188,7 +177,7 @@ def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
     """The whole lines of a file; one that cannot be read is an InputError that names it."""
     if not path.exists():
         return
-    with _files(path), path.open("rb") as file:
+    with files(path, _GO_ON), path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if line.endswith(b"\n"):
                 yield _read(f"{path}, line {number}", line, kind)
