@@ -19,11 +19,20 @@ from dialectree.graphs import method
 from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
 from dialectree.nodes.comparison import SummaryReply
 from dialectree.nodes.persona import ArgumentReply, ClaimsReply, ResponseReply
+from dialectree.nodes.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
 from dialectree.report import html, markdown
 from dialectree.runs import RunFolder
 from tests.graphs import comparing
-from tests.graphs.comparing import PAPER_A, PAPER_B, personas, sentence, shown_segments, summarise
+from tests.graphs.comparing import (
+    PAPER_A,
+    PAPER_B,
+    personas,
+    sentence,
+    shown_segments,
+    summarise,
+    weigh,
+)
 from tests.scripted import Asked, Said, ScriptedModel
 
 RUNS = Path("runs")
@@ -140,23 +149,21 @@ def test_a_replaced_segment_is_shown_in_the_words_of_a_person_and_marked() -> No
     assert any("But only on dry days." in call.prompt for call in said.calls)
 
 
-def test_a_segment_that_plays_no_part_costs_no_call() -> None:
-    old = compare(model(), max_depth=1)
-    cited = {
-        name for node in old.tree.nodes.values() for one in node.positions for name in one.evidence
-    }
-    claimed = {
-        name
-        for node in old.tree.nodes.values()
-        for claim in node.claims
-        for name in [*claim.evidence, *claim.counter]
-    }
-    found = {one.id for one in old.tree.nodes["0"].retrievals[0].found}
-    aside = sorted(set(old.tree.segments) - cited - claimed - found)
-    if aside:
+def test_a_segment_that_only_a_filter_saw_and_refused_costs_filter_calls_alone() -> None:
+    def refusing() -> Personas:
         said = model()
-        contest(old, Drop(aside[0]), said=said)
-        assert "ClaimsReply" not in {call.kind for call in said.calls}
+        said.will_say_now(weigh(relevant=False), to=RelevanceReply)
+        return said
+
+    old = compare(refusing(), max_depth=1, segments=1)
+    root = old.tree.nodes["0"]
+    of_topic = {one.id for r in root.retrievals if r.of == "topic" for one in r.found}
+    of_claims = {one.id for r in root.retrievals if r.of != "topic" for one in r.found}
+    (aside, *_) = sorted(of_claims - of_topic)
+    said = refusing()
+    new = contest(old, Drop(aside), said=said)
+    assert {call.kind for call in said.calls} == {"RelevanceReply"}
+    assert new.verdict == old.verdict
 
 
 def test_a_dropped_topic_is_left_out_of_the_comparison() -> None:
