@@ -14,7 +14,7 @@ def now() -> datetime:
 
 def stamp() -> str:
     """The moment as ISO 8601 text in UTC, as in 2026-01-31T12:00:00.000000Z."""
-    return now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return now().isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def seconds() -> float:

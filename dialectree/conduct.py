@@ -30,7 +30,7 @@ from dialectree.models.door import Run
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
 from dialectree.records import Event, Held, RunRecord, RunStatus, critical_path, fold, usage
-from dialectree.runs import RunFolder
+from dialectree.runs import RunFolder, own_calls
 
 Ask = Callable[[Mapping[str, str]], Awaitable[str]]
 """Asks the person: gets node, kind (clarification, judge), question, request and, to judge by, the
@@ -331,13 +331,14 @@ def _answers(folder: RunFolder) -> dict[tuple[str, str], str]:
 
 def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
     """Fold what happened into the record, and say how it ended."""
-    calls = folder.calls()
+    ledger = folder.ledger()
+    calls = own_calls(ledger)
     seconds = record.usage.model_dump(include={"wall_s", "embedding_s"})
     record.tree, record.verdict = fold(folder.told())
     record.usage = usage(calls).model_copy(
         update={**seconds, "critical_path_calls": critical_path(record.tree, calls)}
     )
-    record.prompts = dict(sorted(_prompt(call.prompt) for call in folder.ledger()))
+    record.prompts = dict(sorted(_prompt(call.prompt) for call in ledger))
     record.ended = clock.stamp()
     record.status = _status(record, ended)
     record.notices = [] if ended is None else [_notice(ended)]

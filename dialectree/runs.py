@@ -11,7 +11,7 @@ import errno
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
@@ -185,8 +185,7 @@ class RunFolder:
 
     def calls(self) -> list[Call]:
         """Every finished call of this run itself, in the order of their ends; one a place."""
-        own = (call for call in self.ledger() if call.run is None)
-        return list({(call.key, call.spot()): call for call in own}.values())
+        return own_calls(self.ledger())
 
     def events(self) -> list[Event]:
         """Everything that was told, the oldest first."""
@@ -263,6 +262,12 @@ class RunFolder:
             except OSError:
                 draft.unlink(missing_ok=True)
                 raise
+
+
+def own_calls(ledger: Iterable[Call]) -> list[Call]:
+    """The calls of a run itself, one a place, without those of the runs that it contests."""
+    own = (call for call in ledger if call.run is None)
+    return list({(call.key, call.spot()): call for call in own}.values())
 
 
 _IDENTIFYING = (

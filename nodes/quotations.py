@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from dialectree.nodes.answers import folded
 
@@ -29,7 +30,9 @@ def occurs(quote: str, text: str) -> bool:
     return bool(pieces)
 
 
+@lru_cache(256)
 def _plain(text: str) -> str:
+    """As it is compared. One turn is searched for many quotations, in many rounds."""
     return " ".join(_EMPHASIS.sub("", folded(text)).split())
 
 

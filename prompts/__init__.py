@@ -89,7 +89,8 @@ def load(name: str) -> Prompt:
     )
 
 
-def names(protocol: str = "*") -> list[str]:
+@cache
+def names(protocol: str = "*") -> tuple[str, ...]:
     """The prompts of ``protocol``, or all there are, in alphabetical order."""
     found = _FOLDER.glob(f"{protocol}/*.md")
-    return sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in found)
+    return tuple(sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in found))

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import aiohttp
 import numpy as np
 import openai
 
@@ -95,12 +96,12 @@ class RemoteEncoder:
         if not key and spec.url == OPENAI:
             raise KeyRefused(f"{OPENAI} needs a key: set OPENAI_API_KEY")
         assert spec.whole_url is not None
-        client = (await clients()).chat(spec.whole_url, spec.model, key or "none").root_async_client
+        line = (await clients()).line(spec.whole_url, key or "none")
         body = {"model": spec.model, "input": list(texts), "encoding_format": "float"}
-        timeout = openai.Timeout(ANSWER_S, connect=CONNECT_S, pool=CONNECT_S)
-        return await client.post(
-            "/embeddings", cast_to=object, body=body, options={"timeout": timeout}
+        patience = aiohttp.ClientTimeout(
+            sock_read=ANSWER_S, sock_connect=CONNECT_S, connect=CONNECT_S
         )
+        return await line.post("/embeddings", body, patience)
 
 
 def _spec(model: str, url: str | None) -> Spec:

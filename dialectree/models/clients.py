@@ -1,6 +1,6 @@
-"""Clients of OpenAI-compatible endpoints: one HTTP client a process, one chat model an address.
+"""Clients of OpenAI-compatible endpoints: the connections of an event loop, one line an address.
 
-Connections belong to an event loop, so that a process with several has a client for each.
+Connections belong to an event loop, so that a process with several has its own for each.
 """
 
 from __future__ import annotations
@@ -8,55 +8,87 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import logging
 import ssl
-from collections.abc import AsyncIterator
-from functools import cache, cached_property
+from collections.abc import AsyncIterator, Mapping
+from functools import cache
 from ipaddress import ip_address
-from typing import Any, cast
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
+import aiohttp
 import httpx2
 import openai
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
-from langchain_core.language_models import LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatResult
-from langchain_core.runnables import RunnableConfig, ensure_config
-from langchain_core.runnables.config import get_async_callback_manager_for_config
 from langchain_openai import ChatOpenAI
-from openai import DefaultAioHttpClient
 from openai._models import FinalRequestOptions
-from pydantic import SecretStr
+from pydantic import PrivateAttr, SecretStr
 
+CONNECTIONS = 1000
+"""Connections at once, whatever the limits of the runs."""
 _ROLES = {"system": "system", "human": "user", "ai": "assistant"}
+_OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
+"""Headers that the connection sets as it can."""
+
+
+class Line:
+    """The way to one endpoint: its address, headers and proxy, and the connections of a loop.
+
+    The client library says what a request and an error look like; the request itself goes out
+    below it. The library would make address and headers anew every time, walk through every
+    message in search of fields to rename, and make objects of the response, which takes longer
+    than all the rest of a call.
+    """
+
+    def __init__(self, url: str, key: str, connections: aiohttp.ClientSession) -> None:
+        self._library = openai.AsyncOpenAI(http_client=_silent(), **_given(url, key))
+        self._connections = connections
+        self._proxy = proxy_for(url)
+        self._empty = dict[str, httpx2.Request]()
+
+    async def post(
+        self, path: str, body: Mapping[str, object], timeout: aiohttp.ClientTimeout
+    ) -> Any:
+        """What is answered to ``body``: JSON, else text. Raises what the client library would."""
+        asked = self._asked(path)
+        try:
+            async with self._connections.post(
+                str(asked.url),
+                data=json.dumps(body).encode(),
+                headers=dict(asked.headers),
+                proxy=self._proxy,
+                timeout=timeout,
+            ) as response:
+                said = await response.read()
+        except TimeoutError as error:
+            raise openai.APITimeoutError(asked) from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise openai.APIConnectionError(request=asked) from error
+        if not 200 <= response.status < 300:
+            headers = {k: v for k, v in response.headers.items() if k.lower() != "content-encoding"}
+            told = httpx2.Response(response.status, headers=headers, content=said, request=asked)
+            raise self._library._make_status_error_from_response(told)
+        try:
+            return json.loads(said)
+        except ValueError:
+            return said.decode("utf-8", "replace")  # a web page, say
+
+    def _asked(self, path: str) -> httpx2.Request:
+        """A request without a body, as the client library makes it."""
+        if path not in self._empty:
+            empty = self._library._build_request(FinalRequestOptions(method="post", url=path))
+            for name in _OWN_HEADERS:
+                empty.headers.pop(name, None)
+            self._empty[path] = empty
+        return self._empty[path]
 
 
 class Chat(ChatOpenAI):
-    """ChatOpenAI that sends its request as it stands and takes the response as it comes.
+    """ChatOpenAI over a line of ours: what a trace shows is LangChain's, what goes out is not."""
 
-    The client library would build address and headers anew for every request, walk through every
-    message in search of fields to rename, make objects of the response and have them taken apart
-    again in a thread: two thirds of the work of a call.
-    """
-
-    async def ainvoke(
-        self,
-        input: LanguageModelInput,
-        config: RunnableConfig | None = None,
-        *,
-        stop: list[str] | None = None,
-        **kwargs: Any,
-    ) -> AIMessage:
-        config = ensure_config(config)
-        if get_async_callback_manager_for_config(config).handlers:
-            return await super().ainvoke(input, config, stop=stop, **kwargs)
-        # Nobody listens, so nothing needs to be told of the call.
-        result = await self._agenerate(self._convert_input(input).to_messages(), **kwargs)
-        generation = result.generations[0]
-        message = cast("AIMessage", generation.message)
-        message.response_metadata |= generation.generation_info or {}
-        return message
+    _line: Line = PrivateAttr()
 
     async def _agenerate(
         self,
@@ -67,88 +99,82 @@ class Chat(ChatOpenAI):
     ) -> ChatResult:
         said = [{"role": _ROLES[message.type], "content": message.content} for message in messages]
         body = {"model": self.model_name, "messages": said, **kwargs["extra_body"]}
-        response = await self._post(json.dumps(body).encode(), kwargs["timeout"])
+        response = await self._line.post("/chat/completions", body, kwargs["timeout"])
         result = self._create_chat_result(response)
         for choice, generation in zip(response["choices"], result.generations, strict=True):
             generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
         return result
 
-    async def _post(self, body: bytes, timeout: openai.Timeout) -> Any:
-        """What is answered to ``body``; raises what the client library would raise."""
-        assert self.http_async_client is not None
-        asked = httpx2.Request(
-            "POST",
-            self._way.url,
-            headers=self._way.headers,
-            content=body,
-            extensions={"timeout": timeout.as_dict()},
-        )
-        try:
-            response = await self.http_async_client.send(asked)
-        except httpx2.TimeoutException as error:
-            raise openai.APITimeoutError(asked) from error
-        except httpx2.HTTPError as error:
-            raise openai.APIConnectionError(request=asked) from error
-        if not response.is_success:
-            raise self.root_async_client._make_status_error_from_response(response)
-        try:
-            return response.json()
-        except ValueError:
-            return response.text  # a web page, say
-
-    @cached_property
-    def _way(self) -> httpx2.Request:
-        """Address and headers of every request, as the client library makes them."""
-        options = FinalRequestOptions(method="post", url="/chat/completions")
-        empty: httpx2.Request = self.root_async_client._build_request(options)
-        del empty.headers["content-length"]
-        return empty
-
-
-_queries: set[str] = set()
-
-
-def _keep_queries_back(record: logging.LogRecord) -> bool:
-    """The HTTP library logs whole addresses; what opens ours stays out of the log."""
-    text = record.getMessage()
-    for query in _queries:
-        if query in text:
-            record.msg, record.args = text.replace(query, "***"), ()
-    return True
-
-
-for _name in ("httpx", "httpx2"):
-    logging.getLogger(_name).addFilter(_keep_queries_back)
-
 
 class Clients:
-    """The clients of one event loop. No proxy stands between this machine and itself."""
+    """The clients of one event loop."""
 
     def __init__(self) -> None:
-        self._http: dict[bool, DefaultAioHttpClient] = {}
+        self._connections: dict[bool, aiohttp.ClientSession] = {}
+        self._lines: dict[tuple[str, str], Line] = {}
         self._chats: dict[tuple[str, str, str], Chat] = {}
 
+    def line(self, url: str, key: str) -> Line:
+        """The line to ``url``, which may hold a user, a password and a query."""
+        if (url, key) not in self._lines:
+            self._lines[url, key] = Line(url, key, self._connected(abroad=not _is_loopback(url)))
+        return self._lines[url, key]
+
     def chat(self, url: str, model: str, key: str) -> Chat:
-        """The chat model ``model`` at ``url``, which may hold a user, a password and a query."""
+        """The model ``model`` at ``url`` as a chat model of LangChain, for whoever traces."""
         if (url, model, key) not in self._chats:
-            abroad = not _is_loopback(url)
-            if abroad not in self._http:
-                self._http[abroad] = DefaultAioHttpClient(
-                    trust_env=abroad, verify=_certificates(abroad)
-                )
-            self._chats[url, model, key] = _chat(url, model, key, self._http[abroad])
+            given = _given(url, key)
+            chat = Chat(
+                model=model,
+                base_url=given["base_url"],
+                api_key=SecretStr(key),
+                http_async_client=_silent(),
+                http_socket_options=(),
+                cache=False,
+                max_retries=0,
+                use_responses_api=False,
+            )
+            chat._line = self.line(url, key)
+            self._chats[url, model, key] = chat
         return self._chats[url, model, key]
+
+    def _connected(self, abroad: bool) -> aiohttp.ClientSession:
+        if abroad not in self._connections:
+            connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=_certificates(abroad))
+            self._connections[abroad] = aiohttp.ClientSession(
+                connector=connector, cookie_jar=aiohttp.DummyCookieJar()
+            )
+        return self._connections[abroad]
 
     async def close(self) -> None:
         """Close every connection."""
-        for http in self._http.values():
-            await http.aclose()
+        for connections in self._connections.values():
+            await connections.close()
 
 
 @cache
 def _certificates(trust_env: bool) -> ssl.SSLContext:
     """Whom to believe; reading all the certificates takes a while."""
     return httpx2.create_ssl_context(trust_env=trust_env)
+
+
+@cache
+def _silent() -> httpx2.AsyncClient:
+    """An HTTP client for the client library that sends nothing: lines do."""
+
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        raise AssertionError(f"{request.method} {request.url.path}: nothing goes out this way")
+
+    return httpx2.AsyncClient(transport=httpx2.MockTransport(refuse), trust_env=False)
+
+
+def proxy_for(url: str) -> str | None:
+    """The proxy that the environment names for ``url``. None stands before this machine itself."""
+    parts = urlsplit(url)
+    if _is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    known = getproxies()
+    return known.get(parts.scheme) or known.get("all")
 
 
 def _is_loopback(url: str) -> bool:
@@ -159,27 +185,21 @@ def _is_loopback(url: str) -> bool:
         return False
 
 
-def _chat(url: str, model: str, key: str, http: DefaultAioHttpClient) -> Chat:
+def _given(url: str, key: str) -> dict[str, Any]:
+    """What the client library is given for ``url``."""
     parts = urlsplit(url)
-    if parts.query:
-        _queries.add(parts.query)
     place = parts.netloc.rpartition("@")[2]
     headers = {}
     if parts.username is not None:
         user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
-    return Chat(
-        model=model,
-        base_url=f"{parts.scheme}://{place}{parts.path}",
-        api_key=SecretStr(key),
-        default_headers=headers,
-        default_query=dict(parse_qsl(parts.query)),
-        http_async_client=http,
-        http_socket_options=(),
-        cache=False,
-        max_retries=0,
-        use_responses_api=False,
-    )
+    return {
+        "base_url": f"{parts.scheme}://{place}{parts.path}",
+        "api_key": key,
+        "default_headers": headers,
+        "default_query": dict(parse_qsl(parts.query)),
+        "max_retries": 0,
+    }
 
 
 _open: dict[asyncio.AbstractEventLoop, tuple[Clients, AsyncIterator[Clients]]] = {}

@@ -11,9 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+import aiohttp
 import openai
+from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import RunnableConfig, ensure_config
+from langchain_core.runnables.config import get_async_callback_manager_for_config
 
 from dialectree import chance, clock
 from dialectree.context import endpoint_from_environment
@@ -215,20 +218,25 @@ class Endpoint:
         return Completion(attempts=tries.made, error=text)
 
     async def _send(self, request: Request, rung: Rung) -> Completion:
-        said = [_MESSAGES[role](content) for role, content in _said(request, rung)]
+        said = _said(request, rung)
         if self.spec.live is not None:
-            return _completion(await self.spec.live.ainvoke(said, request.config))
+            return _told(await self.spec.live.ainvoke(_as_messages(said), request.config))
         from dialectree.models.clients import clients  # heavy, and a live model needs none
 
         url, key, body = await self._way_in(request, rung)
-        model = (await clients()).chat(url, self.spec.model, key)
+        model, ours = self.spec.model, await clients()
         # A request that hangs is given up while there is time for another.
         hung_s = max(1.0, request.deadline_s / 2)
-        timeout = openai.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S)
+        timeout = aiohttp.ClientTimeout(sock_read=hung_s, sock_connect=CONNECT_S, connect=CONNECT_S)
         try:
-            return _completion(
-                await model.ainvoke(said, request.config, extra_body=body, timeout=timeout)
-            )
+            if _traced(request.config):
+                chat, named = ours.chat(url, model, key), _as_messages(said)
+                return _told(
+                    await chat.ainvoke(named, request.config, extra_body=body, timeout=timeout)
+                )
+            turns = [message._asdict() for message in said]
+            body = {"model": model, "messages": turns, **body}
+            return _answered(await ours.line(url, key).post("/chat/completions", body, timeout))
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise Garbled(str(error)) from error
 
@@ -277,6 +285,21 @@ _MESSAGES: Mapping[str, type[BaseMessage]] = {
     "user": HumanMessage,
     "assistant": AIMessage,
 }
+
+
+def _as_messages(said: Sequence[Message]) -> list[BaseMessage]:
+    return [_MESSAGES[role](content) for role, content in said]
+
+
+def _traced(config: RunnableConfig) -> bool:
+    """Whether anybody listens, and so has to be told of the call."""
+    whole = ensure_config(config)
+    heard = whole.get("callbacks")
+    if not isinstance(heard, BaseCallbackManager):  # outside a graph
+        heard = get_async_callback_manager_for_config(whole)
+    return bool(heard.handlers)
+
+
 _endpoints: dict[Spec, Endpoint] = {}
 
 
@@ -296,20 +319,49 @@ def _key(url: str | None) -> str:
     return key or "none"
 
 
-def _completion(message: BaseMessage) -> Completion:
+def _told(message: BaseMessage) -> Completion:
+    """What a chat model of LangChain says."""
     usage: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
     details: Mapping[str, Any] = usage.get("input_token_details") or {}
     said, refusal = message.response_metadata, message.additional_kwargs.get("refusal")
     finish = said.get("finish_reason") or said.get("stop_reason") or said.get("done_reason")
+    tokens = (usage.get("input_tokens"), usage.get("output_tokens"), details.get("cache_read"))
+    return _completion(message.text, finish, refusal, *tokens)
+
+
+def _answered(response: Any) -> Completion:
+    """What an endpoint answers, as the OpenAI API shapes it; raises where it does not."""
+    if not isinstance(response, dict):
+        raise TypeError(f"the answer is no object: {str(response)[:200]}")
+    if response.get("error"):
+        raise ValueError(str(response["error"]))
+    if not response.get("choices"):
+        raise LookupError(f"the answer has no choices: {str(response)[:200]}")
+    choice, usage = response["choices"][0], response.get("usage") or {}
+    message, details = choice["message"], usage.get("prompt_tokens_details") or {}
+    text, finish = message.get("content") or "", choice.get("finish_reason")
+    tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return _completion(
+        text if isinstance(text, str) else AIMessage(text).text,
+        finish,
+        message.get("refusal"),
+        *tokens,
+        details.get("cached_tokens"),
+    )
+
+
+def _completion(
+    text: str, finish: object, refusal: object, prompt: Any, completion: Any, cached: Any
+) -> Completion:
     if finish == "content_filter":
         refusal = refusal or "the endpoint's content filter withheld the reply"
     return Completion(
-        text=wellformed(message.text),
-        finish="length" if str(finish).lower() == "max_tokens" else finish and str(finish),
+        text=wellformed(text),
+        finish="length" if str(finish).lower() == "max_tokens" else str(finish) if finish else None,
         refusal=wellformed(str(refusal)) if refusal else None,
-        prompt_tokens=int(usage.get("input_tokens", 0)),
-        completion_tokens=int(usage.get("output_tokens", 0)),
-        cached_tokens=int(details.get("cache_read") or 0),
+        prompt_tokens=int(prompt or 0),
+        completion_tokens=int(completion or 0),
+        cached_tokens=int(cached or 0),
     )
 
 

@@ -66,8 +66,7 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     if _never_connected(error):
         slow = any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in _causes(error))
         return Trouble("lost", "the connection timed out" if slow else text)
-    timed_out = isinstance(error, TimeoutError | openai.APITimeoutError)
-    if timed_out and not _hung_up(error):
+    if isinstance(error, TimeoutError | openai.APITimeoutError):
         return Trouble("again", "it timed out")
     if isinstance(error, openai.APIConnectionError):
         return Trouble("again", "the connection broke")
@@ -154,8 +153,8 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _never_connected(error: Exception) -> bool:
     """Nobody is there, as against somebody who hangs up.
 
-    The HTTP library mixes the two up; aiohttp's own errors below it tell them apart. Those of
-    another transport, in a live model, are known by their names.
+    aiohttp's errors tell the two apart; those of another transport, in a live model, are known by
+    their names.
     """
     causes = list(_causes(error))
     ours = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)]
@@ -163,12 +162,6 @@ def _never_connected(error: Exception) -> bool:
         nobody = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
         return any(isinstance(cause, nobody) for cause in ours)
     return any(type(cause).__name__ in ("ConnectError", "ConnectTimeout") for cause in causes)
-
-
-def _hung_up(error: Exception) -> bool:
-    """A connection that the other side cut, which the HTTP library calls a time-out."""
-    gone = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
-    return any(isinstance(cause, gone) for cause in _causes(error))
 
 
 def discreet(text: str, spec: Spec) -> str:

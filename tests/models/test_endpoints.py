@@ -25,6 +25,7 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.models import endpoints
+from dialectree.models.clients import proxy_for
 from dialectree.models.endpoints import ATTEMPTS, Completion, endpoint
 from dialectree.models.specs import resolve
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
@@ -92,6 +93,47 @@ def test_no_proxy_stands_between_this_machine_and_itself(monkeypatch: pytest.Mon
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{unused_port()}")
     reply, _ = asked(says(GOOD))
+    assert reply == RULE
+
+
+def test_a_proxy_is_asked_for_what_lies_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as proxy:
+            monkeypatch.setenv("http_proxy", f"http://me:word@127.0.0.1:{proxy.port}")
+            monkeypatch.delenv("no_proxy", raising=False)
+            assert await question(at("http://models.example:81/v1")) == RULE
+            (headers,) = proxy.headers
+            assert headers["Host"] == "models.example:81"
+            assert headers["Proxy-Authorization"] == "Basic bWU6d29yZA=="
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("url", "proxy"),
+    [
+        ("https://models.example/v1", "http://127.0.0.1:1"),
+        ("http://models.example/v1", "http://127.0.0.1:2"),
+        ("http://inside.example/v1", None),
+        ("http://localhost:8000/v1", None),
+        ("http://127.0.0.2/v1", None),
+        ("http://[::1]:8000/v1", None),
+    ],
+)
+def test_the_environment_says_which_proxy(
+    url: str, proxy: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
+    monkeypatch.setenv("all_proxy", "http://127.0.0.1:2")
+    monkeypatch.setenv("no_proxy", "inside.example")
+    assert proxy_for(url) == proxy
+
+
+def test_text_in_parts_is_put_together() -> None:
+    parts = [{"type": "text", "text": GOOD[:9]}, {"type": "text", "text": GOOD[9:]}]
+    reply, _ = asked(sends({"choices": [{"message": {"content": parts}}]}))
     assert reply == RULE
 
 
@@ -582,4 +624,4 @@ def test_a_live_chat_model_goes_the_same_way_and_only_this_place_retries(
 def test_other_providers_words_for_the_end_are_understood(
     said: dict[str, str], finish: str | None
 ) -> None:
-    assert endpoints._completion(AIMessage("x", response_metadata=said)).finish == finish
+    assert endpoints._told(AIMessage("x", response_metadata=said)).finish == finish
