@@ -70,6 +70,9 @@ class Started:
         if self.record.status in ("running", "partial"):
             if self.record.contest is None:  # in a contest a ruling may be known
                 require_judge(self.method, self.context, ask)
+            for protocol in self.method.prompt_folders(self.context):
+                for name in prompts.names(protocol):
+                    prompts.load(name)  # one that cannot be read is found before anything is paid
             await _conduct(self, ask, watch)
         return self.record
 
@@ -261,9 +264,6 @@ async def calling(
 async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
     """Drives the graph to its end; asks the person whenever it stops to."""
     folder, chosen, context = started.folder, started.method, started.context
-    for folder_of_prompts in chosen.prompt_folders(context):
-        for name in prompts.names(folder_of_prompts):
-            prompts.load(name)  # one that cannot be read is found before anything is paid
     answers = _answers(folder)
     asks = context.ask or context.judge == "me"
     if ask is None and started.record.contest is not None and asks:

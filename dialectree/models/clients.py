@@ -19,16 +19,10 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import httpx2
 import openai
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
-from langchain_core.messages import BaseMessage
-from langchain_core.outputs import ChatResult
-from langchain_openai import ChatOpenAI
 from openai._models import FinalRequestOptions
-from pydantic import PrivateAttr, SecretStr
 
 CONNECTIONS = 1000
 """Connections at once, whatever the limits of the runs."""
-_ROLES = {"system": "system", "human": "user", "ai": "assistant"}
 _OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
 """Headers that the connection sets as it can."""
 
@@ -43,7 +37,10 @@ class Line:
     """
 
     def __init__(self, url: str, key: str, connections: aiohttp.ClientSession) -> None:
-        self._library = openai.AsyncOpenAI(http_client=_silent(), **_given(url, key))
+        given = _given(url, key)
+        self.address: str = given["base_url"]
+        """Without what opens it."""
+        self._library = openai.AsyncOpenAI(http_client=silent(), **given)
         self._connections = connections
         self._proxy = proxy_for(url)
         self._empty = dict[str, httpx2.Request]()
@@ -85,66 +82,28 @@ class Line:
         return self._empty[path]
 
 
-class Chat(ChatOpenAI):
-    """ChatOpenAI over a line of ours: what a trace shows is LangChain's, what goes out is not."""
-
-    _line: Line = PrivateAttr()
-
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        said = [{"role": _ROLES[message.type], "content": message.content} for message in messages]
-        body = {"model": self.model_name, "messages": said, **kwargs["extra_body"]}
-        response = await self._line.post("/chat/completions", body, kwargs["timeout"])
-        result = self._create_chat_result(response)
-        for choice, generation in zip(response["choices"], result.generations, strict=True):
-            generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
-        return result
-
-
 class Clients:
     """The clients of one event loop."""
 
     def __init__(self) -> None:
         self._connections: dict[bool, aiohttp.ClientSession] = {}
+        """Plain ones and secure ones."""
         self._lines: dict[tuple[str, str], Line] = {}
-        self._chats: dict[tuple[str, str, str], Chat] = {}
 
     def line(self, url: str, key: str) -> Line:
         """The line to ``url``, which may hold a user, a password and a query."""
         if (url, key) not in self._lines:
-            self._lines[url, key] = Line(url, key, self._connected(abroad=not _is_loopback(url)))
+            self._lines[url, key] = Line(url, key, self._connected(urlsplit(url).scheme == "https"))
         return self._lines[url, key]
 
-    def chat(self, url: str, model: str, key: str) -> Chat:
-        """The model ``model`` at ``url`` as a chat model of LangChain, for whoever traces."""
-        if (url, model, key) not in self._chats:
-            given = _given(url, key)
-            chat = Chat(
-                model=model,
-                base_url=given["base_url"],
-                api_key=SecretStr(key),
-                http_async_client=_silent(),
-                http_socket_options=(),
-                cache=False,
-                max_retries=0,
-                use_responses_api=False,
+    def _connected(self, secure: bool) -> aiohttp.ClientSession:
+        if secure not in self._connections:
+            whom = _certificates() if secure else True
+            self._connections[secure] = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=whom),
+                cookie_jar=aiohttp.DummyCookieJar(),
             )
-            chat._line = self.line(url, key)
-            self._chats[url, model, key] = chat
-        return self._chats[url, model, key]
-
-    def _connected(self, abroad: bool) -> aiohttp.ClientSession:
-        if abroad not in self._connections:
-            connector = aiohttp.TCPConnector(limit=CONNECTIONS, ssl=_certificates(abroad))
-            self._connections[abroad] = aiohttp.ClientSession(
-                connector=connector, cookie_jar=aiohttp.DummyCookieJar()
-            )
-        return self._connections[abroad]
+        return self._connections[secure]
 
     async def close(self) -> None:
         """Close every connection."""
@@ -153,13 +112,13 @@ class Clients:
 
 
 @cache
-def _certificates(trust_env: bool) -> ssl.SSLContext:
+def _certificates() -> ssl.SSLContext:
     """Whom to believe; reading all the certificates takes a while."""
-    return httpx2.create_ssl_context(trust_env=trust_env)
+    return httpx2.create_ssl_context()
 
 
 @cache
-def _silent() -> httpx2.AsyncClient:
+def silent() -> httpx2.AsyncClient:
     """An HTTP client for the client library that sends nothing: lines do."""
 
     def refuse(request: httpx2.Request) -> httpx2.Response:

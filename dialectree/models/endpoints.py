@@ -224,19 +224,19 @@ class Endpoint:
         from dialectree.models.clients import clients  # heavy, and a live model needs none
 
         url, key, body = await self._way_in(request, rung)
-        model, ours = self.spec.model, await clients()
+        model, line = self.spec.model, (await clients()).line(url, key)
         # A request that hangs is given up while there is time for another.
         hung_s = max(1.0, request.deadline_s / 2)
         timeout = aiohttp.ClientTimeout(sock_read=hung_s, sock_connect=CONNECT_S, connect=CONNECT_S)
         try:
             if _traced(request.config):
-                chat, named = ours.chat(url, model, key), _as_messages(said)
-                return _told(
-                    await chat.ainvoke(named, request.config, extra_body=body, timeout=timeout)
-                )
+                from dialectree.models.traced import chat  # as heavy again
+
+                asked = chat(line, model).bind(extra_body=body, timeout=timeout)
+                return _told(await asked.ainvoke(_as_messages(said), request.config))
             turns = [message._asdict() for message in said]
             body = {"model": model, "messages": turns, **body}
-            return _answered(await ours.line(url, key).post("/chat/completions", body, timeout))
+            return _answered(await line.post("/chat/completions", body, timeout))
         except (ValueError, TypeError, LookupError, AttributeError) as error:
             raise Garbled(str(error)) from error
 

@@ -1,0 +1,54 @@
+"""A model at an endpoint as a chat model of LangChain, for whoever traces: LangSmith, say."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatResult
+from langchain_openai import ChatOpenAI
+from pydantic import PrivateAttr, SecretStr
+
+from dialectree.models.clients import Line, silent
+
+_ROLES = {"system": "system", "human": "user", "ai": "assistant"}
+
+
+class Chat(ChatOpenAI):
+    """ChatOpenAI over a line of ours: what a trace shows is LangChain's, what goes out is not."""
+
+    _line: Line = PrivateAttr()
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        said = [{"role": _ROLES[message.type], "content": message.content} for message in messages]
+        body = {"model": self.model_name, "messages": said, **kwargs["extra_body"]}
+        response = await self._line.post("/chat/completions", body, kwargs["timeout"])
+        result = self._create_chat_result(response)
+        for choice, generation in zip(response["choices"], result.generations, strict=True):
+            generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
+        return result
+
+
+@lru_cache(64)
+def chat(line: Line, model: str) -> Chat:
+    """``model`` at the end of ``line``."""
+    made = Chat(
+        model=model,
+        base_url=line.address,
+        api_key=SecretStr("none"),
+        http_async_client=silent(),
+        http_socket_options=(),
+        cache=False,
+        max_retries=0,
+        use_responses_api=False,
+    )
+    made._line = line
+    return made
