@@ -335,6 +335,20 @@ class Context(BaseSettings):
         """The address to send requests to: with user, password and query where they were given."""
         return self._whole.get(address, address)
 
+    def with_secrets(self) -> dict[str, Any]:
+        """Plain data that ``build`` makes the same context of; for another process of ours alone."""
+
+        def opened(text: object) -> object:
+            for short, whole in self._whole.items():
+                if isinstance(text, str) and (text == short or text.endswith(f"@{short}")):
+                    return text.removesuffix(short) + whole
+            return text
+
+        plain = self.model_dump(mode="json")
+        plain |= {name: opened(plain[name]) for name in ("model", "base_url", "embeddings")}
+        plain["roles"] = {role: opened(speaker) for role, speaker in plain["roles"].items()}
+        return plain
+
     def embeddings_whole(self) -> str:
         """``embeddings`` with user, password and query of its address where they were given."""
         name, at, address = self.embeddings.partition("@http")

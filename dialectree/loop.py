@@ -6,11 +6,25 @@ A host's loop stays as it is.
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+SELDOM = (20_000, 20, 20)
+"""Objects, and then rounds, after which garbage is sought in a process that is ours alone."""
+
+
+def tune() -> None:
+    """Seek garbage seldom, and never in what the imports made: for a process that is ours alone.
+
+    A debate leaves next to none, and seeking it takes a twentieth of the time of a call.
+    """
+    gc.freeze()
+    gc.set_threshold(*SELDOM)
+    gc.enable()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

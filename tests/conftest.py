@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from dialectree import context
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell's job in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -108,8 +108,10 @@ def run(
         Path | None,
         typer.Option(help="The evaluation's folder (evaluations/DATASET).", metavar="DIR"),
     ] = None,
-    engine: Annotated[_ENGINE, typer.Option(help="One process, or a Ray cluster.")] = "local",  # type: ignore[valid-type]
-    workers: Annotated[int | None, typer.Option(help="Workers of a Ray cluster.", min=1)] = None,
+    engine: Annotated[_ENGINE, typer.Option(help="This machine, or a Ray cluster.")] = "local",  # type: ignore[valid-type]
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that ask (as many as the slots need).", min=1)
+    ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask failed questions once more.")
     ] = False,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -18,13 +16,11 @@ from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import DEMONSTRATION
 from dialectree.context import Context
 from dialectree.errors import DialectreeError
-from dialectree.evals import cluster, running
+from dialectree.evals import cluster, processes, running
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import Plan, Standing, Watch
+from dialectree.evals.workers import Given
 from dialectree.models.limits import Budget
-
-if TYPE_CHECKING:
-    from dialectree.evals.cluster import Given
 
 EVERY_S = 10.0
 """Seconds between two lines where stderr is no terminal."""
@@ -59,12 +55,8 @@ def follow(
             show(now)
 
         try:
-            gc.freeze()
-            gc.enable()
-            if ray:
-                standing = loop.run(_on_a_cluster(folder, plan, spends, workers, watch))
-            else:
-                standing = loop.run(running.run(folder, plan, Budget(spends), watch))
+            loop.tune()
+            standing = loop.run(_run(folder, plan, spends, watch, ray=ray, workers=workers))
             status = 5 if standing.failed else 0
         except DialectreeError as error:
             fault, status = error, error.status
@@ -82,23 +74,30 @@ def follow(
     raise typer.Exit(status)
 
 
-async def _on_a_cluster(
-    folder: Folder, plan: Plan, spends: Context, workers: int | None, watch: Watch
+async def _run(
+    folder: Folder, plan: Plan, spends: Context, watch: Watch, *, ray: bool, workers: int | None
 ) -> Standing:
-    budget = Budget(spends)
-    async with cluster.cluster(_given(folder, plan), spends, workers, plan.at_once) as team:
-        return await running.run(folder, plan, budget, watch, work=team.ask, close=team.close)
+    """By a Ray cluster, by processes of this machine, or by this one alone."""
+    budget, given = Budget(spends), _given(folder, plan)
+    count = workers or processes.useful(plan)
+    if not ray and count == 1:
+        return await running.run(folder, plan, budget, watch)
+    if ray:
+        team = cluster.cluster(given, spends, workers, plan.at_once)
+    else:
+        team = processes.processes(given, spends, count)
+    async with team as (ask, close):
+        return await running.run(folder, plan, budget, watch, work=ask, close=close)
 
 
 def _given(folder: Folder, plan: Plan) -> Given:
     found = folder.evaluation()
-    return cluster.Given(
+    return Given(
         rows=plan.rows,
         runs=folder.runs,
         scorers=found.scorers if found else plan.scorers,
         judge=plan.judge,
         vote_first=plan.vote_first,
-        environment=cluster.environment(),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from collections.abc import Mapping
 
@@ -59,8 +58,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     status = 0
     try:
         with view:
-            gc.freeze()  # what the imports made stays, and is not looked through again
-            gc.enable()
+            loop.tune()
             loop.run(run.conduct(ask=ask if run.asks() else None, watch=watch))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:

@@ -17,7 +17,7 @@ import pytest
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.context import build
 from dialectree.errors import BudgetReached, Unreachable
-from dialectree.evals.cluster import Fault, Purse
+from dialectree.evals.workers import Fault, Purse
 
 PROGRAM = str(Path(sys.executable).with_name("dialectree"))
 with_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")

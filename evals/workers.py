@@ -1,0 +1,202 @@
+"""Spreads the questions of an evaluation over workers: processes with an event loop of their own.
+
+A worker asks questions as one process would alone; who drives them keeps the results. All of them
+spend from one purse, which is asked before each call. A worker that is lost costs nothing but the
+calls it had under way: its questions go to another one, which finds their journals. What a worker
+is, an engine says: ``dialectree.evals.processes`` or ``dialectree.evals.cluster``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from dialectree import errors
+from dialectree.context import Context
+from dialectree.errors import DialectreeError, Halted, InputError
+from dialectree.evals.items import Item
+from dialectree.evals.question import Asker, Refused
+from dialectree.evals.results import Result
+from dialectree.evals.rows import Ready
+from dialectree.models.limits import Budget
+from dialectree.records import Call
+
+LOST = 5
+"""So often a question is given to another worker after its own was lost."""
+
+
+class Fault(NamedTuple):
+    """An error of ours on its way from one process to another."""
+
+    kind: str
+    text: str
+
+    @classmethod
+    def of(cls, error: DialectreeError) -> Fault:
+        """What is sent."""
+        return cls(type(error).__name__, str(error))
+
+    def error(self) -> DialectreeError:
+        """What it was."""
+        made: DialectreeError = getattr(errors, self.kind)(self.text)
+        return made
+
+
+class Answer(NamedTuple):
+    """What a worker sends back."""
+
+    result: str | None = None
+    """As JSON."""
+    refused: Fault | None = None
+    stopped: Fault | None = None
+
+    def read(self) -> Result:
+        """The result; raises what kept the worker from one, as ``Asker.ask`` would have."""
+        if self.stopped is not None:
+            raise Fault(*self.stopped).error()
+        result = Result.model_validate_json(self.result or "")
+        if self.refused is not None:
+            error = Fault(*self.refused).error()
+            assert isinstance(error, InputError)
+            raise Refused(error, result)
+        return result
+
+
+class Lost(Exception):
+    """The worker is gone, and with it the answer."""
+
+
+class Purse:
+    """What all workers may spend together, asked one call at a time."""
+
+    def __init__(self, context: Context) -> None:
+        self._budget = Budget(context)
+
+    def begin(self) -> Fault | None:
+        """One call more, or why there is none."""
+        try:
+            self._budget.check()
+        except DialectreeError as error:
+            return Fault.of(error)
+        self._budget.calls += 1
+        return None
+
+    def add(self, tokens: int, cost: float) -> None:
+        """What a call turned out to have used."""
+        self._budget.tokens += tokens
+        self._budget.cost += cost
+
+    def close(self, why: Fault) -> None:
+        """No call starts any more."""
+        self._budget.closed = self._budget.closed or why.error()
+
+
+@dataclass
+class FromPurse(Budget):
+    """A worker's budget: the purse's. It is asked before a call, and told of it afterwards."""
+
+    ask: Callable[[], Awaitable[Fault | None]] | None = None
+    tell: Callable[[int, float], object] | None = None
+
+    async def begin(self) -> None:
+        """Asks the purse."""
+        if self.closed is None and self.ask is not None and (fault := await self.ask()) is not None:
+            self.closed = self.closed or Fault(*fault).error()
+        if self.closed is not None:
+            raise self.closed
+        self.calls += 1
+
+    def add(self, call: Call) -> None:
+        """Tells the purse, and does not wait for it."""
+        super().add(call)
+        if self.tell is not None:
+            self.tell(call.prompt_tokens + call.completion_tokens, call.cost or 0.0)
+
+
+class Given(NamedTuple):
+    """What a worker is told at its start."""
+
+    rows: Sequence[Ready]
+    runs: Path
+    scorers: Sequence[str]
+    judge: Context | None
+    vote_first: int
+
+    def asker(self, budget: Budget) -> Asker:
+        """Who asks the questions, within ``budget``."""
+        return Asker(self.runs, self.scorers, self.judge, self.vote_first, budget)
+
+    def shared(self, count: int) -> Given:
+        """What each of ``count`` workers is told: its part of the slots and of the pace."""
+        rows = [replace(row, context=_part(row.context, count)) for row in self.rows]
+        judge = _part(self.judge, count) if self.judge else None
+        return self._replace(rows=rows, judge=judge, runs=self.runs.absolute())
+
+
+def _part(context: Context, count: int) -> Context:
+    pace = context.requests_per_minute
+    return context.model_copy(
+        update={
+            "concurrency": max(1, context.concurrency // count),
+            "requests_per_minute": pace and pace / count,
+        }
+    )
+
+
+async def asked(asker: Asker, row: Ready, item: str) -> Answer:
+    """What a worker answers to the question of ``item``, which is JSON."""
+    try:
+        done = await asker.ask(row, Item.model_validate_json(item))
+    except Refused as refused:
+        return Answer(refused.result.model_dump_json(), refused=Fault.of(refused.error))
+    except DialectreeError as error:
+        return Answer(stopped=Fault.of(error))
+    return Answer(done.model_dump_json())
+
+
+class Worker(Protocol):
+    """A worker as the one who drives it sees it."""
+
+    async def ask(self, row: int, item: str) -> Answer:
+        """The answer to one question, by the number of its row; raises Lost."""
+
+
+@dataclass
+class _Place:
+    """One worker's place; another worker takes it when the one that has it is lost."""
+
+    worker: Worker
+    under_way: int = 0
+
+
+class Team:
+    """The workers, for the one who drives them."""
+
+    def __init__(self, rows: Sequence[Ready], count: int, hire: Callable[[], Worker]) -> None:
+        self._numbers = {row.row.name: number for number, row in enumerate(rows)}
+        self._hire = hire
+        self._places = [_Place(hire()) for _ in range(count)]
+
+    async def ask(self, row: Ready, item: Item) -> Result:
+        """The result of one question, from the worker that has the least to do."""
+        for _ in range(LOST):
+            place = min(self._places, key=lambda place: place.under_way)
+            worker = place.worker
+            place.under_way += 1
+            try:
+                answer = await worker.ask(self._numbers[row.row.name], item.model_dump_json())
+            except Lost:
+                if place.worker is worker:  # the first of its questions that hears of it
+                    place.worker = self._hire()
+                continue
+            finally:
+                place.under_way -= 1
+            return answer.read()
+        raise Halted(f"the workers of item {item.id!r} were lost, {LOST} one after another")
+
+    @property
+    def workers(self) -> list[Worker]:
+        """Those that are at work."""
+        return [place.worker for place in self._places]

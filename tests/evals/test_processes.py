@@ -1,0 +1,180 @@
+"""An evaluation spread over processes of this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from benchmarks.endpoint import LocalEndpoint
+from dialectree.context import build
+from dialectree.evals import datasets, processes, rows, running, worker
+from dialectree.evals.matrix import of_methods
+from dialectree.evals.workers import Given
+
+PROGRAM = str(Path(sys.executable).with_name("dialectree"))
+
+
+def test_two_processes_ask_every_question_once() -> None:
+    with LocalEndpoint(seed=3, latency_ms=20) as endpoint:
+        done = subprocess.run(_words(endpoint, 24), capture_output=True, text=True)
+        stats = endpoint.stats()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert Counter(one["item"] for one in _results()) == {f"q{n}": 1 for n in range(24)}
+    assert _paid() == _lines() == stats["calls"] == stats["unique_requests"]
+
+
+def test_one_that_is_killed_is_replaced() -> None:
+    with LocalEndpoint(seed=3, latency_ms=120) as endpoint:
+        with subprocess.Popen(_words(endpoint, 30)) as begun:
+            _wait_for(endpoint, 30)
+            _workers(begun.pid)[0].kill()
+        stats = endpoint.stats()
+    assert begun.returncode == 0
+    assert Counter(one["item"] for one in _results()) == {f"q{n}": 1 for n in range(30)}
+    assert _paid() == _lines() <= stats["calls"] <= _paid() + 4  # one worker's slots
+
+
+def test_they_end_with_the_one_that_drives_them_and_the_rest_is_asked_once() -> None:
+    with LocalEndpoint(seed=3, latency_ms=120) as endpoint:
+        words = _words(endpoint, 24)
+        with subprocess.Popen(words) as begun:
+            _wait_for(endpoint, 30)
+            workers = _workers(begun.pid)
+            begun.kill()
+        assert len(workers) == 2
+        assert psutil.wait_procs(workers, timeout=10)[1] == []
+        assert len(_results()) < 24
+        assert subprocess.run(words).returncode == 0
+        stats = endpoint.stats()
+    assert Counter(one["item"] for one in _results()) == {f"q{n}": 1 for n in range(24)}
+    assert _paid() == _lines() <= stats["calls"] <= _paid() + 8  # all slots
+
+
+def test_no_call_starts_when_their_common_budget_is_spent() -> None:
+    with LocalEndpoint(seed=3, latency_ms=20) as endpoint:
+        words = _words(endpoint, 24)
+        done = subprocess.run([*words, "--max-calls", "50"], capture_output=True, text=True)
+        assert (done.returncode, endpoint.stats()["calls"]) == (4, 50)
+        assert "the budget --max-calls 50 is used up" in done.stderr
+        assert subprocess.run([*words, "--workers", "1"]).returncode == 0
+        stats = endpoint.stats()
+    assert len(_results()) == 24
+    assert _paid() == stats["calls"]
+
+
+def test_an_interrupt_keeps_what_was_paid() -> None:
+    with LocalEndpoint(seed=3, latency_ms=400) as endpoint:
+        begun = subprocess.Popen(_words(endpoint, 24), stderr=subprocess.PIPE, text=True)
+        _wait_for(endpoint, 12)
+        os.kill(begun.pid, signal.SIGINT)
+        _, said = begun.communicate(timeout=30)
+        stats = endpoint.stats()
+    assert begun.returncode == 130
+    assert "the same command goes on" in said and "Traceback" not in said
+    assert _lines() == stats["calls"]
+
+
+def test_an_endpoint_that_nobody_serves_ends_it() -> None:
+    words = [*_start(8), "--model", "openai:any@http://127.0.0.1:9/v1", "--call-deadline", "1"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 3
+    assert "127.0.0.1:9" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("count", "slots", "model", "most"),
+    [
+        (500, 64, "openai:any", 2),
+        (500, 200, "openai:any", 6),
+        (500, 32, "openai:any", 1),
+        (40, 64, "openai:any", 1),
+        (120, 200, "openai:any", 2),
+        (500, 64, "local:smollm2", 1),
+    ],
+)
+def test_there_are_as_many_as_the_slots_need(
+    count: int, slots: int, model: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
+    assert processes.useful(_plan(count, concurrency=slots, model=model)) == most
+
+
+def test_what_a_worker_is_told_is_what_was_meant() -> None:
+    plan = _plan(2, concurrency=9, model="openai:any@http://me:word@127.0.0.1:9/v1?key=x", seed=7)
+    judge = build(model="openai:judge", requests_per_minute=60)
+    given = Given(plan.rows, Path("runs"), ["choice"], judge, 3).shared(2)
+    told = json.loads(json.dumps(worker.written(given, limited=True)))
+    assert worker.read(told) == given
+    assert (given.rows[0].context.concurrency, given.runs.is_absolute()) == (4, True)
+    assert given.judge and given.judge.requests_per_minute == 30
+
+
+def _plan(count: int, **given: Any) -> running.Plan:
+    loaded = datasets.load(Path(_data(count)))
+    return running.Plan(
+        loaded=loaded,
+        task="decide",
+        items=loaded.items,
+        rows=rows.ready(of_methods(["rsd", "basic"][: 1 if count > 2 else 2], {}), "decide", given),
+        judge=None,
+        judge_spec=None,
+        judge_demonstration=False,
+        vote_first=0,
+        seed=0,
+    )
+
+
+def _start(count: int) -> list[str]:
+    words = [PROGRAM, "eval", _data(count), "--methods", "basic", "--out", "out", "--no-cache"]
+    return [*words, "-q", "--workers", "2", "--concurrency", "8"]
+
+
+def _words(endpoint: LocalEndpoint, count: int) -> list[str]:
+    return [*_start(count), "--model", f"openai:any@{endpoint.url}"]
+
+
+def _data(count: int) -> str:
+    asked = [
+        {"id": f"q{n}", "question": f"What grows on day {n}?", "options": ["a cow", "a tree"]}
+        for n in range(count)
+    ]
+    Path("mine.jsonl").write_text("".join(json.dumps({**one, "gold": "B"}) + "\n" for one in asked))
+    return "mine.jsonl"
+
+
+def _results() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
+
+
+def _paid() -> int:
+    """Calls as the results count them."""
+    return sum(int(one["usage"]["calls"]) for one in _results())
+
+
+def _lines() -> int:
+    """Calls as the journals have them."""
+    return sum(len(p.read_text().splitlines()) for p in Path("out/runs").rglob("calls.jsonl"))
+
+
+def _workers(pid: int) -> list[psutil.Process]:
+    return [
+        child
+        for child in psutil.Process(pid).children()
+        if "dialectree.evals.worker" in child.cmdline()
+    ]
+
+
+def _wait_for(endpoint: LocalEndpoint, calls: int) -> None:
+    ends = time.monotonic() + 60
+    while endpoint.stats()["calls"] < calls and time.monotonic() < ends:
+        time.sleep(0.02)
