@@ -1,12 +1,7 @@
-"""Evaluations: how busy hundreds of questions keep one endpoint, and what they leave in memory.
-
-``python -m benchmarks.evaluations URL FOLDER COUNT`` runs one in this process and prints, as JSON,
-what it took.
-"""
+"""Evaluations: how busy hundreds of questions keep one endpoint, and what they leave in memory."""
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import subprocess
@@ -16,11 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.endpoint import ROOT, LocalEndpoint
+import psutil
+
+from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.ideal import role_switching_debate
 
+PROGRAM = Path(sys.executable).with_name("dialectree")
 SLOTS, QUESTIONS, EARLY = 64, 500, 50
+PAUSE_S = 0.2
+"""Seconds between two looks at the memory."""
 LEAST = {0.5: 0.90, 0.2: 0.85}
 """Utilisation by seconds that a call takes."""
 GROWTH_LIMIT = 1.2
@@ -32,7 +32,6 @@ class Taken(NamedTuple):
     """What one evaluation took."""
 
     results: int
-    cpu_s: float
     early_mb: float
     """Resident memory when the first questions had ended."""
     late_mb: float
@@ -55,7 +54,6 @@ def evaluations(folder: Path) -> Iterator[Figure]:
             limit=1 - least,
             note=f"utilisation {stats['utilisation']:.3f}; {stats['wall_s']:.1f} s",
         )
-        yield Figure(part, "CPU of a call, the start included", 1000 * taken.cpu_s / calls, "ms")
         yield Figure(
             part,
             f"memory after {QUESTIONS} questions over that after {EARLY}",
@@ -69,60 +67,38 @@ def evaluations(folder: Path) -> Iterator[Figure]:
 
 
 def evaluated(url: str, folder: Path, count: int) -> Taken:
-    """An evaluation in a new process."""
-    command = [sys.executable, "-m", "benchmarks.evaluations", url, str(folder), str(count)]
-    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return Taken(**json.loads(done.stdout))
-
-
-def _here(url: str, folder: Path, count: int) -> Taken:
-    from dialectree import loop
-    from dialectree.context import build
-    from dialectree.evals import datasets, rows, running
-    from dialectree.evals.matrix import of_methods
-    from dialectree.evals.results_file import Folder
-    from dialectree.models.limits import Budget
-
-    os.environ["DIALECTREE_CACHE_DIR"] = str(folder / "cache")
+    """An evaluation, by the command, and its memory while it lasts."""
     folder.mkdir(parents=True)
-    data = folder / "questions.jsonl"
+    data, results = folder / "questions.jsonl", folder / "out" / "results.jsonl"
     asked = ({"id": f"q{n}", "question": f"What does car {n} burn?"} for n in range(count))
     more = {"options": OPTIONS, "gold": "B"}
     data.write_text("".join(json.dumps({**question, **more}) + "\n" for question in asked))
-    loaded = datasets.load(data)
-    given = {"model": "openai:any", "base_url": url, "concurrency": SLOTS}
-    plan = running.Plan(
-        loaded=loaded,
-        task="decide",
-        items=loaded.items,
-        rows=rows.ready(of_methods(["rsd"], {}), "decide", given),
-        judge=None,
-        judge_spec=None,
-        judge_demonstration=False,
-        vote_first=0,
-        seed=0,
-    )
-    early: list[float] = []
-
-    def watch(standing: running.Standing) -> None:
-        if standing.done == min(EARLY, count):
-            early.append(_resident_mb())
-
-    evaluation = Folder(folder / "out")
-    gc.collect()
-    gc.freeze()
-    began = time.process_time()
-    with evaluation.held():
-        standing = loop.run(running.run(evaluation, plan, Budget(build()), watch))
-    return Taken(standing.done, time.process_time() - began, early[0], _resident_mb())
+    command = [str(PROGRAM), "eval", "run", str(data), "--methods", "rsd", "--quiet"]
+    command += ["--model", f"openai:any@{url}", "--concurrency", str(SLOTS)]
+    environment = {**os.environ, "DIALECTREE_CACHE_DIR": str(folder / "cache")}
+    early = late = 0.0
+    with subprocess.Popen(
+        [*command, "--out", str(folder / "out")], env=environment, stdout=subprocess.DEVNULL
+    ) as begun:
+        while begun.poll() is None:
+            time.sleep(PAUSE_S)
+            done = _lines(results)
+            if EARLY <= done < count:  # the report comes after the last one
+                late = _resident_mb(begun.pid)
+                early = early or late
+    if begun.returncode:
+        raise SystemExit(f"the evaluation ended with status {begun.returncode}")
+    return Taken(_lines(results), early, late)
 
 
-def _resident_mb() -> float:
-    import psutil
-
-    return float(psutil.Process().memory_info().rss) / 1e6
+def _lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-if __name__ == "__main__":
-    url, folder, count = sys.argv[1:]
-    print(json.dumps(_here(url, Path(folder), int(count))._asdict()))
+def _resident_mb(pid: int) -> float:
+    """Memory of a process and of those that it has begun."""
+    try:
+        one = psutil.Process(pid)
+        return sum(float(p.memory_info().rss) for p in (one, *one.children(recursive=True))) / 1e6
+    except psutil.Error:
+        return 0.0

@@ -336,7 +336,7 @@ class Context(BaseSettings):
         return self._whole.get(address, address)
 
     def with_secrets(self) -> dict[str, Any]:
-        """Plain data that ``build`` makes the same context of; for another process of ours alone."""
+        """What ``build`` makes the same context of: for another process of ours, nobody else."""
 
         def opened(text: object) -> object:
             for short, whole in self._whole.items():

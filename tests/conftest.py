@@ -12,7 +12,7 @@ from dialectree import context
 
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A shell's job in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+    # A shell's job in the background ignores Ctrl-C, and so would the commands under test.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
