@@ -178,11 +178,14 @@ class Team:
         self._numbers = {row.row.name: number for number, row in enumerate(rows)}
         self._hire = hire
         self._places = [_Place(hire()) for _ in range(count)]
+        self._taken: dict[str, _Place] = {}
+        """Who has an item: what its rows have in common is paid for once."""
 
     async def ask(self, row: Ready, item: Item) -> Result:
-        """The result of one question, from the worker that has the least to do."""
+        """The result of one question: from the worker that has the item, or the least to do."""
+        idle = min(self._places, key=lambda place: place.under_way)
+        place = self._taken.setdefault(item.id, idle)
         for _ in range(LOST):
-            place = min(self._places, key=lambda place: place.under_way)
             worker = place.worker
             place.under_way += 1
             try:

@@ -31,6 +31,9 @@ from dialectree.models.limits import Budget, limiter
 from dialectree.records import Call, Held
 from dialectree.runs import Journal
 
+_paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
+"""Who is paying for what at the moment, by event loop and by the cache's key."""
+
 
 class Run(RunControl):
     """One run. LangGraph hands it on as the run's control, so that every nested graph has it."""
@@ -116,9 +119,18 @@ class Run(RunControl):
 
     async def _paid(self, asking: Asking) -> Call:
         """A call of its own task: a part of the graph that is given up does not lose its reply."""
+        shared = self.cache is not None and asking.context.cache and not asking.live
+        same = asyncio.get_running_loop(), asking.cache_key
+        while shared and (other := _paying.get(same)) is not None:
+            await asyncio.wait([other])  # somebody asks the very same; the cache holds it then
+            if (call := await self._cached(asking)) is not None:
+                return call
         task = asyncio.create_task(self._pay(asking))
         self._under_way.add(task)
         task.add_done_callback(self._landed)
+        if shared:
+            _paying[same] = task
+            task.add_done_callback(lambda _: _paying.pop(same))
         return await asyncio.shield(task)
 
     def _landed(self, task: asyncio.Task[Call]) -> None:

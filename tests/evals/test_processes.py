@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -19,7 +20,8 @@ from benchmarks.endpoint import LocalEndpoint
 from dialectree.context import build
 from dialectree.evals import datasets, processes, rows, running, worker
 from dialectree.evals.matrix import of_methods
-from dialectree.evals.workers import Given
+from dialectree.evals.results import Result
+from dialectree.evals.workers import Answer, Given, Lost, Team
 
 PROGRAM = str(Path(sys.executable).with_name("dialectree"))
 
@@ -89,6 +91,43 @@ def test_an_endpoint_that_nobody_serves_ends_it() -> None:
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_an_item_stays_with_the_worker_that_has_it() -> None:
+    hired: list[_Fake] = []
+
+    def hire() -> _Fake:
+        hired.append(_Fake(f"w{len(hired)}"))
+        return hired[-1]
+
+    async def ask() -> None:
+        team, items = Team(plan.rows, 2, hire), plan.items
+        for row in plan.rows:
+            await asyncio.gather(*(team.ask(row, item) for item in items))
+        assert [len(worker.asked) for worker in hired] == [2, 2]
+        assert all(len({item for _, item in worker.asked}) == 1 for worker in hired)
+        hired[0].lost = True
+        await team.ask(plan.rows[0], items[0])
+        assert [len(worker.asked) for worker in hired] == [2, 2, 1]
+
+    plan = _plan(2, concurrency=9, model="openai:any")
+    asyncio.run(ask())
+
+
+class _Fake:
+    """A worker that knows every answer."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.lost = name, False
+        self.asked: list[tuple[int, str]] = []
+
+    async def ask(self, row: int, item: str) -> Answer:
+        if self.lost:
+            raise Lost
+        self.asked.append((row, json.loads(item)["id"]))
+        await asyncio.sleep(0)
+        result = Result(row="r", item="i", run="x", status="answered", ended="")
+        return Answer(result.model_dump_json())
 
 
 @pytest.mark.parametrize(

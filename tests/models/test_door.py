@@ -407,6 +407,31 @@ def test_a_request_that_was_made_before_is_answered_from_the_cache(calls: Path) 
     assert (call.source, call.reply, call.prompt_tokens, call.cost) == ("cache", GOOD, 5, 5.0)
 
 
+def test_who_asks_the_same_at_the_same_time_waits_for_the_one_reply() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(after(0.05, says(GOOD))) as served:
+            context = cached(served.url)
+            assert await asyncio.gather(*(question(context) for _ in range(5))) == [RULE] * 5
+            await asyncio.gather(*(question(context, node=f"0.{n}") for n in range(2)))
+            assert len(served.bodies) == 3
+
+    asyncio.run(ask())
+
+
+def test_where_the_first_fails_the_next_one_pays(quick: QuickClock) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(*[fails(500)] * 6, says(GOOD)) as served:
+            context = cached(served.url)
+            both = await asyncio.gather(
+                question(context), question(context), return_exceptions=True
+            )
+            assert isinstance(both[0], CallError)
+            assert both[1] == RULE
+            assert len(served.bodies) == 7
+
+    asyncio.run(ask())
+
+
 def test_a_cached_reply_costs_nothing_of_a_budget() -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(says(GOOD)) as served:
