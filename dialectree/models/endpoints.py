@@ -250,6 +250,8 @@ class Endpoint:
             body |= embedded.decoding(self.spec.model)
             if rung == "json_schema":
                 body |= embedded.constraint(form.full, self.spec.model)
+            else:
+                body |= embedded.brevity(self.spec.model)
             return served.base_url, served.api_key, body
         official = self.spec.url == OPENAI
         if "max_tokens" in body and (official or "max_tokens" in self.dropped):
