@@ -395,7 +395,8 @@ class Usage(Strict):
     """In the unit of the prices given; null where a price is missing."""
     wall_s: float = 0.0
     embedding_s: float = 0.0
-    """Seconds of it in which segments and queries were embedded; of a comparison of papers."""
+    """Seconds of it that went into retrieval, of a comparison of papers: loading the model, cutting
+    and embedding the papers, embedding queries or searching for their words."""
     critical_path_calls: int = 0
     """The longest chain of calls in which each needs the one before."""
 

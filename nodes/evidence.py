@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
+from dialectree import clock
 from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.models.run import run_of
@@ -123,13 +124,12 @@ async def at_hand(
     if not searched:
         yield
         return
-    context, timing = settings(runtime), library.Timing()
+    context, began = settings(runtime), clock.seconds()
     base_url = context.whole(context.base_url) if context.base_url else None
     async with library.shelved(
         [*contested(runtime, sources).values()],
         context.embeddings_whole(),
         base_url=base_url,
-        timing=timing,
     ):
-        run_of(runtime).embedding_s += timing.seconds
+        run_of(runtime).embedding_s += clock.seconds() - began
         yield

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from dialectree import clock
 from dialectree.retrieval.embeddings import Timing
 from dialectree.retrieval.index import Match
 
@@ -28,7 +29,14 @@ class LexicalIndex:
 
     async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Match]]:
         """For each query the ``count`` rows that fit best; none that shares no word with it."""
-        return await asyncio.to_thread(lambda: [self.nearest(query, count) for query in queries])
+
+        def every() -> list[list[Match]]:
+            began = clock.seconds()
+            found = [self.nearest(query, count) for query in queries]
+            timing.add(Timing(clock.seconds() - began))
+            return found
+
+        return await asyncio.to_thread(every)
 
     def nearest(self, query: str, count: int) -> list[Match]:
         """The same for one query; blocks."""
