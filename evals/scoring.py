@@ -64,19 +64,24 @@ def applies(name: str, item: Item) -> bool:
     return name != "truthful" or bool(reference.true or reference.false)
 
 
-class _Plain(Form):
-    """A reply of which the prompt alone says what it must look like."""
+class _Word(Form):
+    """A reply of one word, asked for in plain text: the prompt alone says which."""
 
     @property
     def words(self) -> str:
         return "what was asked for, and nothing else"
 
 
-_PLAIN = _Plain("text", {}, {}, "")
-_FORMS: dict[str, type[BaseModel]] = {
-    one.__name__: one for one in (rubrics.RubricReply, rubrics.FactualityReply)
+def _word(kind: type[BaseModel]) -> _Word:
+    return _Word("text", form(kind, {}).full, {}, "")
+
+
+_FORMS: dict[str, Form] = {
+    "RubricReply": form(rubrics.RubricReply, {}),
+    "FactualityReply": form(rubrics.FactualityReply, {}),
+    "TruthReply": _word(judges.TruthReply),
+    "PreferenceReply": _word(judges.PreferenceReply),
 }
-"""Replies that have a schema; the others are one word."""
 
 
 class Judge:
@@ -89,17 +94,17 @@ class Judge:
         """What the judge says; CallError where it says nothing, to the last try."""
         context, prompt = self._context, words.prompt
         place = Place("0", ROLE, "scoring", 0, who=prompt.name.rpartition("/")[2])
-        kind = _FORMS.get(prompt.reply)
+        wanted = _FORMS[prompt.reply]
         request = Request(
             messages(words.system, words.user),
-            form(kind, {}) if kind else _PLAIN,
+            wanted,
             Decoding(prompt.temperature, None, place.seed(context.seed), prompt.top_p),
             context.call_deadline,
             context.requests_per_minute,
             {"run_name": f"{ROLE} {self._run.run_id}", "metadata": _told(place, words)},
         )
         whom = endpoint(resolve(context.speaker(ROLE), context))
-        rung = None if kind else RUNGS[-1]
+        rung = RUNGS[-1] if isinstance(wanted, _Word) else None
         asking = Asking(context, place, prompt.label, whom, request, rung=rung)
         call = await self._run.call(asking)
         return "" if call.finish == "refusal" else call.reply or ""

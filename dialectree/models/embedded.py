@@ -42,8 +42,6 @@ from dialectree.models.embedded_server import (
 from dialectree.models.grammar import grammar
 
 DEMONSTRATION = "smollm2"
-WORDY = 64
-"""Tokens after which the demonstration model is no more listened to, where nothing holds it."""
 IDLE_S = 10.0
 _FORMAT = 1  # of the server's folder; a program that writes another one has servers of its own
 _PROBE_S = 5.0
@@ -111,11 +109,6 @@ def constraint(schema: Mapping[str, object], model: str = "") -> dict[str, str]:
     With the demonstration ``model`` the reply is also held short, for it would go on and on.
     """
     return {"grammar": grammar(schema, brief=is_demonstration(model))}
-
-
-def brevity(model: str) -> dict[str, int]:
-    """The fields of a request's body that end a reply of plain text, asked for as a word."""
-    return {"max_tokens": WORDY} if is_demonstration(model) else {}
 
 
 # Starting and joining

@@ -248,10 +248,9 @@ class Endpoint:
 
             served = await embedded.serve(self.spec.model)
             body |= embedded.decoding(self.spec.model)
-            if rung == "json_schema":
+            # Asked for a word in plain text, the demonstration model would go on and on.
+            if rung == "json_schema" or embedded.is_demonstration(self.spec.model):
                 body |= embedded.constraint(form.full, self.spec.model)
-            else:
-                body |= embedded.brevity(self.spec.model)
             return served.base_url, served.api_key, body
         official = self.spec.url == OPENAI
         if "max_tokens" in body and (official or "max_tokens" in self.dropped):

@@ -437,8 +437,6 @@ def test_only_smollm2_is_kept_brief() -> None:
     schema = {"type": "string", "maxLength": 6000}
     assert '"maxLength": 6000' in embedded.constraint(schema, "qwen.gguf")["grammar"]
     assert '"maxLength": 160' in embedded.constraint(schema, "smollm2")["grammar"]
-    assert embedded.brevity("qwen.gguf") == {}
-    assert embedded.brevity("smollm2") == {"max_tokens": 64}
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
