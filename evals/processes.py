@@ -18,10 +18,10 @@ from typing import Any
 
 from dialectree.conduct import GRACE_S
 from dialectree.context import Context
-from dialectree.errors import DialectreeError
+from dialectree.errors import DialectreeError, InputError
 from dialectree.evals.rows import BUDGETS
 from dialectree.evals.running import Plan, Work
-from dialectree.evals.worker import LINE_LIMIT, From, To, written
+from dialectree.evals.worker import FLUSH_S, LINE_LIMIT, From, To, written
 from dialectree.evals.workers import Answer, Fault, Given, Lost, Purse, Team
 
 SLOTS = 32
@@ -30,15 +30,20 @@ QUESTIONS = 50
 """Questions for which it is worth starting a process."""
 
 
-def useful(plan: Plan) -> int:
-    """How many processes an evaluation is spread over where nobody says; 1: this one alone.
+def useful(plan: Plan, wanted: int | None = None) -> int:
+    """How many processes an evaluation is spread over; 1: this one alone.
 
-    Models of this machine are shared by all questions, and so are the papers of a comparison.
+    As many as are ``wanted``, if anybody says. Models of this machine are shared by all questions,
+    and so are the papers of a comparison. InputError where there can be no others.
     """
     named = [address for row in plan.rows for address in row.row.models.values()]
     named += [plan.judge_spec] if plan.judge_spec else []
-    if plan.task == "compare" or any(address.startswith("local:") for address in named):
+    if any(address.startswith("local:") for address in named):
         return 1
+    if sys.platform == "win32" and (wanted or 1) > 1:
+        raise InputError(f"--workers {wanted}: on Windows only with --engine ray")
+    if wanted is not None or plan.task == "compare" or sys.platform == "win32":
+        return wanted or 1
     slots = max(row.slots for row in plan.rows)
     questions = len(plan.items) * len(plan.rows)
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -53,13 +58,17 @@ class _Process:
         self._numbers = count()
         self._asked: dict[int, asyncio.Future[Answer]] = {}
         self._process: Process | None = None
-        self._life = asyncio.create_task(self._live())
+        self._life: asyncio.Task[None] | None = None
+        """From the first question on."""
         self._begun = asyncio.Event()
+        self._why = ""
 
     async def ask(self, row: int, item: str) -> Answer:
+        if self._life is None:
+            self._life = asyncio.create_task(self._live())
         await self._begun.wait()
         if self._life.done():
-            raise Lost
+            raise Lost(self._why)
         number, answer = next(self._numbers), asyncio.get_running_loop().create_future()
         self._asked[number] = answer
         try:
@@ -75,10 +84,12 @@ class _Process:
                 self._process.stdin.write(json.dumps([word, told]).encode() + b"\n")
 
     async def end(self) -> None:
-        """Wait until it has ended what it has to; not longer than a run waits for its calls."""
+        """Wait until it has ended what it has to, traces that are on their way included."""
+        if self._life is None:
+            return
+        await self._begun.wait()
         self.say("end", None)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._life), GRACE_S + 2)
+        await asyncio.wait([self._life], timeout=GRACE_S + FLUSH_S + 2)
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()
@@ -93,17 +104,22 @@ class _Process:
                 stdin=PIPE,
                 stdout=PIPE,
                 limit=LINE_LIMIT,
+                start_new_session=True,  # Ctrl-C is for this process alone
             )
             self.say("given", self._given)
+            if self._purse.closed is not None:
+                self.say("close", self._purse.closed)
             self._begun.set()
             assert self._process.stdout is not None
             while (line := await self._process.stdout.readline()).endswith(b"\n"):
                 self._hear(*json.loads(line))
+        except OSError as error:
+            self._why = f"no process can be begun: {error.strerror or error}"
         finally:
             self._begun.set()
             for answer in self._asked.values():
                 if not answer.done():
-                    answer.set_exception(Lost())
+                    answer.set_exception(Lost(self._why))
 
     def _hear(self, word: From, told: Any) -> None:
         if word == "answer":

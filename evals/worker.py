@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import sys
+import threading
 import traceback
 from itertools import count
 from pathlib import Path
@@ -25,6 +25,8 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.workers import Answer, Fault, FromPurse, Given
 from dialectree.graphs import METHODS
 
+FLUSH_S = 30.0
+"""Seconds that traces on their way to LangSmith are waited for."""
 LINE_LIMIT = 2**28
 """Bytes of one line: a question may hold whole papers."""
 To = Literal["given", "ask", "granted", "close", "end"]
@@ -139,6 +141,14 @@ async def _serve(out: BinaryIO) -> None:
         await served.end()
 
 
+def _flush() -> None:
+    """Wait for the traces that are on their way, where anything is traced at all."""
+    if (tracing := sys.modules.get("langchain_core.tracers.langchain")) is not None:
+        waiting = threading.Thread(target=tracing.wait_for_all_tracers, daemon=True)
+        waiting.start()
+        waiting.join(FLUSH_S)
+
+
 def _leave(status: int) -> NoReturn:
     sys.stderr.flush()
     os._exit(status)  # nothing is open that is not on disk, and an interpreter takes long to go
@@ -146,11 +156,11 @@ def _leave(status: int) -> NoReturn:
 
 def main() -> None:
     """Serve until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the one who drives us
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what is printed is no line of ours
     loop.tune()
     loop.run(_serve(out))
+    _flush()
     _leave(0)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from dialectree import errors
+from dialectree import clock, errors
 from dialectree.context import Context
 from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals.items import Item
@@ -65,7 +65,7 @@ class Answer(NamedTuple):
 
 
 class Lost(Exception):
-    """The worker is gone, and with it the answer."""
+    """The worker is gone, and with it the answer; says why, where that is known."""
 
 
 class Purse:
@@ -73,9 +73,12 @@ class Purse:
 
     def __init__(self, context: Context) -> None:
         self._budget = Budget(context)
+        self._opened = False
 
     def begin(self) -> Fault | None:
-        """One call more, or why there is none."""
+        """One call more, or why there is none. Seconds count from the first."""
+        if not self._opened:
+            self._opened, self._budget.started = True, clock.seconds()
         try:
             self._budget.check()
         except DialectreeError as error:
@@ -91,6 +94,11 @@ class Purse:
     def close(self, why: Fault) -> None:
         """No call starts any more."""
         self._budget.closed = self._budget.closed or why.error()
+
+    @property
+    def closed(self) -> Fault | None:
+        """Why no call starts any more."""
+        return None if self._budget.closed is None else Fault.of(self._budget.closed)
 
 
 @dataclass
@@ -185,19 +193,21 @@ class Team:
         """The result of one question: from the worker that has the item, or the least to do."""
         idle = min(self._places, key=lambda place: place.under_way)
         place = self._taken.setdefault(item.id, idle)
+        why = ""
         for _ in range(LOST):
             worker = place.worker
             place.under_way += 1
             try:
                 answer = await worker.ask(self._numbers[row.row.name], item.model_dump_json())
-            except Lost:
+            except Lost as lost:
+                why = f": {lost}" if str(lost) else ""
                 if place.worker is worker:  # the first of its questions that hears of it
                     place.worker = self._hire()
                 continue
             finally:
                 place.under_way -= 1
             return answer.read()
-        raise Halted(f"the workers of item {item.id!r} were lost, {LOST} one after another")
+        raise Halted(f"the workers of item {item.id!r} were lost, {LOST} one after another{why}")
 
     @property
     def workers(self) -> list[Worker]:

@@ -79,13 +79,12 @@ async def _run(
 ) -> Standing:
     """By a Ray cluster, by processes of this machine, or by this one alone."""
     budget, given = Budget(spends), _given(folder, plan)
-    count = workers or processes.useful(plan)
-    if not ray and count == 1:
-        return await running.run(folder, plan, budget, watch)
     if ray:
         team = cluster.cluster(given, spends, workers, plan.at_once)
-    else:
+    elif (count := processes.useful(plan, workers)) > 1:
         team = processes.processes(given, spends, count)
+    else:
+        return await running.run(folder, plan, budget, watch)
     async with team as (ask, close):
         return await running.run(folder, plan, budget, watch, work=ask, close=close)
 

@@ -21,6 +21,8 @@ import httpx2
 import openai
 from openai._models import FinalRequestOptions
 
+from dialectree.errors import RequestError
+
 CONNECTIONS = 1000
 """Connections at once, whatever the limits of the runs."""
 _OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
@@ -61,15 +63,17 @@ class Line:
                 said = await response.read()
         except TimeoutError as error:
             raise openai.APITimeoutError(asked) from error
+        except (aiohttp.ClientResponseError, aiohttp.InvalidURL):
+            raise openai.APIConnectionError(request=asked) from None  # they quote the whole address
         except (aiohttp.ClientError, OSError) as error:
             raise openai.APIConnectionError(request=asked) from error
         if not 200 <= response.status < 300:
-            headers = {k: v for k, v in response.headers.items() if k.lower() != "content-encoding"}
+            headers = [(k, v) for k, v in response.raw_headers if k.lower() != b"content-encoding"]
             told = httpx2.Response(response.status, headers=headers, content=said, request=asked)
             raise self._library._make_status_error_from_response(told)
         try:
             return json.loads(said)
-        except ValueError:
+        except (ValueError, RecursionError):
             return said.decode("utf-8", "replace")  # a web page, say
 
     def _asked(self, path: str) -> httpx2.Request:
@@ -128,12 +132,25 @@ def silent() -> httpx2.AsyncClient:
 
 
 def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for ``url``. None stands before this machine itself."""
+    """The proxy that the environment names for ``url``. None stands before this machine itself.
+
+    RequestError for a proxy that speaks another language than HTTP.
+    """
     parts = urlsplit(url)
     if _is_loopback(url) or proxy_bypass(parts.hostname or ""):
         return None
     known = getproxies()
-    return known.get(parts.scheme) or known.get("all")
+    if not (proxy := known.get(parts.scheme) or known.get("all")):
+        return None
+    scheme, found, _ = proxy.partition("://")
+    if not found:
+        return f"http://{proxy}"
+    if scheme.lower() not in ("http", "https"):
+        raise RequestError(
+            f"the environment names a proxy of the kind {scheme}:// for {parts.hostname}, and only "
+            "http:// and https:// are spoken: set another, or NO_PROXY"
+        )
+    return proxy
 
 
 def _is_loopback(url: str) -> bool:

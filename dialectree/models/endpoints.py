@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 import aiohttp
 import openai
-from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.runnables.config import get_async_callback_manager_for_config
@@ -294,11 +293,7 @@ def _as_messages(said: Sequence[Message]) -> list[BaseMessage]:
 
 def _traced(config: RunnableConfig) -> bool:
     """Whether anybody listens, and so has to be told of the call."""
-    whole = ensure_config(config)
-    heard = whole.get("callbacks")
-    if not isinstance(heard, BaseCallbackManager):  # outside a graph
-        heard = get_async_callback_manager_for_config(whole)
-    return bool(heard.handlers)
+    return bool(get_async_callback_manager_for_config(ensure_config(config)).handlers)
 
 
 _endpoints: dict[Spec, Endpoint] = {}

@@ -121,14 +121,16 @@ class Run(RunControl):
         """A call of its own task: a part of the graph that is given up does not lose its reply."""
         shared = self.cache is not None and asking.context.cache and not asking.live
         same = asyncio.get_running_loop(), asking.cache_key
-        while shared and (other := _paying.get(same)) is not None:
-            await asyncio.wait([other])  # somebody asks the very same; the cache holds it then
+        if shared and (other := _paying.get(same)) is not None:
+            # Somebody asks the very same; if it is answered, the cache holds it then.
+            await asyncio.wait([other], timeout=asking.request.deadline_s)
+            self._go_on()
             if (call := await self._cached(asking)) is not None:
                 return call
         task = asyncio.create_task(self._pay(asking))
         self._under_way.add(task)
         task.add_done_callback(self._landed)
-        if shared:
+        if shared and same not in _paying:
             _paying[same] = task
             task.add_done_callback(lambda _: _paying.pop(same))
         return await asyncio.shield(task)

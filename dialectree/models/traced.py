@@ -47,6 +47,7 @@ def chat(line: Line, model: str) -> Chat:
         http_async_client=silent(),
         http_socket_options=(),
         cache=False,
+        disable_streaming=True,  # a host that streams gets each reply as one piece
         max_retries=0,
         use_responses_api=False,
     )

@@ -17,11 +17,13 @@ import psutil
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
+from dialectree import clock
 from dialectree.context import build
+from dialectree.errors import Halted
 from dialectree.evals import datasets, processes, rows, running, worker
 from dialectree.evals.matrix import of_methods
 from dialectree.evals.results import Result
-from dialectree.evals.workers import Answer, Given, Lost, Team
+from dialectree.evals.workers import Answer, Fault, Given, Lost, Purse, Team
 
 PROGRAM = str(Path(sys.executable).with_name("dialectree"))
 
@@ -91,6 +93,42 @@ def test_an_endpoint_that_nobody_serves_ends_it() -> None:
     done = subprocess.run(words, capture_output=True, text=True)
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_where_nothing_is_asked_no_process_begins() -> None:
+    async def children() -> int:
+        plan = _plan(2, concurrency=9, model="openai:any")
+        given = Given(plan.rows, Path("runs"), ["choice"], None, 0)
+        async with processes.processes(given, build(), 2):
+            await asyncio.sleep(0.1)
+            return len(psutil.Process().children())
+
+    before = len(psutil.Process().children())
+    assert asyncio.run(children()) == before
+
+
+def test_a_process_that_cannot_begin_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def ask() -> None:
+        plan = _plan(2, concurrency=9, model="openai:any")
+        given = Given(plan.rows, Path("runs"), ["choice"], None, 0)
+        async with processes.processes(given, build(), 2) as (work, _):
+            await work(plan.rows[0], plan.items[0])
+
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(Halted, match="no process can be begun: No such file or directory"):
+        asyncio.run(ask())
+
+
+def test_the_seconds_of_a_purse_count_from_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    purse = Purse(build(max_seconds=5))
+    began = clock.seconds()
+    monkeypatch.setattr(clock, "seconds", lambda: began + 100)
+    assert purse.begin() is None
+    monkeypatch.setattr(clock, "seconds", lambda: began + 106)
+    assert purse.begin() == ("BudgetReached", "the budget --max-seconds 5 is used up")
+    assert purse.closed is None
+    purse.close(Fault("Halted", "enough"))
+    assert purse.closed == ("Halted", "enough")
 
 
 def test_an_item_stays_with_the_worker_that_has_it() -> None:

@@ -10,6 +10,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
+from aiohttp import web
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
@@ -113,7 +114,7 @@ def test_a_proxy_is_asked_for_what_lies_beyond_it(monkeypatch: pytest.MonkeyPatc
     ("url", "proxy"),
     [
         ("https://models.example/v1", "http://127.0.0.1:1"),
-        ("http://models.example/v1", "http://127.0.0.1:2"),
+        ("http://models.example/v1", "http://127.0.0.1:2"),  # the environment names no scheme
         ("http://inside.example/v1", None),
         ("http://localhost:8000/v1", None),
         ("http://127.0.0.2/v1", None),
@@ -126,9 +127,30 @@ def test_the_environment_says_which_proxy(
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
-    monkeypatch.setenv("all_proxy", "http://127.0.0.1:2")
+    monkeypatch.setenv("all_proxy", "127.0.0.1:2")
     monkeypatch.setenv("no_proxy", "inside.example")
     assert proxy_for(url) == proxy
+
+
+def test_a_proxy_of_another_kind_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "socks5://me:word@127.0.0.1:1")
+    with pytest.raises(RequestError, match=r"a proxy of the kind socks5:// for models\.example"):
+        asyncio.run(question(at("https://models.example/v1")))
+
+
+def test_an_error_is_read_whatever_stands_in_its_headers() -> None:
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        assert request.transport is not None
+        body = b'{"error": {"message": "no such key"}}'
+        head = b"HTTP/1.1 401 x\r\nX-Note: \xff\xfe\r\nContent-Length: %d\r\n\r\n" % len(body)
+        request.transport.write(head + body)
+        await asyncio.sleep(0.05)
+        request.transport.close()
+        return web.StreamResponse()
+
+    error, served = asked(answer)
+    assert isinstance(error, KeyRefused) and "no such key" in str(error)
+    assert len(served.bodies) == 1
 
 
 def test_text_in_parts_is_put_together() -> None:
