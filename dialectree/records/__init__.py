@@ -1,0 +1,70 @@
+"""What is kept of a debate: events as they happen, calls as they are paid, and the record of both.
+
+The record is folded from the events (:func:`fold`) and the calls (:func:`usage`). Events have
+stable ids, so folding one twice changes nothing, and a run that was broken off shows its tree.
+"""
+
+from __future__ import annotations
+
+from dialectree.records.contest import Change, Contest, Held, Moved, Spot, Standing
+from dialectree.records.events import Event, EventKind
+from dialectree.records.folding import STAGES, fold, path_key, segment_key
+from dialectree.records.ledger import Call, Usage, chains, critical_path, usage
+from dialectree.records.run import SCHEMA, RunRecord, RunStatus
+from dialectree.records.strict import Strict
+from dialectree.records.topics import Claim, Found, Letter, Position, Retrieval, Segment, Sentence
+from dialectree.records.tree import (
+    Comparison,
+    Failure,
+    Node,
+    NodeKind,
+    NodeStatus,
+    NodeVerdict,
+    Order,
+    Stance,
+    Tree,
+    Turn,
+    Verdict,
+)
+
+__all__ = [
+    "SCHEMA",
+    "STAGES",
+    "Call",
+    "Change",
+    "Claim",
+    "Comparison",
+    "Contest",
+    "Event",
+    "EventKind",
+    "Failure",
+    "Found",
+    "Held",
+    "Letter",
+    "Moved",
+    "Node",
+    "NodeKind",
+    "NodeStatus",
+    "NodeVerdict",
+    "Order",
+    "Position",
+    "Retrieval",
+    "RunRecord",
+    "RunStatus",
+    "Segment",
+    "Sentence",
+    "Spot",
+    "Stance",
+    "Standing",
+    "Strict",
+    "Tree",
+    "Turn",
+    "Usage",
+    "Verdict",
+    "chains",
+    "critical_path",
+    "fold",
+    "path_key",
+    "segment_key",
+    "usage",
+]

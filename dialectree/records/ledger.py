@@ -1,0 +1,132 @@
+"""Calls as they are paid, their sums, and the longest chain of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
+
+from dialectree.records.strict import Strict
+from dialectree.records.tree import Tree
+
+
+class Usage(Strict):
+    """The ledger's sums. A reply from the cache counts like the call that it stands for."""
+
+    calls: int = 0
+    attempts: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    """Prompt tokens that the provider read from its own cache."""
+    cost: float | None = None
+    """In the unit of the prices given; null where a price is missing."""
+    wall_s: float = 0.0
+    embedding_s: float = 0.0
+    """Seconds of it that went into retrieval, of a comparison of papers: loading the model, cutting
+    and embedding the papers, embedding queries or searching for their words."""
+    critical_path_calls: int = 0
+    """The longest chain of calls in which each needs the one before."""
+
+
+class Call(Strict):
+    """One line of calls.jsonl: one call to a model, or what the cache answered for it."""
+
+    key: str
+    node: str
+    role: str
+    who: str = ""
+    """The speaker's name where two play one role."""
+    round: int = 0
+    take: int = 1
+    stage: str
+    step: int
+    repair: int = 0
+    """0 for the call itself, 1 and 2 for its repairs."""
+    prompt: str
+    """Name and version of the prompt: ``tree_structured_debate/leaf_judge@1``."""
+    model: str
+    seed: int
+    attempts: int = 1
+    started: str
+    ended: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    cost: float | None = None
+    finish: str | None = None
+    reply: str | None = None
+    error: str | None = None
+    source: Literal["model", "cache", "person"] = "model"
+    run: str | None = None
+    """The run that it was made for, where that is another one which this one contests."""
+
+    @model_serializer(mode="wrap")
+    def _of_which_run(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        """A call of the run itself says nothing of runs."""
+        kept: dict[str, JsonValue] = whole(self)
+        if self.run is None:
+            kept.pop("run")
+        return kept
+
+    def spot(self) -> tuple[str, str, str, int, int, str]:
+        """Where its reply is given; its repairs are given there, too."""
+        who = self.who or self.role
+        return self.node, self.stage, self.role, self.round, self.take, who
+
+
+def usage(calls: Iterable[Call]) -> Usage:
+    """The sums of a ledger. ``cost`` is null as soon as one call has none."""
+    calls = list(calls)
+    costs = [call.cost for call in calls]
+    known = [cost for cost in costs if cost is not None]
+    return Usage(
+        calls=len(calls),
+        attempts=sum(call.attempts for call in calls),
+        prompt_tokens=sum(call.prompt_tokens for call in calls),
+        completion_tokens=sum(call.completion_tokens for call in calls),
+        cached_tokens=sum(call.cached_tokens for call in calls),
+        cost=round(sum(known), 9) if calls and len(known) == len(costs) else None,
+    )
+
+
+def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
+    """For each node, pass and stage, the calls that had to follow one another.
+
+    Calls made side by side share stage and step; their repairs follow the call that they mend.
+    """
+    steps: dict[tuple[str, int, str, int], dict[tuple[str, str, int], int]] = {}
+    for call in calls:
+        step = steps.setdefault((call.node, call.take, call.stage, call.step), {})
+        speaker = (call.role, call.who, call.round)
+        step[speaker] = step.get(speaker, 0) + 1
+    chain: dict[tuple[str, int, str], int] = {}
+    for (node, take, stage, _), speakers in steps.items():
+        before = chain.get((node, take, stage), 0)
+        chain[node, take, stage] = before + max(speakers.values())
+    return chain
+
+
+def critical_path(tree: Tree, calls: Iterable[Call]) -> int:
+    """The longest chain of calls from the root down and back up, repairs included.
+
+    The parts of a split are debated side by side, the debates of a knockout one after another. A
+    tournament goes on while the arguments in it grow arguments of their own, and an argument's
+    strength is asked for meanwhile. A second pass follows the first, so their chains add up.
+    """
+    chain = chains(calls)
+    stages = {(node, take): set[str]() for node, take, _ in chain}
+    for node, take, stage in chain:
+        stages[node, take].add(stage)
+
+    def below(node_id: str, take: int) -> int:
+        node = tree.nodes.get(node_id)
+        children = [below(child, take) for child in node.children] if node else []
+        lengths = {stage: chain[node_id, take, stage] for stage in stages.get((node_id, take), ())}
+        alone, tournament = lengths.pop("strength", 0), lengths.pop("tournament", 0)
+        one_by_one = node is not None and node.kind == "knockout"
+        longest = sum(children) if one_by_one else max([tournament, *children])
+        return max(alone, sum(lengths.values()) + longest)
+
+    return sum(below(tree.root, take) for take in {take for _, take, _ in chain})

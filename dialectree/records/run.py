@@ -1,0 +1,55 @@
+"""The record of a run, from the question to the verdict."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import ConfigDict, Field, JsonValue
+
+from dialectree.records.contest import Contest
+from dialectree.records.ledger import Usage
+from dialectree.records.strict import Strict
+from dialectree.records.tree import Failure, Tree, Verdict
+
+SCHEMA = "dialectree.run/1"
+
+RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
+
+
+class RunRecord(Strict):
+    """run.json: a run from the question to the verdict."""
+
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    run_id: str
+    protocol: str
+    method: str
+    status: RunStatus = "running"
+    demonstration: bool = False
+    """True when the embedded model took part: its answers are no better than chance."""
+    input: dict[str, JsonValue]
+    settings: dict[str, JsonValue] = {}
+    models: dict[str, str] = {}
+    prompts: dict[str, int] = {}
+    contest: Contest | None = None
+    """Of a run that contests another one."""
+    verdict: Verdict | None = None
+    tree: Tree = Tree()
+    usage: Usage = Usage()
+    notices: list[str] = []
+    """What the program had to change or stop on the way, such as a budget that was reached."""
+    started: str
+    ended: str | None = None
+    versions: dict[str, str] = {}
+
+    model_config = ConfigDict(
+        extra="forbid", populate_by_name=True, serialize_by_alias=True, ser_json_inf_nan="strings"
+    )
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """A record from the text of a run.json."""
+        return cls.model_validate_json(text)
+
+    def degraded(self) -> list[tuple[str, Failure]]:
+        """Every part that failed for good, with the id of its node."""
+        return [(n.id, failure) for n in self.tree.nodes.values() for failure in n.failures]
