@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 import time
 from collections import Counter
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -18,8 +14,8 @@ from benchmarks.endpoint import LocalEndpoint
 from dialectree.context import build
 from dialectree.errors import BudgetReached, Unreachable
 from dialectree.evals.workers import Fault, Purse
+from tests.evals.commanded import kept, paid, results, words
 
-PROGRAM = str(Path(sys.executable).with_name("dialectree"))
 with_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 
 
@@ -43,50 +39,35 @@ def test_a_closed_purse_says_why() -> None:
 
 @with_ray
 def test_one_of_two_workers_is_killed_and_every_question_has_one_result() -> None:
-    words = [PROGRAM, "eval", _data(30), "--methods", "basic", "--out", "out", "--no-cache", "-q"]
-    words += ["--engine", "ray", "--workers", "2", "--concurrency", "8"]
+    command = words(30, "--engine", "ray", "--workers", "2", "--concurrency", "8")
     with LocalEndpoint(seed=3, latency_ms=120) as endpoint:
-        words += ["--model", f"openai:any@{endpoint.url}"]
-        with subprocess.Popen(words) as begun:
+        command += ["--model", f"openai:any@{endpoint.url}"]
+        with subprocess.Popen(command) as begun:
             while endpoint.stats()["calls"] <= 40 and begun.poll() is None:
                 time.sleep(0.05)
             _workers(begun.pid)[0].kill()
         assert begun.returncode == 0
         stats = endpoint.stats()
-    found = _results()
+    found = results()
     assert Counter(one["item"] for one in found) == {f"q{n}": 1 for n in range(30)}
     assert {one["status"] for one in found} <= {"answered", "unresolved"}
-    ledger = sum(one["usage"]["calls"] for one in found)
-    lines = sum(len(p.read_text().splitlines()) for p in Path("out/runs").rglob("calls.jsonl"))
-    assert ledger == lines <= stats["calls"] <= ledger + 4  # one worker's slots
+    ledger = paid()
+    assert ledger == kept() <= stats["calls"] <= ledger + 4  # one worker's slots
 
 
 @with_ray
 def test_no_call_starts_when_the_budget_of_all_workers_is_spent() -> None:
-    words = [PROGRAM, "eval", _data(30), "--methods", "basic", "--out", "out", "--no-cache", "-q"]
+    command = words(30)
     spread = ["--engine", "ray", "--workers", "2", "--max-calls", "50"]
     with LocalEndpoint(seed=3, latency_ms=20) as endpoint:
-        words += ["--model", f"openai:any@{endpoint.url}"]
-        done = subprocess.run([*words, *spread], capture_output=True, text=True)
+        command += ["--model", f"openai:any@{endpoint.url}"]
+        done = subprocess.run([*command, *spread], capture_output=True, text=True)
         assert (done.returncode, endpoint.stats()["calls"]) == (4, 50)
         assert "the budget --max-calls 50 is used up" in done.stderr
-        assert subprocess.run(words).returncode == 0  # without a cluster
+        assert subprocess.run(command).returncode == 0  # without a cluster
         stats = endpoint.stats()
-    assert len(_results()) == 30
-    assert sum(one["usage"]["calls"] for one in _results()) == stats["calls"]
-
-
-def _data(count: int) -> str:
-    rows = [
-        {"id": f"q{n}", "question": f"What grows on day {n}?", "options": ["a cow", "a tree"]}
-        for n in range(count)
-    ]
-    Path("mine.jsonl").write_text("".join(json.dumps({**row, "gold": "B"}) + "\n" for row in rows))
-    return "mine.jsonl"
-
-
-def _results() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
+    assert len(results()) == 30
+    assert paid() == stats["calls"]
 
 
 def _workers(pid: int) -> list[psutil.Process]:

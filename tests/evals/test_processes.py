@@ -24,8 +24,7 @@ from dialectree.evals import datasets, processes, rows, running, worker
 from dialectree.evals.matrix import of_methods
 from dialectree.evals.results import Result
 from dialectree.evals.workers import Answer, Fault, Given, Lost, Purse, Team
-
-PROGRAM = str(Path(sys.executable).with_name("dialectree"))
+from tests.evals.commanded import data, kept, paid, results, words
 
 
 def test_two_processes_ask_every_question_once() -> None:
@@ -33,8 +32,8 @@ def test_two_processes_ask_every_question_once() -> None:
         done = subprocess.run(_words(endpoint, 24), capture_output=True, text=True)
         stats = endpoint.stats()
     assert (done.returncode, done.stderr) == (0, "")
-    assert Counter(one["item"] for one in _results()) == {f"q{n}": 1 for n in range(24)}
-    assert _paid() == _lines() == stats["calls"] == stats["unique_requests"]
+    assert Counter(one["item"] for one in results()) == {f"q{n}": 1 for n in range(24)}
+    assert paid() == kept() == stats["calls"] == stats["unique_requests"]
 
 
 def test_one_that_is_killed_is_replaced() -> None:
@@ -44,39 +43,39 @@ def test_one_that_is_killed_is_replaced() -> None:
             _workers(begun.pid)[0].kill()
         stats = endpoint.stats()
     assert begun.returncode == 0
-    assert Counter(one["item"] for one in _results()) == {f"q{n}": 1 for n in range(30)}
-    assert _paid() == _lines() <= stats["calls"] <= _paid() + 4  # one worker's slots
+    assert Counter(one["item"] for one in results()) == {f"q{n}": 1 for n in range(30)}
+    assert paid() == kept() <= stats["calls"] <= paid() + 4  # one worker's slots
 
 
 def test_they_end_with_the_one_that_drives_them_and_the_rest_is_asked_once() -> None:
     with LocalEndpoint(seed=3, latency_ms=120) as endpoint:
-        words = _words(endpoint, 24)
-        with subprocess.Popen(words) as begun:
+        command = _words(endpoint, 24)
+        with subprocess.Popen(command) as begun:
             _wait_for(endpoint, 30)
             workers = _workers(begun.pid)
             begun.kill()
         assert len(workers) == 2
         assert psutil.wait_procs(workers, timeout=10)[1] == []
-        assert len(_results()) < 24
-        assert subprocess.run(words).returncode == 0
+        assert len(results()) < 24
+        assert subprocess.run(command).returncode == 0
         stats = endpoint.stats()
-    assert Counter(one["item"] for one in _results()) == {f"q{n}": 1 for n in range(24)}
-    assert _paid() == _lines() <= stats["calls"] <= _paid() + 8  # all slots
+    assert Counter(one["item"] for one in results()) == {f"q{n}": 1 for n in range(24)}
+    assert paid() == kept() <= stats["calls"] <= paid() + 8  # all slots
 
 
 def test_no_call_starts_when_their_common_budget_is_spent() -> None:
     with LocalEndpoint(seed=3, latency_ms=20) as endpoint:
-        words = _words(endpoint, 24)
-        done = subprocess.run([*words, "--max-calls", "50"], capture_output=True, text=True)
+        command = _words(endpoint, 24)
+        done = subprocess.run([*command, "--max-calls", "50"], capture_output=True, text=True)
         assert (done.returncode, endpoint.stats()["calls"]) == (4, 50)
         assert "the budget --max-calls 50 is used up" in done.stderr
-        assert subprocess.run([*words, "--workers", "1"]).returncode == 0
+        assert subprocess.run([*command, "--workers", "1"]).returncode == 0
         stats = endpoint.stats()
-    assert len(_results()) == 24
-    assert _paid() == stats["calls"]
+    assert len(results()) == 24
+    assert paid() == stats["calls"]
 
 
-def test_an_interrupt_keeps_what_was_paid() -> None:
+def test_an_interrupt_keeps_what_waspaid() -> None:
     with LocalEndpoint(seed=3, latency_ms=400) as endpoint:
         begun = subprocess.Popen(_words(endpoint, 24), stderr=subprocess.PIPE, text=True)
         _wait_for(endpoint, 12)
@@ -85,12 +84,12 @@ def test_an_interrupt_keeps_what_was_paid() -> None:
         stats = endpoint.stats()
     assert begun.returncode == 130
     assert "the same command goes on" in said and "Traceback" not in said
-    assert _lines() == stats["calls"]
+    assert kept() == stats["calls"]
 
 
 def test_an_endpoint_that_nobody_serves_ends_it() -> None:
-    words = [*_start(8), "--model", "openai:any@http://127.0.0.1:9/v1", "--call-deadline", "1"]
-    done = subprocess.run(words, capture_output=True, text=True)
+    away = ["--model", "openai:any@http://127.0.0.1:9/v1", "--call-deadline", "1"]
+    done = subprocess.run([*_start(8), *away], capture_output=True, text=True)
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr and "Traceback" not in done.stderr
 
@@ -197,7 +196,7 @@ def test_what_a_worker_is_told_is_what_was_meant() -> None:
 
 
 def _plan(count: int, **given: Any) -> running.Plan:
-    loaded = datasets.load(Path(_data(count)))
+    loaded = datasets.load(Path(data(count)))
     return running.Plan(
         loaded=loaded,
         task="decide",
@@ -212,35 +211,11 @@ def _plan(count: int, **given: Any) -> running.Plan:
 
 
 def _start(count: int) -> list[str]:
-    words = [PROGRAM, "eval", _data(count), "--methods", "basic", "--out", "out", "--no-cache"]
-    return [*words, "-q", "--workers", "2", "--concurrency", "8"]
+    return words(count, "--workers", "2", "--concurrency", "8")
 
 
 def _words(endpoint: LocalEndpoint, count: int) -> list[str]:
     return [*_start(count), "--model", f"openai:any@{endpoint.url}"]
-
-
-def _data(count: int) -> str:
-    asked = [
-        {"id": f"q{n}", "question": f"What grows on day {n}?", "options": ["a cow", "a tree"]}
-        for n in range(count)
-    ]
-    Path("mine.jsonl").write_text("".join(json.dumps({**one, "gold": "B"}) + "\n" for one in asked))
-    return "mine.jsonl"
-
-
-def _results() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
-
-
-def _paid() -> int:
-    """Calls as the results count them."""
-    return sum(int(one["usage"]["calls"]) for one in _results())
-
-
-def _lines() -> int:
-    """Calls as the journals have them."""
-    return sum(len(p.read_text().splitlines()) for p in Path("out/runs").rglob("calls.jsonl"))
 
 
 def _workers(pid: int) -> list[psutil.Process]:
