@@ -91,7 +91,6 @@ async def cluster(
         yield team.ask, close
     finally:
         for worker in team.workers:
-            assert isinstance(worker, _Actor)
             ray.kill(worker.actor)
         ray.kill(purse)
         if begun:

@@ -147,12 +147,10 @@ async def processes(
     def close(error: DialectreeError) -> None:
         purse.close(Fault.of(error))
         for worker in team.workers:
-            assert isinstance(worker, _Process)
             worker.say("close", Fault.of(error))
 
     team = Team(given.rows, number, lambda: _Process(told, purse))
     try:
         yield team.ask, close
     finally:
-        ends = [worker.end() for worker in team.workers if isinstance(worker, _Process)]
-        await asyncio.gather(*ends)
+        await asyncio.gather(*(worker.end() for worker in team.workers))

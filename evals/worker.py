@@ -90,7 +90,9 @@ class Served:
             task.add_done_callback(self._under_way.discard)
         elif word == "granted":
             number, fault = told
-            self._waiting.pop(number).set_result(fault and Fault(*fault))
+            waiting = self._waiting.pop(number)
+            if not waiting.done():  # whoever would call may have been broken off meanwhile
+                waiting.set_result(fault and Fault(*fault))
         elif word == "close":
             self._budget.closed = self._budget.closed or Fault(*told).error()
 
@@ -104,9 +106,7 @@ class Served:
     async def _ask(self, number: int, row: int, item: str) -> None:
         try:
             answer = await workers.asked(self._asker, self._rows[row], item)
-        except (
-            Exception
-        ) as error:  # a fault of ours: who drives us ends, and this says where it was
+        except Exception as error:  # a fault of ours: who drives us ends the evaluation
             traceback.print_exc()
             answer = Answer(stopped=Fault.of(Halted(f"stopped by {error!r}")))
         self._say("answer", [number, *answer])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from dialectree import clock, errors
 from dialectree.context import Context
@@ -171,22 +171,25 @@ class Worker(Protocol):
         """The answer to one question, by the number of its row; raises Lost."""
 
 
+Hired = TypeVar("Hired", bound=Worker)
+
+
 @dataclass
-class _Place:
+class _Place(Generic[Hired]):
     """One worker's place; another worker takes it when the one that has it is lost."""
 
-    worker: Worker
+    worker: Hired
     under_way: int = 0
 
 
-class Team:
+class Team(Generic[Hired]):
     """The workers, for the one who drives them."""
 
-    def __init__(self, rows: Sequence[Ready], count: int, hire: Callable[[], Worker]) -> None:
+    def __init__(self, rows: Sequence[Ready], count: int, hire: Callable[[], Hired]) -> None:
         self._numbers = {row.row.name: number for number, row in enumerate(rows)}
         self._hire = hire
         self._places = [_Place(hire()) for _ in range(count)]
-        self._taken: dict[str, _Place] = {}
+        self._taken: dict[str, _Place[Hired]] = {}
         """Who has an item: what its rows have in common is paid for once."""
 
     async def ask(self, row: Ready, item: Item) -> Result:
@@ -210,6 +213,6 @@ class Team:
         raise Halted(f"the workers of item {item.id!r} were lost, {LOST} one after another{why}")
 
     @property
-    def workers(self) -> list[Worker]:
+    def workers(self) -> list[Hired]:
         """Those that are at work."""
         return [place.worker for place in self._places]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
@@ -92,6 +93,22 @@ def test_an_endpoint_that_nobody_serves_ends_it() -> None:
     done = subprocess.run([*_start(8), *away], capture_output=True, text=True)
     assert done.returncode == 3
     assert "127.0.0.1:9" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_grant_for_who_was_broken_off_meanwhile_is_let_go() -> None:
+    async def granted() -> None:
+        given = Given(_plan(2, concurrency=9, model="openai:any").rows, Path("runs"), [], None, 0)
+        said = io.BytesIO()
+        served = worker.Served(worker.written(given, limited=True), said)
+        asking = asyncio.create_task(served._may_i())
+        await asyncio.sleep(0)
+        assert json.loads(said.getvalue()) == ["may_i", 0]
+        asking.cancel()
+        await asyncio.sleep(0)
+        served.hear("granted", [0, None])
+        assert served._waiting == {}
+
+    asyncio.run(granted())
 
 
 def test_where_nothing_is_asked_no_process_begins() -> None:
