@@ -208,12 +208,14 @@ def _join(
 def _remove(folder: Path, address: Address) -> None:
     """Clear away a server that does not answer: its address, and its process if there is one.
 
-    The address is written by the holder of ``server.lock`` alone, so while that is held the number
-    is that of the server and of no later process.
+    The lock may be held by another than the address names: one that comes up, or one that is dying
+    while its number already went to somebody else. Only a process that runs our server is killed.
     """
     if _is_held(folder / "server.lock"):
-        with suppress(psutil.NoSuchProcess):
-            psutil.Process(address.pid).kill()
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            process = psutil.Process(address.pid)
+            if {embedded_server.__file__, str(folder)} <= set(process.cmdline()):
+                process.kill()
     (folder / "server.json").unlink(missing_ok=True)
 
 

@@ -18,6 +18,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import psutil
 import pytest
+from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field
 
 from dialectree import clock
@@ -283,6 +284,18 @@ def test_the_address_of_a_dead_server_is_replaced(home: Path) -> None:
     embedded_server.write_address(folder, bystander)
     serve()
     assert servers(home) == [address_in(home).pid]
+
+
+def test_a_process_that_is_no_server_is_let_live(tmp_path: Path) -> None:
+    bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    embedded_server.write_address(tmp_path, Address(bystander.pid, 1, "key"))
+    address = read_address(tmp_path)
+    assert address
+    with FileLock(tmp_path / "server.lock"):  # a dying server holds it for a moment more
+        embedded._remove(tmp_path, address)
+    assert read_address(tmp_path) is None
+    bystander.communicate(b"\n", timeout=SOON_S)
+    assert bystander.returncode == 0
 
 
 @installed
