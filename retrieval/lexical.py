@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dialectree import clock
 from dialectree.retrieval.embeddings import Timing
@@ -17,15 +19,23 @@ _WORD = re.compile(r"\w+")
 
 
 class LexicalIndex:
-    """BM25 over words in lower case, without those that stand in every text."""
+    """BM25 over words in lower case, without those that stand in every text.
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        import bm25s
+    ``amended`` says by place what stands there instead of a text, and rows are the places ``kept``.
+    A text that stays is scored as it was before.
+    """
 
-        words = [_words(text) for text in texts]
-        self._scorer = bm25s.BM25(backend="numpy") if any(words) else None
-        if self._scorer is not None:
-            self._scorer.index(words, show_progress=False)
+    def __init__(
+        self,
+        texts: Sequence[str],
+        amended: Mapping[int, str] | None = None,
+        kept: Sequence[int] | None = None,
+    ) -> None:
+        self._amended = amended or {}
+        self._kept = [*range(len(texts))] if kept is None else [*kept]
+        now = [self._amended.get(place, text) for place, text in enumerate(texts)]
+        self._before = _Scorer(texts)
+        self._now = _Scorer(now) if self._amended else self._before
 
     async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Match]]:
         """For each query the ``count`` rows that fit best; none that shares no word with it."""
@@ -40,12 +50,32 @@ class LexicalIndex:
 
     def nearest(self, query: str, count: int) -> list[Match]:
         """The same for one query; blocks."""
-        words = _words(query)
-        if self._scorer is None or not words:
-            return []
-        scores = self._scorer.get_scores(words)
+        words, places = _words(query), [*self._amended]
+        scores = self._before.scores(words)
+        scores[places] = self._now.scores(words)[places]
+        scores = scores[self._kept]
         order = np.argsort(-scores, kind="stable")[:count]
         return [Match(int(row), float(scores[row])) for row in order if scores[row] > 0]
+
+
+class _Scorer:
+    """How well texts fit a query."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        import bm25s
+
+        words = [_words(text) for text in texts]
+        self._count = len(words)
+        self._index = bm25s.BM25(backend="numpy") if any(words) else None
+        if self._index is not None:
+            self._index.index(words, show_progress=False)
+
+    def scores(self, words: list[str]) -> npt.NDArray[np.floating[Any]]:
+        """One a text; 0 where it shares no word."""
+        if self._index is None or not words:
+            return np.zeros(self._count)
+        found: npt.NDArray[np.floating[Any]] = self._index.get_scores(words)
+        return found
 
 
 def _words(text: str) -> list[str]:

@@ -50,8 +50,8 @@ class Source(BaseModel, frozen=True):
         changes = repr((self.paper.digest, sorted(self.amended.items())))
         return hashlib.blake2b(changes.encode(), digest_size=16).hexdigest()
 
-    def segments(self) -> list[Segment]:
-        """The segments as amended; those that stay keep their numbers.
+    def segments(self) -> tuple[list[Segment], dict[int, str | None]]:
+        """The segments as they were, and by place among them what is said instead, or None.
 
         Raises InputError where the paper has no segment of an amended number.
         """
@@ -59,8 +59,12 @@ class Source(BaseModel, frozen=True):
         if unknown := set(self.amended) - {segment.number for segment in found}:
             has = f"it has 1 to {len(found)}" if found else "it has none"
             raise InputError(f"{self.paper.name} has no segment {min(unknown)}: {has}")
-        said = [(segment, self.amended.get(segment.number, segment.text)) for segment in found]
-        return [segment.model_copy(update={"text": text}) for segment, text in said if text]
+        amended = self.amended
+        return found, {
+            place: amended[segment.number] or None
+            for place, segment in enumerate(found)
+            if segment.number in amended
+        }
 
 
 class Hit(NamedTuple):
@@ -214,11 +218,23 @@ def _leave(shelf: _Shelf) -> None:
 
 
 def _fill(source: Source, by: Embedder | None) -> _Stock:
-    segments = source.segments()
-    texts = [segment.text for segment in segments]
-    if not texts:
+    """What a person changed is compared as the rest was before: no other segment moves for it."""
+    found, amended = source.segments()
+    texts = [segment.text for segment in found]
+    said = {place: text for place, text in amended.items() if text is not None}
+    kept = [place for place in range(len(found)) if place in said or place not in amended]
+    segments = [
+        found[place].model_copy(update={"text": said.get(place, texts[place])}) for place in kept
+    ]
+    if not segments:
         return _Stock(segments, None, Timing())
     if by is None:
-        return _Stock(segments, LexicalIndex(texts), Timing())
+        return _Stock(segments, LexicalIndex(texts, said, kept), Timing())
     made = by.passages(texts)
-    return _Stock(segments, VectorIndex(by, made.vectors), made.spent)
+    vectors, spent = made.vectors.copy(), Timing()
+    spent.add(made.spent)
+    if said:
+        anew = by.passages([*said.values()])
+        spent.add(anew.spent)
+        vectors[[*said]] = anew.vectors
+    return _Stock(segments, VectorIndex(by, vectors[kept]), spent)

@@ -263,6 +263,42 @@ def test_amended_segments_are_found_as_they_are_now(watched: WatchedEncoder) -> 
     assert plain.digest == made.digest != source.digest
 
 
+def test_of_a_contested_paper_only_what_is_new_is_embedded(watched: WatchedEncoder) -> None:
+    made = long_paper(2_000)
+    asyncio.run(found(made, ["query"]))
+    asyncio.run(searched(Source(paper=made, amended={3: None, 9: None}), "query", "any"))
+    assert len(watched.passage_batches) == 1
+    asyncio.run(searched(Source(paper=made, amended={3: None, 5: "Quite new."}), "query", "any"))
+    assert watched.passage_batches[1:] == [["Quite new."]]
+
+
+@pytest.mark.parametrize("embeddings", ["any", "bm25"])
+def test_what_stays_of_a_contested_paper_is_scored_as_before(
+    embeddings: str, watched: WatchedEncoder
+) -> None:
+    made, draw = long_paper(4_000), random.Random(5)
+    amended = {4: None, 7: "A word that nobody else says, and a question.", 11: None}
+    for _ in range(20):
+        query = " ".join(draw.sample(made.body.split(), 5))
+        before = asyncio.run(searched(Source(paper=made), query, embeddings))
+        after = asyncio.run(searched(Source(paper=made, amended=amended), query, embeddings))
+        assert [(hit.number, hit.score) for hit in after if hit.number not in amended] == [
+            (hit.number, hit.score) for hit in before if hit.number not in amended
+        ]
+        assert not {4, 11} & {hit.number for hit in after}
+    [first, *_] = asyncio.run(
+        searched(Source(paper=made, amended=amended), "nobody else says", embeddings)
+    )
+    assert embeddings == "any" or first.number == 7
+
+
+async def searched(source: Source, query: str, embeddings: str) -> list[Hit]:
+    """All that a query finds, the best first."""
+    async with shelved([source], embeddings):
+        [hits] = await find(source.digest, embeddings, [query], 999)
+        return hits
+
+
 def test_a_paper_may_lose_all_its_segments(watched: WatchedEncoder) -> None:
     source = Source(paper=paper("Only this."), amended={1: None})
 
