@@ -6,6 +6,7 @@ whether the ground is there, is ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -17,7 +18,7 @@ from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.evidence import quotable
-from dialectree.nodes.quotations import unfounded
+from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.topics import LETTERS, Author, Debated, Letter
 from dialectree.state import Ruling, Verdict
 
@@ -102,13 +103,28 @@ def _grounded(
     nodes = [name for name in dict.fromkeys(said.nodes) if name in debated]
     segments = [name for name in dict.fromkeys(said.segments) if name in known]
     cited = dict.fromkeys([*said.nodes, *said.segments])
-    invented = [name for name in cited if name not in nodes and name not in segments]
-    faults = [f"cites {name}, which is not there" for name in invented]
+    others = [name for name in cited if name not in nodes and name not in segments]
+    there = _there(others, state, runtime)
+    faults = [
+        f"points to {name}, on which no argument rests"
+        if name in there
+        else f"cites {name}, which is not there"
+        for name in others
+    ]
     if not nodes and not segments:
         faults.append(NO_GROUND)
     read = _readable(state, nodes, [known[name] for name in segments], runtime)
     faults += [f"quotes what its evidence does not say: “{q}”" for q in unfounded(said.text, read)]
     return {"part": part, "text": said.text, "nodes": nodes, "segments": segments, "faults": faults}
+
+
+def _there(names: Sequence[str], state: ToCompare, runtime: Runtime[Context]) -> set[str]:
+    """Those that name a segment of a paper, or a topic with no argument of its own."""
+    numbered = [name for name in names if re.fullmatch(r"[ab]:[0-9]{1,9}", name)]
+    segments = {segment.id for segment in quotable(runtime, state["authors"], numbered)}
+    debated = [one["id"] for one in state["debates"]]
+    above = {name for name in names if any(one.startswith(f"{name}.") for one in debated)}
+    return segments | above
 
 
 def _cited(debates: Sequence[Debated]) -> list[str]:
@@ -121,16 +137,20 @@ def _readable(
     state: ToCompare, nodes: Sequence[str], segments: list[str], runtime: Runtime[Context]
 ) -> list[str]:
     """What a sentence may quote: the segments that it names, or else those of the debates that it
-    names; what was argued there; and what everybody knows of both papers and the topic."""
+    names; what was argued there, but for what was misquoted; and what everybody knows of both
+    papers and the topic."""
     debates = [one for one in state["debates"] if one["id"] in nodes]
     cited = quotable(runtime, state["authors"], _cited(debates))
     texts = [state["question"], *(segments or [segment.text for segment in cited])]
-    for one in debates:
-        texts += [one["title"], one["description"]]
-        for said in one["positions"]:
-            texts += [said["title"], said["description"], *said["proposals"]]
     for author in state["authors"].values():
         texts += [author["title"], author["abstract"], author["introduction"]]
+    for one in debates:
+        texts += [one["title"], one["description"]]
+    read = [*texts, *(segment.text for segment in cited)]
+    for one in debates:
+        for said in one["positions"]:
+            argued = [said["title"], said["description"], *said["proposals"]]
+            texts += [own_words(text, read) for text in argued]
     return texts
 
 
@@ -159,6 +179,7 @@ def _marked(sentence: Sentence) -> str:
 _MARKS = {
     "rests": "[rests on nothing]",
     "cites": "[cites what is not there]",
+    "points": "[points to what nobody argued]",
     "quotes": "[quotation not found]",
 }
 

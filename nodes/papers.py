@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, cast
 
@@ -10,8 +11,11 @@ from typing_extensions import TypedDict
 
 from dialectree.errors import InputError
 from dialectree.nodes.topics import LETTERS, Author, Letter
+from dialectree.retrieval.decoding import sound
 from dialectree.retrieval.library import Source
 from dialectree.retrieval.papers import Paper, PartMissing, from_fields
+
+_KEY = re.compile(r"[\w.:/+'-]+")
 
 
 class PaperGiven(TypedDict):
@@ -47,6 +51,11 @@ def _source(letter: Letter, given: Mapping[str, Any]) -> Source:
         raise InputError(f"paper {letter}: give a mapping with title, abstract and body")
     try:
         fields = {name: value for name, value in given.items() if name != "key"}
+        if (key := given.get("key")) and not _KEY.fullmatch(str(key)):
+            shown = sound(str(key)[:80])
+            raise InputError(
+                f"paper {letter}: {shown!r} is no BibTeX key; give one like rahimi2007"
+            )
         paper = Paper.model_validate(fields) if "passages" in fields else from_fields(fields)
         return Source(paper=paper)
     except PartMissing as error:

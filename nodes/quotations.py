@@ -60,17 +60,31 @@ def _in_word(sign: str) -> bool:
     return bool(sign) and unicodedata.category(sign)[0] in "LMN"
 
 
-_QUOTED = re.compile(r"“([^“”]{2,600})”|\"([^\"]{2,600})\"|«([^«»]{2,600})»")
+_QUOTED = re.compile(
+    r"[“„\"]([^“”„\"]{2,3000})[“”\"]"
+    r"|«([^«»]{2,3000})»|‹([^‹›]{2,3000})›|「([^「」]{2,3000})」|『([^『』]{2,3000})』"
+    r"|``(.{2,3000}?)''"
+    r"|(?<!\w)[‘‚'](\S.{0,600}?(?<!\s))[’‘'](?!\w)",  # an apostrophe neither opens nor closes
+    re.DOTALL,
+)
+_WORDS = re.compile(r"[぀-ヿ一-鿿]|\w+")
 _FEWEST = 2
 """Words of a quotation; a single word in quotes is more often a name or irony."""
 
 
 def quoted(text: str) -> list[str]:
-    """What stands in double quotes in ``text``, of two words or more."""
+    """What stands in quotes of any kind in ``text``, of two words or more."""
     found = (next(filter(None, match.groups())) for match in _QUOTED.finditer(text))
-    return [quote for quote in found if len(re.findall(r"\w+", quote)) >= _FEWEST]
+    return [quote for quote in found if len(_WORDS.findall(quote)) >= _FEWEST]
 
 
 def unfounded(text: str, sources: Sequence[str]) -> list[str]:
     """The quotations in ``text`` that stand in none of ``sources``."""
     return [q for q in quoted(text) if not any(occurs(q, source) for source in sources)]
+
+
+def own_words(text: str, sources: Sequence[str]) -> str:
+    """``text`` without the quotations that stand in none of ``sources``."""
+    for quote in unfounded(text, sources):
+        text = text.replace(quote, "…")
+    return text

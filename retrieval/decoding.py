@@ -26,6 +26,11 @@ def decoded(data: bytes, name: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def sound(text: str) -> str:
+    """``text`` that can be encoded: what is no character becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _encoding(data: bytes) -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):

@@ -118,7 +118,7 @@ def from_fields(fields: Mapping[str, object]) -> Paper:
 
 def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | None = None) -> Paper:
     """What is given goes before what the draft shows."""
-    title = title or _on_one_line(draft.title)
+    name, title = decoding.sound(name), title or _on_one_line(draft.title)
     abstract = abstract or _given(draft.abstract)
     passages = tuple(_passages(_own(draft.blocks, title, abstract)))
     if not passages and not (draft.title or draft.abstract):
@@ -129,7 +129,7 @@ def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | No
         raise PartMissing(name, "abstract")
     if not passages:
         raise InputError(f"{name}: no text besides title and abstract; add its introduction")
-    introduction = draft.introduction or _introduction(passages)
+    introduction = _given(draft.introduction) or _introduction(passages)
     return Paper(
         name=name, title=title, abstract=abstract, introduction=introduction, passages=passages
     )
@@ -213,11 +213,11 @@ def _kind(name: str, data: bytes) -> Kind:
 
 
 def _given(text: str | None) -> str | None:
-    return text.strip() or None if text else None
+    return decoding.sound(text).strip() or None if text else None
 
 
 def _on_one_line(text: str | None) -> str | None:
-    return " ".join(text.split()) or None if text else None
+    return " ".join(decoding.sound(text).split()) or None if text else None
 
 
 def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> list[Block]:

@@ -57,6 +57,11 @@ WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
         [*WORDS, "--title-a", "Mesh"],
         "bare.json: no abstract found in it; give it with --abstract-a",
     ),
+    "a key that BibTeX would not take": (
+        ("ladder.txt", "mesh.json"),
+        [*WORDS, "--key-a", "foo{bar}"],
+        "paper a: 'foo{bar}' is no BibTeX key; give one like rahimi2007",
+    ),
     "an empty topic": (("ladder.txt", "mesh.json"), ["--topic", " "], "the topic is empty"),
     "no depth": (("ladder.txt", "mesh.json"), [*WORDS[:-1], "0"], "--max-depth 0"),
     "no segments": (("ladder.txt", "mesh.json"), [*WORDS, "--segments", "0"], "--segments"),

@@ -38,7 +38,7 @@ def summing_up(*differences: SentenceText, **more: Any) -> ScriptedModel:
     def cite(call: Asked) -> ArgumentReply:
         return argue(
             "The bound is new",
-            description="We say that it never fails.",
+            description="We say that it never fails: “It solves all of it at once.”",
             evidence=[name for name in shown_segments(call) if name in ("a:1", "b:1")],
             proposals=["Both could be joined."],
         )
@@ -88,20 +88,21 @@ def test_ids_that_do_not_exist_are_named_and_left_out() -> None:
     assert (first.nodes, first.segments) == (["0.0"], ["a:1"])
     assert first.faults == [
         "cites 0.7, which is not there",
-        "cites 0, which is not there",
+        "points to 0, on which no argument rests",
         "cites a:99, which is not there",
         "cites b:9, which is not there",
     ]
     assert second.faults == ["cites 0.8, which is not there", "rests on nothing"]
     assert done.verdict.answer == (
-        "So. [cites what is not there] And so. [cites what is not there] [rests on nothing]"
+        "So. [cites what is not there] [points to what nobody argued] "
+        "And so. [cites what is not there] [rests on nothing]"
     )
 
 
 def test_a_segment_that_nobody_cited_in_the_end_is_no_ground() -> None:
     done = summed_up(sentence("So.", "a:2"))
     assert "a:2" in done.tree.segments
-    assert faults(done) == [["cites a:2, which is not there", "rests on nothing"]]
+    assert faults(done) == [["points to a:2, on which no argument rests", "rests on nothing"]]
 
 
 QUOTES = {
@@ -111,6 +112,10 @@ QUOTES = {
     "of no segment": ("It “wins every prize there is”.", ["a:1", "0.0"], False),
     "of an argument": ("Its persona says “it never fails”.", ["0.0"], True),
     "of an argument, beside a segment": ("It says “it never fails”.", ["0.0", "b:1"], True),
+    "of what an argument misquotes": ("Paper a “solves all of it at once”.", ["0.0"], False),
+    "of an argument in single quotes": ("It says ‘it never fails’.", ["0.0"], True),
+    "of nothing in single quotes": ("It says 'it wins every prize'.", ["0.0"], False),
+    "of nothing in German quotes": ("It says „it wins every prize“.", ["0.0"], False),
     "of an argument that is not named": ("It says “it never fails”.", ["b:1"], False),
     "of a proposal": ("They say: “Both could be joined.”", ["0.0"], True),
     "of a title": (f"“{PAPER_A['title']}” is fast.", ["a:1"], True),
@@ -218,7 +223,9 @@ def test_nothing_is_lost_nothing_is_invented_and_every_fault_shows(
         assert one.nodes == (["0.0"] if "0.0" in of.nodes else [])
         assert one.segments == [n for n in dict.fromkeys(of.segments) if n in ("a:1", "b:1")]
         gone = {*of.nodes, *of.segments} - {*one.nodes, *one.segments}
-        assert len([fault for fault in one.faults if fault.startswith("cites")]) == len(gone)
+        assert len([fault for fault in one.faults if fault.startswith(("cites", "points"))]) == len(
+            gone
+        )
         assert ("rests on nothing" in one.faults) == (not one.nodes and not one.segments)
         assert one.faults != [] or "not there at all" not in one.text
     whole = f"{done.verdict.answer} {done.verdict.explanation or ''}"

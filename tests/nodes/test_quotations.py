@@ -10,7 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from dialectree.nodes.answers import folded
-from dialectree.nodes.quotations import occurs
+from dialectree.nodes.quotations import occurs, own_words, quoted
 
 TEXT = (
     "Plants are **green**, as a rule; they make sugar — slowly —\nfrom light. "
@@ -88,6 +88,30 @@ def test_a_cut_word_is_passed_over_for_a_whole_one() -> None:
     assert not occurs("art ... art", "start art restart")
 
 
+QUOTED = {
+    '“a b” and "c d"': ["a b", "c d"],
+    '„a b“, „c d”, “e f" and «g h»': ["a b", "c d", "e f", "g h"],
+    "``a b'' then ‘c d’ then 'e f'": ["a b", "c d", "e f"],
+    "‹a b› 「水と土」『深層学習』": ["a b", "水と土", "深層学習"],
+    "the authors' model and the readers' time": [],
+    "it's what we're told, isn't it": [],
+    "'we're sure of it', they say": ["we're sure of it"],
+    "a “word” or a 'word' alone": [],
+    "“" + "long " * 400 + "”": [("long " * 400)],
+    '5" or so': [],
+}
+
+
+@pytest.mark.parametrize(("text", "found"), QUOTED.items())
+def test_quotations_stand_in_quotes_of_any_kind(text: str, found: list[str]) -> None:
+    assert quoted(text) == found
+
+
+def test_what_is_misquoted_is_no_word_of_ones_own() -> None:
+    text = "We agree: “plants make sugar”, and “rocks make sugar”."
+    assert own_words(text, ["Plants make sugar."]) == "We agree: “plants make sugar”, and “…”."
+
+
 word = st.text("abcé'-", min_size=1, max_size=5) | st.text(min_size=1, max_size=6)
 spoken = st.lists(word, min_size=1, max_size=30).map(" ".join)
 
@@ -131,6 +155,8 @@ def test_no_text_is_too_odd(quote: str, text: str) -> None:
 def test_long_texts_are_read_fast(sign: str) -> None:
     text = sign * (20_000 // len(sign))
     started = time.perf_counter()
+    for odd in (text, f" '{text}", text.replace("a", " 'a")):
+        quoted(odd)
     for quote in (text, text[:9_999] + "b", sign * 5 + "b", f"a{text}a"):
         occurs(quote, f"a{text}x")
     assert time.perf_counter() - started < 2

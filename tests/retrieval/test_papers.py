@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dialectree.errors import InputError
 from dialectree.retrieval import papers
-from dialectree.retrieval.papers import Paper, PartMissing, Passage, read
+from dialectree.retrieval.papers import Paper, PartMissing, Passage, from_fields, read
 
 PLAIN = """Debates on Trees
 
@@ -236,6 +236,15 @@ def test_title_and_abstract_may_be_given(tmp_path: Path) -> None:
     paper = read(tmp_path / "body.txt", title="My Title", abstract="My abstract.")
     assert (paper.title, paper.abstract) == ("My Title", "My abstract.")
     assert len(paper.passages) == 2
+
+
+def test_what_is_no_character_becomes_a_question_mark(tmp_path: Path) -> None:
+    row = {"title": "A \ud800 title", "abstract": "\udfff is so.", "introduction": "Why \ud801."}
+    paper = paper_of(tmp_path, json.dumps(row), "paper.json")
+    assert (paper.title, paper.abstract, paper.introduction) == ("A ? title", "? is so.", "Why ?.")
+    given = read(tmp_path / "paper.json", title="T\udcff", abstract="\udcff A")
+    assert (given.title, given.abstract) == ("T?", "? A")
+    assert from_fields({**row, "name": "na\udcffme"}).name == "na?me"
 
 
 @pytest.mark.parametrize(
