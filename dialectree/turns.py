@@ -22,6 +22,8 @@ class Words(NamedTuple):
     """True where the debate can do without the turn, as where its speaker fails for good."""
     withdrawn: dict[str, str | list[str]] | None = None
     """What a turn says that was dropped, where the debate cannot do without one."""
+    switches: tuple[str, ...] = ()
+    """The fields that can be set to yes or no."""
 
 
 _SPEAKERS = {
@@ -47,9 +49,9 @@ _SPEAKERS = {
     "explorer": Words(("answer",)),
     "critic": Words(("critique",)),
     "synthesiser": Words(("answer", "explanation")),
-    "persona/present": Words(("description", "title"), left_out=True),
-    "persona/respond": Words(("description",), left_out=True),
-    "persona/revise": Words(("description", "title"), left_out=True),
+    "persona/present": Words(("description", "title"), left_out=True, switches=("concedes",)),
+    "persona/respond": Words(("description",), left_out=True, switches=("concedes",)),
+    "persona/revise": Words(("description", "title"), left_out=True, switches=("concedes",)),
     "summariser": Words(("summary",), withdrawn={"summary": WITHDRAWN}),
     "comparer": Words(("summary",)),
 }

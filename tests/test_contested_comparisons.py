@@ -215,10 +215,13 @@ def test_a_summary_of_the_two_stages_can_be_replaced() -> None:
 @pytest.mark.parametrize(
     ("wish", "why"),
     [
-        (Rule("0", "A"), "no judge has ruled there; --replace changes an argument"),
-        (Drop("9.9"), "such as 0.1/a1/revise"),
+        (Rule("0.0", "A"), "no judge has ruled there; --verdict 0 sets the comparison"),
+        (Drop("9.9"), "the run has no such node"),
+        (Replace("9.9/a1/revise", "x"), "such as 0.1/a1/revise"),
+        (Replace("0.0/a1/revise/concedes", "maybe"), "say yes or no"),
+        (Replace("0.0/a1/revise/concedes", "no"), "nothing to change"),
         (Replace("0/a1/claims", "x"), "no such turn|no text that could be changed"),
-        (Drop("a:999"), "no such turn"),
+        (Drop("a:999"), "no segment of that number was retrieved in the run"),
         (Replace("a:2", " "), "empty"),
         (Drop("0"), "the whole debate"),
     ],
@@ -232,6 +235,45 @@ def test_what_no_comparison_can_fulfil_is_refused_before_anything_is_written(
     with pytest.raises(InputError, match=why):
         begin(old, wish, said=model())
     assert sorted(RUNS.iterdir()) == before
+
+
+def test_a_person_may_concede_for_a_paper_and_take_it_back() -> None:
+    old = compare(model(), max_depth=1)
+    conceded = contest(old, Replace("0.0/a1/revise/concedes", "yes"), said=model())
+    assert conceded.verdict is not None
+    assert "paper a conceded at 0.0" in conceded.verdict.notes
+    said = model()
+    again = contest(conceded, Replace("0.0/a1/revise/concedes", "no"), said=said)
+    assert (spoken(again), said.calls) == (spoken(old), [])
+
+
+def test_words_put_into_a_turn_that_concedes_do_not_take_the_concession_back() -> None:
+    old = compare(model(), max_depth=1)
+    conceded = contest(old, Replace("0.0/a1/revise/concedes", "yes"), said=model())
+    told = contest(conceded, Replace("0.0/a1/revise", "We are better."), said=model())
+    assert told.contest is not None and told.verdict is not None
+    assert "paper a conceded at 0.0" in told.verdict.notes
+    assert told.contest.changes == [
+        "0.0/a1/revise replaced, which still concedes (--replace 0.0/a1/revise/concedes no)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("tod", "They are alike. [rests on nothing]"),
+        ("single_stage", "They are alike."),
+        ("two_stage", "They are alike."),
+    ],
+)
+def test_a_person_may_set_the_comparison(name: str, answer: str) -> None:
+    old, said = compare(model(), name, max_depth=1), model()
+    new = contest(old, Rule("0", "They are alike."), said=said)
+    assert new.verdict is not None and new.contest is not None and old.verdict is not None
+    assert (new.verdict.answer, said.calls) == (answer, [])
+    assert new.contest.held[0].before == old.verdict.answer
+    assert spoken(contest(new, Restore("0"), said=said)) == spoken(old)
+    assert said.calls == []
 
 
 def test_both_pages_show_what_was_changed() -> None:

@@ -10,6 +10,7 @@ from dialectree.errors import InputError
 from dialectree.nodes.answer_writer import WriterReply
 from dialectree.nodes.answerer import AnswererReply
 from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.comparison import SummaryReply
 from dialectree.nodes.critic import CriticReply
 from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.explorer import ExplorerReply
@@ -51,6 +52,7 @@ _FORMS: dict[str, tuple[type[BaseModel], ...]] = {
     "persona/present": (ArgumentReply,),
     "persona/respond": (ResponseReply,),
     "persona/revise": (ArgumentReply,),
+    "moderator/summary": (SummaryReply,),
     "summariser": (PaperSummaryReply,),
     "comparer": (ComparisonReply,),
 }

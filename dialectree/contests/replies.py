@@ -8,6 +8,7 @@ of a reply stands in the record, by its place in the debate, and never in a jour
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -165,6 +166,12 @@ class Changing:
         """The turn called ``name``, and what may be changed of it."""
         if (name, True) in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
+        if re.fullmatch(r"[ab]:[0-9]+", name):
+            raise InputError(f"{flag} {name}: no segment of that number was retrieved in the run")
+        if re.fullmatch(r"[0-9]+([.][0-9]+)*", name) and name not in self.old.tree.nodes:
+            raise InputError(
+                f"{flag} {name}: the run has no such node; dialectree show prints them"
+            )
         if name not in self._turns:
             hint = self._hint(name.partition("/")[0])
             raise InputError(f"{flag} {name}: the run has no such turn; {hint}")
@@ -190,24 +197,25 @@ class Changing:
             name, _, field = name.rpartition("/")
         node, turn, words = self._turn("--replace", name)
         field = field or words.texts[0]
-        if field not in words.texts or field not in turn.fields:
-            known = ", ".join(text for text in words.texts if text in turn.fields)
+        fields = [name for name in (*words.texts, *words.switches) if name in turn.fields]
+        if field not in fields:
+            known = ", ".join(fields)
             raise InputError(f"--replace {name}/{field}: it has no such text; it has {known}")
-        said = tidy(text, "text")
-        before = turn.fields[field]
+        switch, said = field in words.switches, tidy(text, "text")
+        before = _YES_OR_NO[turn.fields[field] is True] if switch else str(turn.fields[field])
+        if switch and said not in _YES_OR_NO:
+            raise InputError(f"--replace {name}/{field} {said[:80]!r}: say yes or no")
         if before == said:
             raise InputError(f"--replace {name}: nothing to change, it says that already")
-        reply = forms.changed(turn, {field: said}, f"--replace {name}")
-        return self._hold(
-            Held(
-                id=name,
-                what="replaced",
-                spots=[_spot(node, turn)],
-                reply=reply,
-                before=str(before),
-                after=said,
-            )
+        change = {field: said == "yes" if switch else said}
+        reply = forms.changed(turn, change, f"--replace {name}")
+        spots = [_spot(node, turn)]
+        held = self._hold(
+            Held(id=name, what="replaced", spots=spots, reply=reply, before=before, after=said)
         )
+        if not switch and reply.get("concedes") is True:
+            self.changes[-1] += f", which still concedes (--replace {name}/concedes no)"
+        return held
 
     def _dropped(self, name: str) -> Held:
         if name in self.old.tree.nodes:
@@ -264,25 +272,28 @@ class Changing:
         if name not in self.old.tree.nodes:
             raise InputError(f"{flag}: the run has no such node; dialectree show prints their ids")
         node, said = self.old.tree.nodes[name], tidy(text, "verdict")
-        judged = [turn for turn in node.transcript if turn.role in _JUDGES]
-        judged = [turn for turn in judged if turn.role != "judge" or turn.stage == "judgment"]
+        judged = [turn for turn in node.transcript if _rules(turn)]
         take = max((turn.take for turn in judged), default=1)
         judged = [turn for turn in judged if turn.take == take]
         person = self.old.settings.get("judge") == "me" and not judged and node.verdict is not None
         if not judged and not person:
-            instead = "; --replace changes an argument" if self.old.protocol == "tod" else ""
+            instead = ""
+            if self.old.protocol == "tod":
+                instead = "; --verdict 0 sets the comparison, --replace changes an argument"
             raise InputError(f"{flag}: no judge has ruled there{instead}")
-        before = node.verdict.answer if node.verdict else ""
+        verdict = node.verdict or (self.old.verdict if self.old.protocol == "tod" else None)
+        before = verdict.answer if verdict else ""
         if person or judged[0].role == "judge":
             named, answer = self._label(node, said, flag)
             last = {turn.who: turn.fields.get("label") for turn in judged}.values()
             if node.verdict is not None and last and all(label == named for label in last):
                 raise InputError(f"{flag}: nothing to change, {named} is the ruling already")
-            change = {"label": named, "answer": answer, "confidence": None, "rationale": _SET}
+            change: dict[str, object] = {"label": named, "answer": answer, "confidence": None}
+            change["rationale"] = _SET
         else:
             if before == said:
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
-            named, change = said, {"answer": said, "rationale": _KEPT}
+            named, change = said, _rulings(judged[0], said)
         if person:
             self.ruled[name] = named
             held = Held(id=name, what="ruled", spots=[Spot(node=name)], before=before, after=named)
@@ -312,9 +323,25 @@ class Changing:
         return label, labels[label]
 
 
-_JUDGES = ("leaf_judge", "synthesis_judge", "judge")
+_YES_OR_NO = ("no", "yes")
+_RULES = ("leaf_judge", "synthesis_judge", "judge/judgment", "moderator/summary", "comparer")
+"""Who has the last word at a node: by role, or by role and stage."""
 _SET = "A person set this verdict."
 _KEPT = f"{_SET} The confidence is still the judge's, and about its own answer."
+
+
+def _rules(turn: Turn) -> bool:
+    return turn.role in _RULES or f"{turn.role}/{turn.stage}" in _RULES
+
+
+def _rulings(turn: Turn, said: str) -> dict[str, object]:
+    """The fields of a reply that makes ``said`` the verdict."""
+    if turn.role == "comparer":
+        return {"summary": said}
+    if turn.role == "moderator":  # a person's word names no ground, and is marked like any other
+        sentence = {"text": said, "nodes": [], "segments": []}
+        return {"similarities": [], "differences": [sentence], "proposals": []}
+    return {"answer": said, "rationale": _KEPT}
 
 
 # What comes along
