@@ -843,7 +843,7 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
     "a void": ([Void("0.0", "0.1")], "--void: that is for runs of art"),
     "a pair": ([Restore("0.0", "0.1")], "--restore: that is for runs of art"),
     "an argument": ([Add("support", "0", "Yes.")], "--add: that is for runs of art"),
-    "one wrong after a right one": ([Drop("0.0"), Drop("0.7")], "0.7: the run has no such turn"),
+    "one wrong after a right one": ([Drop("0.0"), Drop("0.7")], "0.7: the run has no such node"),
 }
 
 

@@ -166,7 +166,7 @@ class Changing:
         """The turn called ``name``, and what may be changed of it."""
         if (name, True) in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
-        if re.fullmatch(r"[ab]:[0-9]+", name):
+        if self.old.protocol == "tod" and re.fullmatch(r"[ab]:[0-9]+", name):
             raise InputError(f"{flag} {name}: no segment of that number was retrieved in the run")
         if re.fullmatch(r"[0-9]+([.][0-9]+)*", name) and name not in self.old.tree.nodes:
             raise InputError(
