@@ -255,9 +255,9 @@ class Context(BaseSettings):
     judge: Literal["model", "me"] = "model"
     """Who judges a role-switching debate: a model, or the person who asks."""
 
-    breadth: int = Field(default=1, ge=1, le=8)
+    breadth: int = Field(default=1, ge=1, le=100)
     """Supporters, and attackers, of one argument."""
-    depth: int = Field(default=1, ge=1, le=6)
+    depth: int = Field(default=1, ge=1, le=50)
     """Levels of arguments below the claim."""
     blend: Unit = 0.5
     """Weight of the tournament against the intrinsic strengths (lambda): 1 is the tournament alone,
