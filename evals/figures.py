@@ -190,11 +190,11 @@ def _shares(
 
 
 def _accuracy(analysis: Analysis) -> Plot | None:
-    rows = [row for row in analysis.study.rows if analysis.counts[row.name].n]
+    rows = [row for row in analysis.study.rows if analysis.counts[row.name].parsed.n]
     if not rows:
         return None
     figure, axes = _canvas(0.75 + 0.36 * len(rows))
-    shares = [analysis.counts[row.name].share for row in rows]
+    shares = [analysis.counts[row.name].parsed for row in rows]
     _shares(axes, [(-n, share, n) for n, share in enumerate(shares)])
     axes.set_yticks([-n for n in range(len(rows))], [_name(row.name) for row in rows])
     axes.set_ylim(-len(rows) + 0.5, 0.5)
@@ -209,6 +209,7 @@ def _accuracy(analysis: Analysis) -> Plot | None:
         f"{_name(row.name)} {100 * (share.share or 0):.1f}% of {share.n}"
         for row, share in zip(rows, shares, strict=True)
     )
+    says = " ".join([f"{says}.", *analysis.left_out]) if analysis.left_out else says
     return Plot("accuracy", "Accuracy with 95% intervals", says, figure)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dialectree.evals.paired import McNemar, mcnemar
 from dialectree.evals.proportions import Proportion, wilson
+from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.measures import (
     BASELINES,
     SAMPLED,
@@ -36,9 +37,11 @@ class Turned(NamedTuple):
     ledger: McNemar
     """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
     without: int
-    """Questions without a vote, or without a score of one of the two."""
+    """Questions without a vote, or with nothing to measure it by."""
+    unread: int
+    """Questions left out because one of their two judgements could not be read."""
     vote_tokens: float
-    """Of a question's vote; they are not among the debate's."""
+    """Of a question's vote; they are not among the debate's. 0 without a question."""
 
 
 class Sampled(NamedTuple):
@@ -84,31 +87,35 @@ class Spent(NamedTuple):
 
 def turned(study: Study) -> list[Turned]:
     """Every row that voted before it debated."""
-    found: list[Turned] = []
-    for row in study.rows:
-        results = study.of(row.name)
-        after = scored(results)
-        pairs: list[tuple[bool, bool]] = []
-        spent = 0
-        for result in results:
-            vote = result.vote
-            if vote is not None and vote.right is not None and result.item in after:
-                pairs.append((vote.right, after[result.item]))
-                spent += vote.usage.prompt_tokens + vote.usage.completion_tokens
-        if not pairs:
+    made = (_turned(row, study.of(row.name)) for row in study.rows)
+    return [one for one in made if one.ledger.n or one.unread]
+
+
+def _turned(row: Row, results: Sequence[Result]) -> Turned:
+    after, unread = scored(results), measures.unread(results)
+    judged = after.keys() | unread
+    before: list[bool] = []
+    later: list[bool] = []
+    spent = hazy = 0
+    for result in results:
+        vote = result.vote
+        if vote is None or result.item not in judged:
             continue
-        before, later = zip(*pairs, strict=True)
-        found.append(
-            Turned(
-                row,
-                wilson(sum(before), len(pairs)),
-                wilson(sum(later), len(pairs)),
-                mcnemar(before, later),
-                len(results) - len(pairs),
-                spent / len(pairs),
-            )
-        )
-    return found
+        if vote.right is None or result.item in unread:
+            hazy += 1
+            continue
+        before.append(vote.right)
+        later.append(after[result.item])
+        spent += vote.usage.prompt_tokens + vote.usage.completion_tokens
+    return Turned(
+        row,
+        wilson(sum(before), len(before)),
+        wilson(sum(later), len(later)),
+        mcnemar(before, later),
+        len(results) - len(before) - hazy,
+        hazy,
+        spent / max(len(before), 1),
+    )
 
 
 def sampled(study: Study) -> list[Sampled]:
@@ -177,9 +184,9 @@ def spent(study: Study) -> list[Spent]:
     """Every row with a share and tokens, the cheapest first."""
     measured = [(row, outcomes(study.of(row.name)), cost(study.of(row.name))) for row in study.rows]
     known = [
-        (row, counts.share, took.tokens, took)
+        (row, counts.parsed, took.tokens, took)
         for row, counts, took in measured
-        if counts.n and took.tokens
+        if counts.parsed.n and took.tokens
     ]
     known.sort(key=lambda one: (one[2], -(one[1].share or 0)))
     found: list[Spent] = []

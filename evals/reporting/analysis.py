@@ -13,6 +13,7 @@ from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Row
 from dialectree.evals.worth import Placed, Sampled, Spent, Turned, placed, sampled, spent, turned
+from dialectree.report.words import listed
 
 
 class Compared(NamedTuple):
@@ -44,6 +45,16 @@ class Analysis(NamedTuple):
     sampled: Sequence[Sampled]
     placed: Sequence[Placed]
     spent: Sequence[Spent]
+
+    @property
+    def left_out(self) -> list[str]:
+        """A note to tables that take the judgements that were read; none where all were."""
+        found = [
+            f"{row.name} {len(hazy)} of {len(results)}"
+            for row in self.study.rows
+            if (hazy := measures.unread(results := self.study.of(row.name)))
+        ]
+        return [f"Left out, without a judgement that could be read: {listed(found)}."] * bool(found)
 
     @property
     def judged(self) -> bool:

@@ -51,6 +51,8 @@ def findings(analysis: Analysis) -> list[str]:
 def _alone(analysis: Analysis) -> str:
     if len(analysis.study.rows) < 2:
         return "There is one row only: nothing to compare it with."
+    if analysis.left_out and not any(counts.parsed.n for counts in analysis.counts.values()):
+        return "Not one judgement could be read: whether debating helped cannot be said."
     return "No two rows have right or wrong answers to the same questions: nothing is compared."
 
 
@@ -109,6 +111,16 @@ def _smallest(n: int, differing: int, least: float | None) -> str:
 
 
 def _turned(one: Turned) -> str:
+    left = f" {count(one.unread, 'question')} had a judgement that could not be read."
+    if not one.ledger.n:
+        return (
+            f"{one.row.name}: whether debating helped cannot be said: no question has a judgement "
+            f"of before and one of after the debate.{left}"
+        )
+    return f"{_ledger(one)}{left if one.unread else ''}"
+
+
+def _ledger(one: Turned) -> str:
     lost, won, n = one.ledger.first_only, one.ledger.second_only, one.ledger.n
     ledger = (
         f"the debate turned {won} of {n} from wrong to right and {lost} from right to wrong "
@@ -245,7 +257,7 @@ def _declining(analysis: Analysis) -> Iterator[str]:
             yield f"{row.name} answered only {counts[row.name].answered} of {counts[row.name].n}."
     for what, name in (
         ("The judge gave no score to answers, which are in no share", "unscored"),
-        ("Judgements that could not be read count as not right", "unparsed"),
+        ("Judgements that could not be read are in the first figure of accuracy only", "unparsed"),
     ):
         found = [
             f"{row.name} {getattr(counts[row.name], name)} of {len(analysis.study.of(row.name))}"
@@ -331,6 +343,6 @@ def _size(analysis: Analysis) -> Iterator[str]:
         yield "There is one question only: no figure here says anything about a method."
     elif 1 < n < 30:
         yield f"There are {n} questions only: read the intervals, not the figures."
-    shares = {(counts.right, counts.n) for counts in analysis.counts.values() if counts.n >= ENOUGH}
-    if shares and all(right == 0 for right, _ in shares):
+    read = [counts.parsed for counts in analysis.counts.values() if counts.parsed.n >= ENOUGH]
+    if read and all(share.right == 0 for share in read):
         yield "No row has a single right answer: look at a run before the figures."

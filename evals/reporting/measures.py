@@ -12,6 +12,7 @@ from dialectree.evals.bootstrap import RESAMPLES, Figure, resampled
 from dialectree.evals.proportions import Proportion, wilson
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
+from dialectree.report.words import listed
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
 OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unanswered", "unparsed", "failed", "unscored")
@@ -113,12 +114,24 @@ def outcomes(results: Sequence[Result]) -> Outcomes:
 
 
 def scored(results: Iterable[Result]) -> dict[str, bool]:
-    """Of each question that counts in the share, whether it is right."""
+    """Of each question whose judgement was read, whether it is right; no answer is not right."""
     listed = list(results)
     key = right_key(listed)
     found = {result.item: outcome(result, key) for result in listed}
-    counting = ("right", "wrong", "unanswered", "unparsed")
+    counting = ("right", "wrong", "unanswered")
     return {item: ended == "right" for item, ended in found.items() if ended in counting}
+
+
+def unread(results: Iterable[Result]) -> set[str]:
+    """Questions with an answer whose judgement could not be read, or was not given."""
+    listed = list(results)
+    key = right_key(listed)
+    return {
+        result.item
+        for result in listed
+        if key is not None and result.status != "failed"
+        if (score := given(result, key)) is not None and score.score is None
+    }
 
 
 class Cost(NamedTuple):
@@ -221,6 +234,8 @@ class Calibrated(NamedTuple):
     """True where they are P(claim), measured against the truth of the claim."""
     missing: int
     """Answers without one."""
+    unmeasured: int
+    """Answers that have one, and no right answer or no judgement to measure it by."""
 
 
 def calibrated(study: Study, row: str) -> Calibrated:
@@ -228,6 +243,7 @@ def calibrated(study: Study, row: str) -> Calibrated:
     of_claim = study.task == "verify"
     sure: list[float] = []
     came_true: list[bool] = []
+    unmeasured = 0
     results = [result for result in study.of(row) if result.status != "failed"]
     right = scored(results)
     for result in results:
@@ -238,11 +254,23 @@ def calibrated(study: Study, row: str) -> Calibrated:
             if verdict is None or verdict.confidence_source != "P(claim)":
                 confidence = None
         else:
-            true = right.get(result.item) if verdict and verdict.answer is not None else None
+            true = right.get(result.item)
+            if verdict is None or verdict.answer is None:
+                confidence = None
         if confidence is not None and true is not None:
             sure.append(confidence)
             came_true.append(true)
-    return Calibrated(sure, came_true, of_claim, len(results) - len(sure))
+        unmeasured += confidence is not None and true is None
+    missing = len(results) - len(sure) - unmeasured
+    return Calibrated(sure, came_true, of_claim, missing, unmeasured)
+
+
+def unmeasured(study: Study) -> list[str]:
+    """A note on confidences that nothing can be measured by; none where there are none."""
+    counts = {row.name: calibrated(study, row.name).unmeasured for row in study.rows}
+    found = [f"{name} {n}" for name, n in counts.items() if n]
+    why = "Left out, with a confidence but without a right answer or a judgement that could be read"
+    return [f"{why}: {listed(found)}."] * bool(found)
 
 
 def truth(study: Study, result: Result) -> bool | None:

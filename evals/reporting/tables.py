@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dialectree.evals.proportions import by_category, wilson
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
@@ -24,6 +26,7 @@ from dialectree.evals.results import Row
 
 def tables(analysis: Analysis) -> list[Table]:
     """Every table that the results have something for, in the order of the page."""
+    study = analysis.study
     made = [
         _accuracy(analysis),
         _matrix(analysis),
@@ -35,12 +38,16 @@ def tables(analysis: Analysis) -> list[Table]:
         sampled_table(analysis),
         placed_table(analysis),
         spent_table(analysis),
-        calibration_table(analysis),
+        _with_notes(calibration_table(analysis), measures.unmeasured(study)),
         _categories(analysis),
-        agreement_table(analysis.study),
+        agreement_table(study),
         _cost(analysis),
     ]
     return [table for table in made if table is not None]
+
+
+def _with_notes(table: Table | None, notes: Sequence[str]) -> Table | None:
+    return table and table._replace(notes=[*table.notes, *notes])
 
 
 def _accuracy(analysis: Analysis) -> Table | None:
@@ -88,7 +95,10 @@ def _accuracy(analysis: Analysis) -> Table | None:
         rows.append(line)
     notes = ["Intervals are Wilson's, 95%. An answer that is none counts as not right."]
     if unparsed:
-        notes.append("A judgement that could not be read counts as not right, as in the TSD paper.")
+        notes.append(
+            "A judgement that could not be read counts as not right, as in the TSD paper; the "
+            "figure without the unparsed leaves it out, as all other tables do."
+        )
     if any(counts.failed for counts in analysis.counts.values()):
         notes.append("A question whose run failed is in no share.")
     return Table("accuracy", "Accuracy", columns, rows, notes)
@@ -105,7 +115,7 @@ def _matrix(analysis: Analysis) -> Table | None:
     named = list(dict.fromkeys(models(row) for row in study.rows))
     cells = dict[tuple[str, str], list[Value]]()
     for row in study.rows:
-        cells.setdefault((_plain(row), models(row)), []).append(analysis.counts[row.name].share)
+        cells.setdefault((_plain(row), models(row)), []).append(analysis.counts[row.name].parsed)
     methods = list(dict.fromkeys(_plain(row) for row in study.rows))
     if not analysis.judged or len(named) < 2 or len(methods) < 2:
         return None
@@ -113,7 +123,7 @@ def _matrix(analysis: Analysis) -> Table | None:
         return None
     columns = [Column("method"), *(Column(name or "no model", "share") for name in named)]
     rows = [[name, *(cells.get((name, model), [None])[0] for model in named)] for name in methods]
-    return Table("models", "Methods by models", columns, rows)
+    return Table("models", "Methods by models", columns, rows, analysis.left_out)
 
 
 def _plain(row: Row) -> str:
@@ -176,7 +186,7 @@ def _categories(analysis: Analysis) -> Table | None:
         [name or "none", counted[name], *(cells[name].get(row.name) for row in study.rows)]
         for name in sorted(cells)
     ]
-    notes = ["Many categories of few questions: some differ by chance alone."]
+    notes = ["Many categories of few questions: some differ by chance alone.", *analysis.left_out]
     return Table("categories", "By category", columns, rows, notes)
 
 

@@ -47,6 +47,7 @@ def paired_table(analysis: Analysis) -> Table | None:
         "The last column: what these questions would show four times in five at a level of 5%, "
         "given how often the two differ.",
         _family(len(compared)),
+        *analysis.left_out,
     ]
     return Table("mcnemar", "Against the baseline, question by question", columns, rows, notes)
 
@@ -60,7 +61,7 @@ def apart_table(analysis: Analysis) -> Table | None:
     rows: list[list[Value]] = []
     for one, by_bonferroni, by_holm in zip(compared, bonferroni, holm, strict=True):
         apart = one.apart
-        n = analysis.counts[one.row.name].n
+        n = analysis.counts[one.row.name].parsed.n
         rows.append(
             [
                 one.row.name,
@@ -87,6 +88,7 @@ def apart_table(analysis: Analysis) -> Table | None:
         "Pooled two-proportion z-tests, two-sided, with Newcombe's interval of the difference: "
         "each answer taken as a draw of its own, as the TSD paper does.",
         _family(len(compared)),
+        *analysis.left_out,
     ]
     return Table(
         "z-tests", "Against the baseline, by the z-test of the papers", columns, rows, notes

@@ -17,9 +17,10 @@ def turned_table(analysis: Analysis) -> Table | None:
             Figure(_apart_by(one.after, one.before), None, None, one.ledger.n),
             one.ledger.first_only,
             one.ledger.second_only,
-            one.ledger.p,
-            one.vote_tokens,
+            one.ledger.p if one.ledger.n else None,
+            one.vote_tokens if one.ledger.n else None,
             one.without,
+            one.unread,
         ]
         for one in analysis.turned
     ]
@@ -35,10 +36,12 @@ def turned_table(analysis: Analysis) -> Table | None:
         Column("p, exact", "p"),
         Column("tokens of the vote", "mean"),
         Column("without a vote", "count"),
+        Column("judgement not read", "count"),
     ]
     notes = [
         "The vote: the plurality of direct answers to the same question before the debate. "
-        "p: as uneven a ledger, or more so, if the debate turned answers either way alike."
+        "p: as uneven a ledger, or more so, if the debate turned answers either way alike. Only "
+        "questions count of which both judgements were read."
     ]
     return Table("turned", "Before and after the debate", columns, rows, notes)
 
@@ -75,7 +78,8 @@ def sampled_table(analysis: Analysis) -> Table | None:
     ]
     notes = [
         "What the same model reaches when it spends its tokens on more answers and a vote. "
-        "Between 0.8 and 1.25 times the tokens the two budgets are called the same."
+        "Between 0.8 and 1.25 times the tokens the two budgets are called the same.",
+        *analysis.left_out,
     ]
     return Table("sampled", "More samples instead of a debate", columns, rows, notes)
 
@@ -95,7 +99,8 @@ def placed_table(analysis: Analysis) -> Table | None:
     ]
     notes = [
         "Where the right answer stood. A judge that weighs arguments and not places has like "
-        "figures for both sides and both places, and few flips."
+        "figures for both sides and both places, and few flips.",
+        *analysis.left_out,
     ]
     return Table("places", "By the side and the place of the right answer", columns, rows, notes)
 
@@ -114,4 +119,5 @@ def spent_table(analysis: Analysis) -> Table | None:
         kind = "baseline" if one.baseline else "debate"
         rows.append([*line, one.right, one.beaten_by or "no: on the front", kind])
     notes = ["By the point figures; where intervals overlap the order may be chance."]
+    notes += analysis.left_out
     return Table("front", "Cost and accuracy", columns, rows, notes)

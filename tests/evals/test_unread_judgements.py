@@ -1,0 +1,92 @@
+"""A judgement that cannot be read is no score: it weighs neither for nor against a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dialectree.evals import worth
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.analysis import Analysis, analysed
+from dialectree.evals.reporting.findings import findings
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.reporting.tables import tables
+from dialectree.evals.results import Result, Vote
+from tests.evals.test_report import cells, judged, kept, table
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No interval of a bootstrap is looked at here."""
+    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+
+
+def voted(number: int, before: bool | None, after: bool | None) -> Result:
+    vote = Vote(answers=["so"], right=before)
+    return judged("tsd", number, after).model_copy(update={"vote": vote})
+
+
+def ledger(folder: Path, pairs: Sequence[tuple[bool | None, bool | None]]) -> Study:
+    found = [voted(number, *pair) for number, pair in enumerate(pairs, 1)]
+    return kept(folder, [*found, judged("tsd", len(pairs) + 1, True)], len(pairs) + 1)
+
+
+def test_no_flip_comes_from_a_judgement_that_could_not_be_read(tmp_path: Path) -> None:
+    pairs = [(True, None)] * 12 + [(None, True)] * 3 + [(True, True), (False, True)]
+    found = ledger(tmp_path, pairs)
+    (one,) = worth.turned(found)
+    assert one.ledger[:4] == (1, 0, 1, 0)
+    assert (one.without, one.unread) == (1, 15)
+    (said,) = [text for text in findings(analysed(found)) if text.startswith("tsd: ")]
+    assert "harmed" not in said
+    assert said.endswith("15 questions had a judgement that could not be read.")
+    assert cells(table(found, "turned"))[-2:] == ["1", "15"]
+
+
+def test_a_judge_that_is_never_readable_leaves_no_ledger_and_says_so(tmp_path: Path) -> None:
+    found = ledger(tmp_path, [(None, None)] * 6)
+    said = " ".join(findings(analysed(found)))
+    assert "whether debating helped cannot be said" in said
+    assert "6 questions had a judgement that could not be read" in said
+    assert cells(table(found, "turned"))[1:8] == ["–"] * 3 + ["0", "0", "–", "–"]
+
+
+def hazy(folder: Path, unread: int) -> Analysis:
+    """Two rows of 20 questions, all right; of the first's, so many cannot be read."""
+    results = [judged("tsd", k, None if k <= unread else True) for k in range(1, 21)]
+    results += [judged("single_shot", k, True) for k in range(1, 21)]
+    return analysed(kept(folder, results, 20))
+
+
+def test_pairs_z_and_categories_take_what_was_read_and_say_what_they_leave_out(
+    tmp_path: Path,
+) -> None:
+    analysis = hazy(tmp_path, 8)
+    (one,) = analysis.compared
+    assert (one.paired[:4], one.apart.z) == ((12, 0, 0, 0), 0.0)
+    made = {found.key: found for found in tables(analysis)}
+    left = "Left out, without a judgement that could be read: tsd 8 of 20."
+    assert all(left in made[key].notes for key in ("mcnemar", "z-tests", "front"))
+    assert cells(made["accuracy"])[1].startswith("60.0%")
+    assert cells(made["accuracy"])[-1].startswith("100.0%")
+    spent = {one.row.name: one.right.share for one in analysis.spent}
+    assert spent == {"tsd": 1.0, "single_shot": 1.0}
+
+
+def test_confidences_are_measured_by_judgements_that_were_read(tmp_path: Path) -> None:
+    analysis = hazy(tmp_path, 8)
+    found = measures.calibrated(analysis.study, "tsd")
+    assert (found.right, found.missing, found.unmeasured) == ([True] * 12, 0, 8)
+    notes = " ".join(table(analysis.study, "calibration").notes)
+    assert "without a right answer or a judgement that could be read: tsd 8." in notes
+
+
+def test_without_a_single_readable_judgement_nothing_is_said_of_debating(tmp_path: Path) -> None:
+    results = [judged(row, k, None) for row in ("tsd", "single_shot") for k in range(1, 6)]
+    analysis = analysed(kept(tmp_path, results, 5))
+    assert findings(analysis) == [
+        "Not one judgement could be read: whether debating helped cannot be said."
+    ]
+    assert all(table.key != "mcnemar" for table in tables(analysis))
