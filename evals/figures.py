@@ -256,16 +256,20 @@ def _front(analysis: Analysis) -> Plot | None:
         return None
     figure, axes = _canvas(3.2)
     place = {row.name: n for n, row in enumerate(analysis.study.rows)}
-    front = [one for one in analysis.spent if one.beaten_by is None]
-    axes.step(
-        [one.cost.tokens or 0 for one in front],
-        [one.right.share or 0 for one in front],
-        where="post",
-        color=SOFT,
-        linewidth=1,
-        linestyle=(0, (4, 3)),
-        label="nothing cheaper is as good",
-    )
+    best = [one for one in analysis.spent if one.beaten_by is None]
+    label: str | None = "nothing cheaper is as good"
+    for kind in dict.fromkeys(measures.handed(one.row) for one in best):
+        front = [one for one in best if measures.handed(one.row) == kind]
+        axes.step(
+            [one.cost.tokens or 0 for one in front],
+            [one.right.share or 0 for one in front],
+            where="post",
+            color=SOFT,
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=label,
+        )
+        label = None
     for one in analysis.spent:
         n, x = place[one.row.name], one.cost.tokens or 0
         low, high = one.right.low or 0.0, one.right.high or 0.0
@@ -288,7 +292,7 @@ def _front(analysis: Analysis) -> Plot | None:
     _percents(axes.yaxis)
     axes.grid()
     _below(axes)
-    says = "On the front: " + ", ".join(_name(one.row.name) for one in front)
+    says = "On the front: " + ", ".join(_name(one.row.name) for one in best)
     return Plot("front", "Cost and accuracy (hollow: baselines)", says, figure)
 
 

@@ -16,7 +16,9 @@ from dialectree.evals.reporting.measures import (
     BASELINES,
     SAMPLED,
     Cost,
+    alike,
     cost,
+    handed,
     outcomes,
     scored,
     tokens,
@@ -81,7 +83,10 @@ class Spent(NamedTuple):
     right: Proportion
     cost: Cost
     beaten_by: str | None
-    """A row that is no dearer and no worse, and better in one of the two; None: on the front."""
+    """A row that is no dearer and no worse, and better in one of the two; None: on the front.
+
+    It chooses among the same answers: a debate that was handed the right one has a front apart.
+    """
     baseline: bool
 
 
@@ -123,7 +128,7 @@ def sampled(study: Study) -> list[Sampled]:
     found: list[Sampled] = []
     for debate in study.rows:
         for row in study.rows:
-            if debate.method in BASELINES or row.method not in SAMPLED:
+            if debate.method in BASELINES or row.method not in SAMPLED or handed(debate):
                 continue
             if not set(row.models.values()) <= set(debate.models.values()):
                 continue
@@ -194,7 +199,8 @@ def spent(study: Study) -> list[Spent]:
         better = [
             other.name
             for other, share, other_price, _ in known
-            if other_price <= price
+            if alike(row, other)
+            and other_price <= price
             and (share.share or 0) >= (right.share or 0)
             and (other_price < price or (share.share or 0) > (right.share or 0))
         ]

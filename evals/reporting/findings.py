@@ -41,7 +41,8 @@ def findings(analysis: Analysis) -> list[str]:
     """One sentence a comparison: what can be said, and what not."""
     if not analysis.study.results or not any(analysis.study.results.values()):
         return ["There is not a single result yet."]
-    found = [*_against(analysis), *map(_turned, analysis.turned)]
+    found = [*_against(analysis), *_handed(analysis.study)]
+    found += [_turned(one) for one in analysis.turned if not measures.handed(one.row)]
     found += [sentence for one in analysis.sampled if (sentence := _sampled(one))]
     found += [sentence for one in analysis.placed if (sentence := _placed(one))]
     found += _summaries(analysis)
@@ -108,6 +109,16 @@ def _smallest(n: int, differing: int, least: float | None) -> str:
             "way, that would probably not be noticed."
         )
     return f"No difference is large enough to be noticed on {count(n, 'question')}."
+
+
+def _handed(study: Study) -> Iterator[str]:
+    for row in study.rows:
+        if measures.handed(row):
+            yield (
+                f"{row.name} does not tell whether debating helped: it chooses between the right "
+                "answer and one wrong option, where a vote before it and other rows choose among "
+                "all. It is compared with rows of the same candidates only."
+            )
 
 
 def _turned(one: Turned) -> str:

@@ -202,18 +202,30 @@ def overall(results: Iterable[Result]) -> dict[str, float]:
     return {r.item: marks[0] for r in results if (marks := rubric([r])["overall"])}
 
 
+def handed(row: Row) -> str | None:
+    """How a debate was given the right answer and a wrong one to choose between; else None."""
+    candidates = row.settings.get("candidates")
+    return str(candidates) if candidates in ("oracle", "balanced") else None
+
+
+def alike(first: Row, second: Row) -> bool:
+    """Whether two rows choose among the same answers, so that they compare."""
+    return handed(first) == handed(second)
+
+
 def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | None]:
     """What each row is compared with: the plainest baseline of the same models, else the first.
 
-    ``wanted`` names a row or a method. A row is not compared with itself.
+    ``wanted`` names a row or a method. A row is not compared with itself, nor with one that chooses
+    among other answers.
     """
     order = [wanted] if wanted else [*_FIRST[study.task]]
-    candidates = [
-        row for name in order for row in study.rows if name in (row.name, row.method)
-    ] or study.rows[:1]
-    best = [row for row in candidates if row.method == candidates[0].method] if candidates else []
 
     def of(row: Row) -> Row | None:
+        rows = [one for one in study.rows if alike(one, row)]
+        named = [one for name in order for one in rows if name in (one.name, one.method)]
+        candidates = named or ([] if wanted else rows[:1])
+        best = [one for one in candidates if one.method == candidates[0].method]
         same = [one for one in best if one.models == row.models or _one(one) == _one(row)]
         found = next(iter(same or best), None)
         return None if found is None or found.name == row.name else found

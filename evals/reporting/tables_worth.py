@@ -5,6 +5,7 @@ from __future__ import annotations
 from dialectree.evals.bootstrap import Figure
 from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting.analysis import Analysis
+from dialectree.evals.reporting.measures import handed
 from dialectree.evals.reporting.tabled import Column, Table, Value
 
 
@@ -14,10 +15,15 @@ def turned_table(analysis: Analysis) -> Table | None:
             one.row.name,
             one.before,
             one.after,
-            Figure(_apart_by(one.after, one.before), None, None, one.ledger.n),
+            Figure(
+                None if handed(one.row) else _apart_by(one.after, one.before),
+                None,
+                None,
+                one.ledger.n,
+            ),
             one.ledger.first_only,
             one.ledger.second_only,
-            one.ledger.p if one.ledger.n else None,
+            one.ledger.p if one.ledger.n and not handed(one.row) else None,
             one.vote_tokens if one.ledger.n else None,
             one.without,
             one.unread,
@@ -43,6 +49,11 @@ def turned_table(analysis: Analysis) -> Table | None:
         "p: as uneven a ledger, or more so, if the debate turned answers either way alike. Only "
         "questions count of which both judgements were read."
     ]
+    if any(handed(one.row) for one in analysis.turned):
+        notes.append(
+            "Where a debate was handed the right answer it chose between two, and the vote among "
+            "all: they do not compare."
+        )
     return Table("turned", "Before and after the debate", columns, rows, notes)
 
 
@@ -117,7 +128,10 @@ def spent_table(analysis: Analysis) -> Table | None:
         line: list[Value] = [one.row.name, one.cost.tokens]
         line += [one.cost.cost] if priced else []
         kind = "baseline" if one.baseline else "debate"
+        kind += ", handed the right answer" if handed(one.row) else ""
         rows.append([*line, one.right, one.beaten_by or "no: on the front", kind])
     notes = ["By the point figures; where intervals overlap the order may be chance."]
+    if any(handed(one.row) for one in analysis.spent):
+        notes.append("Rows that were handed the right answer have a front of their own.")
     notes += analysis.left_out
     return Table("front", "Cost and accuracy", columns, rows, notes)
