@@ -62,6 +62,8 @@ STYLE: Any = {
 WIDE = 4.6
 """Inches; a plot is read on a phone, too."""
 MOST_CURVES = 6
+MOST_POINTS = 200
+"""Of a curve, so that a page does not grow with the questions."""
 MOST_CATEGORIES = 60
 
 
@@ -100,6 +102,7 @@ def plots(analysis: Analysis) -> list[Plot]:
             _front(analysis),
             _reliability(analysis),
             _roots(analysis),
+            _risk(analysis),
             _categories(analysis),
         ]
     return [plot for plot in made if plot is not None]
@@ -349,6 +352,42 @@ def _reliability(analysis: Analysis) -> Plot | None:
     if left_out > 0:
         says += f"; the first {MOST_CURVES} of {len(curves)} rows"
     return Plot("reliability", "Confidence and how often it came true", says, figure)
+
+
+def _risk(analysis: Analysis) -> Plot | None:
+    curves = [
+        (n, row, curve.points)
+        for n, row in enumerate(analysis.study.rows)
+        if len((curve := measures.surest(analysis.study, row.name)).points) > 1
+    ]
+    if not curves:
+        return None
+    figure, axes = _canvas(3.4)
+    for n, row, points in curves[:MOST_CURVES]:
+        few = points[: -1 : max(1, len(points) // MOST_POINTS)] + points[-1:]
+        axes.plot(
+            [point.coverage for point in few],
+            [point.risk for point in few],
+            _mark(n),
+            linestyle="-",
+            color=_colour(n),
+            linewidth=1.4,
+            markersize=3,
+            markevery=max(1, len(few) // 10),
+            label=_name(row.name),
+        )
+    axes.set_xlim(0, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    _percents(axes.xaxis)
+    _percents(axes.yaxis)
+    axes.set_xlabel("answers given, the surest first")
+    axes.set_ylabel("wrong among them")
+    axes.grid()
+    _below(axes)
+    says = "A confidence that means something has few errors on the left"
+    if len(curves) > MOST_CURVES:
+        says += f"; the first {MOST_CURVES} of {len(curves)} rows"
+    return Plot("risk", "Errors among the surest answers", says, figure)
 
 
 def _roots(analysis: Analysis) -> Plot | None:

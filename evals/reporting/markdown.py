@@ -15,6 +15,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "rubric": ("summaries",),
     "front": ("front",),
     "calibration": ("reliability", "roots"),
+    "risk-coverage": ("risk",),
     "categories": ("categories",),
 }
 """The plots that stand above each table."""

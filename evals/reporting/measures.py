@@ -10,6 +10,7 @@ import numpy as np
 
 from dialectree.evals.bootstrap import RESAMPLES, Figure, resampled
 from dialectree.evals.proportions import Proportion, wilson
+from dialectree.evals.ranking import RiskCoverage, risk_coverage
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
 from dialectree.report.words import listed
@@ -283,6 +284,19 @@ def unmeasured(study: Study) -> list[str]:
     found = [f"{name} {n}" for name, n in counts.items() if n]
     why = "Left out, with a confidence but without a right answer or a judgement that could be read"
     return [f"{why}: {listed(found)}."] * bool(found)
+
+
+def surest(study: Study, row: str) -> RiskCoverage:
+    """How often a row is wrong if only its surest answers are given.
+
+    Of a claim, the confidence is that of its label, which is true above one half.
+    """
+    found = calibrated(study, row)
+    if not found.of_claim:
+        return risk_coverage(found.confidences, found.right)
+    sure = [max(chance, 1 - chance) for chance in found.confidences]
+    pairs = zip(found.confidences, found.right, strict=True)
+    return risk_coverage(sure, [(chance > 0.5) == true for chance, true in pairs])
 
 
 def truth(study: Study, result: Result) -> bool | None:

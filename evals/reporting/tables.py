@@ -15,6 +15,7 @@ from dialectree.evals.reporting.tables_compared import (
     rubric_paired_table,
 )
 from dialectree.evals.reporting.tables_raters import agreement_table, calibration_table
+from dialectree.evals.reporting.tables_risk import risk_table
 from dialectree.evals.reporting.tables_worth import (
     placed_table,
     sampled_table,
@@ -39,6 +40,7 @@ def tables(analysis: Analysis) -> list[Table]:
         placed_table(analysis),
         spent_table(analysis),
         _with_notes(calibration_table(analysis), measures.unmeasured(study)),
+        risk_table(analysis),
         _categories(analysis),
         agreement_table(study),
         _cost(analysis),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from dialectree.errors import DialectreeError, InputError
 from dialectree.evals import figures
-from dialectree.evals.reporting import csv_files, markdown, page, questions
+from dialectree.evals.reporting import csv_files, markdown, page, questions, tables_risk
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.findings import Said
 from dialectree.evals.reporting.findings import said as sentences
@@ -56,6 +56,11 @@ def report(
         *(("report.csv", csv_files.of(table).encode()) for table in shown[:1]),
         *((f"report/{table.key}.csv", csv_files.of(table).encode()) for table in shown),
         *((f"report/{name}", data) for name, data in figures.files(drawn)),
+        *(
+            ("report/risk-coverage-curves.csv", _curves(found))
+            for table in shown
+            if table.key == "risk-coverage"
+        ),
         (
             "report/questions.csv",
             csv_files.written(questions.headings(found), questions.lines(found)).encode(),
@@ -64,6 +69,10 @@ def report(
     for name, data in parts:
         put(where / name, data)
     return Written(where / "report.html", said, made, len(lacking) - made)
+
+
+def _curves(found: Study) -> bytes:
+    return csv_files.written(tables_risk.HEADINGS, tables_risk.lines(found)).encode()
 
 
 def put(path: Path, data: bytes) -> None:

@@ -23,8 +23,8 @@ def plots(folder: Path, task: Task, n: int = 24, **fields: object) -> list[Plot]
 @pytest.mark.parametrize(
     ("task", "keys"),
     [
-        ("answer", ["accuracy", "front", "reliability", "categories"]),
-        ("verify", ["accuracy", "front", "reliability", "roots", "categories"]),
+        ("answer", ["accuracy", "front", "reliability", "risk", "categories"]),
+        ("verify", ["accuracy", "front", "reliability", "roots", "risk", "categories"]),
         ("compare", ["summaries"]),
     ],
 )
