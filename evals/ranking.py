@@ -65,8 +65,10 @@ def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> RiskCo
     sure, came_true = columns(confidences, right)
     points: list[Point] = []
     total, given, wrong = 0.0, 0, 0.0
-    for confidence in np.unique(sure)[::-1].tolist():
-        group = came_true[sure == confidence]
+    falling = np.argsort(-sure, kind="stable")
+    levels, begins = np.unique(-sure[falling], return_index=True)
+    groups = np.split(came_true[falling], begins[1:]) if len(sure) else []
+    for confidence, group in zip((-levels).tolist(), groups, strict=True):
         errors = float(len(group) - group.sum())
         steps = np.arange(1, len(group) + 1)
         total += float(((wrong + errors * steps / len(group)) / (given + steps)).sum())

@@ -45,16 +45,8 @@ class Analysis(NamedTuple):
     sampled: Sequence[Sampled]
     placed: Sequence[Placed]
     spent: Sequence[Spent]
-
-    @property
-    def left_out(self) -> list[str]:
-        """A note to tables that take the judgements that were read; none where all were."""
-        found = [
-            f"{row.name} {len(hazy)} of {len(results)}"
-            for row in self.study.rows
-            if (hazy := measures.unread(results := self.study.of(row.name)))
-        ]
-        return [f"Left out, without a judgement that could be read: {listed(found)}."] * bool(found)
+    left_out: Sequence[str]
+    """A note to tables that take the judgements that were read; none where all were."""
 
     @property
     def judged(self) -> bool:
@@ -74,7 +66,17 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
         sampled(study),
         placed(study),
         spent(study),
+        _left_out(study),
     )
+
+
+def _left_out(study: Study) -> list[str]:
+    found = [
+        f"{row.name} {len(hazy)} of {len(results)}"
+        for row in study.rows
+        if (hazy := measures.unread(results := study.of(row.name)))
+    ]
+    return [f"Left out, without a judgement that could be read: {listed(found)}."] * bool(found)
 
 
 def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
