@@ -11,7 +11,7 @@ from dialectree.evals.power import smallest_paired
 from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, Compared
-from dialectree.evals.reporting.study import Study
+from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tabled import probability
 from dialectree.evals.results import Row
 from dialectree.evals.worth import Placed, Sampled, Turned
@@ -52,6 +52,11 @@ def findings(analysis: Analysis) -> list[str]:
 def _alone(analysis: Analysis) -> str:
     if len(analysis.study.rows) < 2:
         return "There is one row only: nothing to compare it with."
+    if analysis.study.task == "compare":
+        return (
+            f"No two rows have marks for {listed(RUBRIC)} on the same pair of papers: their "
+            "summaries are not compared as a whole."
+        )
     if analysis.left_out and not any(counts.parsed.n for counts in analysis.counts.values()):
         return "Not one judgement could be read: whether debating helped cannot be said."
     return "No two rows have right or wrong answers to the same questions: nothing is compared."
@@ -217,6 +222,7 @@ def warnings(analysis: Analysis) -> list[str]:
         *_demonstration(analysis.study),
         *_unfinished(analysis.study),
         *_declining(analysis),
+        *_unmarked(analysis.study),
         *_judge(analysis),
         *_always(analysis.study),
         *_set_up(analysis.study),
@@ -279,6 +285,22 @@ def _declining(analysis: Analysis) -> Iterator[str]:
             yield f"{what}: {listed(found)}."
     for row in rows:
         yield from _refusing(analysis, row)
+
+
+def _unmarked(study: Study) -> Iterator[str]:
+    """Of summaries: which figures of the judge are missing."""
+    if study.task != "compare":
+        return
+    for row in study.rows:
+        results = study.of(row.name)
+        found = [
+            f"{key} {n} of {len(results)}" for key in RUBRIC if (n := measures.lost(results, key))
+        ]
+        if found:
+            yield (
+                f"Judgements of {row.name} that could not be read, or were not given, are in no "
+                f"mean: {listed(found)}."
+            )
 
 
 def _refusing(analysis: Analysis, row: Row) -> Iterator[str]:

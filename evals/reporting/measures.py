@@ -66,6 +66,16 @@ def outcome(result: Result, key: str | None) -> Outcome:
     return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
 
 
+def lost(results: Iterable[Result], key: str) -> int:
+    """How many answers of a scorer have no score: not read, or not given to the last try."""
+    return sum(
+        result.status != "failed"
+        and (score := given(result, key)) is not None
+        and score.value in ("unparsed", "failed")
+        for result in results
+    )
+
+
 class Outcomes(NamedTuple):
     """A row's questions, counted."""
 

@@ -136,7 +136,7 @@ def headings(study: Study) -> list[str]:
     return [
         *("question", "category", "text", "right answer", "row", "outcome", "status", "label"),
         *("answer", "confidence", "source of the confidence"),
-        *scorers,
+        *(name for key in scorers for name in (key, f"{key}, outcome")),
         *("calls", "tokens", "cost", "seconds", "vote", "vote right", "gold side"),
         *("gold position", "flipped", "run"),
     ]
@@ -145,7 +145,7 @@ def headings(study: Study) -> list[str]:
 def lines(study: Study) -> Iterator[Sequence[object]]:
     """The lines of the CSV file under :func:`headings`."""
     columns = headings(study)
-    scorers = columns[11 : columns.index("calls")]
+    scorers = columns[11 : columns.index("calls") : 2]
     keys = {row.name: measures.right_key(study.of(row.name)) for row in study.rows}
     for item in study.items:
         text = study.texts.get(item)
@@ -155,7 +155,7 @@ def lines(study: Study) -> Iterator[Sequence[object]]:
             if result is None:
                 continue
             verdict, vote, sides = result.verdict, result.vote, result.sides
-            marks = {score.key: score.score for score in result.scores}
+            marks = {score.key: (score.score, score.value) for score in result.scores}
             yield [
                 *about,
                 row.name,
@@ -165,7 +165,7 @@ def lines(study: Study) -> Iterator[Sequence[object]]:
                 verdict and verdict.answer,
                 None if verdict is None else verdict.confidence,
                 verdict and verdict.confidence_source,
-                *(marks.get(key) for key in scorers),
+                *(mark for key in scorers for mark in marks.get(key, (None, None))),
                 result.usage.calls,
                 measures.tokens(result),
                 result.usage.cost,

@@ -144,12 +144,17 @@ def _rubric(analysis: Analysis) -> Table | None:
     columns = [Column("row"), *([Column("models")] if named else [])]
     columns += [Column(key, "marks") for key in keys]
     columns += [Column("summaries", "count"), Column("failed", "count")]
+    ended = {
+        row.name: len(study.of(row.name)) - analysis.counts[row.name].failed for row in study.rows
+    }
+    partial = [key for key in keys if any(len(marks[name][key]) < n for name, n in ended.items())]
+    columns += [Column(f"with {key}", "count") for key in partial]
     rows: list[list[Value]] = []
     for row in study.rows:
         line: list[Value] = [row.name, *([models(row)] if named else [])]
         line += [measures.mean(marks[row.name][key]) for key in keys]
-        counts = analysis.counts[row.name]
-        rows.append([*line, len(study.of(row.name)) - counts.failed, counts.failed])
+        line += [ended[row.name], analysis.counts[row.name].failed]
+        rows.append([*line, *(len(marks[row.name][key]) for key in partial)])
     notes = [
         "0 to 100. Factuality: the share of sentences that the papers bear out; breadth and "
         "contextualisation: grades of 0 to 4; overall: their mean where all three are there. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +11,12 @@ import pytest
 from dialectree.evals import worth
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, analysed
-from dialectree.evals.reporting.findings import findings
-from dialectree.evals.reporting.study import Study
+from dialectree.evals.reporting.findings import findings, warnings
+from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
-from dialectree.evals.results import Result, Vote
+from dialectree.evals.reporting.writing import report
+from dialectree.evals.results import Result, Score, Vote
+from tests.evals import sample
 from tests.evals.test_report import cells, judged, kept, table
 
 
@@ -90,3 +93,42 @@ def test_without_a_single_readable_judgement_nothing_is_said_of_debating(tmp_pat
         "Not one judgement could be read: whether debating helped cannot be said."
     ]
     assert all(table.key != "mcnemar" for table in tables(analysis))
+
+
+def summaries(folder: Path, unread: int) -> Study:
+    """Summaries of twelve pairs of papers; of so many the factuality of tod's cannot be read."""
+    over = [sample.row("tod"), sample.row("single_stage")]
+    asked = sample.items("compare", 12)
+    none = Score(key="factuality", score=None, value="unparsed")
+    results = []
+    for made in sample.results("compare", over, asked):
+        scores = [score for score in made.scores if score.key != "factuality"]
+        hazy = made.row == "tod" and int(made.item[1:]) <= unread
+        update = {"scores": [*scores, none], "status": "answered"} if hazy else {}
+        results.append(made.model_copy(update=update))
+    return study([sample.write(folder, "compare", over, asked, results)])
+
+
+def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> None:
+    found = summaries(tmp_path, 5)
+    said = " ".join(warnings(analysed(found)))
+    assert "Judgements of tod that could not be read, or were not given" in said
+    assert "are in no mean: factuality 5 of 12." in said
+    assert "Judgements of single_stage" not in said
+    one = table(found, "rubric")
+    assert [column.name for column in one.columns][-2:] == ["with factuality", "with overall"]
+    ended = one.rows[0][5]
+    assert isinstance(ended, int) and one.rows[0][-2:] == [ended - 5, ended - 5]
+    assert "with breadth" not in [column.name for column in one.columns]
+    report([tmp_path])
+    path = tmp_path / "report" / "questions.csv"
+    lines = list(csv.DictReader(path.read_text("utf-8").splitlines()))
+    assert [line["factuality, outcome"] for line in lines if line["row"] == "tod"][:5] == [
+        "unparsed"
+    ] * 5
+    assert lines[0]["breadth, outcome"] == "scored"
+
+
+def test_summaries_without_whole_marks_are_not_said_to_lack_right_answers(tmp_path: Path) -> None:
+    (said,) = findings(analysed(summaries(tmp_path, 12)))
+    assert said.startswith("No two rows have marks for breadth, contextualisation and factuality")
