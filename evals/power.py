@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from scipy.optimize import brentq
-from scipy.stats import norm
+from scipy.stats import beta, norm
 from statsmodels.stats.power import NormalIndPower
 
 ALPHA = 0.05
@@ -39,6 +39,27 @@ def smallest_rise(
         return None
     angle = math.asin(math.sqrt(share)) + h / 2
     return math.sin(angle) ** 2 - share if angle <= math.pi / 2 else None
+
+
+def smallest_change(
+    share: float, n: int, other_n: int, alpha: float = ALPHA, power: float = POWER
+) -> float | None:
+    """The smallest rise above ``share``; below 0, the smallest fall, where no rise is possible."""
+    rise = smallest_rise(share, n, other_n, alpha, power)
+    if rise is not None:
+        return rise
+    fall = smallest_rise(1 - share, n, other_n, alpha, power)
+    return None if fall is None else -fall
+
+
+def smallest_one_way(n: int, alpha: float = ALPHA, power: float = POWER) -> float | None:
+    """The smallest difference on the same ``n`` questions if all that differ go one way.
+
+    For rows that differ on none so far. The exact test needs k differing questions with 2 / 2ᵏ ≤ α;
+    the d at which k of n differ with ``power`` (Clopper and Pearson 1934). None for n below k.
+    """
+    needed = math.ceil(math.log2(2 / alpha))
+    return float(beta.ppf(power, needed, n - needed + 1)) if n >= needed else None
 
 
 def smallest_paired(

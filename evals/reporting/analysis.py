@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dialectree.evals.bootstrap import Figure
 from dialectree.evals.paired import McNemar, difference, mcnemar
-from dialectree.evals.power import smallest_paired, smallest_rise
+from dialectree.evals.power import smallest_change, smallest_one_way, smallest_paired
 from dialectree.evals.proportions import Comparison, compare, corrected
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
@@ -28,7 +28,10 @@ class Compared(NamedTuple):
     difference: Figure
     """On the questions of both."""
     detectable: float | None
-    """The smallest difference on these questions that would probably be noticed."""
+    """The smallest difference on these questions that would probably be noticed; see
+    :func:`noticed`."""
+    detectable_apart: float | None
+    """The same by the z-test of the papers."""
     bonferroni: float | None = None
     """The exact test's p, corrected for all comparisons of the report."""
     holm: float | None = None
@@ -79,6 +82,20 @@ def _left_out(study: Study) -> list[str]:
     return [f"Left out, without a judgement that could be read: {listed(found)}."] * bool(found)
 
 
+def noticed(paired: McNemar) -> float | None:
+    """The smallest difference from the second that these questions would probably show, 0 to 1.
+
+    Given how often the two differ; where they never do, as if all differences went one way. Below
+    0 where the second is right so often that only a fall is possible.
+    """
+    differing = paired.first_only + paired.second_only
+    if differing:
+        return smallest_paired(paired.n, differing / paired.n)
+    least = smallest_one_way(paired.n)
+    full = least is not None and paired.both / paired.n + least > 1
+    return -least if least is not None and full else least
+
+
 def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
     found: list[Compared] = []
     right = {row.name: measures.scored(study.of(row.name)) for row in study.rows}
@@ -90,7 +107,6 @@ def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
         both = [item for item in study.items if item in first and item in second]
         ours, theirs = [first[item] for item in both], [second[item] for item in both]
         paired = mcnemar(ours, theirs)
-        differing = (paired.first_only + paired.second_only) / len(both) if both else 0.0
         counts = (sum(first.values()), len(first), sum(second.values()), len(second))
         found.append(
             Compared(
@@ -99,9 +115,8 @@ def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
                 compare(*counts),
                 paired,
                 difference(ours, theirs, resamples=measures.resamples(len(both))),
-                smallest_paired(len(both), differing)
-                if differing
-                else smallest_rise(counts[2] / counts[3], counts[1], counts[3]),
+                noticed(paired),
+                smallest_change(counts[2] / counts[3], counts[1], counts[3]),
             )
         )
     ps = [one.paired.p if one.paired.n else None for one in found]

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dialectree.evals.paired import difference
-from dialectree.evals.power import smallest_paired
+from dialectree.evals.paired import McNemar, difference
 from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting import measures
-from dialectree.evals.reporting.analysis import Analysis, Compared
+from dialectree.evals.reporting.analysis import Analysis, Compared, noticed
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tabled import probability
 from dialectree.evals.results import Row
@@ -86,7 +85,7 @@ def _compared(one: Compared, family: int) -> str:
     by = f"the first was {place if difference else 'level'}"
     return (
         f"No difference can be shown between {who} and {against} with n = {n}: {by} "
-        f"({_range(one)}; {test}). {_smallest(n, _differing(one), one.detectable)}"
+        f"({_range(one)}; {test}). {_smallest(one.paired, one.detectable)}"
     )
 
 
@@ -97,16 +96,16 @@ def _range(one: Compared) -> str:
     return f"95% from {100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
 
 
-def _differing(one: Compared) -> int:
-    return one.paired.first_only + one.paired.second_only
-
-
-def _smallest(n: int, differing: int, least: float | None) -> str:
+def _smallest(paired: McNemar, least: float | None) -> str:
+    n, differing = paired.n, paired.first_only + paired.second_only
     if least is not None:
         given = f", of which {differing} came out differently," if differing else ""
+        way = ""
+        if not differing:
+            way = " downwards: upwards there is no room" if least < 0 else " if all went one way"
         return (
             f"The smallest difference that {count(n, 'question')}{given} would probably show is "
-            f"{100 * least:.1f} points."
+            f"{100 * abs(least):.1f} points{way}."
         )
     if differing:
         return (
@@ -144,11 +143,9 @@ def _ledger(one: Turned) -> str:
     )
     if one.ledger.p < ALPHA:
         return f"{one.row.name}: debating {'helped' if won > lost else 'harmed'}: {ledger}."
-    differing = lost + won
-    least = smallest_paired(n, differing / n) if differing else None
     return (
         f"{one.row.name}: it cannot be shown that debating changed the answers for better or "
-        f"worse: {ledger}. {_smallest(n, differing, least)}"
+        f"worse: {ledger}. {_smallest(one.ledger, noticed(one.ledger))}"
     )
 
 

@@ -14,7 +14,7 @@ Kind = Literal[
     "mean",  # a mean of counts
     "share",  # a Proportion, in percent with its interval
     "points",  # a Figure of −1 to 1, in points with its interval
-    "rise",  # a number of 0 to 1, in points
+    "rise",  # a number of −1 to 1, in points
     "marks",  # a Figure of 0 to 100 with its interval
     "figure",  # a Figure of about −1 to 1 with its interval
     "number",
@@ -57,7 +57,7 @@ def shown(kind: Kind, value: Value) -> str:
     if kind == "p":
         return probability(value)
     if kind == "rise":
-        return f"{100 * value:.1f}"
+        return _signed(100 * value, 1, False)
     if isinstance(value, int):
         return f"{value:,}"
     return mean(value) if kind == "mean" else _signed(value, 2, False)

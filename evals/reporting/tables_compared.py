@@ -45,7 +45,8 @@ def paired_table(analysis: Analysis) -> Table | None:
         "Every question is its own control, which makes this the sharper test. The interval is "
         "that of a bootstrap over the questions.",
         "The last column: what these questions would show four times in five at a level of 5%, "
-        "given how often the two differ.",
+        "given how often the two differ; where they never do, as if all differences went one way. "
+        "Below 0: only a fall is possible.",
         _family(len(compared)),
         *analysis.left_out,
     ]
@@ -72,6 +73,7 @@ def apart_table(analysis: Analysis) -> Table | None:
                 by_bonferroni,
                 by_holm,
                 apart.h,
+                one.detectable_apart,
             ]
         )
     columns = [
@@ -83,10 +85,13 @@ def apart_table(analysis: Analysis) -> Table | None:
         Column("Bonferroni", "p"),
         Column("Holm", "p"),
         Column("Cohen's h", "number"),
+        Column("smallest difference to be noticed, points", "rise"),
     ]
     notes = [
         "Pooled two-proportion z-tests, two-sided, with Newcombe's interval of the difference: "
-        "each answer taken as a draw of its own, as the TSD paper does.",
+        "each answer taken as a draw of its own, as the TSD paper does. The last column: the "
+        "smallest difference from the baseline that so many would show four times in five; below "
+        "0: only a fall is possible.",
         _family(len(compared)),
         *analysis.left_out,
     ]

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from dialectree.evals.power import smallest_h, smallest_paired, smallest_rise
+from dialectree.evals.paired import mcnemar_counts
+from dialectree.evals.power import (
+    smallest_change,
+    smallest_h,
+    smallest_one_way,
+    smallest_paired,
+    smallest_rise,
+)
 from dialectree.evals.proportions import cohens_h
 from tests.evals.steady import steady
 
@@ -60,3 +67,20 @@ def test_the_paired_effect_is_found_about_four_times_in_five() -> None:
     first, second, _ = np.random.default_rng(1).multinomial(n, shares, 20_000).T
     z = np.abs(first - second) / np.sqrt(first + second)
     assert float((z > SURE).mean()) == pytest.approx(0.8, abs=0.02)
+
+
+def test_where_no_rise_is_possible_the_smallest_fall_is_found() -> None:
+    assert smallest_change(0.5, 100, 100) == smallest_rise(0.5, 100, 100)
+    fall = smallest_change(1.0, 300, 300)
+    assert fall is not None and fall < 0
+    assert cohens_h(1.0, 1.0 + fall) == pytest.approx(smallest_h(300, 300))
+    assert smallest_change(0.5, 4, 4) is None
+
+
+def test_rows_that_never_differ_need_six_questions_that_go_one_way() -> None:
+    assert smallest_one_way(5) is None
+    found = smallest_one_way(300)
+    assert found is not None
+    differing = np.random.default_rng(1).binomial(300, found, 20_000)
+    assert mcnemar_counts(0, 5, 0, 295).p > 0.05 > mcnemar_counts(0, 6, 0, 294).p
+    assert float((differing >= 6).mean()) == pytest.approx(0.8, abs=0.02)

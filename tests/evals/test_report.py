@@ -21,7 +21,7 @@ from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tabled import Table, shown
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
-from dialectree.evals.results import Result, Row, Score
+from dialectree.evals.results import Result, Row, Score, Vote
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
 from tests.evals import sample
@@ -81,7 +81,7 @@ def test_the_tables_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
     found = counted(tmp_path, 566, 463, 790)
     assert cells(table(found, "accuracy"))[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
     assert cells(table(found, "z-tests"))[2:5] == ["+13.0 [+8.4, +17.6]", "5.44", "5.4×10⁻⁸"]
-    assert cells(table(found, "z-tests"))[-1] == "0.27"
+    assert cells(table(found, "z-tests"))[-2:] == ["0.27", "6.8"]
     said = findings(analysed(found))[0]
     assert said.startswith("tsd is better than single_shot: 13.0 points above it on the same 790")
 
@@ -90,6 +90,24 @@ def test_what_cannot_be_shown_is_said_with_the_number_of_questions(tmp_path: Pat
     said = findings(analysed(counted(tmp_path, 24, 20, 40)))[0]
     assert said.startswith("No difference can be shown between tsd and single_shot with n = 40")
     assert "The smallest difference that 40 questions" in said
+
+
+@pytest.mark.parametrize(
+    ("right", "points", "way"),
+    [(300, "−2.6", "downwards: upwards there is no room"), (0, "2.6", "if all went one way")],
+)
+def test_rows_that_never_differ_are_told_what_would_be_noticed_and_which_way(
+    tmp_path: Path, right: int, points: str, way: str
+) -> None:
+    vote = Vote(answers=["so"], right=right > 0)
+    results = [judged("tsd", k, right > 0) for k in range(1, 301)]
+    results = [r.model_copy(update={"vote": vote}) for r in results]
+    results += [judged("single_shot", k, right > 0) for k in range(1, 301)]
+    found = kept(tmp_path, results, 300)
+    compared, turned = findings(analysed(found))
+    for said in (compared, turned):
+        assert said.endswith(f"300 questions would probably show is 2.6 points {way}.")
+    assert cells(table(found, "mcnemar"))[-1] == points
 
 
 def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
