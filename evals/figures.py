@@ -232,7 +232,7 @@ def _summaries(analysis: Analysis) -> Plot | None:
             mean = measures.mean(marks[row.name][key])
             if mean.value is None:
                 continue
-            low, high = mean.low or mean.value, mean.high or mean.value
+            low, high = (mean.value if end is None else end for end in (mean.low, mean.high))
             axes.plot([low, high], [base - n] * 2, color=_colour(n), linewidth=1.6)
             axes.plot(
                 mean.value,

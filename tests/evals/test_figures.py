@@ -12,7 +12,8 @@ from dialectree.evals import figures
 from dialectree.evals.figures import Plot
 from dialectree.evals.items import Task
 from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.study import study
+from dialectree.evals.reporting.study import RUBRIC, study
+from dialectree.evals.results import Score
 from tests.evals import sample
 
 
@@ -63,3 +64,22 @@ def test_a_name_is_only_a_name(tmp_path: Path, name: str) -> None:
         ElementTree.fromstring(plot.svg)
         ElementTree.fromstring(figures.inline(plot))
         assert plot.png
+
+
+def test_an_interval_that_begins_at_0_is_drawn_from_0(tmp_path: Path) -> None:
+    rows = [sample.row("tod")]
+    asked = sample.items("compare", 2)
+    marks = (0.0, 100.0)
+    results = [
+        made.model_copy(
+            update={
+                "status": "answered",
+                "scores": [Score(key=key, score=mark, value="scored") for key in RUBRIC],
+            }
+        )
+        for made, mark in zip(sample.results("compare", rows, asked), marks, strict=True)
+    ]
+    found = study([sample.write(tmp_path, "compare", rows, asked, results)])
+    (plot,) = (one for one in figures.plots(analysed(found)) if one.key == "summaries")
+    arms = [list(line.get_xdata()) for line in plot.figure.axes[0].get_lines()]  # type: ignore[arg-type]
+    assert arms[0] == [0, 100]
