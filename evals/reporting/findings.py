@@ -269,19 +269,28 @@ def _declining(analysis: Analysis) -> Iterator[str]:
     for row in rows:
         if counts[row.name].answered < FEW * counts[row.name].n:
             yield f"{row.name} answered only {counts[row.name].answered} of {counts[row.name].n}."
-    for what, name in (
-        ("The judge gave no score to answers, which are in no share", "unscored"),
-        ("Judgements that could not be read are in the first figure of accuracy only", "unparsed"),
-    ):
-        found = [
-            f"{row.name} {getattr(counts[row.name], name)} of {len(analysis.study.of(row.name))}"
-            for row in rows
-            if getattr(counts[row.name], name) and counts[row.name].key is not None
-        ]
-        if found:
-            yield f"{what}: {listed(found)}."
+    yield from _unjudged(analysis)
     for row in rows:
         yield from _refusing(analysis, row)
+
+
+def _unjudged(analysis: Analysis) -> Iterator[str]:
+    if analysis.study.task == "compare":
+        return
+    numbers: dict[str, list[str]] = {
+        "Answers to questions that the data has no right answer to are in no share": [],
+        "The judge gave no score to answers, which are in no share": [],
+        "Judgements that could not be read are in the first figure of accuracy only": [],
+    }
+    for row in analysis.study.rows:
+        results, counts = analysis.study.of(row.name), analysis.counts[row.name]
+        open_ones = measures.unasked(results)
+        each = (open_ones, counts.unscored - open_ones, counts.unparsed)
+        for found, number in zip(numbers.values(), each, strict=True):
+            found += [f"{row.name} {number} of {len(results)}"] * (number > 0)
+    for what, found in numbers.items():
+        if found:
+            yield f"{what}: {listed(found)}."
 
 
 def _unmarked(study: Study) -> Iterator[str]:

@@ -60,7 +60,7 @@ def outcome(result: Result, key: str | None) -> Outcome:
         return "unscored"
     score = given(result, key)
     if score is None:
-        return "unanswered" if result.status == "unresolved" else "unscored"
+        return "unscored"
     if score.value in ("unanswered", "unparsed"):
         return "unanswered" if score.value == "unanswered" else "unparsed"
     return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
@@ -74,6 +74,12 @@ def lost(results: Iterable[Result], key: str) -> int:
         and score.value in ("unparsed", "failed")
         for result in results
     )
+
+
+def unasked(results: Sequence[Result]) -> int:
+    """How many answers there was nothing to measure by: the data says nothing of what is right."""
+    key = right_key(results)
+    return sum(r.status != "failed" and (not key or given(r, key) is None) for r in results)
 
 
 class Outcomes(NamedTuple):

@@ -132,3 +132,15 @@ def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> Non
 def test_summaries_without_whole_marks_are_not_said_to_lack_right_answers(tmp_path: Path) -> None:
     (said,) = findings(analysed(summaries(tmp_path, 12)))
     assert said.startswith("No two rows have marks for breadth, contextualisation and factuality")
+
+
+def test_a_question_without_a_right_answer_is_no_fault_of_a_judge(tmp_path: Path) -> None:
+    answered = [judged("tsd", k, True) for k in range(1, 5)]
+    bare = [one.model_copy(update={"scores": []}) for one in answered[2:]]
+    bare[1] = bare[1].model_copy(update={"status": "unresolved"})
+    analysis = analysed(kept(tmp_path, [*answered[:2], *bare], 4))
+    said = " ".join(warnings(analysis))
+    assert "that the data has no right answer to are in no share: tsd 2 of 4." in said
+    assert "The judge gave no score" not in said
+    found = measures.calibrated(analysis.study, "tsd")
+    assert (len(found.right), found.missing, found.unmeasured) == (2, 0, 2)
