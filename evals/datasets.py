@@ -6,6 +6,7 @@ SHA-256 goes into the results, and results go on only with the file that they we
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,12 @@ class Loaded(NamedTuple):
     path: Path
     sha256: str
     """Of the file that was read."""
+
+    @property
+    def items_sha256(self) -> str:
+        """Of the items as they were read: other columns make other items of the same file."""
+        lines = (item.model_dump_json(exclude_defaults=True) + "\n" for item in self.items)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def load(
@@ -65,6 +72,15 @@ def require_same(where: Path, before: str, now: str) -> None:
         raise InputError(
             f"{where} was begun with data of sha256 {before}, and this file has {now}: "
             "give the first file, or begin another folder"
+        )
+
+
+def require_same_items(where: Path, before: str | None, now: str) -> None:
+    """InputError where the same file is read in another way; older folders do not say in which."""
+    if before not in (None, now):
+        raise InputError(
+            f"{where} was begun with other items of this file: give the --columns of then, or "
+            "begin another folder"
         )
 
 

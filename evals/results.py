@@ -44,6 +44,8 @@ class DataUsed(Kept):
     path: str | None = None
     """The file that ``--data`` named."""
     sha256: str
+    items_sha256: str | None = None
+    """Of the items as they were read; older folders do not have it."""
     count: int
     """Items in the whole file."""
 
@@ -58,7 +60,7 @@ class Evaluation(Kept):
     """Ids of the items that were taken, in their order."""
     limit: int | None = None
     shard: str | None = None
-    """``i/n``."""
+    """``i/n``, or several with commas between; None where what is there is no shard."""
     seed: int = 0
     rows: list[Row]
     scorers: list[str] = []

@@ -17,7 +17,7 @@ from dialectree.conduct import versions
 from dialectree.context import Context
 from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals import scoring
-from dialectree.evals.datasets import Loaded, require_same
+from dialectree.evals.datasets import Loaded, require_same, require_same_items
 from dialectree.evals.items import Item, Task
 from dialectree.evals.question import Asker, Refused
 from dialectree.evals.results import DataUsed, Evaluation, Result
@@ -101,17 +101,20 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
     if found:
         _require_as_begun(folder, found, plan)
         require_same_rows(folder.path, before, rows)
+    items = [item.id for item in plan.loaded.items if item.id in ids]
+    limit, shard = _held(found, plan, items)
     return Evaluation(
         data=DataUsed(
             name=plan.loaded.name,
             path=plan.data,
             sha256=plan.loaded.sha256,
+            items_sha256=plan.loaded.items_sha256,
             count=len(plan.loaded.items),
         ),
         task=plan.task,
-        items=[item.id for item in plan.loaded.items if item.id in ids],
-        limit=plan.limit,
-        shard=plan.shard,
+        items=items,
+        limit=limit,
+        shard=shard,
         seed=plan.seed,
         rows=[*before, *(row for row in rows if row.name not in known)],
         scorers=found.scorers if found else plan.scorers,
@@ -125,8 +128,27 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
     )
 
 
+def _held(
+    found: Evaluation | None, plan: Plan, items: Sequence[str]
+) -> tuple[int | None, str | None]:
+    """The limit and the shards of a folder that holds ``items``, by all commands together."""
+    if found is None or len(items) == len(plan.items):
+        return plan.limit, plan.shard
+    every = [item.id for item in plan.loaded.items]
+    if items == every[: len(items)]:
+        return (None if items == every else len(items)), None
+    if items == found.items:
+        return found.limit, found.shard
+    if found.shard is None or plan.shard is None:
+        return None, None
+    limits = [one for one in (found.limit, plan.limit) if one is not None]
+    shards = {*found.shard.split(", "), plan.shard}
+    return (max(limits) if len(limits) == 2 else None), ", ".join(sorted(shards))
+
+
 def _require_as_begun(folder: Folder, found: Evaluation, plan: Plan) -> None:
     require_same(folder.path, found.data.sha256, plan.loaded.sha256)
+    require_same_items(folder.path, found.data.items_sha256, plan.loaded.items_sha256)
     for flag, first, second in (
         ("data set", found.data.name, plan.loaded.name),
         ("--seed", found.seed, plan.seed),
@@ -319,6 +341,8 @@ async def run(
         total = len(plan.items) * len(plan.rows)
         standing = Standing(total, total - len(queue), failed=results.failed)
         if not len(queue) and (found := folder.evaluation()) is not None and found.ended:
+            evaluation.ended = found.ended
+            folder.begin(evaluation, items)
             return standing
         folder.begin(evaluation, items)
 

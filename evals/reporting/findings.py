@@ -251,10 +251,17 @@ def _unfinished(study: Study) -> Iterator[str]:
             f"The rows did not answer the same questions: {numbers} of {len(study.items)}. "
             "Compared in pairs are those of both; the other tables take each row's own."
         )
-    if missing := [e.shard for e in study.evaluations if e.shard]:
-        whole = {int(shard.partition("/")[2] or 1) for shard in missing}
-        if len(set(missing)) < max(whole):
-            yield f"Only {listed(sorted(set(missing)))} of the shards are here."
+    if len(study.items) < (wanted := _wanted(study)):
+        shards = {part for e in study.evaluations if e.shard for part in e.shard.split(", ")}
+        which = f", those of {listed(sorted(shards))}" if shards else ""
+        yield f"Only {len(study.items)} of {count(wanted, 'question')} are here{which}."
+
+
+def _wanted(study: Study) -> int:
+    """How many questions there are, or were to be taken."""
+    limits = [one.limit for one in study.evaluations if one.limit is not None]
+    whole = study.evaluations[0].data.count
+    return min(whole, max(limits)) if len(limits) == len(study.evaluations) else whole
 
 
 def _declining(analysis: Analysis) -> Iterator[str]:

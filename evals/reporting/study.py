@@ -131,6 +131,11 @@ def _require_same_data(found: Study) -> None:
                 f"{folder} was run on data of sha256 {evaluation.data.sha256}, {first} on "
                 f"{begun.data.sha256}: only results on the same data go into one report"
             )
+        known = {evaluation.data.items_sha256, begun.data.items_sha256} - {None}
+        if len(known) > 1:
+            raise InputError(
+                f"{folder} and {first} were run with other --columns, so on other questions"
+            )
         if evaluation.task != begun.task:
             raise InputError(f"{folder} is to {evaluation.task}, {first} to {begun.task}")
     if len({folder.resolve() for folder in found.folders}) < len(found.folders):

@@ -85,10 +85,11 @@ def plan(
     vote_first: int = 0,
     limit: int | None = None,
     shard: str | None = None,
+    columns: str | None = None,
     **given: Any,
 ) -> Plan:
     """What is to be run; ``given`` is what flags would give."""
-    loaded = datasets.load(data)
+    loaded = datasets.load(data, mapped=columns)
     task: Task = running.task_of(loaded)
     given = {"model": speaker, **given}
     marking = build(model=judge or speaker) if scoring.judged(task) else None

@@ -159,14 +159,15 @@ def test_shards_of_one_data_set_make_one_report(tmp_path: Path) -> None:
     for number, part in ((1, asked[:11]), (2, asked[11:])):
         ids = {item.id for item in part}
         own = [r for r in results if r.item in ids]
-        shard = f"{number}/2"
-        sample.write(tmp_path / str(number), "answer", over, part, own, shard=shard)
+        said = {"shard": f"{number}/2", "data": {"name": "x", "sha256": sample.SHA, "count": 20}}
+        sample.write(tmp_path / str(number), "answer", over, part, own, **said)
     together = study([tmp_path / "1", tmp_path / "2"])
     whole = study([sample.write(tmp_path / "whole", "answer", over, asked, results)])
     assert together.items == whole.items
     assert [t[:4] for t in tables(analysed(together))] == [t[:4] for t in tables(analysed(whole))]
     alone = warnings(analysed(study([tmp_path / "1"])))
-    assert "Only 1/2 of the shards are here." in alone
+    assert "Only 11 of 20 questions are here, those of 1/2." in alone
+    assert not any("are here" in text for text in warnings(analysed(together)))
 
 
 def test_models_side_by_side_are_told_apart_by_name(tmp_path: Path) -> None:

@@ -81,6 +81,26 @@ def test_more_items_are_added_to_those_that_are_there() -> None:
     assert len(by_item()) == 4
 
 
+def test_shards_one_after_another_in_one_folder_are_the_whole() -> None:
+    for number in (1, 2, 3):
+        evaluate(plan(choices(5), model(), shard=f"{number}/3"))
+        held = Folder(Path("out")).evaluation()
+        assert held and held.shard == ("1/3", "1/3, 2/3", None)[number - 1]
+    assert held and (held.limit, len(held.items), bool(held.ended)) == (None, 5, True)
+
+
+def test_a_command_with_nothing_left_to_ask_sets_right_what_the_folder_says_it_holds() -> None:
+    evaluate(plan(choices(4), model()))
+    folder = Folder(Path("out"))
+    told = folder.evaluation()
+    assert told
+    folder.write(told.model_copy(update={"shard": "3/3", "limit": 2}))  # as it was written once
+    evaluate(plan(choices(4), model()))
+    assert folder.evaluation() == told
+    evaluate(plan(choices(4), model(), limit=1))
+    assert folder.evaluation() == told  # less was asked for than is there
+
+
 class Crash(Exception):
     """What nobody foresaw."""
 
@@ -160,6 +180,22 @@ def test_other_data_is_refused_with_both_hashes() -> None:
     with pytest.raises(InputError) as refused:
         evaluate(plan(Path("data.jsonl"), model()))
     assert before in str(refused.value) and load("data.jsonl").sha256 in str(refused.value)
+
+
+def test_other_columns_of_the_same_file_are_refused() -> None:
+    asked = [{"q": "One?", "r": "Two?", "options": OPTIONS, "gold": "B"}]
+    path, more = write(asked), "options=options,gold=gold"
+    evaluate(plan(path, model(), columns=f"question=q,{more}"))
+    before = Path("out/items.jsonl").read_text()
+    with pytest.raises(InputError, match="begun with other items of this file: give the --columns"):
+        evaluate(plan(path, model(), columns=f"question=r,{more}"))
+    assert Path("out/items.jsonl").read_text() == before
+    told = Folder(Path("out")).evaluation()
+    assert told
+    told.data.items_sha256 = None  # as in folders of before
+    Folder(Path("out")).write(told)
+    evaluate(plan(path, model(), columns=f"question=q,{more}"))
+    assert Folder(Path("out")).evaluation() != told
 
 
 @pytest.mark.parametrize(
