@@ -14,6 +14,7 @@ from dialectree.evals.reporting.tables_compared import (
     paired_table,
     rubric_paired_table,
 )
+from dialectree.evals.reporting.tables_people import people_table
 from dialectree.evals.reporting.tables_raters import agreement_table, calibration_table
 from dialectree.evals.reporting.tables_risk import risk_table
 from dialectree.evals.reporting.tables_worth import (
@@ -32,6 +33,7 @@ def tables(analysis: Analysis) -> list[Table]:
         _accuracy(analysis),
         _matrix(analysis),
         _rubric(analysis),
+        people_table(analysis.study),
         paired_table(analysis),
         apart_table(analysis),
         rubric_paired_table(analysis),
@@ -159,7 +161,7 @@ def _rubric(analysis: Analysis) -> Table | None:
         "0 to 100. Factuality: the share of sentences that the papers bear out; breadth and "
         "contextualisation: grades of 0 to 4; overall: their mean where all three are there. "
         "Intervals: bootstrap over the pairs of papers.",
-        "In the paper people gave the marks; here a model did, unless a rating says otherwise.",
+        "In the paper people gave the marks; these are a model's, and people's stand apart.",
     ]
     return Table("rubric", "Summaries", columns, rows, notes)
 

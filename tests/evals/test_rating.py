@@ -9,8 +9,13 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.evals import rating
-from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.proportions import wilson
+from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.study import Rated, Study, study
+from dialectree.evals.reporting.tables import tables
+from dialectree.evals.reporting.tables_people import people_table
 from dialectree.evals.reporting.tables_raters import agreement_table
+from dialectree.evals.results import Score
 from tests.evals import sample
 
 
@@ -151,3 +156,50 @@ def test_formulas_stay_texts(tmp_path: Path) -> None:
     found = study([sample.evaluation(tmp_path, n=2, text="=1+1")])
     rating.write(tmp_path, found)
     assert {line["answer"] for line in lines(tmp_path)} == {"'=1+1"}
+
+
+# What people's marks come to
+
+
+def rated(rater: str, row: str, item: str, **marks: float) -> Rated:
+    scores = [Score(key=key, score=number, value="scored") for key, number in marks.items()]
+    return Rated(rater=rater, row=row, item=item, scores=scores)
+
+
+def test_what_people_call_right_is_a_result_of_each_row(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, n=4)])
+    assert people_table(found) is None
+    said = {"q1": (1.0, 1.0, 0.0), "q2": (1.0, 0.0, 0.0), "q3": (1.0, 0.0), "q4": (1.0,)}
+    for item, marks in said.items():
+        for number, mark in enumerate(marks):
+            found.ratings.append(rated(f"p{number}", "tsd", item, truthful=mark))
+    found.ratings.append(rated("p0", "tsd", "q4", truthful=0.0))  # it has thought better of it
+    found.ratings.append(rated("p0", "tsd", "of another day", truthful=1.0))
+    table = people_table(found)
+    assert table is not None
+    assert table.rows == [["tsd", wilson(1, 3), 1, 3, 1]]
+    assert "p0, p1, p2" in table.notes[0]
+
+
+def test_peoples_grades_of_summaries_are_averaged(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, "compare", 3)])
+    found.ratings += [
+        rated("a", "tod", "q1", breadth=100, contextualisation=50, factuality=100),
+        rated("b", "tod", "q1", breadth=50, contextualisation=0, factuality=100),
+        rated("a", "tod", "q2", breadth=25),
+    ]
+    table = people_table(found)
+    assert table is not None
+    (line,) = table.rows
+    values = [cell.value for cell in line[1:5]]  # type: ignore[union-attr]
+    assert (line[0], values, line[5]) == ("tod", [50, 25, 100, 200 / 3], 2)
+
+
+def test_one_rater_beside_a_judge_that_cannot_be_read_is_in_the_report(tmp_path: Path) -> None:
+    found = sheet(tmp_path)
+    for results in found.results.values():
+        for result in results.values():
+            result.scores = []
+    found.ratings = rating.read(tmp_path, found, filled(tmp_path / "m.csv", marked(tmp_path)), "m")
+    keys = [table.key for table in tables(analysed(found))]
+    assert "people" in keys and "agreement" not in keys
