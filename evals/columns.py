@@ -64,6 +64,11 @@ def item(row: Row, mapped: Columns, number: int) -> Item:
     return _item(Row(row.path, row.line, dict(_renamed(row, mapped))), number)
 
 
+def numbered(row: Row, mapped: Columns) -> bool:
+    """Whether a row has no id of its own, so that its number is its id."""
+    return dict(_renamed(row, mapped)).get("id") in (None, "")
+
+
 def built(row: Row, make: Callable[[], Item]) -> Item:
     """What ``make`` makes of ``row``; a ValueError becomes an InputError that names the line."""
     try:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dialectree.errors import InputError
 from dialectree.evals.catalogue import CATALOGUE, Dataset
-from dialectree.evals.columns import built, columns, item
+from dialectree.evals.columns import FIELDS, built, columns, item, numbered
 from dialectree.evals.fetching import fetched
 from dialectree.evals.items import Item, Task
 from dialectree.evals.tables import Row, read, rows
@@ -28,6 +28,8 @@ class Loaded(NamedTuple):
     path: Path
     sha256: str
     """Of the file that was read."""
+    unknown: tuple[str, ...] = ()
+    """Columns of a user's own file that mean nothing here, where no map names others."""
 
     @property
     def items_sha256(self) -> str:
@@ -104,11 +106,14 @@ def _own_file(
     catalogue: Mapping[str, Dataset],
 ) -> Loaded:
     path = Path(name)
-    if data is not None or not path.is_file():
+    if data is not None and path.is_file():
+        raise InputError(f"--data goes with a data set's name, and {name} is a file: leave one out")
+    if not path.is_file():
         known = ", ".join(catalogue)
         raise InputError(f"there is no data set and no file {name!r}; known are {known}")
     content, sha256 = read(path)
-    return Loaded(path.stem, _mapped(path, content, own), path, sha256)
+    items = _mapped(path, content, own)
+    return Loaded(path.stem, items, path, sha256, () if own else _unknown(path, content))
 
 
 def _fetched(dataset: Dataset) -> Path:
@@ -122,20 +127,42 @@ def _fetched(dataset: Dataset) -> Path:
 
 def _mapped(path: Path, content: bytes, own: Mapping[str, tuple[str, ...]]) -> list[Item]:
     numbers = iter(range(1, len(content) + 2))
-    return _items(rows(path, content), lambda row: item(row, own, next(numbers)))
+
+    def make(row: Row) -> Item:
+        return item(row, own, next(numbers))
+
+    return _items(rows(path, content), make, lambda row: numbered(row, own))
 
 
-def _items(found: Iterable[Row], make: Callable[[Row], Item]) -> list[Item]:
+def _unknown(path: Path, content: bytes) -> tuple[str, ...]:
+    named = dict.fromkeys(name for row in rows(path, content) for name in row.values)
+    return tuple(name for name in named if name not in FIELDS)
+
+
+def _items(
+    found: Iterable[Row],
+    make: Callable[[Row], Item],
+    numbered: Callable[[Row], bool] = lambda row: False,
+) -> list[Item]:
     """An item a row; two rows of one id are an error that names both lines."""
     items: list[Item] = []
-    seen: dict[str, int] = {}
+    seen: dict[str, Row] = {}
     for row in found:
         made = built(row, partial(make, row))
         if made.id in seen:
-            raise row.fault(f"the id {made.id!r} stands in line {seen[made.id]} already")
-        seen[made.id] = row.line
+            raise _twice(made.id, seen[made.id], row, numbered)
+        seen[made.id] = row
         items.append(made)
     return items
+
+
+def _twice(name: str, first: Row, row: Row, numbered: Callable[[Row], bool]) -> InputError:
+    if bare := [one for one in (first, row) if numbered(one)]:
+        return row.fault(
+            f"the row in line {bare[0].line} has no id and is called by its number, {name}, which "
+            f"is another row's id (lines {first.line} and {row.line}): give all rows an id, or none"
+        )
+    return row.fault(f"the id {name!r} stands in line {first.line} already")
 
 
 def _require_task(path: Path, items: list[Item], task: Task) -> None:

@@ -125,7 +125,7 @@ def run(
     Budgets count over all questions.
     """
     from dialectree.cli import evaluation_progress
-    from dialectree.evals import datasets
+    from dialectree.evals import datasets, langsmith_upload
     from dialectree.evals.results_file import Folder
 
     loaded = datasets.load(dataset, data, columns)
@@ -140,6 +140,8 @@ def run(
         data=data,
         where=f"--matrix {matrix}" if matrix else "--methods",
     )
+    if langsmith is not None:
+        langsmith_upload.require_key()
     folder = Folder(out or Path("evaluations") / loaded.name)
     with folder.held():
         if retry_failed:
@@ -168,6 +170,8 @@ def _written(
         raise InputError("--methods and --matrix exclude one another")
     if matrix is not None:
         return read(matrix).rows
+    if methods is not None and not methods.strip():
+        raise InputError("--methods names no method")
     names = [name.strip() for name in (methods or PROTOCOLS[task_of(loaded)]).split(",")]
     own = {name: value for name, value in settings.items() if name in _OWN}
     return of_methods(names, own)
@@ -219,6 +223,7 @@ def _plan(
         shard=shard,
         data=str(data) if data else None,
     )
+    rows.require_gold(plan.rows, plan.items)
     return plan, shared
 
 

@@ -17,6 +17,7 @@ from dialectree.cli.progress import DEMONSTRATION
 from dialectree.context import Context
 from dialectree.errors import DialectreeError
 from dialectree.evals import cluster, processes, running
+from dialectree.evals.notices import notices
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import Plan, Standing, Watch
 from dialectree.evals.workers import Given
@@ -44,6 +45,8 @@ def follow(
         _notice(DEMONSTRATION)
     if plan.judge_spec is not None:
         _notice(f"scored by {plan.judge_spec}")
+    for line in notices(plan.loaded, plan.task, plan.items):
+        _notice(line)
     fault: DialectreeError | None = None
     status = 0
     standing: Standing | None = None

@@ -209,6 +209,8 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
         (["nothing"], "there is no data set and no file 'nothing'; known are truthfulqa"),
         (["medqa"], "--data FILE with id, claim, label"),
         (["mine.jsonl", "--methods", "chess"], "--methods chess: there is no such method"),
+        (["mine.jsonl", "--methods", " "], "--methods names no method"),
+        (["mine.jsonl", "--data", "mine.jsonl"], "--data goes with a data set's name"),
         (["mine.jsonl", "--methods", "art"], "art does not decide"),
         (["mine.jsonl", "--methods", "rsd", "--matrix", "rsd"], "exclude one another"),
         (["mine.jsonl", "--matrix", "chess"], "or one of art, rsd, tod, tsd"),
@@ -230,6 +232,38 @@ def test_a_mistake_is_one_line_and_costs_nothing(words: list[str], said: str) ->
     Path("empty.jsonl").write_text("")
     refused(command("eval", *words, "--out", "out"), said)
     assert not Path("out/results.jsonl").exists()
+
+
+def test_rows_that_do_not_say_what_is_right_are_told_of_before_the_first_call(
+    model: tuple[str, str], endpoint: LocalEndpoint
+) -> None:
+    Path("mine.csv").write_text('question,options,Gold\n"What grows?",a cow;a tree,B\n')
+    done = command("eval", "mine.csv", *model, "--max-calls", "1", "-q")
+    assert done.status == 4
+    unknown, right = done.err.splitlines()[:2]
+    assert unknown.startswith("dialectree: mine.csv: unknown column Gold; known are id, category,")
+    assert right.endswith("no row says what is right (gold): such answers have no score choice")
+    whole = Path(data(3)).read_text().replace(', "gold": "B"', "", 1)
+    Path("mine.jsonl").write_text(whole)
+    said = "mine.jsonl: 1 of 3 rows do not say what is right (gold)"
+    assert said in command("eval", "mine.jsonl", *model, "--max-calls", "1").err
+
+
+def test_a_missing_key_is_said_before_the_first_call(
+    model: tuple[str, str], endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY", "LANGSMITH_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    done = command("eval", data(2), *model, "--out", "out", "--langsmith", "spring")
+    refused(done, "--langsmith: LANGSMITH_API_KEY is not set")
+    assert endpoint.stats()["calls"] == 0 and not Path("out").exists()
+
+
+def test_a_refusal_for_want_of_gold_leaves_no_folder(model: tuple[str, str]) -> None:
+    Path("mine.jsonl").write_text(Path(data(2)).read_text().replace(', "gold": "B"', ""))
+    words = ["eval", "mine.jsonl", *model, "--candidates", "oracle", "--out", "out"]
+    refused(command(*words), "need the gold answer")
+    assert not Path("out").exists()
 
 
 def test_other_data_than_before_is_refused(model: tuple[str, str]) -> None:

@@ -325,6 +325,29 @@ def test_an_id_that_stands_there_twice_names_both_lines(tmp_path: Path) -> None:
     fails(tmp_path / "a.csv", 'id,question\nx,"a\nb"\nx,Two?\n', "line 4", "line 2 already")
 
 
+def test_a_row_without_an_id_whose_number_is_taken_is_told_so(tmp_path: Path) -> None:
+    named, bare = '{"id": "2", "question": "One?"}\n', '{"question": "Two?"}\n'
+    said = "has no id and is called by its number, 2"
+    fails(tmp_path / "a.jsonl", named + bare, "line 2", f"the row in line 2 {said}")
+    other = '{"id": "x", "question": "Zero?"}\n'
+    fails(tmp_path / "a.jsonl", other + bare + named, "line 3", f"the row in line 2 {said}")
+    fails(tmp_path / "a.csv", "id,q\n2,One?\n,Two?\n", said, mapped="id=id,question=q")
+
+
+def test_a_file_of_ones_own_is_named_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("question\nOne?\n")
+    with pytest.raises(InputError, match=r"--data goes with a data set's name, and .* is a file"):
+        load(path, path)
+
+
+def test_columns_that_nobody_reads_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"question": "One?", "Gold": 1}\n{"question": "Two?", "note": 1, "Gold": 2}\n')
+    assert load(path).unknown == ("Gold", "note")
+    assert load(path, mapped="question=question").unknown == ()
+
+
 def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
     content = "id,ask\n1,One?\n"
     fails(tmp_path / "a.csv", content, "line 2", "'Frage'", "id, ask", mapped="question=Frage")
