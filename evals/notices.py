@@ -22,10 +22,9 @@ def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
     """A line each: columns that nobody reads, and rows that do not say what is right."""
     if loaded.unknown:
         unknown = "column" if len(loaded.unknown) == 1 else "columns"
-        yield (
-            f"{loaded.path}: unknown {unknown} {listed(line(name, 40) for name in loaded.unknown)}; known are "
-            f"{', '.join(FIELDS)}, and others by --columns"
-        )
+        names = listed(line(name, 40) for name in loaded.unknown)
+        known = f"known are {', '.join(FIELDS)}, and others by --columns"
+        yield f"{loaded.path}: unknown {unknown} {names}; {known}"
     if task not in _RIGHT:
         return
     score, columns = _RIGHT[task]

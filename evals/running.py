@@ -19,11 +19,13 @@ from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals import scoring
 from dialectree.evals.datasets import Loaded, require_same, require_same_items
 from dialectree.evals.items import Item, Task
+from dialectree.evals.paid import paid
 from dialectree.evals.question import Asker, Refused
 from dialectree.evals.results import DataUsed, Evaluation, Result
 from dialectree.evals.results_file import Done, Folder, Results
 from dialectree.evals.rows import Ready, require_gold, require_same_rows
 from dialectree.models.limits import Budget
+from dialectree.records import Usage
 
 AHEAD = 2.5
 """Questions under way for each slot: while one writes its record another one's call is waiting."""
@@ -179,8 +181,11 @@ class Standing:
     failed: int = 0
     """Questions that no run brought to its end, those of before included."""
     calls: int = 0
+    """Since then, like the cost."""
     cost: float | None = 0.0
     """None as soon as a price is missing."""
+    paid_before: dict[Done, Usage] = field(default_factory=dict)
+    """What earlier commands paid for questions that they left without a result."""
     started: float = field(default_factory=clock.seconds)
 
     @property
@@ -200,11 +205,16 @@ class Standing:
         self.done += 1
         self.failed += result.status == "failed"
         votes = [result.vote.usage] if result.vote else []
-        for usage in (result.usage, result.judging, *votes):
-            self.calls += usage.calls
+        self.spend((result.row, result.item), result.usage, result.judging, *votes)
+
+    def spend(self, question: Done, *usages: Usage) -> None:
+        """All that a question took, less what was paid for it before."""
+        before = self.paid_before.pop(question, Usage())
+        for usage, sign in ((before, -1), *((one, 1) for one in usages)):
+            self.calls += sign * usage.calls
             if usage.calls:
                 known = self.cost is not None and usage.cost is not None
-                self.cost = (self.cost or 0.0) + (usage.cost or 0.0) if known else None
+                self.cost = (self.cost or 0.0) + sign * (usage.cost or 0.0) if known else None
 
 
 Watch = Callable[[Standing], None]
@@ -229,7 +239,11 @@ class Queue:
                 self._left[item.id] = item, todo
 
     def __len__(self) -> int:
-        return sum(len(todo) for _, todo in self._left.values())
+        return len(self.left())
+
+    def left(self) -> list[Done]:
+        """The questions that nobody has taken yet."""
+        return [(row.row.name, item.id) for item, todo in self._left.values() for row in todo]
 
     def take(self) -> tuple[Ready, Item] | None:
         """The next question; None where there is none."""
@@ -346,6 +360,9 @@ async def run(
             return standing
         folder.begin(evaluation, items)
 
+        asked_now = queue.left()
+        standing.paid_before = paid(folder.runs, asked_now)
+
         def told(result: Result) -> None:
             standing.add(result)
             if watch is not None:
@@ -356,7 +373,14 @@ async def run(
 
         asker = Asker(folder.runs, evaluation.scorers, plan.judge, plan.vote_first, budget)
         running = Running(work or asker.ask, queue, results, close or shut, told)
-        await running.run(plan.at_once)
+        try:
+            await running.run(plan.at_once)
+        finally:
+            broken_off = set(asked_now) - results.there
+            for question, spent in paid(folder.runs, broken_off).items():
+                standing.spend(question, spent)
+            if broken_off and standing.calls and watch is not None:
+                watch(standing)
         every = ((row.name, item) for row in evaluation.rows for item in evaluation.items)
         if results.there.issuperset(every):
             evaluation.ended = clock.stamp()

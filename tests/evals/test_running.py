@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,14 +10,15 @@ from typing import Any
 import openai
 import pytest
 
+from dialectree.context import build
 from dialectree.errors import BudgetReached, Halted, InputError, RequestError
 from dialectree.evals import running
 from dialectree.evals.datasets import load
 from dialectree.evals.question import run_id
 from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
-from dialectree.evals.running import Queue, taken
-from dialectree.models.limits import limiter
+from dialectree.evals.running import Queue, Standing, taken
+from dialectree.models.limits import Budget, limiter
 from dialectree.nodes.comparer import ComparisonReply
 from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.switching_debater import ProposalReply, RebuttalReply
@@ -152,6 +154,16 @@ def test_a_budget_counts_over_all_questions_and_going_on_works() -> None:
     assert kept and kept.ended is None
     evaluate(plan(choices(5), speaker))
     assert (len(by_item()), len(speaker.calls)) == (5, 30)
+
+
+def test_what_a_command_took_is_told_without_what_earlier_ones_paid() -> None:
+    speaker, told = model(), list[Standing]()
+    folder, asked = Folder(Path("out")), plan(choices(5), speaker, *TWO_ROWS, vote_first=2)
+    with folder.held(), pytest.raises(BudgetReached):
+        asyncio.run(running.run(folder, asked, Budget(build(max_calls=23)), told.append))
+    assert told[-1].calls == len(speaker.calls) == 23
+    assert evaluate(asked).calls == len(speaker.calls) - 23
+    assert evaluate(asked).calls == 0
 
 
 @pytest.mark.parametrize("what", ["tokens", "seconds", "cost"])

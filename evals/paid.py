@@ -1,0 +1,26 @@
+"""What was paid for questions, by their journals, whether or not they have a result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from dialectree.evals.question import run_id
+from dialectree.evals.results_file import Done
+from dialectree.records import Usage, usage
+from dialectree.runs import RunFolder
+
+
+def paid(runs: Path, questions: Iterable[Done]) -> dict[Done, Usage]:
+    """The sums over each question's run, its votes and what judged them; none where nothing is."""
+    wanted = {run_id(row, item): (row, item) for row, item in questions}
+    found: dict[Done, list[Path]] = {}
+    for name in os.listdir(runs) if runs.is_dir() else ():
+        own = ".".join(name.split(".")[:3])  # a vote's folder has its number behind that
+        if own in wanted:
+            found.setdefault(wanted[own], []).extend((runs / name, runs / name / "judging"))
+    return {
+        question: usage(call for folder in folders for call in RunFolder(folder).calls())
+        for question, folders in found.items()
+    }
