@@ -22,10 +22,18 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+)
 
 from dialectree.context import OWN_SETTINGS
 from dialectree.errors import InputError
@@ -64,7 +72,7 @@ class _Part(BaseModel):
 
 
 class _Row(_Part):
-    name: str | None = Field(default=None, min_length=1)
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
     method: str
     settings: Settings = {}
     models: Models = {}
@@ -93,6 +101,13 @@ class _Axes(_Part):
         if not isinstance(value, list):
             return value
         return [{"method": one} if isinstance(one, str) else one for one in _list(value)]
+
+    @field_validator("settings")
+    @classmethod
+    def _some_value(cls, value: dict[str, object]) -> dict[str, object]:
+        if empty := [name for name, one in value.items() if one == []]:
+            raise ValueError(f"{empty[0]} has no value in its list")
+        return value
 
     @field_validator("models", mode="before")
     @classmethod
@@ -142,7 +157,8 @@ def matrix(name_or_path: str | Path) -> Matrix:
         raise InputError(f"--matrix {name_or_path}: a file that ends in {forms}, or one of {known}")
     text = decoded(path, read(path)[0])
     try:
-        data = tomllib.loads(text) if path.suffix.lower() == ".toml" else yaml.safe_load(text)
+        toml = path.suffix.lower() == ".toml"
+        data = tomllib.loads(text) if toml else yaml.load(text, Loader=_Once)
         json.dumps(data, allow_nan=False)
     except (
         tomllib.TOMLDecodeError,
@@ -163,6 +179,18 @@ def matrix(name_or_path: str | Path) -> Matrix:
         raise InputError(f"{path}: settings: no row has a setting {unused[0]!r}")
     _require_names(path, rows)
     return Matrix(str(path), file.title, rows)
+
+
+class _Once(yaml.SafeLoader):
+    """Reads YAML in which no key stands twice in one place; the last would win in silence."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in keys:
+            if key != "<<" and keys.count(key) > 1:
+                place = f"line {node.start_mark.line + 1}"
+                raise yaml.YAMLError(f"the key {key!r} stands twice in the block of {place}")
+        return super().construct_mapping(node, deep)
 
 
 def _faults(path: Path, error: ValidationError) -> Iterator[str]:

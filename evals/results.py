@@ -54,6 +54,8 @@ class Evaluation(Kept):
     """evaluation.json: what was run over what."""
 
     schema_: str = Field(default=SCHEMA, alias="schema")
+    title: str = ""
+    """The matrix's own."""
     data: DataUsed
     task: Task
     items: list[str]

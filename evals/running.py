@@ -54,6 +54,8 @@ class Plan:
     shard: str | None = None
     data: str | None = None
     """The file that ``--data`` named."""
+    title: str = ""
+    """The matrix's own."""
 
     @property
     def scorers(self) -> list[str]:
@@ -106,6 +108,7 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
     items = [item.id for item in plan.loaded.items if item.id in ids]
     limit, shard = _held(found, plan, items)
     return Evaluation(
+        title=plan.title or (found.title if found else ""),
         data=DataUsed(
             name=plan.loaded.name,
             path=plan.data,

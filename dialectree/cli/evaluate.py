@@ -129,10 +129,12 @@ def run(
     from dialectree.evals.results_file import Folder
 
     loaded = datasets.load(dataset, data, columns)
+    title, written = _written(methods, matrix, settings, loaded)
     plan, budgets = _plan(
         loaded,
         settings,
-        _written(methods, matrix, settings, loaded),
+        written,
+        title=title,
         judge=judge,
         vote_first=vote_first,
         limit=limit,
@@ -159,8 +161,8 @@ def run(
 
 def _written(
     methods: str | None, matrix: str | None, settings: dict[str, Any], loaded: Any
-) -> list[Written]:
-    """The rows that were asked for; the task's own protocol where nothing was said."""
+) -> tuple[str, list[Written]]:
+    """The title and the rows that were asked for; the task's own protocol where nothing was."""
     from dialectree.evals.matrix import matrix as read
     from dialectree.evals.matrix import of_methods
     from dialectree.evals.rows import PROTOCOLS
@@ -169,12 +171,13 @@ def _written(
     if methods is not None and matrix is not None:
         raise InputError("--methods and --matrix exclude one another")
     if matrix is not None:
-        return read(matrix).rows
+        found = read(matrix)
+        return found.title, found.rows
     if methods is not None and not methods.strip():
         raise InputError("--methods names no method")
     names = [name.strip() for name in (methods or PROTOCOLS[task_of(loaded)]).split(",")]
     own = {name: value for name, value in settings.items() if name in _OWN}
-    return of_methods(names, own)
+    return "", of_methods(names, own)
 
 
 def _plan(
@@ -182,6 +185,7 @@ def _plan(
     settings: dict[str, Any],
     written: list[Written],
     *,
+    title: str,
     judge: str | None,
     vote_first: int,
     limit: int | None,
@@ -222,6 +226,7 @@ def _plan(
         limit=limit,
         shard=shard,
         data=str(data) if data else None,
+        title=title,
     )
     rows.require_gold(plan.rows, plan.items)
     return plan, shared

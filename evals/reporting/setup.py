@@ -19,12 +19,14 @@ _ASKED = {
 
 
 def title(study: Study) -> str:
-    """The name of the data set, and how much was done."""
+    """The matrices' titles, the name of the data set, and how much was done."""
     one = _ASKED[study.task][0]
     many = "pairs of papers" if study.task == "compare" else None
     name = words.line(study.evaluations[0].data.name, 80)
     rows = count(len(study.rows), "method" if len(_models(study)) < 2 else "row")
-    return f"{name}: {rows} on {count(len(study.items), one, many)}"
+    titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
+    own = "".join(f"{title} · " for title in titles)
+    return f"{own}{name}: {rows} on {count(len(study.items), one, many)}"
 
 
 def _models(study: Study) -> set[str]:

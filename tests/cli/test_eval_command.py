@@ -18,6 +18,8 @@ import pytest
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.cli.evaluate import SETTINGS
 from dialectree.context import OWN_SETTINGS
+from dialectree.evals.reporting import setup
+from dialectree.evals.reporting.study import study
 from tests.cli.commands import Done, command, refused
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -122,6 +124,7 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(model: tuple[str, st
 
 def test_a_matrix_of_methods_and_models(endpoint: LocalEndpoint) -> None:
     Path("m.yaml").write_text(
+        "title: Votes beside debates\n"
         "axes:\n  methods: [basic, {name: samples, method: self_consistency}]\n"
         "  models: {one: openai:one, two: openai:two}\n"
     )
@@ -130,6 +133,7 @@ def test_a_matrix_of_methods_and_models(endpoint: LocalEndpoint) -> None:
     assert rows == {"basic, one", "basic, two", "samples, one", "samples, two"}
     models = {call["model"] for call in endpoint.calls()}
     assert models >= {"one", "two"}
+    assert setup.title(study([Path("out")])).startswith("Votes beside debates · mine: 4 rows on")
 
 
 def test_a_budget_ends_it_with_status_4_and_the_same_goes_on(

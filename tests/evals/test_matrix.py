@@ -83,6 +83,13 @@ def test_toml_says_the_same() -> None:
         ("", "it needs 'rows' or 'axes'"),
         ("rows: [{method: rsd}, {method: rsd}]", "two rows are called 'rsd'"),
         ("rows: [", "cannot be read: while parsing"),
+        (
+            "rows:\n- {method: rsd, method: basic}",
+            "the key 'method' stands twice in the block of line 2",
+        ),
+        ("title: a\nrows: []\ntitle: b", "the key 'title' stands twice in the block of line 1"),
+        ("rows: [{name: ' ', method: rsd}]", "rows[1].name: string should have at least 1 char"),
+        ("axes: {methods: [rsd], settings: {gate: []}}", "axes[1].settings: gate has no value in"),
         ("settings: {depth: 2}\nrows: [{method: rsd}]", "no row has a setting 'depth'"),
     ],
 )
