@@ -134,3 +134,16 @@ class Result(Kept):
     seconds: float = 0.0
     """Wall time of the question."""
     ended: str
+
+
+class Preferred(Kept):
+    """One line of preferences.jsonl: a row's summary beside another row's, by the judge."""
+
+    row: str
+    against: str
+    """The row whose summary the other one was."""
+    item: str
+    score: Score
+    """1 where ``row`` is preferred, 0 where ``against`` is, 0.5 for a tie."""
+    judging: Usage = Usage()
+    ended: str

@@ -7,7 +7,7 @@ grows; a line that a crash has torn is dropped when the evaluation goes on.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.items import Item
-from dialectree.evals.results import Evaluation, Result
+from dialectree.evals.results import Evaluation, Preferred, Result
 from dialectree.runs import files
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -32,6 +32,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._results = path / "results.jsonl"
+        self._preferences = path / "preferences.jsonl"
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -73,6 +74,23 @@ class Folder:
     def results(self) -> Iterator[Result]:
         """Every result, in the order of their ends."""
         yield from _lines(self._results, Result)
+
+    def preferences(self) -> Iterator[Preferred]:
+        """Every pair of summaries that was judged."""
+        yield from _lines(self._preferences, Preferred)
+
+    @contextmanager
+    def preferring(self) -> Iterator[Callable[[Preferred], None]]:
+        """Takes a line more for a pair that was judged."""
+        with files(self._preferences, _GO_ON):
+            if self._preferences.exists():
+                _cut(self._preferences)
+
+        def keep(line: Preferred) -> None:
+            with files(self._preferences, _GO_ON), self._preferences.open("ab") as file:
+                file.write(line.model_dump_json().encode() + b"\n")
+
+        yield keep
 
     def begin(self, evaluation: Evaluation, items: Iterable[Item]) -> None:
         """Write down what is run over what."""

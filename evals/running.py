@@ -212,12 +212,16 @@ class Standing:
 
     def spend(self, question: Done, *usages: Usage) -> None:
         """All that a question took, less what was paid for it before."""
-        before = self.paid_before.pop(question, Usage())
-        for usage, sign in ((before, -1), *((one, 1) for one in usages)):
-            self.calls += sign * usage.calls
-            if usage.calls:
-                known = self.cost is not None and usage.cost is not None
-                self.cost = (self.cost or 0.0) + sign * (usage.cost or 0.0) if known else None
+        self.take(self.paid_before.pop(question, Usage()), -1)
+        for usage in usages:
+            self.take(usage)
+
+    def take(self, usage: Usage, sign: int = 1) -> None:
+        """Calls more; or fewer, by a ``sign`` of -1."""
+        self.calls += sign * usage.calls
+        if usage.calls:
+            known = self.cost is not None and usage.cost is not None
+            self.cost = (self.cost or 0.0) + sign * (usage.cost or 0.0) if known else None
 
 
 Watch = Callable[[Standing], None]

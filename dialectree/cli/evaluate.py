@@ -16,6 +16,7 @@ from dialectree.errors import InputError
 if TYPE_CHECKING:
     from dialectree.context import Context
     from dialectree.evals.matrix import Written
+    from dialectree.evals.results_file import Folder
     from dialectree.evals.running import Plan
 
 
@@ -104,6 +105,10 @@ def run(
     vote_first: Annotated[
         int, typer.Option(help="Direct answers before each debate, counted apart.", min=0, max=100)
     ] = 0,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Judge summaries beside this row's, in both orders.", metavar="ROW"),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="The evaluation's folder (evaluations/DATASET).", metavar="DIR"),
@@ -145,6 +150,7 @@ def run(
     if langsmith is not None:
         langsmith_upload.require_key()
     folder = Folder(out or Path("evaluations") / loaded.name)
+    beside = _against(against, plan, folder, alone=str(engine) == "local" and workers in (None, 1))
     with folder.held():
         if retry_failed:
             folder.without_failed()
@@ -156,6 +162,7 @@ def run(
             workers=workers,
             quiet=quiet,
             langsmith=langsmith,
+            against=beside,
         )
 
 
@@ -178,6 +185,22 @@ def _written(
     names = [name.strip() for name in (methods or PROTOCOLS[task_of(loaded)]).split(",")]
     own = {name: value for name, value in settings.items() if name in _OWN}
     return "", of_methods(names, own)
+
+
+def _against(wanted: str | None, plan: Plan, folder: Folder, *, alone: bool) -> str | None:
+    """The row whose summaries the others are judged beside."""
+    from dialectree.evals.preferring import baseline
+
+    if wanted is None:
+        return None
+    if plan.task != "compare":
+        raise InputError(f"--against {wanted}: only summaries of papers are judged side by side")
+    if not alone:
+        raise InputError("--against: in a command of its own, without --engine ray and --workers")
+    found = folder.evaluation()
+    before = found.rows if found else []
+    rows = {row.name: row for row in (*before, *(one.row for one in plan.rows))}
+    return baseline(wanted, rows.values())
 
 
 def _plan(

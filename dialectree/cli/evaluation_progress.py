@@ -16,7 +16,7 @@ from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import DEMONSTRATION
 from dialectree.context import Context
 from dialectree.errors import DialectreeError
-from dialectree.evals import cluster, processes, running
+from dialectree.evals import cluster, preferring, processes, running
 from dialectree.evals.notices import notices
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import Plan, Standing, Watch
@@ -36,6 +36,7 @@ def follow(
     workers: int | None,
     quiet: bool,
     langsmith: str | None = None,
+    against: str | None = None,
 ) -> None:
     """Run ``plan`` in ``folder``, showing how far it is on stderr; say on stdout where it is; exit.
 
@@ -59,7 +60,8 @@ def follow(
 
         try:
             loop.tune()
-            standing = loop.run(_run(folder, plan, spends, watch, ray=ray, workers=workers))
+            running = _run(folder, plan, spends, watch, ray=ray, workers=workers, against=against)
+            standing = loop.run(running)
             status = 5 if standing.failed else 0
         except DialectreeError as error:
             fault, status = error, error.status
@@ -78,7 +80,14 @@ def follow(
 
 
 async def _run(
-    folder: Folder, plan: Plan, spends: Context, watch: Watch, *, ray: bool, workers: int | None
+    folder: Folder,
+    plan: Plan,
+    spends: Context,
+    watch: Watch,
+    *,
+    ray: bool,
+    workers: int | None,
+    against: str | None,
 ) -> Standing:
     """By a Ray cluster, by processes of this machine, or by this one alone."""
     budget, given = Budget(spends), _given(folder, plan)
@@ -87,7 +96,12 @@ async def _run(
     elif (count := processes.useful(plan, workers)) > 1:
         team = processes.processes(given, spends, count)
     else:
-        return await running.run(folder, plan, budget, watch)
+        standing = await running.run(folder, plan, budget, watch)
+        if against is not None:
+            if not standing.done:
+                watch(standing)  # nobody has shown anything yet
+            await preferring.prefer(folder, plan, against, budget, standing.take)
+        return standing
     async with team as (ask, close):
         return await running.run(folder, plan, budget, watch, work=ask, close=close)
 

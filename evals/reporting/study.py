@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.items import Item, Task
-from dialectree.evals.results import Evaluation, Result, Row, Score
+from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
 
 RIGHT_OR_WRONG = ("truthful", "choice", "claim_label")
@@ -61,6 +61,7 @@ class Study:
     homes: dict[str, dict[str, Path]] = field(default_factory=dict)
     """The evaluation's folder of each result."""
     ratings: list[Rated] = field(default_factory=list)
+    preferences: list[Preferred] = field(default_factory=list)
     strangers: int = 0
     """Results of a row or a question that evaluation.json does not name; they are left out."""
 
@@ -200,6 +201,10 @@ def _add(
     for rated in _ratings(folder):
         if rated.row in own:
             found.ratings.append(rated.model_copy(update={"row": own[rated.row]}))
+    for one in Folder(folder).preferences():
+        if {one.row, one.against} <= own.keys():
+            names_here = {"row": own[one.row], "against": own[one.against]}
+            found.preferences.append(one.model_copy(update=names_here))
 
 
 def _texts(folder: Path, evaluation: Evaluation) -> dict[str, Item]:

@@ -15,6 +15,7 @@ from dialectree.evals.reporting.tables_compared import (
     rubric_paired_table,
 )
 from dialectree.evals.reporting.tables_people import people_table
+from dialectree.evals.reporting.tables_preferred import preferred_table
 from dialectree.evals.reporting.tables_raters import agreement_table, calibration_table
 from dialectree.evals.reporting.tables_risk import risk_table
 from dialectree.evals.reporting.tables_worth import (
@@ -37,6 +38,7 @@ def tables(analysis: Analysis) -> list[Table]:
         paired_table(analysis),
         apart_table(analysis),
         rubric_paired_table(analysis),
+        preferred_table(analysis.study),
         turned_table(analysis),
         sampled_table(analysis),
         placed_table(analysis),

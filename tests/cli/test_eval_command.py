@@ -221,6 +221,7 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
         (["mine.jsonl", "--shard", "5/4"], "--shard 5/4: write i/n"),
         (["mine.jsonl", "--breadth", "2"], "--breadth: that is no setting of rsd"),
         (["mine.jsonl", "--gate", "-1"], "--gate: input should be"),
+        (["mine.jsonl", "--against", "rsd"], "--against rsd: only summaries of papers"),
         (["mine.jsonl", "--judge", "openai:x"], "no score of this data set needs a judge"),
         (["mine.jsonl", "--max-cost", "1"], "--max-cost needs prices"),
         (["mine.jsonl", "--role", "umpire=openai:x"], "--role umpire"),

@@ -1,0 +1,120 @@
+"""Summaries of papers beside one another: which of two a judge prefers, asked in both orders.
+
+It comes after the questions, when both summaries are there, and each pair is judged once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from dialectree import clock
+from dialectree.conduct import calling
+from dialectree.context import Context
+from dialectree.errors import InputError, PartFailed
+from dialectree.evals import judges, scoring
+from dialectree.evals.items import Item
+from dialectree.evals.question import run_id
+from dialectree.evals.results import Preferred, Result, Row, Score
+from dialectree.evals.results_file import Folder
+from dialectree.evals.running import Plan
+from dialectree.models.limits import Budget
+from dialectree.records import Usage, usage
+from dialectree.runs import RunFolder
+
+
+class Pair(NamedTuple):
+    """Two results of one item, both with a summary."""
+
+    item: Item
+    own: Result
+    other: Result
+
+    @property
+    def beside(self) -> str:
+        """Where the judge's journal lies, under the runs."""
+        own, other = (run_id(one.row, self.item.id) for one in (self.own, self.other))
+        return f"{own}/beside/{other}"
+
+
+def baseline(wanted: str, rows: Iterable[Row]) -> str:
+    """The row that ``wanted`` names, by its name or by a method that it alone has."""
+    known = {row.name: row.method for row in rows}
+    found = [wanted] if wanted in known else [n for n, method in known.items() if method == wanted]
+    if len(found) != 1:
+        several = "several rows are by it" if found else "there is no such row"
+        raise InputError(f"--against {wanted}: {several}; rows are {', '.join(known)}")
+    return found[0]
+
+
+def pairs(folder: Folder, plan: Plan, against: str) -> list[Pair]:
+    """What is to be judged still: where one of the two has no summary there is no pair."""
+    there = {(one.row, one.item) for one in folder.preferences() if one.against == against}
+    said = {
+        (one.row, one.item): one
+        for one in folder.results()
+        if one.status != "failed" and one.verdict and (one.verdict.answer or "").strip()
+    }
+    return [
+        Pair(item, said[row.row.name, item.id], said[against, item.id])
+        for item in plan.items
+        for row in plan.rows
+        if row.row.name != against
+        and (row.row.name, item.id) not in there
+        and {(row.row.name, item.id), (against, item.id)} <= said.keys()
+    ]
+
+
+async def prefer(
+    folder: Folder, plan: Plan, against: str, budget: Budget, told: Callable[[Usage], object]
+) -> None:
+    """Judge every pair and keep what comes of it; ``told`` hears what each took now.
+
+    Raises what ended it before its end, when all calls under way are kept.
+    """
+    judge = plan.judge
+    assert judge is not None
+    slots = asyncio.Semaphore(plan.at_once)
+    with folder.preferring() as keep:
+
+        async def one(pair: Pair) -> None:
+            async with slots:
+                budget.check()
+                keep(await _preferred(folder, pair, judge, budget, told))
+
+        ended = await asyncio.gather(
+            *map(one, pairs(folder, plan, against)), return_exceptions=True
+        )
+    for error in ended:
+        if error is not None:
+            raise error
+
+
+async def _preferred(
+    folder: Folder, pair: Pair, judge: Context, budget: Budget, told: Callable[[Usage], object]
+) -> Preferred:
+    beside = RunFolder(folder.runs / pair.beside)
+    beside.path.mkdir(parents=True, exist_ok=True)
+    before = beside.calls()
+    outputs = [one.verdict.model_dump(mode="json") for one in (pair.own, pair.other) if one.verdict]
+    inputs: Any = pair.item.example()["inputs"]
+    try:
+        async with calling(beside, judge, (), budget) as run:
+            said = await judges.preference(scoring.Judge(run, judge).ask)(
+                inputs=inputs, outputs=outputs, reference_outputs={}
+            )
+        score = Score(**said)
+    except PartFailed as error:
+        score = Score(key="preference", score=None, value=scoring.FAILED, comment=str(error))
+    finally:
+        after = beside.calls()
+        told(usage(after[len(before) :]))
+    return Preferred(
+        row=pair.own.row,
+        against=pair.other.row,
+        item=pair.item.id,
+        score=score,
+        judging=usage(after),
+        ended=clock.stamp(),
+    )

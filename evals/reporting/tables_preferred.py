@@ -1,0 +1,52 @@
+"""The table of summaries that a judge was shown side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dialectree.evals.proportions import wilson
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.reporting.tabled import Column, Table, Value
+from dialectree.evals.results import Preferred
+
+_COLUMNS = (
+    Column("row"),
+    Column("against"),
+    Column("pairs", "count"),
+    Column("wins", "count"),
+    Column("ties", "count"),
+    Column("of these by position", "count"),
+    Column("losses", "count"),
+    Column("wins of wins and losses", "share"),
+    Column("wins less losses, points", "points"),
+    Column("not judged", "count"),
+)
+
+
+def preferred_table(study: Study) -> Table | None:
+    """Wins, ties and losses of each row; None where nothing was compared."""
+    found: dict[tuple[str, str], list[Preferred]] = {}
+    for one in study.preferences:
+        found.setdefault((one.row, one.against), []).append(one)
+    if not found:
+        return None
+    notes = [
+        "A model judged each pair of summaries in both orders. A preference counts where both "
+        "orders agree; where they do not, the judge went by the place, and it is a tie.",
+        "Intervals: Wilson's for the share, a bootstrap over the pairs for the difference; one "
+        "that holds 50%, or 0, shows no preference.",
+    ]
+    rows = [_line(*names, judged) for names, judged in found.items()]
+    return Table("preferred", "Summaries side by side", _COLUMNS, rows, notes)
+
+
+def _line(row: str, against: str, found: list[Preferred]) -> list[Value]:
+    swayed = sum(one.score.value == "swayed" for one in found)
+    points = [one.score.score for one in found if one.score.score is not None]
+    counts = Counter(points)
+    wins, ties, losses = counts[1.0], counts[0.5] + swayed, counts[0.0]
+    n = wins + ties + losses
+    apart = measures.mean([2 * point - 1 for point in points] + [0.0] * swayed)
+    line: list[Value] = [row, against, n, wins, ties, swayed, losses]
+    return [*line, wilson(wins, wins + losses), apart, len(found) - n]

@@ -1,0 +1,165 @@
+"""Summaries side by side: judged in both orders, each pair once, and told as wins and losses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dialectree.context import build
+from dialectree.errors import BudgetReached, InputError
+from dialectree.evals.bootstrap import Figure
+from dialectree.evals.judges import PreferenceReply
+from dialectree.evals.preferring import baseline, prefer
+from dialectree.evals.proportions import wilson
+from dialectree.evals.reporting.study import study
+from dialectree.evals.reporting.tables_preferred import preferred_table
+from dialectree.evals.results import Preferred, Row, Score
+from dialectree.evals.results_file import Folder
+from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
+from dialectree.evals.running import Plan, Standing
+from dialectree.models.limits import Budget
+from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
+from tests.evals import sample
+from tests.evals.evaluating import evaluate, plan, row, write
+from tests.scripted import Asked, ScriptedModel, no_reply
+
+LONG, SHORT = "Both smelt ores, one of tin and one of lead.", "Both smelt."
+
+
+def pairs(count: int) -> Path:
+    """Pairs of papers."""
+    parts = ("title", "abstract", "introduction")
+    paper = {f"{part}_{side}": f"On {side}, {part}." for side in "ab" for part in parts}
+    return write([{"id": f"p{n}", "topic": f"ores of day {n}", **paper} for n in range(count)])
+
+
+def speaker(say: Callable[[Asked], str]) -> ScriptedModel:
+    """Says more in two stages than in one, and ``say`` is its word on two summaries."""
+    spoken = ScriptedModel()
+    marked = FactualityReply(sentences=[SentenceRating(number="1", factual=True)])
+    spoken.will_say(marked, RubricReply(rationale="Some.", grade=2), PaperSummaryReply(summary="M"))
+    spoken.will_say(say_more_in_two_stages, to=ComparisonReply)
+    spoken.will_say(say, to=PreferenceReply)
+    return spoken
+
+
+def say_more_in_two_stages(call: Asked) -> ComparisonReply:
+    return ComparisonReply(summary=SHORT if "introduction" in call.prompt else LONG)
+
+
+def longer(call: Asked) -> str:
+    """Prefers the longer text, wherever it stands."""
+    first, _, second = call.prompt.rpartition("SECOND: ")
+    return "FIRST" if LONG in first else "SECOND" if LONG in second else "TIE"
+
+
+def asked(judge: ScriptedModel, count: int = 3) -> Plan:
+    return plan(pairs(count), judge, row("two_stage"), row("single_stage"), concurrency=2)
+
+
+def judged(what: Plan, **budgets: int) -> Standing:
+    """Judge every pair of a folder that holds results; the calls it took."""
+    folder, standing = Folder(Path("out")), Standing(0, 0)
+    budget = Budget(build(**budgets))
+    with folder.held():
+        asyncio.run(prefer(folder, what, "single_stage", budget, standing.take))
+    return standing
+
+
+def lines() -> list[Preferred]:
+    return sorted(Folder(Path("out")).preferences(), key=lambda one: one.item)
+
+
+def words(judge: ScriptedModel) -> int:
+    return judge.asked.count(PreferenceReply.__name__)
+
+
+def test_each_pair_is_judged_in_both_orders_and_once() -> None:
+    judge = speaker(longer)
+    evaluate(asked(judge))
+    assert judged(asked(judge)).calls == words(judge) == 6
+    assert [(one.row, one.against, one.item) for one in lines()] == [
+        ("two_stage", "single_stage", f"p{n}") for n in range(3)
+    ]
+    assert [(one.score.score, one.judging.calls) for one in lines()] == [(1.0, 2)] * 3
+    assert judged(asked(judge)).calls == 0
+    assert (words(judge), len(lines())) == (6, 3)
+
+
+def test_a_judge_that_goes_by_the_place_prefers_nothing() -> None:
+    judge = speaker(lambda call: "FIRST")
+    evaluate(asked(judge))
+    judged(asked(judge))
+    assert {(one.score.score, one.score.value) for one in lines()} == {(None, "swayed")}
+
+
+def test_a_budget_ends_it_and_the_same_again_goes_on() -> None:
+    judge = speaker(longer)
+    evaluate(asked(judge))
+    with pytest.raises(BudgetReached):
+        judged(asked(judge), max_calls=3)
+    assert (words(judge), len(lines()) < 3) == (3, True)
+    path = Path("out/preferences.jsonl")
+    path.touch()
+    path.write_bytes(path.read_bytes() + b'{"torn')
+    judged(asked(judge))
+    assert (words(judge), len(lines())) == (6, 3)
+
+
+def test_a_judge_without_a_reply_is_an_outcome_of_its_own() -> None:
+    judge = speaker(longer)
+    evaluate(asked(judge, 1))
+    judge.will_say_now(no_reply(), to=PreferenceReply)
+    judged(asked(judge, 1))
+    assert [one.score.value for one in lines()] == ["failed"]
+
+
+def test_where_one_has_no_summary_there_is_no_pair() -> None:
+    judge = speaker(longer)
+    evaluate(asked(judge, 2))
+    path = Path("out/results.jsonl")
+    found = list(Folder(Path("out")).results())
+    kept = [one for one in found if (one.row, one.item) != ("single_stage", "p0")]
+    path.write_text("".join(one.model_dump_json() + "\n" for one in kept))
+    judged(asked(judge, 2))
+    assert [one.item for one in lines()] == ["p1"]
+
+
+def test_the_row_to_stand_beside_is_named_or_known_by_its_method() -> None:
+    rows = [Row(name=name, method="tod") for name in ("a", "b")]
+    rows.append(Row(name="c", method="single_stage"))
+    assert baseline("a", rows) == "a"
+    assert baseline("single_stage", rows) == "c"
+    with pytest.raises(InputError, match="--against tod: several rows are by it; rows are a, b, c"):
+        baseline("tod", rows)
+    with pytest.raises(InputError, match="--against x: there is no such row"):
+        baseline("x", rows)
+
+
+def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
+    folder = sample.evaluation(tmp_path, "compare", 6)
+    said: list[tuple[float | None, str]] = [(1.0, "scored")] * 2
+    said += [(0.0, "scored"), (0.5, "scored")]
+    said += [(None, "swayed"), (None, "unparsed")]
+    found = [
+        Preferred(
+            row="tod",
+            against="single_stage",
+            item=f"q{n}",
+            score=Score(key="preference", score=number, value=value),
+            ended=sample.STAMP,
+        )
+        for n, (number, value) in enumerate(said, 1)
+    ]
+    assert preferred_table(study([folder])) is None
+    text = "".join(one.model_dump_json() + "\n" for one in found)
+    (folder / "preferences.jsonl").write_text(text)
+    table = preferred_table(study([folder]))
+    assert table is not None
+    (line,) = table.rows
+    assert line[:8] == ["tod", "single_stage", 5, 2, 2, 1, 1, wilson(2, 3)]
+    apart = line[8]
+    assert isinstance(apart, Figure) and apart.value == pytest.approx(0.2) and line[9] == 1
