@@ -21,15 +21,24 @@ SHORTEST = 150
 LONGEST = 500
 """Characters of one sentence; what is longer, such as a table, is cut."""
 
-_ABBREVIATIONS = ("app", "lem", "prop", "tab", "thm", "w.r.t")
+_ABBREVIATIONS = ("app", "cor", "lem", "mat", "prop", "tab", "thm", "w.r.t")
 """What papers abbreviate, and a segmenter for all kinds of text does not know."""
+_WORDS = (
+    *("all", "art", "code", "day", "found", "free", "hand", "hard", "in", "life", "low", "month"),
+    *("row", "scatter", "series", "so", "stars", "sum", "tasks", "walk"),
+)
+"""What it takes for abbreviations, and papers write out."""
 _AFTER_SYMBOL = re.compile(
     r"(?<![\w.-])\w\.\s+(?=(?:A|All|As|At|But|By|Each|Finally|For|From|Furthermore|Given|Here|Hence"
-    r"|However|If|In|It|Its|Let|Moreover|Note|On|Our|Since|So|Some|That|The|Then|There|Therefore"
-    r"|These|This|Thus|To|We|When|Where|Which|While|With)[\s,])"
+    r"|However|If|In|It|Its|Let|Moreover|Note|On|Our|See|Since|So|Some|That|The|Then|There"
+    r"|Therefore|These|This|Thus|To|We|When|Where|Which|While|With)[\s,])"
 )
 """The end of a sentence whose last word is a symbol, as in "of n and m. If": no initial of a name
 stands before such a word."""
+_AFTER_LABEL = re.compile(r"\b[A-Z]\.?\d+(?:\.\d+)*[a-z]?\.\s+(?=[a-z]{2})")
+"""No end: the name of a figure with a dot too many, as in "Fig. S1. shows it"."""
+_WIDE_STOP = re.compile(r"[。！？｡]+(?![。！？｡」』”’）])|[。！？｡]+[」』”’]+(?![」』”’）とは])")
+"""The end of a sentence in Chinese or Japanese; before "と" or in brackets a quoted one goes on."""
 
 
 class Segment(BaseModel, frozen=True):
@@ -133,7 +142,9 @@ def _join_last(kept: list[_Stretch]) -> None:
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where each sentence of a paragraph begins and ends, without the blanks around it."""
     ends = {end for _, (_, end) in _segmenter().tokenize_with_spans(text)}
-    ends |= {match.end() for match in _AFTER_SYMBOL.finditer(text)}
+    ends -= {match.end() for match in _AFTER_LABEL.finditer(text)}
+    for found in (_AFTER_SYMBOL, _WIDE_STOP):
+        ends |= {match.end() for match in found.finditer(text)}
     start = 0
     for end in sorted(ends | {len(text)}):
         yield from _cut(text, start, end)
@@ -162,4 +173,6 @@ def _segmenter() -> PunktSentenceTokenizer:
     segmenter = load_default_model()
     for abbreviation in _ABBREVIATIONS:
         segmenter.add_abbreviation(abbreviation)
+    for word in _WORDS:
+        segmenter.remove_abbreviation(word)
     return segmenter

@@ -46,6 +46,11 @@ Three steps follow: (i) encode, (ii) search, (iii) rank. | Each is cheap.
 There are two tasks: 1) constraining the model and 2) comparing it. | Both are hard.
 Let us recall Thm. 4 and Lem. 2. | They suffice.
 w.r.t. the baseline, the gain is small. | It is significant.
+By Cor. 3 the map is open. | Its proof is in the Suppl. Mat. of the paper.
+The bound is tight. | Then Fig. S1. shows it once more.
+It took 4.1 s. | See the next table.
+They said so. | No. 5 is the best.
+This is the state of the art. | Gaussian noise does not change it.
 """.strip().splitlines()
 
 TOO_HARD = """

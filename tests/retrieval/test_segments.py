@@ -28,6 +28,17 @@ def test_what_is_too_hard_is_known(line: str) -> None:
     assert parted(line.replace(" | ", " ")) != line
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "这是一句话。 | 这是第二句！ | 他说：“这是第三句？” | 是的。",
+        "これは文です。 | 「そうですか。」と彼は言った。 | 次の文（短い。）も文です。",
+    ],
+)
+def test_chinese_and_japanese_end_their_sentences_without_a_blank(line: str) -> None:
+    assert parted(line.replace(" | ", "")) == line
+
+
 def test_three_sentences_make_a_segment() -> None:
     found = segments(paper(" ".join([LONG] * 7)))
     assert [segment.text.count(LONG) for segment in found] == [3, 4]  # the seventh is short
