@@ -38,14 +38,22 @@ _KNOWN = {
     *("summary", "statementofneed", "futurework", "ethicsstatement", "notation", "overview"),
     *("motivation", "experimentalsetup", "implementation", "relatedworks", "analysis"),
     *("resultsanddiscussion", "conclusionandfuturework", "dataavailability"),
+    *("appendices", "supplement", "supplementarymaterial", "supplementarymaterials"),
+    *("supplementalmaterial", "supplementaryinformation", "supportinginformation"),
 }
 _NUMBER = re.compile(
     r"(?:(?i:section|appendix)\s+)?"
     r"(?:\d{1,2}(?:\.\d{1,2}){0,3}[.:)]?|[IVX]{1,5}[.:]|[A-Z](?:[.:]|(?:\.\d{1,2})+[.:]?))\s+"
 )
 _NUMBERED = re.compile(
-    r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-H]\.|[A-H](?:\.\d{1,2})+\.?)\s+\S"
+    r"(?:(?i:appendix)\s+[A-Z\d]{1,2}[.:]?|\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-H]\.|[A-H](?:\.\d{1,2})+\.?)\s+\S"
 )
+_APPENDIX = re.compile(
+    r"(?:[A-Z\dIVX]{1,4}[.:]?\s+)?"
+    r"(?i:appendi(?:x|ces)|anhang|supplement(?:ary|al)?|supporting\s+information)\b"
+)
+_APPENDIX_ALONE = re.compile(r"(?i:appendix)\s+[A-Z\d]{1,2}[.:]?")
+_LETTER = re.compile(r"([A-Z](?:\.\d{1,2})*[.:]?)\s+[A-Z]")
 _RUN_IN = re.compile(r"^(abstract|a b s t r a c t)\s*[-–—.:]+\s*(?=\S)", re.IGNORECASE)
 
 
@@ -72,6 +80,17 @@ def part(line: str) -> Part | None:
     return found
 
 
+def is_appendix(heading: str) -> bool:
+    """Whether a heading says that an appendix begins, whatever its number."""
+    return _APPENDIX.match(heading.strip("#*_ ")) is not None
+
+
+def letter(heading: str) -> str | None:
+    """The letter that an appendix is numbered by, as it stands there: "A", "A." or "A.1"."""
+    found = _LETTER.match(heading.strip("#*_ "))
+    return found[1] if found else None
+
+
 def without_run_in(text: str) -> str | None:
     """What follows "Abstract—" in one line with it; None where nothing does."""
     found = _RUN_IN.match(text)
@@ -84,7 +103,7 @@ def looks_like_one(line: str) -> bool:
     if not text or len(text) > LONGEST or text.endswith((",", ";")) or len(text.split()) > 14:
         return False
     key = _key(text)
-    if key in _KNOWN or part(text):
+    if key in _KNOWN or part(text) or _APPENDIX_ALONE.fullmatch(text):
         return True
     if text[-1] in ".!?" or sum(map(str.isalpha, text)) < 3 or re.search(r"[=<>∈∑]", text):
         return False

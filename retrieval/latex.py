@@ -20,6 +20,8 @@ _DEEPEST = 5
 """Files within files, and macros within macros."""
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; no source holds it, for a source's own are taken out."""
+_REFERENCES = f"\n\n{_SECTION}References\n\n"
+_APPENDIX = f"\n\n{_SECTION}Appendix\n\n"
 
 _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*(\n[ \t]*(?!\s*\n))?")
 _UNREAD = re.compile(
@@ -36,17 +38,10 @@ _DROPPED = (
     *("figure", "figure*", "table", "table*", "wrapfigure", "wraptable", "sidewaystable"),
     *("tabular", "tabular*", "tabularx", "longtable", "deluxetable", "deluxetable*"),
     *("algorithm", "algorithm*", "algorithmic", "tikzpicture", "lstlisting", "verbatim", "comment"),
-    *(
-        "thebibliography",
-        "acknowledgments",
-        "acknowledgements",
-        "keywords",
-        "IEEEkeywords",
-        "CCSXML",
-    ),
+    *("acknowledgments", "acknowledgements", "keywords", "IEEEkeywords", "CCSXML"),
 )
 _SILENT = {  # macro: its arguments, which say nothing to a reader
-    **dict.fromkeys(("footnote", "footnotetext", "thanks", "bibliography", "label"), "[{"),
+    **dict.fromkeys(("footnote", "footnotetext", "thanks", "label"), "[{"),
     **dict.fromkeys(("bibliographystyle", "includegraphics", "caption", "vspace", "hspace"), "*[{"),
     **dict.fromkeys(("keywords", "email", "affiliation", "affil", "author", "date"), "[{"),
     **dict.fromkeys(("footnotemark", "marginpar", "todo", "index", "pagestyle", "title"), "[{"),
@@ -56,7 +51,7 @@ _SILENT = {  # macro: its arguments, which say nothing to a reader
     **dict.fromkeys(
         ("usepackage", "documentclass", "setcounter", "definecolor", "graphicspath"), "[{"
     ),
-    **dict.fromkeys(("vskip", "maketitle", "tableofcontents", "appendix", "xspace", "iffalse"), ""),
+    **dict.fromkeys(("vskip", "maketitle", "tableofcontents", "xspace", "iffalse"), ""),
     **dict.fromkeys(("newcommand", "renewcommand", "setlength", "addtolength"), "{{"),
 }
 _SILENT["footnotemark"] = "["
@@ -254,6 +249,9 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
         **dict.fromkeys(_SECTIONS, "*[{"),
         **dict.fromkeys(("paragraph", "subparagraph"), "*{"),
         "url": "{",
+        "bibliography": "[{",
+        "printbibliography": "[",
+        "appendix": "",
     }
     macros = [macrospec.std_macro(macro, arguments) for macro, arguments in specs.items()]
     parsing.add_context_category("papers", prepend=True, macros=macros)
@@ -292,6 +290,11 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         *(spec(macro, simplify_repl=last) for macro in (*_WORDED, "url")),
         *(spec(macro, simplify_repl=section) for macro in _SECTIONS),
         *(spec(macro, simplify_repl=run_in) for macro in ("paragraph", "subparagraph")),
+        *(
+            spec(macro, simplify_repl=_REFERENCES)
+            for macro in ("bibliography", "printbibliography")
+        ),
+        spec("appendix", simplify_repl=_APPENDIX),
         spec("item", simplify_repl="\n\n"),
         spec("par", simplify_repl="\n\n"),
         spec("newline", simplify_repl=" "),
@@ -300,4 +303,9 @@ def _readings(cited: dict[str, int]) -> list[Any]:
 
 
 def _environments() -> list[Any]:
-    return [latex2text.EnvironmentTextSpec(name, discard=True) for name in _DROPPED]
+    spec = latex2text.EnvironmentTextSpec
+    return [
+        *(spec(name, discard=True) for name in _DROPPED),
+        spec("thebibliography", simplify_repl=_REFERENCES),
+        *(spec(name, simplify_repl=f"{_APPENDIX}%s") for name in ("appendix", "appendices")),
+    ]

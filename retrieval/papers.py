@@ -7,13 +7,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import dropwhile
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
-from dialectree.retrieval import arxiv, decoding, headings, json_papers, plain
+from dialectree.retrieval import arxiv, back_matter, decoding, headings, json_papers, plain
 from dialectree.retrieval.drafts import Block, Draft
 
 LARGEST_TEXT = 20_000_000
@@ -221,21 +222,9 @@ def _on_one_line(text: str | None) -> str | None:
 
 
 def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> list[Block]:
-    """The body alone: no references or what follows them, no title or abstract again."""
-    found: list[Block] = []
-    for at, block in enumerate(blocks):
-        if _opens_references(blocks, at):
-            break
-        if found or block.text not in (title, abstract):
-            found.append(block)
-    return found
-
-
-def _opens_references(blocks: Sequence[Block], at: int) -> bool:
-    """Not in a table of contents, where the next entry follows at once."""
-    if not blocks[at].heading or headings.part(blocks[at].text) != "references":
-        return False
-    return at > 0 and (at + 1 == len(blocks) or not blocks[at + 1].heading)
+    """The body alone: no references, no title or abstract again."""
+    own = back_matter.without_references(blocks)
+    return list(dropwhile(lambda block: block.text in (title, abstract), own))
 
 
 def _passages(blocks: Sequence[Block]) -> Iterator[Passage]:

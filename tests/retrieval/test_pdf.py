@@ -112,16 +112,12 @@ def test_line_numbers_in_the_margin_are_not_text(tmp_path: Path, columns: int) -
 
 
 @pytest.mark.parametrize("name", ["References", "7 References", "REFERENCES", "VII. BIBLIOGRAPHY"])
-def test_the_body_ends_at_the_references(tmp_path: Path, name: str) -> None:
-    text = [
-        *paragraphs(6),
-        f"# {name}",
-        "[1] A. Author. A reference. 2020.",
-        "# A Appendix",
-        "More.",
-    ]
+def test_the_body_ends_at_the_references_but_for_an_appendix(tmp_path: Path, name: str) -> None:
+    entries = ["[1] A. Author. A reference. 2020.", "# Acknowledgements", "Thanks."]
+    text = [*paragraphs(6), f"# {name}", *entries, "# A  Proofs", "The proof is simple."]
     paper = paper_of(tmp_path, pdfs.paper(text, columns=2))
-    assert [passage.text for passage in paper.passages] == text[1:7]
+    assert [passage.text for passage in paper.passages] == [*text[1:7], "The proof is simple."]
+    assert paper.passages[-1].heading == "A Proofs"
 
 
 def test_forty_pages_take_seconds_and_every_sentence_knows_its_page(tmp_path: Path) -> None:
