@@ -46,18 +46,22 @@ class ToConclude(Rulings):
 
 def settle(rulings: list[Ruled]) -> tuple[str | None, str | None]:
     """The label that every ruling names, or None and why there is none."""
-    named = {ruled["candidate"] for ruled in rulings}
+    said = {UNCERTAIN if _uncertain(ruled) else ruled["candidate"] for ruled in rulings}
     if not rulings:
         return None, "there is no ruling"
-    if any(ruled["label"] == UNCERTAIN for ruled in rulings):
-        return None, "the judge ruled that neither side convinced"
-    if None in named:
+    if None in said:
         if any(not ruled["label"] for ruled in rulings):
             return None, "the person gave no ruling"
         return None, "the judge's label and answer do not name the same candidate"
-    if len(named) > 1:
+    if len(said) > 1:
         return None, "position bias: the judge ruled otherwise when the sides were swapped"
-    return named.pop(), None
+    if said == {UNCERTAIN}:
+        return None, "the judge ruled that neither side convinced"
+    return said.pop(), None
+
+
+def _uncertain(ruled: Ruled) -> bool:
+    return ruled["label"] == UNCERTAIN
 
 
 async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
@@ -73,8 +77,8 @@ async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
             tell(runtime, state["id"], "noted", {"note": note})
         if state["take"] == 1:
             tell(runtime, state["id"], "settled", {"verdict": None})
-        sure_of_nothing = any(ruled["label"] == UNCERTAIN for ruled in rulings)
-        return _outcome(None, sure_of_nothing, rationale, None, notes)
+        uncertain = bool(rulings) and all(map(_uncertain, rulings))
+        return _outcome(None, uncertain, rationale, None, notes)
     side = side_of(label, state["candidates"])
     won = state["candidates"][side]
     confidences = [ruled["confidence"] for ruled in rulings]

@@ -507,6 +507,22 @@ def test_both_orders_that_differ_are_position_bias_and_unresolved() -> None:
     assert len(done.calls) == 10
 
 
+@pytest.mark.parametrize("sure", ["a", "b", ""])
+def test_a_judge_that_is_uncertain_in_one_order_only_is_biased_and_not_uncertain(sure: str) -> None:
+    def ruled(call: Asked) -> JudgeReply:
+        if sure and first_is(call, sure):
+            return rule("A", TWO[0])
+        return rule("uncertain", "uncertain")
+
+    model = debaters()
+    model.will_say_now(ruled, to=JudgeReply)
+    done = decide(model, judge_orders="both", allow_uncertain=True)
+    said = "position bias" if sure else "neither side convinced"
+    assert said in done.verdict.notes[0]
+    assert (done.verdict.answer, done.verdict.label) == (None, None if sure else "uncertain")
+    assert len(done.calls) == 10
+
+
 @pytest.mark.parametrize("mended", [True, False])
 @pytest.mark.parametrize("unmapped", ["ab", "a", "b"])
 def test_of_both_orders_each_one_that_is_unmapped_is_asked_once_more(

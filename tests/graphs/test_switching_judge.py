@@ -303,7 +303,14 @@ def test_a_repair_shows_the_judge_its_own_ruling() -> None:
         ([ruled("B", TWO[1]), ruled("B", TWO[1], "swapped")], "B", None),
         ([ruled("B", TWO[1]), ruled("A", TWO[0], "swapped")], None, "position bias"),
         ([ruled("B", TWO[1]), ruled("B", "x", "swapped")], None, "do not name the same"),
-        ([ruled("B", TWO[1]), ruled("uncertain", "x", "swapped")], None, "neither side convinced"),
+        ([ruled("B", TWO[1]), ruled("uncertain", "x", "swapped")], None, "position bias"),
+        ([ruled("uncertain", "x"), ruled("B", TWO[1], "swapped")], None, "position bias"),
+        ([ruled("uncertain", "x"), ruled("B", "x", "swapped")], None, "do not name the same"),
+        (
+            [ruled("uncertain", "x"), ruled("uncertain", "y", "swapped")],
+            None,
+            "neither side convinced",
+        ),
     ],
 )
 def test_rulings_settle_a_debate_or_the_verdict_says_why_not(
