@@ -24,6 +24,7 @@ from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.scorer import Claim, Scores, claim_scorer
+from dialectree.nodes.sides import is_asked
 from dialectree.nodes.weighing import NEUTRAL, ToWeigh, Weighing, weighing, weighing_alone
 from dialectree.state import Debate, Question, Ruling
 
@@ -64,9 +65,12 @@ class Claimed(Opened):
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
-    """InputError where the claim is a question."""
-    if str(given.get("question", "")).rstrip().endswith(("?", "？")):
+    """InputError where the claim is a question, or says nothing."""
+    claim = str(given.get("question", ""))
+    if is_asked(claim):
         raise InputError("this is a question; a claim states something that can be true or false")
+    if claim.strip() and not any(map(str.isalnum, claim)):
+        raise InputError("this claim has no word in it")
 
 
 def planted(name: str, claim: str, blend: float, runtime: Runtime[Context]) -> Opened:

@@ -6,6 +6,7 @@ All of it is drawn from the seed, so that neither a name nor a place is favoured
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Literal
 
 from dialectree import chance
@@ -23,6 +24,27 @@ def is_polar(question: str) -> bool:
     """True for a yes-or-no question: it begins with an auxiliary verb and holds no "or"."""
     words = re.findall(r"\w+(?:'\w+)*", question.lower().replace("’", "'"))
     return bool(words) and _AUXILIARIES.fullmatch(words[0]) is not None and "or" not in words
+
+
+def is_asked(text: str) -> bool:
+    """True for what ends in a question mark of any script, whatever closes or stresses it."""
+    left = len(text)
+    while left and _closes(text[left - 1]):
+        left -= 1
+    if not left:
+        return False
+    last = unicodedata.name(text[left - 1], "")
+    if last == "SEMICOLON" and left > 1:  # after a Greek letter it is the question mark
+        return "GREEK" in unicodedata.name(text[left - 2], "")
+    return "QUESTION" in last or last == "INTERROBANG"
+
+
+def _closes(sign: str) -> bool:
+    """Blanks, quotes, brackets, exclamation marks, emphasis, and what cannot be seen."""
+    if unicodedata.category(sign) in ("Ps", "Pe", "Pi", "Pf", "Zs", "Zl", "Zp", "Cc", "Cf", "Mn"):
+        return True
+    name = unicodedata.name(sign, "")
+    return sign in "\"'`´*_" or ("EXCLAMATION" in name and "QUESTION" not in name)
 
 
 def opener(seed: int, node: str, take: int) -> Debater:

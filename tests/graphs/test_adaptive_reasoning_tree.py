@@ -711,8 +711,11 @@ def start_of(claim: str, folder: Path, name: str = "art") -> RunRecord:
     return asyncio.run(start(method(name), claim, context, folder).conduct())
 
 
-@pytest.mark.parametrize("claim", ["", "  ", "Is it so?", "Is it so? \n", "是吗？"])
-@pytest.mark.parametrize("name", ["art", "argllm"])
+@pytest.mark.parametrize(
+    "claim",
+    ["", "  ", "Is it so?", "Is it so? \n", "是吗？", "Is it so?!”", "هل هو كذلك؟", "...", "(-)"],
+)
+@pytest.mark.parametrize("name", ["art", "argllm", "direct", "cot"])
 def test_a_question_and_nothing_at_all_are_no_claims(claim: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError):
         start_of(claim, tmp_path, name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dialectree.nodes.sides import Debater, concise_is_a, is_polar, opener, side
+from dialectree.nodes.sides import Debater, concise_is_a, is_asked, is_polar, opener, side
 
 SEEDS = range(2000)
 
@@ -43,6 +43,44 @@ def test_a_question_that_begins_with_an_auxiliary_is_polar(question: str) -> Non
 )
 def test_every_other_question_is_open(question: str) -> None:
     assert not is_polar(question)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("?", "Is it blue?", "Is it blue?!", 'Is it blue?"', "Is it blue?)", "“Is it blue?” "),
+        *(
+            "(Is it blue?!)”\n",
+            "Is it blue⁇",
+            "Is it blue⁉",
+            "Is it blue‽",
+            "Is it blue?！",
+            "**So?**",
+        ),
+        *(
+            "هل السماء زرقاء؟",
+            "是吗？」",
+            "是吗﹖",
+            "Կապո՞ւյտ է՞",
+            "Blue?\u200b",
+            "Is it blue❓\ufe0f",
+        ),
+        *("Είναι μπλε;", "Είναι μπλε\u037e", "?!!?!"),
+    ],
+)
+def test_a_text_that_ends_in_a_question_mark_is_asked(text: str) -> None:
+    assert is_asked(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "!", ";", "Is it blue", "It is blue.", "It is blue!", "It is (blue)", "Blue;"),
+        *("She asked: why? And so on.", "The book is called “Who am I?”.", "x ? y : z", "नीला है।"),
+    ],
+)
+def test_a_text_that_ends_otherwise_is_not_asked(text: str) -> None:
+    assert not is_asked(text)
 
 
 @pytest.mark.parametrize("question", ["Is it so?", "What is it?"])
