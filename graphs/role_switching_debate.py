@@ -65,19 +65,24 @@ class RoleSwitchingDebate(shared.Debate, five_phases.Pair, Debated):
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
-    """InputError where there is no question or no choice, or where the gold answer is missing."""
+    """InputError where there is no question or no choice, or no such gold answer as needed."""
     if not str(given.get("question") or "").strip():
         raise InputError("the question is empty")
     options = checked(given.get("options") or [])
     if context.candidates == "knockout" and not options:
         raise InputError("--candidates knockout: there are no options")
-    if context.candidates in ("oracle", "balanced"):
-        gold = letter(str(given.get("gold") or ""))
-        if not gold:
-            why = "it is for evaluations, where the gold answer is known (--gold LABEL)"
-            raise InputError(f"--candidates {context.candidates}: {why}")
-        if not options or gold not in letters(len(options)):
-            raise InputError(f"--gold {gold}: there is no such option")
+    gold = require_gold(given)
+    if context.candidates in ("oracle", "balanced") and not gold:
+        why = "it is for evaluations, where the gold answer is known (--gold LABEL)"
+        raise InputError(f"--candidates {context.candidates}: {why}")
+
+
+def require_gold(given: Mapping[str, Any]) -> str:
+    """The letter of the right option, or nothing; InputError where it is no option's letter."""
+    gold, options = letter(str(given.get("gold") or "")), given.get("options") or []
+    if gold and (not options or gold not in letters(len(options))):
+        raise InputError(f"--gold {gold}: there is no such option")
+    return gold
 
 
 class Opened(TypedDict):

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.events import tell
-from dialectree.graphs.role_switching_debate import Question
+from dialectree.graphs.role_switching_debate import Question, require_gold
 from dialectree.nodes.candidates import Candidate, checked, labelled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.direct_answerer import Sampled, ToSample, direct_answerer
@@ -48,8 +48,9 @@ class Begun(Opened):
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
-    """InputError where the options are none to choose between."""
+    """InputError where the options are none to choose between, or the gold answer is none."""
     checked(given.get("options") or [])
+    require_gold(given)
 
 
 async def opening(state: Question, runtime: Runtime[Context]) -> Begun:

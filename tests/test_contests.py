@@ -473,6 +473,13 @@ def test_nothing_but_a_change_changes_a_real_run(breadth: int, depth: int, url: 
 # The new run
 
 
+def test_minus_nothing_is_nothing() -> None:
+    record = contest(run_of(two()), Set("0.0", -0.0))
+    assert record.contest is not None
+    assert record.contest.changes == ["strength of 0.0 set to 0.0 (before: 0.5)"]
+    assert str(record.tree.nodes["0.0"].tau) == "0.0"
+
+
 def test_the_new_run_names_the_old_one_and_leaves_it_as_it_was() -> None:
     folder = run_of(two())
     before = contents(folder)

@@ -281,8 +281,10 @@ def _one_tree(nodes: Nodes, name: str, flag: str) -> Node:
 
 def _set(nodes: Nodes, name: str, tau: float | None) -> Changed:
     node = _one_tree(nodes, name, f"--set {name}={tau}")
-    if tau is not None and not 0 <= tau <= 1:
-        raise InputError(f"--set {name}={tau}: a strength lies in 0 to 1")
+    if tau is not None:
+        if not 0 <= tau <= 1:
+            raise InputError(f"--set {name}={tau}: a strength lies in 0 to 1")
+        tau += 0.0  # -0 is 0
     change = f"strength of {name} set to {_exact(tau)} (before: {_exact(node.tau)})"
     return Changed(name, change, [(name, "scored", {"tau": tau})], {})
 

@@ -81,6 +81,15 @@ DECIDE = {
         [*options("a", "b"), "--candidates", "oracle", "--gold", "C"],
         "--gold C: there is no such option",
     ),
+    "gold that is none, and not needed": (
+        [*options("a", "b"), "--gold", "Z"],
+        "--gold Z: there is no such option",
+    ),
+    "gold that no sample can give": (
+        [*options("a", "b"), "--gold", "Z", "--method", "self_consistency"],
+        "--gold Z: there is no such option",
+    ),
+    "gold of an open question": (["--gold", "A"], "--gold A: there is no such option"),
     "gold without options": (["--candidates", "balanced", "--gold", "A"], "no such option"),
     "a gate below 0": (["--gate", "-1"], "--gate"),
     "no samples": (["--method", "self_consistency", "--samples", "0"], "--samples"),

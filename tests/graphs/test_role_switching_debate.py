@@ -635,6 +635,20 @@ def test_an_evaluation_is_refused_without_a_gold_answer(
         decide(debaters(), options, gold=gold, candidates=candidates)
 
 
+@pytest.mark.parametrize("gold", ["C", "plant materials", "?"])
+@pytest.mark.parametrize("options", [(), TWO])
+@pytest.mark.parametrize("candidates", ["proposed", "knockout", *EVALUATIONS])
+def test_a_gold_answer_is_an_options_letter_even_where_nobody_needs_it(
+    candidates: str, options: tuple[str, ...], gold: str
+) -> None:
+    if candidates == "knockout" and not options:
+        return
+    for method in ("rsd", "self_consistency"):
+        way = METHODS[method].graph()
+        with pytest.raises(InputError, match="there is no such option"):
+            decide(debaters(), options, gold=gold, candidates=candidates, graph=way)
+
+
 @pytest.mark.parametrize("question", ["", "  \n"])
 def test_a_question_is_needed(question: str) -> None:
     with pytest.raises(InputError, match="the question is empty"):
