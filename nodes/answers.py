@@ -19,6 +19,12 @@ _UNIFIED = str.maketrans(
     | dict.fromkeys("‐‑‒–—―−﹘", "-")
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
 )
+_HIGH, _LOW = "²³¹⁰-ⁿ", "₀-₎ₐ-ₜ"
+# Where a small figure would become part of what stands beside it: 10², log₂8, 2½.
+_SMALL = re.compile(
+    rf"(?P<high>(?<![{_HIGH}])(?<=[\w)\]])(?=[{_HIGH}]))|(?P<low>(?<=\d)(?=[{_LOW}]))"
+    rf"|(?P<apart>(?<=[{_HIGH}{_LOW}])(?=\d)|(?<=\d)(?=[¼-¾⅐-⅟]))"
+)
 # A sign or a decimal point belongs to what it touches: "-5", ".5" and "A-" keep theirs.
 _HEAD = re.compile(
     r"""(?:[\s,;:!?¡¿"'()\[\]{}*_|]|\.(?!\d)|-(?![^\s-])|(?:an?|the)\s+(?=["'(\[]*\w))*+"""
@@ -67,8 +73,11 @@ def folded(text: str) -> str:
 
 
 def normal(text: str) -> str:
-    """For comparing: one case, one kind of quote, dash and blank; no article or sign around it."""
-    plain = folded(text)
+    """For comparing: one case, one kind of quote, dash and blank; no article or sign around it.
+
+    10² is 10^2 and not 102.
+    """
+    plain = folded(_parted(text))
     return " ".join(plain[_inside(plain)].split())
 
 
@@ -106,7 +115,10 @@ def named(answer: str, candidates: Mapping[str, str]) -> str | None:
     It names it by being its text, its letter, or both ("B) plants"); by these readings only if
     they agree. Otherwise by holding its text, and nothing that could mean another one.
     """
-    plain, texts = _unified(answer), {label: normal(text) for label, text in candidates.items()}
+    plain, texts = (
+        _unified(_parted(answer)),
+        {label: normal(text) for label, text in candidates.items()},
+    )
     if _indistinct([*texts.values()]):
         bare = answer.strip().strip("()[].:").upper()
         found = {label for label, text in candidates.items() if answer.strip() == text.strip()}
@@ -195,6 +207,12 @@ def _tells(word: str) -> bool:
     """False for a word that stands in texts about anything: "a", "no", "yes", "true"."""
     single = len(word) == 1 and "a" <= word <= "z"
     return not (single or word in _POLAR or _DENIAL.fullmatch(word))
+
+
+def _parted(text: str) -> str:
+    """``text`` with small figures told from large ones, which folding makes alike."""
+    signs = {"high": "^", "low": "_", "apart": " "}
+    return _SMALL.sub(lambda found: signs[found.lastgroup or ""], text)
 
 
 def _unified(text: str) -> str:

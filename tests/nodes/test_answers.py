@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from dialectree.nodes.answers import folded, letter, letters, named, normal, ruling, same
+from dialectree.nodes.candidates import checked
 
 TWO = {"A": "animals", "B": "plant materials"}
 INSIDE = {"A": "light", "B": "a light bulb"}
@@ -43,6 +44,13 @@ some = hypothesis_settings(max_examples=200, deadline=None, database=None)
         ("5%", "5%"),
         ("C++", "c++"),
         ("A-", "a-"),
+        ("10²", "10^2"),
+        ("5⁻¹²", "5^-12"),
+        ("H₂O", "h2o"),
+        ("¹⁴C", "14c"),
+        ("10₂", "10_2"),
+        ("log₂8", "log2 8"),
+        ("2½ cups", "2 1⁄2 cups"),
         ("the", "the"),
         ("a", "a"),
         ("", ""),
@@ -58,6 +66,28 @@ def test_empty_answers_are_like_none() -> None:
     assert not same("plants", "animals")
     assert not same("", "")
     assert not same("?", "!")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        *(("10²", "102"), ("x²", "x2"), ("10₂", "102"), ("10²", "10₂"), ("10²³", "10²3")),
+        *(("2⁻³", "2-3"), ("2ⁿ", "2n"), ("log₂8", "log28"), ("log₂8", "log₂₈"), ("2½", "21⁄2")),
+    ],
+)
+def test_a_small_figure_is_no_part_of_the_number_beside_it(one: str, other: str) -> None:
+    assert not same(one, other)
+    assert checked([one, other]) == [one, other]
+    candidates = {"A": one, "B": other}
+    for label, text in candidates.items():
+        assert named(text, candidates) == label
+        assert named(f"The answer is {text}.", candidates) in (label, None)
+
+
+def test_small_figures_may_be_written_in_two_ways() -> None:
+    assert same("10²", "10^2")
+    assert same("H₂O", "H2O")
+    assert named("10^2", {"A": "102", "B": "10²"}) == "B"
 
 
 @seed(1)
@@ -370,7 +400,8 @@ def test_no_text_is_too_odd(label: str, answer: str, one: str, two: str) -> None
 
 
 @pytest.mark.parametrize(
-    "sign", ["a ", "the ", " -", "(", "*", "not ", "light ", "A) ", "''", "水", "\n"]
+    "sign",
+    ["a ", "the ", " -", "(", "*", "not ", "light ", "A) ", "''", "水", "\n", "²", "2₂ "],
 )
 def test_long_texts_are_read_fast(sign: str) -> None:
     text = sign * (8_000 // len(sign))
