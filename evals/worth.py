@@ -6,9 +6,11 @@ the same model for as many tokens.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dialectree.evals.items import Task
 from dialectree.evals.paired import McNemar, mcnemar
 from dialectree.evals.proportions import Proportion, wilson
 from dialectree.evals.reporting import measures
@@ -25,9 +27,16 @@ from dialectree.evals.reporting.measures import (
 )
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result, Row
+from dialectree.graphs import best_of_n, self_consistency
 
 SAME_BUDGET = (0.8, 1.25)
 """Tokens of a question against the debate's, from which on two budgets are called the same."""
+
+
+SAMPLES = {"self_consistency": self_consistency.SAMPLES, "best_of_n": best_of_n.SAMPLES}
+"""Samples of a question, where a row does not say how many."""
+SAMPLING: dict[Task, str] = {"decide": "self_consistency", "answer": "best_of_n"}
+"""What spends the tokens of a debate on samples instead, by task."""
 
 
 class Turned(NamedTuple):
@@ -61,6 +70,18 @@ class Sampled(NamedTuple):
         """Whether the two spend about as many tokens."""
         low, high = SAME_BUDGET
         return self.ratio is not None and low <= self.ratio <= high
+
+
+class Wanted(NamedTuple):
+    """What is missing beside a debate: as many tokens spent on samples."""
+
+    debate: Row
+    method: str
+    """What would spend them."""
+    nearest: Sampled | None
+    """The row whose tokens come closest; None where there is no row of samples."""
+    samples: int | None
+    """How many would about match, by what they cost in that row; None where that is not known."""
 
 
 class Placed(NamedTuple):
@@ -145,6 +166,31 @@ def sampled(study: Study) -> list[Sampled]:
                     )
                 )
     return found
+
+
+def wanted(study: Study, beside: Sequence[Sampled]) -> list[Wanted]:
+    """Every debate that no row of samples comes close to in tokens, of the tasks that have some."""
+    found: list[Wanted] = []
+    for debate in study.rows:
+        if debate.method in BASELINES or handed(debate) or not study.of(debate.name):
+            continue
+        own = [one for one in beside if one.debate == debate]
+        if study.task not in SAMPLING or any(one.fair for one in own):
+            continue
+        known = [(abs(math.log(one.ratio)), place) for place, one in enumerate(own) if one.ratio]
+        nearest = own[min(known)[1]] if known else None
+        found.append(Wanted(debate, SAMPLING[study.task], nearest, nearest and _matching(nearest)))
+    return found
+
+
+def samples(row: Row) -> int:
+    """How many answers a row of samples asks for."""
+    given = row.settings.get("samples")
+    return given if isinstance(given, int) else SAMPLES[row.method]
+
+
+def _matching(one: Sampled) -> int | None:
+    return max(1, round(samples(one.row) / one.ratio)) if one.ratio else None
 
 
 def _ratio(study: Study, row: Row, debate: Row, items: Sequence[str]) -> float | None:

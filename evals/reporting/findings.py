@@ -13,12 +13,14 @@ from dialectree.evals.reporting.analysis import Analysis, Compared, noticed
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tabled import probability
 from dialectree.evals.results import Row
-from dialectree.evals.worth import Placed, Sampled, Turned
+from dialectree.evals.worth import Placed, Sampled, Turned, Wanted, samples, wanted
 from dialectree.report.words import count, listed
 
 ALPHA = 0.05
 ENOUGH = 5
 """From so many answers on, all of one kind is worth a warning."""
+MOST_SAMPLES = 100
+"""What ``--samples`` takes."""
 FEW = 0.9
 """Below this share of answers a row is said to decline."""
 
@@ -45,7 +47,8 @@ def findings(analysis: Analysis) -> list[str]:
     found += [sentence for one in analysis.sampled if (sentence := _sampled(one))]
     found += [sentence for one in analysis.placed if (sentence := _placed(one))]
     found += _summaries(analysis)
-    return found or [_alone(analysis)]
+    missing = [_wanted(one) for one in wanted(analysis.study, analysis.sampled)]
+    return [*(found or [_alone(analysis)]), *missing]
 
 
 def _alone(analysis: Analysis) -> str:
@@ -116,13 +119,15 @@ def _smallest(paired: McNemar, least: float | None) -> str:
 
 
 def _handed(study: Study) -> Iterator[str]:
-    for row in study.rows:
-        if measures.handed(row):
-            yield (
-                f"{row.name} does not tell whether debating helped: it chooses between the right "
-                "answer and one wrong option, where a vote before it and other rows choose among "
-                "all. It is compared with rows of the same candidates only."
-            )
+    names = [row.name for row in study.rows if measures.handed(row)]
+    if names:
+        one = len(names) == 1
+        yield (
+            f"{listed(names)} {'does' if one else 'do'} not tell whether debating helped: "
+            f"{'it chooses' if one else 'they choose'} between the right answer and one wrong "
+            "option, where a vote before and other rows choose among all. Rows are compared with "
+            "others of the same candidates only."
+        )
 
 
 def _turned(one: Turned) -> str:
@@ -160,6 +165,22 @@ def _sampled(one: Sampled) -> str | None:
         f"is {place} {one.row.name}, which asks the same model more often instead "
         f"(n = {one.right.n}; the tables say whether that can be told from chance)."
     )
+
+
+def _wanted(one: Wanted) -> str:
+    beside, debate = one.nearest, one.debate.name
+    if beside is None or beside.ratio is None:
+        return (
+            f"No row shows what as many tokens as those of {debate} reach without a debate: add "
+            f"{one.method} with its model and --samples."
+        )
+    said = (
+        f"No row spends about as many tokens as {debate} on samples: {beside.row.name} spends "
+        f"{beside.ratio:.2f} of them on {count(samples(beside.row), 'sample')}"
+    )
+    if one.samples is None or one.samples > MOST_SAMPLES:
+        return f"{said}, and the {MOST_SAMPLES} that can be asked for are too few."
+    return f"{said}; --samples {one.samples} would about match."
 
 
 def _placed(one: Placed) -> str | None:

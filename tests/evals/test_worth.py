@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from dialectree.evals import worth
+from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.findings import findings
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.results import Result, Score, Sides, Vote
 from dialectree.records import Usage, Verdict
@@ -97,3 +99,34 @@ def test_the_front_is_of_those_that_nothing_cheaper_equals(tmp_path: Path) -> No
     cheap, dear = worth.spent(found)
     assert (cheap.row.name, cheap.beaten_by, cheap.baseline) == ("self_consistency", None, True)
     assert (dear.row.name, dear.beaten_by, dear.baseline) == ("rsd", "self_consistency", False)
+
+
+def said(found: Study) -> str:
+    return " ".join(text for text in findings(analysed(found)) if "No row" in text)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "end"),
+    [
+        (30, "0.30 of them on 9 samples; --samples 30 would about match."),
+        (5, "0.05 of them on 9 samples, and the 100 that can be asked for are too few."),
+        (300, "3.00 of them on 9 samples; --samples 3 would about match."),
+        (90, ""),
+    ],
+)
+def test_the_samples_that_would_match_a_debate_are_named(
+    tmp_path: Path, tokens: int, end: str
+) -> None:
+    found = kept(
+        tmp_path,
+        *(result(n, n < 6) for n in range(1, 11)),
+        *(result(n, n < 6, "self_consistency", tokens=tokens) for n in range(1, 11)),
+    )
+    before = "No row spends about as many tokens as rsd on samples: self_consistency spends "
+    assert said(found) == (before + end if end else "")
+
+
+def test_without_a_row_of_samples_it_is_said_what_to_add(tmp_path: Path) -> None:
+    asked, rows = sample.items("decide", 2), [DEBATE]
+    found = study([sample.write(tmp_path, "decide", rows, asked, [result(1, True)])])
+    assert said(found).endswith("add self_consistency with its model and --samples.")
