@@ -104,7 +104,7 @@ def test_rows_that_never_differ_are_told_what_would_be_noticed_and_which_way(
     results = [r.model_copy(update={"vote": vote}) for r in results]
     results += [judged("single_shot", k, right > 0) for k in range(1, 301)]
     found = kept(tmp_path, results, 300)
-    compared, turned = findings(analysed(found))
+    compared, turned, _ = findings(analysed(found))
     for said in (compared, turned):
         assert said.endswith(f"300 questions would probably show is 2.6 points {way}.")
     assert cells(table(found, "mcnemar"))[-1] == points
