@@ -1,17 +1,18 @@
 """Which candidate a text names: never by a guess, so that a won debate is not lost in the mapping.
 
-What can be read in two ways names nobody, and the judge is asked once more. The words of denial
-are English: in another language only a text that is the candidate itself is safe from them.
+What can be read in two ways names nobody, and the judge is asked once more. The words that may
+stand around a candidate are English: in another language only the candidate itself names it.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
+
+from dialectree.nodes.framing import ARTICLES, EMPTY, framed
 
 _UNIFIED = str.maketrans(
     dict.fromkeys("‘’‚‛′‵‹›`´ʼ", "'")
@@ -27,7 +28,7 @@ _SMALL = re.compile(
 )
 # A sign or a decimal point belongs to what it touches: "-5", ".5" and "A-" keep theirs.
 _HEAD = re.compile(
-    r"""(?:[\s,;:!?¡¿"'()\[\]{}*_|]|\.(?!\d)|-(?![^\s-])|(?:an?|the)\s+(?=["'(\[]*\w))*+"""
+    r"""(?:[\s,;:!?¡¿"'()\[\]{}*_|]|\.(?!\d)|-(?![^\s-]|\s+\.?\d)|(?:an?|the)\s+(?=["'(\[]*\w))*+"""
 )
 _TAIL = re.compile(r"""(?:[\s.,;:!?¡¿"'()\[\]{}*_|]|-(?![^\s-]))*+""")  # of the text reversed
 _NOUN = r"(?i:option|answer|choice|candidate|label|letter)"
@@ -39,24 +40,10 @@ _MARK = re.compile(
     rf"""\s*(?:{_NOUN}\b\s*(?:(?i:is)\b\s*)?[:=]?\s*)?[("'\[{{*]*([A-Za-z])"""
     r"""(?:\s*["'*]*[)\]}.:]+["'*]*|\s+-\s|[^\S\n]*\n)"""
 )
-# A label in running text. "a" before a word is an article, unless the word is a verb.
-_BOUND = re.compile(
-    r"""\b(?:option|choice|candidate|label|letter)s?\s+["'(\[]*([a-z])(?!\w)"""
-    r"""|["'(\[{*]([a-z])["')\]}*]"""
-)
-_LOOSE = re.compile(
-    r"(?<![\w'.])(?<!debater )(?<!side )(?!i\b|a\s+(?!(?:is|was|has|wins|and|or)\b)\w)"
-    r"([a-z])(?!\w|\.\w)"
-)
-_DENIAL = re.compile(
-    r"\b(?:not|no|non|never|neither|nor|none|cannot|cant|wont|dont|doesnt|didnt|isnt|arent|wasnt"
-    r"|rather|instead|than|unlike|except|excluding|without|but|however|although|though|whereas"
-    r"|opposite|other|against|versus|vs|reject(?:s|ed)?|refute[sd]?|den(?:y|ies|ied)|los(?:es?|t)"
-    r"|fail(?:s|ed)?|wrong|incorrect(?:ly)?|false|untrue|mistaken|impossible|implausible|unlikely"
-    r"|hardly|less|weaker|worse|uncertain|unsure|unclear|undecided|unresolved)\b|n't\b"
-)
+# More may belong to it: "Paris," before "Texas", ", animals" after "plants", 5' and 5" of a length.
+_BEGUN, _CUT = re.compile(r"\.\.|[,;:]"), re.compile(r"\.\.|[,;:(\[{]|\s-")
+_PRIMED = re.compile(r"""(?:[^'"]|(?<=\w)'(?=\w))*+(?:(?<=\d)|(?<=\d\s))['"]""")
 _WORD = re.compile(r"[^\W_]+")
-_POLAR = {"yes", "true", "right", "correct", "both", "all"}
 
 
 class _Word(NamedTuple):
@@ -119,21 +106,23 @@ def named(answer: str, candidates: Mapping[str, str]) -> str | None:
         _unified(_parted(answer)),
         {label: normal(text) for label, text in candidates.items()},
     )
-    if _indistinct([*texts.values()]):
-        bare = answer.strip().strip("()[].:").upper()
-        found = {label for label, text in candidates.items() if answer.strip() == text.strip()}
-        found |= {bare} & candidates.keys()
-        return found.pop() if len(found) == 1 else None
+    if _indistinct([*texts.values()]) or _unfinished(plain):
+        return _sign_for_sign(answer, candidates)
     mark = _MARK.match(plain)
     readings = _equal(plain, texts) | _lettered(plain, candidates)
     if mark and (meant := _equal(plain[mark.end() :], texts)):
         readings |= meant | {mark[1].upper()}
     if not readings:
-        body = " ".join(folded(plain).split())
+        body = _plain(answer)
         readings = {label for label in texts if _holds(body, label, texts)}
         if mark:
             readings &= {mark[1].upper()}
     return readings.pop() if len(readings) == 1 and readings <= candidates.keys() else None
+
+
+def _plain(text: str) -> str:
+    """One case and single blanks, with every sign in its place."""
+    return " ".join(folded(_parted(text)).split())
 
 
 def _indistinct(texts: Sequence[str]) -> bool:
@@ -142,6 +131,23 @@ def _indistinct(texts: Sequence[str]) -> bool:
     Then a candidate is named by its very text, sign for sign, or by its letter alone.
     """
     return any(not _WORD.search(text) or text in ("an", "the") for text in texts)
+
+
+def _unfinished(text: str) -> bool:
+    """Whether it begins or ends as if there were more of it, or has a sign of feet or inches."""
+    words = [word.span() for word in _WORD.finditer(text)]
+    if not words:
+        return False
+    before, after = text[: words[0][0]], text[words[-1][1] :]
+    return bool(_BEGUN.search(before) or _CUT.search(after) or _PRIMED.match(text))
+
+
+def _sign_for_sign(answer: str, candidates: Mapping[str, str]) -> str | None:
+    """The candidate that ``answer`` repeats with every sign, or whose letter it is."""
+    said = _plain(answer)
+    found = {label for label, text in candidates.items() if _plain(text) == said}
+    found |= {answer.strip().strip("()[].:,;").upper()} & candidates.keys()
+    return found.pop() if len(found) == 1 else None
 
 
 def _equal(answer: str, texts: Mapping[str, str]) -> set[str]:
@@ -158,16 +164,19 @@ def _lettered(answer: str, candidates: Mapping[str, str]) -> set[str]:
 
 
 def _holds(body: str, label: str, texts: Mapping[str, str]) -> bool:
-    """Whether ``body`` holds the text of ``label``, and neither denies it nor tells of another.
+    """Whether ``body`` is the text of ``label`` in words that say nothing of any candidate.
 
-    To be named, a text must stand there sign for sign; to be in the way, its words are enough.
+    To be named, a text must stand there sign for sign; to be in the way, a word is enough.
     """
     spans = _spans(texts[label], body)
-    rest = _without(spans, body)
-    if not spans or _DENIAL.search(rest) or _other_labels(rest, label, texts):
+    if len(spans) != 1:
+        return False
+    start, end = spans[0]
+    before, after = body[:start], body[end:]
+    if not framed(before, after, label):
         return False
     others = [text for other, text in texts.items() if other != label]
-    return not any(_in_the_way(other, texts[label], body, spans) for other in others)
+    return not any(_in_the_way(other, before, texts[label], after) for other in others)
 
 
 def _spans(own: str, body: str) -> list[tuple[int, int]]:
@@ -180,33 +189,22 @@ def _spans(own: str, body: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in spans if body[start:end] == own]
 
 
-def _in_the_way(other: str, own: str, body: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether ``body`` may tell of ``other``, and not only within ``own`` at ``spans``."""
-    sought = set(_WORD.findall(other))
-    if not sought:
-        return True  # signs only: nobody can say that they are not there
-    if sought <= set(_WORD.findall(body)) and not sought <= set(_WORD.findall(own)):
+def _in_the_way(other: str, before: str, own: str, after: str) -> bool:
+    """Whether what stands around ``own``, or all of it together, may tell of ``other``."""
+    around = set(_WORD.findall(f"{before} {after}".replace("'s", " is")))
+    missing = set(_WORD.findall(other)) - set(_WORD.findall(own))
+    if (missing - ARTICLES) & around or (missing and missing <= around):
         return True
-    seek, words = [word.text for word in _pieces(other)], _pieces(body)
-    starts = [start for start, _ in spans]
-    for at in _places(seek, [word.text for word in words]):
-        before = bisect_right(starts, words[at].start) - 1
-        if before < 0 or spans[before][1] < words[at + len(seek) - 1].end:
-            return True
-    return False
-
-
-def _other_labels(rest: str, label: str, texts: Mapping[str, str]) -> set[str]:
-    """Labels in ``rest`` besides ``label``; a loose letter counts only if it is a candidate's."""
-    bound = {(a or b).upper() for a, b in _BOUND.findall(rest)}
-    loose = {found.upper() for found in _LOOSE.findall(rest)} & texts.keys()
-    return (bound | loose) - {label}
+    words = [word.text for word in _pieces(f"{before} {own} {after}")]
+    inside = [word.text for word in _pieces(own)]
+    seek = [word.text for word in _pieces(other)]
+    return len(_places(seek, words)) > len(_places(seek, inside))
 
 
 def _tells(word: str) -> bool:
-    """False for a word that stands in texts about anything: "a", "no", "yes", "true"."""
+    """False for a word that stands in texts about anything: "a", "no", "it", "answer"."""
     single = len(word) == 1 and "a" <= word <= "z"
-    return not (single or word in _POLAR or _DENIAL.fullmatch(word))
+    return not (single or word in EMPTY)
 
 
 def _parted(text: str) -> str:
@@ -253,12 +251,3 @@ def _places(piece: Sequence[str], words: Sequence[str]) -> list[int]:
             length = border[length - 1]
         border[at] = length + (joined[at] == joined[length])
     return [at - 2 * len(piece) for at, length in enumerate(border) if length == len(piece)]
-
-
-def _without(spans: Sequence[tuple[int, int]], text: str) -> str:
-    """``text`` with "_" for what stands at ``spans``."""
-    kept, at = [], 0
-    for start, end in spans:
-        kept.append(text[at:start])
-        at = max(at, end)
-    return "_".join([*kept, text[at:]])

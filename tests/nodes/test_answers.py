@@ -147,9 +147,17 @@ def test_labels_are_the_letters_in_order() -> None:
         ),
         *("**B)** plant materials", "Option B: plant materials", "B\nplant materials"),
         *("The answer is plant materials.", "PLANT MATERIALS, of course", "B, plant materials"),
-        *("It eats plant materials, as A Field Guide says.", "plant materials (option B)"),
-        *("Debater A's answer: plant materials", "plant materials, i.e. leaves"),
-        *("plant materials, and again: plant materials", "B) It is plant materials."),
+        *(
+            "plant materials (option B)",
+            "plant materials, option B.",
+            "Option B is plant materials",
+        ),
+        *("Debater A's answer: plant materials", "B) It is plant materials."),
+        *("So the best answer is plant materials.", "My final answer: “plant materials”!"),
+        *("Therefore, I choose plant materials", "I go with option B: plant materials."),
+        *("I think that it's the plant materials", "plant materials is the correct answer"),
+        *("Plant materials, I think.", "So, plant materials it is.", "So it is plant materials"),
+        *("B, the right choice is: **plant materials**", "option B is right: plant materials"),
     ],
 )
 def test_a_text_names_its_candidate(answer: str) -> None:
@@ -171,6 +179,19 @@ def test_a_text_names_its_candidate(answer: str) -> None:
         *("rather than plant materials", "false: plant materials", "Unlike plant materials"),
         *("E", "(E)", "implant materials", "plant materialsx", "non-plant materials"),
         *("plant materials and some animals", "plant materials, never animals"),
+        # What is not on the list of words around an answer may make another answer of it.
+        *("It eats plant materials, as A Field Guide says.", "plant materials, i.e. leaves"),
+        *("plant materials, because deer eat them", "plant materials; they grow everywhere"),
+        *("plant materials, and again: plant materials", "so plant materials", "plant materials B"),
+        *(
+            "after plant materials",
+            "plant materials &",
+            "/ plant materials",
+            "plant materials?!?? or",
+        ),
+        *("plant materials,", "plant materials...", "plant materials (", "plant materials -"),
+        *(", plant materials", "...plant materials", "plant materials, etc.", "plant materials +"),
+        *("I choose no plant materials", "I reject: plant materials", "Is it plant materials?"),
     ],
 )
 def test_a_text_that_can_be_read_in_two_ways_names_nobody(answer: str) -> None:
@@ -203,7 +224,7 @@ def test_a_text_that_can_be_read_in_two_ways_names_nobody(answer: str) -> None:
         ("There is no winner", {"A": "yes", "B": "no"}, None),
         ("It is true that it is false", {"A": "true", "B": "false"}, None),
         ("It is not so", {"A": "it is so", "B": "it is not so"}, "B"),
-        ("I say it is not so", {"A": "it is so", "B": "it is not so"}, "B"),
+        ("I say it is not so", {"A": "it is so", "B": "it is not so"}, None),  # of empty words
         ("It is so, not otherwise", {"A": "it is so", "B": "it is not so"}, None),
         ("these are not plants", {"A": "plants", "B": "not plants"}, "B"),
         ("twins", {"A": "Twins", "B": "twins."}, None),
@@ -237,7 +258,8 @@ def test_a_text_that_can_be_read_in_two_ways_names_nobody(answer: str) -> None:
         ("it is vitamin C", {"A": "vitamin C", "B": "iron", "C": "zinc"}, "A"),
         ("C, iron", {"A": "vitamin C", "B": "iron", "C": "zinc"}, None),
         ("STRASSE", {"A": "Straße", "B": "Gasse"}, "A"),
-        ("Es ist die Straße", {"A": "Straße", "B": "Gasse"}, "A"),
+        ("Es ist die Straße", {"A": "Straße", "B": "Gasse"}, None),
+        ("植物です", {"A": "植物", "B": "动物"}, None),
         ("植物", {"A": "植物", "B": "动物"}, "A"),
         ("植物 不是动物", {"A": "植物", "B": "动物"}, None),
         ("it is plus", {"A": "plus", "B": "+"}, None),
@@ -269,6 +291,65 @@ def test_hard_candidates_are_told_apart(
 )
 def test_a_ruling_needs_label_and_text_to_agree(label: str, answer: str, ruled: str | None) -> None:
     assert ruling(label, answer, TWO) == ruled
+
+
+PARAPHRASED = [
+    ("plants", "plants and animals", ["plants as well as animals", "plants & animals", "plants,"]),
+    ("oil", "oil and gas", ["oil & gas", "oil as well as natural gas", "oil / gas", "oil + gas"]),
+    ("heat", "heat and light energy", ["heat and light", "heat, light", "heat & some light"]),
+    ("water", "water vapor", ["water vapour", "water vap", "It is water vapour."]),
+    (
+        "increase in mass",
+        "no increase in mass",
+        ["zero increase in mass", "increase in mass is nil", "the increase in mass is 0"],
+    ),
+    ("5 meters", "5 meters per second", ["5 meters a second", "5 meters / s", "5 meters p"]),
+    ("10", "10 percent", ["10 per cent", "10 %", "10 in 100", "The answer is 10 %"]),
+    (
+        "Virginia",
+        "West Virginia",
+        ["W Virginia", "W. Virginia", "Western Virginia", "Virginia (W)"],
+    ),
+    ("Georgia", "South Georgia", ["Southern Georgia", "S. Georgia", "Georgia of the south"]),
+    ("red", "red or blue", ["red / blue", "red, blue", "red|blue", "either red or else blue"]),
+    ("rises", "rises, then falls", ["rises before falling", "rises...", "rises; it falls later"]),
+    ("sodium", "sodium chloride", ["sodium chlorid", "sodium-chloride", "sodium Cl"]),
+    (
+        "Paris",
+        "Paris, Texas",
+        ["Paris (TX)", "Paris (", "Paris,", "Paris in Texas", "Paris: Texas"],
+    ),
+    ("cats", "cats and dogs", ["cats and dog", "cats and", "cats…", "the cats & the dogs"]),
+    ("Mercury", "Venus", ["the planet next to Mercury", "It is the one after Mercury."]),
+    ("iron", "steel", ["iron with some carbon in it", "hardened iron", "iron, but with carbon"]),
+    ("copper", "bronze", ["copper alloyed with tin", "copper and tin", "tin; copper"]),
+    ("ice", "water", ["melted ice", "ice, once it melted", "what ice melts to", "ice + heat"]),
+    ("1914", "1915", ["the year after 1914", "1914 + 1", "1914/15", "1914-15", "1914 or so"]),
+    ("hot", "very hot", ["so hot", "it is so hot", "hot, hot", "too hot", "hotter, i.e. hot!!"]),
+    ("5", "-5", ["- 5", "− 5", "minus 5", "It is - 5", "(- 5)", "5 below 0"]),
+    ("5", "5 feet", ["5'", "5′", "5 ′", "it's 5'", "The answer is 5 ft.", '5 "']),
+    ("they sleep", "they sleep as it is cold", ["they sleep because of cold", "they sleep, cold"]),
+    ("angle", "right angles", ["a right angle", "the right angle", "angle is right"]),
+    ("raining", "is raining", ["it's raining", "raining it is", "it is raining"]),
+    ("vitamin", "vitamin B complex", ["vitamin B", "B vitamin", "vitamin (B)", "the B, vitamin"]),
+    ("10", "10²", ["10 ²", "it is 10 ^2", "10 2", "10 squared"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "text"),
+    [(own, other, text) for own, other, all in PARAPHRASED for text in all],
+)
+def test_the_other_candidate_in_other_words_is_never_read_as_the_one_it_holds(
+    own: str, other: str, text: str
+) -> None:
+    for candidates in ({"A": own, "B": other}, {"A": other, "B": own}):
+        held = next(label for label in candidates if candidates[label] == own)
+        assert ruling(held, text, candidates) is None
+        assert named(text, candidates) != held
+        assert ruling(held, f"The answer is {text}", candidates) is None
+        assert ruling(held, own, candidates) == held
+        assert ruling(held, f"The answer is: {own}.", candidates) in (held, None)
 
 
 # No English word, no letter alone: what surrounds a candidate in these tests cannot be one.
@@ -308,10 +389,10 @@ def clear(candidates: dict[str, str], label: str) -> bool:
     return alike == [label] and (letter(text) not in candidates or letter(text) == label)
 
 
-DRESSES = ["{}", "  {} ", "{}.", "“{}”", "*{}*", "({})!", "{}\n", "'{}',"]
+DRESSES = ["{}", "  {} ", "{}.", "“{}”", "*{}*", "({})!", "{}\n", "'{}'."]
 AROUND = [
-    *("The answer is {}.", "It is {}", "I choose: “{}”!", "{}, of course", "So, {} it must be."),
-    *("In short: {}; the case for it was sounder.", "This debater proved that it is *{}*"),
+    *("The answer is {}.", "It is {}", "I choose: “{}”!", "{}, of course", "So, {} it is."),
+    *("Thus the best option is {}; I think.", "I believe that it is *{}*"),
 ]
 DENIALS = [
     *("It is not {}", "{} is wrong", "It isn’t {}.", "anything except {}", "{}? Never!"),
@@ -380,12 +461,89 @@ def test_a_text_about_two_or_none_or_against_one_names_nobody(
 @seed(5)
 @many
 @given(st.lists(made_up, min_size=6, max_size=6, unique=True), st.data())
-def test_a_candidate_in_a_sentence_is_found(pieces: list[str], data: st.DataObject) -> None:
+def test_a_candidate_is_found_in_words_that_say_nothing_and_in_no_others(
+    pieces: list[str], data: st.DataObject
+) -> None:
     candidates = {"A": " ".join(pieces[:2]), "B": " ".join(pieces[2:4]), "C": pieces[4]}
     label = data.draw(st.sampled_from("ABC"))
     case = data.draw(st.sampled_from(CASES))
     text = data.draw(st.sampled_from(AROUND)).format(case(candidates[label]))
-    assert named(f"{pieces[5]} {text} {pieces[5]}", candidates) == label
+    assert named(text, candidates) == label
+    assert named(f"{pieces[5]} {text}", candidates) is None
+    assert named(f"{text} {pieces[5]}", candidates) is None
+
+
+ADDED = st.sampled_from(
+    [
+        "some",
+        "and",
+        "or",
+        "with",
+        "also",
+        "no",
+        "only",
+        "after",
+        "more",
+        "&",
+        "/",
+        "+",
+        "%",
+        "W",
+        "2",
+    ]
+)
+MEAN = {"and": ["&", "as well as", "plus", "+", ","], "or": ["/", "or else", "|"], "no": ["zero"]}
+CLEAR = ["grass", "oils", "plant", "red", "meters", "salt", "10", "ice", "West", "mass", "-5", "é"]
+PARTS = [*CLEAR, *CLEAR, "and", "or", "no", "as", "per", "of", "is", "it", "the", "right", "best"]
+options = st.lists(st.sampled_from(PARTS), min_size=1, max_size=4).map(" ".join)
+FRAMES = ["{}", "The answer is {}", "It is {}.", "{} is correct", "{label}) {}", "So, {}, I think"]
+
+
+@st.composite
+def paraphrased(draw: st.DrawFn, text: str) -> str:
+    """``text`` after some of what models do to it: no operation makes it another answer."""
+    for _ in range(draw(st.integers(1, 3))):
+        words = text.split()
+        at = draw(st.integers(0, len(words) - 1)) if words else 0
+        how = draw(st.sampled_from(["drop", "swap", "plural", "cut", "spell", "add", "add"]))
+        if how == "drop" and len(words) > 1:
+            del words[at]
+        elif how == "add":
+            words.insert(draw(st.integers(0, len(words))), draw(ADDED))
+        elif words:
+            word = words[at]
+            other = {
+                "swap": draw(st.sampled_from(MEAN.get(word, [word]))),
+                "plural": word[:-1] if word.endswith("s") else f"{word}s",
+                "cut": word[: draw(st.integers(1, len(word)))],
+                "spell": word.replace("e", "ae").replace("t", "tt"),
+            }
+            words[at] = other.get(how, word)
+            words = words[: at + 1] if how == "cut" else words
+        text = " ".join(words)
+    return text
+
+
+@seed(7)
+@hypothesis_settings(max_examples=1500, deadline=None, database=None)
+@given(options, options, st.data())
+def test_a_text_made_from_one_candidate_never_names_another(
+    own: str, other: str, data: st.DataObject
+) -> None:
+    candidates = {"A": own, "B": other}
+    text = data.draw(paraphrased(other))
+    said = data.draw(st.sampled_from(FRAMES)).format(text, label=data.draw(st.sampled_from("AB")))
+    if normal(own) == normal(other) or normal(text) == normal(own):
+        return  # the text is the candidate's own
+    if letter(text) in candidates:
+        return  # a letter alone
+    assert ruling("A", said, candidates) is None
+    nested = {"A": own, "B": f"{own} {other}", "C": f"{other} {own}"}
+    for label in "BC":
+        more = data.draw(paraphrased(nested[label]))
+        if normal(more) != normal(own) and letter(more) not in nested:
+            assert ruling("A", more, nested) is None
+            assert ruling("A", f"The answer is {more}.", nested) is None
 
 
 @seed(6)
