@@ -272,13 +272,13 @@ def _unfinished(study: Study) -> Iterator[str]:
             f"The rows did not answer the same questions: {numbers} of {len(study.items)}. "
             "Compared in pairs are those of both; the other tables take each row's own."
         )
-    if len(study.items) < (wanted := _wanted(study)):
+    if len(study.items) < (asked_for := _asked_for(study)):
         shards = {part for e in study.evaluations if e.shard for part in e.shard.split(", ")}
         which = f", those of {listed(sorted(shards))}" if shards else ""
-        yield f"Only {len(study.items)} of {count(wanted, 'question')} are here{which}."
+        yield f"Only {len(study.items)} of {count(asked_for, 'question')} are here{which}."
 
 
-def _wanted(study: Study) -> int:
+def _asked_for(study: Study) -> int:
     """How many questions there are, or were to be taken."""
     limits = [one.limit for one in study.evaluations if one.limit is not None]
     whole = study.evaluations[0].data.count
