@@ -14,7 +14,15 @@ from dialectree.retrieval.drafts import Block, Draft
 
 _FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _CITED = re.compile(r"\s?\[[^\[\]]*@[\w:./-]+[^\[\]]*\](?!\()")
-_NOTE = re.compile(r"\[\^[^\]]+\]:?")
+_NOTE = re.compile(r"\[\^[^\]\n]{1,200}\]:?")
+_GOES_ON = r"(?:\n(?![ \t]*\n| {0,3}(?:#{1,6} |```|~~~|>|[-*+] |\[\^))[^\n]+)*"
+_NOTED = re.compile(
+    rf"^ {{0,3}}\[\^[^\]\n]+\]:[^\n]*{_GOES_ON}"
+    rf"(?:(?:\n[ \t]*)+\n(?: {{4}}|\t)[^\n]+{_GOES_ON})*",
+    re.MULTILINE,
+)
+"""What a note says: its paragraph, and paragraphs set in under it."""
+_NOTED_HERE = re.compile(r"\^\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]")
 _ATTRIBUTES = re.compile(r"(?<=\S)\s*\{[#.][^{}]*\}")
 _MATHS = re.compile(
     r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?=\S)([^$\n]{1,300}?)(?<=\S)\$(?![\d$])", re.DOTALL
@@ -72,25 +80,41 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}, text[found.end() :]
     told = told if isinstance(told, dict) else {}
-    parts = {k: " ".join(v.split()) for k, v in told.items() if isinstance(v, str) and v.strip()}
+    parts = {k: _in_line(v) for k, v in told.items() if isinstance(v, str) and v.strip()}
     return parts, text[found.end() :]
 
 
+def _in_line(text: str) -> str:
+    """The words of a text that is one paragraph, whatever its lines begin with."""
+    text, formulas = _with_formulas_held(text)
+    words = mending.words_of(text.splitlines())
+    told = (_inline(token, words) for token in MarkdownIt("commonmark").parseInline(text))
+    return " ".join(_with_formulas(" ".join(told), formulas).split())
+
+
 def _blocks(text: str) -> list[Block]:
+    text, formulas = _with_formulas_held(text)
+    tokens = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").parse(text)
+    words = mending.words_of(text.splitlines())
+    blocks = [Block(_with_formulas(b.text, formulas), b.heading) for b in _said(tokens, words)]
+    return mending.flowing([b for b in blocks if b.text], words)
+
+
+def _with_formulas_held(text: str) -> tuple[str, list[str]]:
+    """Without notes, citations and attributes, each formula held in its place."""
     formulas: list[str] = []
 
     def hold(found: re.Match[str]) -> str:
         formulas.append(latex.readable(f"${found[1] or found[2]}$"))
         return f"{_HELD}{len(formulas) - 1}{_HELD}"
 
-    text = _MATHS.sub(hold, _NOTE.sub("", _ATTRIBUTES.sub("", _CITED.sub("", text))))
-    tokens = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").parse(text)
-    words = mending.words_of(text.splitlines())
-    blocks = [
-        Block(re.sub(f"{_HELD}(\\d+){_HELD}", lambda m: formulas[int(m[1])], b.text), b.heading)
-        for b in _said(tokens, words)
-    ]
-    return mending.flowing([b for b in blocks if b.text], words)
+    text = text.replace(_HELD, "")
+    text = _NOTE.sub("", _NOTED.sub("", _ATTRIBUTES.sub("", _CITED.sub("", text))))
+    return _NOTED_HERE.sub("", _MATHS.sub(hold, text)), formulas
+
+
+def _with_formulas(text: str, formulas: Sequence[str]) -> str:
+    return re.sub(f"{_HELD}(\\d+){_HELD}", lambda held: formulas[int(held[1])], text)
 
 
 def _said(tokens: Sequence[Token], words: mending.Words) -> Iterator[Block]:

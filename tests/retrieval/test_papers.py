@@ -148,6 +148,34 @@ def test_markdown_without_front_matter(tmp_path: Path) -> None:
     assert paper.introduction == "Why so.\n\nMany."
 
 
+NOTED = """---
+title: "Trees **and** *Bushes*: $x_i$ of a_b"
+---
+
+# Summary
+
+They grow[^1] well^[A note in its place.] and old[^b].
+
+[^1]: The first note
+says this.
+
+    It says more, too.
+[^b]: The second note.
+# More
+
+A [^1] stays a word. So it is.
+"""
+
+
+def test_notes_are_left_out_of_markdown_and_its_title_is_plain(tmp_path: Path) -> None:
+    paper = paper_of(tmp_path, NOTED, "paper.md")
+    assert paper.title == "Trees and Bushes: x_i of a_b"
+    assert told(paper) == [
+        ("Summary", "They grow well and old."),
+        ("More", "A stays a word. So it is."),
+    ]
+
+
 LATEX = r"""\documentclass{article}
 \newcommand{\ours}{\textsc{Tree}Net}
 \title{A Study of \ours:\\ Why\thanks{Funded by nobody.}}
