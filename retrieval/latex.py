@@ -11,28 +11,20 @@ from typing import Any
 from pylatexenc import latex2text, latexwalker, macrospec
 
 from dialectree.errors import InputError
-from dialectree.retrieval import decoding, front_matter, headings, mending
+from dialectree.retrieval import (
+    front_matter,
+    headings,
+    latex_definitions,
+    latex_macros,
+    latex_source,
+    mending,
+)
 from dialectree.retrieval.drafts import Block, Draft
 
-_LARGEST = 2_000_000
-"""Characters, with all files that it draws in and all macros written out."""
-_DEEPEST = 5
-"""Files within files, and macros within macros."""
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; no source holds it, for a source's own are taken out."""
 _REFERENCES = f"\n\n{_SECTION}References\n\n"
 _APPENDIX = f"\n\n{_SECTION}Appendix\n\n"
-
-_COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%[^\n]*(\n[ \t]*(?!\s*\n))?")
-_UNREAD = re.compile(
-    r"\\begin\{((?:verbatim|lstlisting|minted|comment|Verbatim)\*?)\}|\\iffalse(?![A-Za-z])"
-)
-_INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{\s*([^{}\n]{1,200}?)\s*\}")
-_MACRO = re.compile(
-    r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand)\*?\s*"
-    r"(?:\{\s*\\([A-Za-z@]+)\s*\}|\\([A-Za-z@]+))\s*(\[\d\](?:\[[^\]]*\])?)?\s*(?=\{)"
-    r"|\\def\s*\\([A-Za-z@]+)\s*((?:#\d)*)\s*(?=\{)"
-)
 
 _DROPPED = (
     *("figure", "figure*", "table", "table*", "wrapfigure", "wraptable", "sidewaystable"),
@@ -53,24 +45,55 @@ _SILENT = {  # macro: its arguments, which say nothing to a reader
     ),
     **dict.fromkeys(("vskip", "maketitle", "tableofcontents", "xspace", "iffalse"), ""),
     **dict.fromkeys(("newcommand", "renewcommand", "setlength", "addtolength"), "{{"),
+    **dict.fromkeys(("nocite", "linespread", "phantom", "hypersetup", "pagenumbering"), "{"),
+    **dict.fromkeys(("fontsize", "captionof", "numberwithin"), "{{"),
+    **dict.fromkeys(("crefrange", "Crefrange"), "*{{"),
+    **dict.fromkeys(("rule", "pdfbookmark"), "[{{"),
+    **dict.fromkeys(("cellcolor", "rowcolor", "captionsetup"), "[{"),
+    "addcontentsline": "{{{",
+    "tag": "*{",
+    "footnotemark": "[",
 }
-_SILENT["footnotemark"] = "["
 _CITING = (
     *("cite", "citep", "citet", "citealt", "citealp", "citeauthor", "citeyear", "citeyearpar"),
     *("parencite", "textcite", "autocite", "footcite", "Citet", "Citep", "citenum", "fullcite"),
+    *("Citealt", "Citealp", "Citeauthor", "Parencite", "Textcite", "Autocite", "supercite"),
 )
 _REFERRING = ("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref", "subref")
 _WORDED = {  # macro: its arguments, the last of which is read
-    **dict.fromkeys(("href", "textcolor", "colorbox", "SI", "foreignlanguage"), "{{"),
-    **dict.fromkeys(("resizebox",), "*{{{"),
-    **dict.fromkeys(("texorpdfstring",), "{{"),
+    **dict.fromkeys(("texttt", "textsf", "textup", "textmd", "mbox"), "{"),
+    **dict.fromkeys(("foreignlanguage", "texorpdfstring", "hypertarget", "hyperlink"), "{{"),
+    **dict.fromkeys(("href", "textcolor", "colorbox", "rotatebox"), "[{{"),
+    **dict.fromkeys(("makebox", "framebox"), "[[{"),
+    "hyperref": "[{",
+    "operatorname": "*{",
+    "parbox": "[[[{{",
+    "raisebox": "{[[{",
+    "resizebox": "*{{{",
+    "scalebox": "{[{",
 }
+_COUNTED = {  # macro: its arguments, all of which are read, one after another
+    **dict.fromkeys(("SI", "qty"), "[{[{"),
+    **dict.fromkeys(("SIrange", "qtyrange"), "[{{[{"),
+}
+_DIVIDED = ("dfrac", "tfrac", "cfrac")
+_FRAMED = {  # environment: its arguments, which say nothing to a reader
+    **dict.fromkeys(("multicols", "spacing"), "{"),
+    **dict.fromkeys(("tcolorbox", "mdframed"), "["),
+    "adjustwidth": "{{",
+    "minipage": "[[[{",
+}
+_STRUCTURE = (
+    *("begin", "end", "item", "par", "paragraph", "subparagraph", "url", "href", "title"),
+    *("abstract", "maketitle", "input", "include", "texttt", "left", "right"),
+)
 _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection")
 
 
 def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     """What a LaTeX source says; it draws in files from ``folder`` and below, never from outside."""
-    text = _written_out(_with_inputs(_stripped(text), folder, set(), 0), name)
+    text = latex_source.whole(text, name=name, folder=folder).replace(_SECTION, "")
+    text = latex_macros.written_out(text, name, _meanings())
     title = _argument(text, "title")
     abstract = _environment(text, "abstract") or _argument(text, "abstract")
     body = re.split(r"\\begin\s*\{document\}", text, maxsplit=1)[-1]
@@ -101,107 +124,12 @@ def _flat(text: str) -> str:
     return re.sub(r"\s+", " ", text).replace(_SECTION, "").strip()
 
 
-def _stripped(text: str) -> str:
-    """Without comments, code and what is switched off."""
-    return _COMMENT.sub(r"\1", _without_code(text.replace(_SECTION, "")))
-
-
-def _without_code(text: str) -> str:
-    """Without what stands between an opening and its end; one that never ends is left alone."""
-    kept: list[str] = []
-    at, endless = 0, set[str]()
-    for found in _UNREAD.finditer(text):
-        closing = f"\\end{{{found[1]}}}" if found[1] else "\\fi"
-        if found.start() < at or closing in endless:
-            continue
-        end = text.find(closing, found.end())
-        if end < 0:
-            endless.add(closing)
-            continue
-        kept.append(text[at : found.start()])
-        at = end + len(closing)
-    return "".join([*kept, text[at:]])
-
-
-def _with_inputs(text: str, folder: Path | None, seen: set[Path], depth: int) -> str:
-    """With the files that it draws in, each once; one from outside the folder stays out."""
-
-    def drawn_in(found: re.Match[str]) -> str:
-        path = _inside(folder, found[1])
-        if path is None or path in seen or depth >= _DEEPEST or len(seen) > 200:
-            return "\n"
-        seen.add(path)
-        try:
-            if path.stat().st_size > _LARGEST // 5:
-                return "\n"
-            inner = decoding.decoded(path.read_bytes(), path.name)
-        except (OSError, InputError):
-            return "\n"
-        return _with_inputs(_stripped(inner), folder, seen, depth + 1)
-
-    return _INPUT.sub(drawn_in, text)
-
-
-def _inside(folder: Path | None, asked: str) -> Path | None:
-    """The .tex file of that name at or below ``folder``, links followed; None for any other."""
-    if folder is None or "\0" in asked:
-        return None
-    try:
-        path = (folder / (asked if asked.endswith(".tex") else f"{asked}.tex")).resolve()
-        inside = path.is_relative_to(folder.resolve()) and path.is_file()
-    except (OSError, RuntimeError):
-        return None
-    return path if inside else None
-
-
-def _written_out(text: str, name: str) -> str:
-    """With macros that take no arguments replaced by what they stand for."""
-    text, macros = _without_definitions(text)
-    if not macros:
-        return text
-    names = "|".join(map(re.escape, sorted(macros, key=len, reverse=True)))
-    called = re.compile(rf"\\({names})(?![A-Za-z@])(?:\{{\}})?")
-    for _ in range(_DEEPEST):
-        size = sum(len(macros[found[1]]) for found in called.finditer(text))
-        if not size:
-            break
-        if len(text) + size > min(_LARGEST, 10 * len(text) + 1_000_000):
-            raise InputError(f"{name}: its macros write out too much text; give its PDF or text")
-        text = called.sub(lambda found: macros[found[1]], text)
-    return text
-
-
-def _without_definitions(text: str) -> tuple[str, dict[str, str]]:
-    """The text without its macros' definitions, and what those without arguments stand for."""
-    macros: dict[str, str] = {}
-    kept: list[str] = []
-    at = 0
-    for found in _MACRO.finditer(text):
-        end = _closing(text, found.end())
-        if found.start() < at or end is None:
-            continue
-        kept.append(text[at : found.start()])
-        if not found[3] and not found[5]:
-            macros[found[1] or found[2] or found[4]] = "{" + text[found.end() + 1 : end - 1] + "}"
-        at = end
-    return "".join([*kept, text[at:]]), macros
-
-
-def _closing(text: str, start: int) -> int | None:
-    """Behind the brace that closes the one at ``start``."""
-    depth = 0
-    for found in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
-        if depth == 0:
-            return found.end()
-    return None
-
-
 def _argument(text: str, macro: str) -> str | None:
     """What stands in the braces of ``\\macro[...]{...}``, at its first use."""
-    for found in re.finditer(rf"\\{macro}\s*(?:\[[^\]]*\])?\s*(?=\{{)", text):
-        if (end := _closing(text, found.end())) is not None:
-            return text[found.end() + 1 : end - 1]
+    pairs = latex_definitions.pairs(text)
+    for found in re.finditer(rf"\\{macro}\s*(?:\[[^\]]{{0,1000}}\])?\s*(?=\{{)", text):
+        if found.end() in pairs:
+            return text[found.end() + 1 : pairs[found.end()] - 1]
     return None
 
 
@@ -244,6 +172,8 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
     specs = {
         **_SILENT,
         **_WORDED,
+        **_COUNTED,
+        **dict.fromkeys(_DIVIDED, "{{"),
         **dict.fromkeys(_CITING, "*[[{"),
         **dict.fromkeys(_REFERRING, "*{"),
         **dict.fromkeys(_SECTIONS, "*[{"),
@@ -254,7 +184,8 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
         "appendix": "",
     }
     macros = [macrospec.std_macro(macro, arguments) for macro, arguments in specs.items()]
-    parsing.add_context_category("papers", prepend=True, macros=macros)
+    framed = [macrospec.std_environment(name, told) for name, told in _FRAMED.items()]
+    parsing.add_context_category("papers", prepend=True, macros=macros, environments=framed)
 
     def reading(cited: dict[str, int]) -> Any:
         db = latex2text.get_default_latex_context_db()
@@ -266,14 +197,34 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
     return parsing, reading
 
 
+def _meanings() -> latex_macros.Known:
+    """What no definition in a paper changes."""
+    parsing = _known()[0]
+    return latex_macros.Known(
+        held={*_CITING, *_REFERRING, *_SECTIONS, *_STRUCTURE},
+        silent=_SILENT,
+        is_known=lambda macro: parsing.get_macro_spec(macro) is not None,
+    )
+
+
 def _readings(cited: dict[str, int]) -> list[Any]:
+    def given(node: Any) -> list[Any]:
+        told = node.nodeargd.argnlist if node.nodeargd else []
+        return [one for one in told if one is not None]
+
     def citation(node: Any) -> str:
-        keys = node.nodeargd.argnlist[-1].latex_verbatim().strip("{}").split(",")
+        keys = "".join(one.latex_verbatim() for one in given(node)[-1:]).strip("{}").split(",")
         numbers = [cited.setdefault(key.strip(), len(cited) + 1) for key in keys]
         return f"[{', '.join(map(str, numbers))}]"
 
     def last(node: Any, l2tobj: Any) -> str:
-        return str(l2tobj.nodelist_to_text([node.nodeargd.argnlist[-1]]))
+        return str(l2tobj.nodelist_to_text(given(node)[-1:]))
+
+    def counted(node: Any, l2tobj: Any) -> str:
+        return " ".join(l2tobj.nodelist_to_text([one]).strip() for one in given(node))
+
+    def divided(node: Any, l2tobj: Any) -> str:
+        return "/".join(l2tobj.nodelist_to_text([one]).strip() for one in given(node))
 
     def section(node: Any, l2tobj: Any) -> str:
         return f"\n\n{_SECTION}{_flat(last(node, l2tobj))}\n\n"
@@ -288,6 +239,8 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         *(spec(macro, simplify_repl=citation) for macro in _CITING),
         *(spec(macro, simplify_repl="") for macro in _REFERRING),
         *(spec(macro, simplify_repl=last) for macro in (*_WORDED, "url")),
+        *(spec(macro, simplify_repl=counted) for macro in _COUNTED),
+        *(spec(macro, simplify_repl=divided) for macro in _DIVIDED),
         *(spec(macro, simplify_repl=section) for macro in _SECTIONS),
         *(spec(macro, simplify_repl=run_in) for macro in ("paragraph", "subparagraph")),
         *(
@@ -295,6 +248,7 @@ def _readings(cited: dict[str, int]) -> list[Any]:
             for macro in ("bibliography", "printbibliography")
         ),
         spec("appendix", simplify_repl=_APPENDIX),
+        *(spec(macro, simplify_repl=macro) for macro in ("TeX", "LaTeX")),
         spec("item", simplify_repl="\n\n"),
         spec("par", simplify_repl="\n\n"),
         spec("newline", simplify_repl=" "),

@@ -1,0 +1,277 @@
+"""LaTeX says what its macros, switches and files make of it, and nothing that they do not."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dialectree.errors import InputError
+from dialectree.retrieval import latex
+
+
+def said(body: str, preamble: str = "", folder: Path | None = None) -> str:
+    """The paragraphs of a paper with that body."""
+    text = f"\\documentclass{{a}}{preamble}\\begin{{document}}\n{body}\n\\end{{document}}"
+    blocks = latex.draft(text, name="a.tex", folder=folder).blocks
+    return "\n\n".join(block.text for block in blocks)
+
+
+ACCURACY = r"\newcommand{\acc}[2]{accuracy of #1 at #2 points}"
+
+
+@pytest.mark.parametrize(
+    ("preamble", "body", "text"),
+    [
+        (ACCURACY, r"An \acc{91.2}{500} in all.", "An accuracy of 91.2 at 500 points in all."),
+        (r"\newcommand{\note}[1]{}", r"It is so\note{A secret {of} ours}.", "It is so."),
+        (
+            r"\newcommand{\sys}[1]{Fast-#1}",
+            r"We call it \sys{XL} here.",
+            "We call it Fast-XL here.",
+        ),
+        (r"\newcommand*\sys[1]{Fast-#1}", r"It is \sys {XL}.", "It is Fast-XL."),
+        (
+            r"\newcommand{\x}[2][d]{#1 and #2}",
+            r"So \x{a}, \x[o]{a}, \x[{]}]{a}.",
+            "So d and a, o and a, ] and a.",
+        ),
+        (r"\newcommand{\x}[1][]{x#1}", r"So \x, \x[y], \x done.", "So x, xy, x done."),
+        (r"\newcommand{\x}{one}\renewcommand{\x}{two}", r"Say \x.", "Say two."),
+        (r"\newcommand{\x}{one}", r"Say \x. \renewcommand{\x}{two}Say \x.", "Say one. Say two."),
+        (r"\newcommand{\x}{one}\providecommand{\x}{two}", r"Say \x.", "Say one."),
+        (r"\providecommand\x[1]{<#1>}", r"Say \x{it}.", "Say <it>."),
+        (r"\DeclareRobustCommand{\x}[1]{(#1)}", r"Say \x{it}.", "Say (it)."),
+        (r"\def\x#1#2{#2 before #1}", r"Say \x{a}{b} and \x cd.", "Say b before a and cd."),
+        (r"\long\def\x(#1,#2){#2 before #1}", r"Say \x(a,b).", "Say b before a."),
+        (r"\DeclareMathOperator*{\best}{arg\,max}", r"The $\best_x f$.", "The arg max_x f."),
+        (r"\DeclarePairedDelimiter{\size}{\lvert}{\rvert}", r"The $\size*{y}$.", "The | y |."),
+        (
+            r"\NewDocumentCommand{\x}{O{d} m}{#1 and #2}",
+            r"So \x{a}, \x[o]{a}.",
+            "So d and a, o and a.",
+        ),
+        (
+            r"\newcommand{\one}{\textit{one}}\newcommand{\x}[1]{\one{} and \emph{#1}}",
+            r"So \x{\one}.",
+            "So one and one.",
+        ),
+        (r"\newcommand{\x}[1]{\textbf{#1}}", r"So \x{a {b} \x{c \x{d}}} e.", "So a b c d e."),
+        (r"\newcommand{\x}[1]{<#1>}\newcommand{\y}{\x}", r"So \y{a}.", "So <a>."),
+        (
+            r"\newcommand{\x}[1]{<#1>}\let\y\x\renewcommand{\x}[1]{(#1)}",
+            r"So \y{a} \x{b}.",
+            "So <a> (b).",
+        ),
+        (r"\let\old\emph\renewcommand{\emph}[1]{\old{#1}}", r"So \emph{a} it is.", "So a it is."),
+        (r"\newcommand{\note}[1]{A #1}\let\note\@gobble", r"So\note{secret} it is.", "So it is."),
+        (r"\newcommand{\todo}[2]{#1 says #2}", r"So\todo{me}{secret} it is.", "So it is."),
+        (
+            r"\newcommand{\be}{\begin{equation}}\newcommand{\ee}{\end{equation}}",
+            r"So \be a = b \ee it is.",
+            "So a = b it is.",
+        ),
+        (
+            r"\newcommand{\m}{Fast\xspace}",
+            r"So \m is, \m, \m{} was.",
+            "So Fast is, Fast, Fast was.",
+        ),
+        (r"\newcommand{\x}[1]{\alpha#1}", r"So $\x{b}$.", "So α b."),
+        (r"\newcommand{\x}[1]{100\% of \##1}", r"So \x{a}.", "So 100% of #a."),
+        (
+            r"\newcommand{\make}[1]{\newcommand{#1}[1]{made of ##1}}\make{\x}",
+            r"So \x{a}.",
+            "So made of a.",
+        ),
+        (
+            r"\newcommand{\x}[1]{\section{On #1}}",
+            r"\x{Trees}They are old.",
+            "On Trees\n\nThey are old.",
+        ),
+        (
+            r"\renewcommand{\section}{\@startsection{section}{1}}",
+            r"\section{Trees} Old.",
+            "Trees\n\nOld.",
+        ),
+    ],
+)
+def test_a_use_of_a_macro_is_what_it_stands_for(preamble: str, body: str, text: str) -> None:
+    assert said(body, preamble) == text
+
+
+@pytest.mark.parametrize(
+    ("preamble", "body", "text"),
+    [
+        (ACCURACY, r"An \acc{91.2} in all.", "An 91.2 in all."),
+        (ACCURACY, r"An \acc{91.2}. Done.", "An 91.2. Done."),
+        (ACCURACY, r"An \acc.", "An."),
+        (ACCURACY, r"\acc{91.2}", "91.2"),
+        (r"\newcommand{\x}[1]{made of #1 and #2}", r"So \x{a}.", "So a."),
+        (r"\newcommand{\x}[1]{\ifx#1\relax one\else two\fi}", r"So \x{a}.", "So a."),
+        ("", r"So \unknown{91.2}{500} it is.", "So 91.2 500 it is."),
+        (
+            "",
+            r"So \SI{91.2}{kg}, \dfrac{1}{2}, \textcolor[rgb]{1,0,0}{red}.",
+            "So 91.2 kg, 1/2, red.",
+        ),
+        (
+            "",
+            r"So \begin{minipage}{0.5\textwidth}it\end{minipage} is\fontsize{10}{12}.",
+            "So it is.",
+        ),
+        ("", r"So \texttt{GPT-4} and \mbox{it}.", "So GPT-4 and it."),
+        (
+            "",
+            r"So\footnote{A {note {of} \emph{ours}}.} it~is \citep[see][p. 2]{a}.",
+            "So it is [1].",
+        ),
+    ],
+)
+def test_what_does_not_fit_adds_no_words(preamble: str, body: str, text: str) -> None:
+    assert said(body, preamble) == text
+
+
+@pytest.mark.parametrize(
+    "preamble",
+    [
+        r"\newcommand{\x}[1]{#1#1}" + r"\newcommand{\y}{" + r"\x{" * 40 + "a" + "}" * 40 + r"}",
+        r"\newcommand{\x}[1]{" + "#1" * 2000 + r"}\newcommand{\y}{\x{\x{" + "a" * 2000 + "}}}",
+        r"\def\a#1{#1#1}\def\y{\p{z}}"
+        + "".join(
+            rf"\def\{outer}#1{{\{inner}{{#1#1#1#1}}}}"
+            for inner, outer in pairwise("abcdefghijklmnop")
+        ),
+    ],
+)
+def test_macros_that_grow_without_end_are_refused_at_once(preamble: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(InputError, match="too much text"):
+        said(r"So \y it is.", preamble)
+    assert time.monotonic() - began < 10
+
+
+def test_macros_that_use_each_other_end() -> None:
+    preamble = r"\newcommand{\a}{one \b}\newcommand{\b}{two \a \a}\def\x#1{\x{#1 more}}\let\y\y"
+    assert said(r"So \a. And \x{it}. \y", preamble) == "So one two. And it more."
+
+
+def test_a_title_above_its_macros_is_written_out() -> None:
+    preamble = r"\documentclass{a}\title{On \x{Trees}}\newcommand{\x}[1]{Old #1}"
+    text = rf"{preamble}\begin{{document}}A.\end{{document}}"
+    assert latex.draft(text, name="a.tex").title == "On Old Trees"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (
+            r"At \url{https://x.y/a%20b--c?d=1&e=~f#g} it is.",
+            "At https://x.y/a%20b--c?d=1&e=~f#g it is.",
+        ),
+        (r"At \href{https://x.y/a%20b}{our page} it is.", "At our page it is."),
+        (r"At \path{C:/50%/a_b} it is.", "At C:/50%/a_b it is."),
+        (r"Say \verb|--rate 5% \it{| so.", "Say --rate 5% \\it{ so."),
+        (r"Say \verb*!a % b! so.", "Say a % b so."),
+        (
+            r"Say \lstinline[language=C]|a % b| or \lstinline{a % {b}} so.",
+            "Say a % b or a % {b} so.",
+        ),
+        ("A\\begin{verbatim} a % b \\end{verbatim} stays. % goes\nSo.", "A stays. So."),
+        ("A\\begin{comment} a % \\end{comment}\n stays.", "A stays."),
+        ("A % \\begin{comment}\n stays. \\begin{comment} Goes. \\end{comment}", "A stays."),
+        ("It is 50\\% % not 60\n  of it, \\\\% and\nmore.", "It is 50% of it, more."),
+        ("It is \\LaTeX% so\nwriting.", "It is LaTeXwriting."),
+    ],
+)
+def test_a_per_cent_sign_that_begins_no_comment_stays(body: str, text: str) -> None:
+    assert said(body) == text
+
+
+def test_an_address_takes_its_part_from_a_macro() -> None:
+    preamble = r"\newcommand{\doi}[1]{\url{https://doi.org/#1}}"
+    assert said(r"See \doi{10.1/a_b}.", preamble) == "See https://doi.org/10.1/a_b."
+
+
+@pytest.mark.parametrize(
+    ("preamble", "body", "text"),
+    [
+        ("", r"One \iffalse two \ifx a b three \fi four \else five \fi six.", "One five six."),
+        ("", r"One \iffalse{two}\fi three \iftrue four \else five \fi.", "One three four."),
+        ("", r"If $a \iff b$ so \iffalse it is.", "If a b so it is."),
+        (r"\newif\ifours", r"One \ifours two \else three \fi four.", "One three four."),
+        (
+            r"\newif\ifours\ourstrue",
+            r"One \ifours two \oursfalse\fi \ifours{x}\fi four.",
+            "One two four.",
+        ),
+        (
+            r"\newif\ifours\newcommand{\note}[1]{\ifours #1\fi}",
+            r"One\note{ two} three.",
+            "One three.",
+        ),
+        (r"\newcommand{\x}{\ifmmode a\else $a$\fi}", r"One \x.", "One a."),
+    ],
+)
+def test_what_is_switched_off_is_not_read(preamble: str, body: str, text: str) -> None:
+    assert said(body, preamble) == text
+
+
+def test_a_file_is_drawn_in_by_any_form_of_input(tmp_path: Path) -> None:
+    folder = tmp_path / "paper"
+    (folder / "sec").mkdir(parents=True)
+    (tmp_path / "outside.tex").write_text("A secret.")
+    for name in ("one", "two", "three", "a"):
+        (folder / "sec" / f"{name}.tex").write_text(f"This is {name}.\n")
+    (folder / "a.tex").write_text("This is itself.")
+    body = (
+        "\\input sec/one\n\n\\input sec/two.tex \n\n\\import{sec/}{three}\n\n"
+        "\\input ../outside\n\n\\import{../}{outside}\n\n\\input /etc/hostname\n\n\\input a\n\nEnd."
+    )
+    assert said(body, folder=folder) == "This is one.\n\nThis is two.\n\nThis is three.\n\nEnd."
+
+
+def test_hostile_sources_are_read_or_refused_in_time() -> None:
+    pieces = [r"\a{", r"\a[", r"\a[{]}", r"\newcommand{\a}{", r"\iffalse ", "\\verb|\n", "%\n  "]
+    for piece in [*pieces, r"\url{{"]:
+        began = time.monotonic()
+        try:
+            said(piece * 20_000, r"\newcommand{\a}[2][x]{#1#2}")
+        except InputError as error:
+            assert "\n" not in str(error)
+        assert time.monotonic() - began < 20
+
+
+SOURCES = st.lists(
+    st.sampled_from(
+        [
+            *"\\{}[]#1%$ \nab",
+            *("\\newcommand", "{\\a}[2]", "\\def\\a", "\\let\\b\\a", "\\a", "\\b", "#1"),
+            *("\\if", "\\iffalse", "\\else", "\\fi", "\\newif\\ifa", "\\atrue", "\\ifa"),
+            *(
+                "\\verb|",
+                "\\url{",
+                "\\section{",
+                "\\cite{",
+                "\\dfrac{",
+                "\\begin{verbatim}",
+                "\\end{verbatim}",
+            ),
+        ]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(SOURCES)
+def test_whatever_stands_in_a_source_it_is_read_or_refused(source: str) -> None:
+    try:
+        text = said(source)
+    except InputError as error:
+        assert "\n" not in str(error)
+    else:
+        assert "\x01" not in text and "\x02" not in text
