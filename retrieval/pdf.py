@@ -1,7 +1,8 @@
 """PDF: from the signs on its pages to title, abstract and paragraphs in reading order.
 
 ``pdfium`` says which sign stands where; ``pdf_lines`` makes lines of them, ``pdf_columns`` puts
-those in order, ``pdf_margins`` takes away what is not the paper's text. Here lines become blocks.
+those in order, ``pdf_margins`` takes away what is not the paper's text, ``pdf_tables`` marks the
+rows of tables. Here lines become blocks.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dialectree.retrieval.drafts import Block, Draft
 from dialectree.retrieval.pdf_columns import in_order
 from dialectree.retrieval.pdf_lines import Line, lines_of
 from dialectree.retrieval.pdf_margins import without_margins
+from dialectree.retrieval.pdf_tables import with_rows
 from dialectree.retrieval.pdfium import pages_of
 
 _ABSTRACT_WORDS = 30
@@ -27,6 +29,7 @@ _MOST_LINES = 300
 """Of a paragraph; one that goes on and on is cut, for it would take too long to join."""
 _ENDED = re.compile(r"(?:[.!?:][\"'”’)\]]*|(?<=[^\W\d])[.!?][\"'”’)\]]*\d{1,2})$")
 _BULLET = re.compile(r"[•▪◦‣∙·–*-]\s+\S|\(?\d{1,2}[.)]\s+\S|\([a-z]\)\s+\S")
+_NUMBER = re.compile(r"(?:\w+ )?(?:[\dIVX]+|[A-Z])(?:\.\d+)*[.:)]?")
 _NOTE = re.compile(r"[\d*†‡§¶∗]{1,2}\s*\S")
 _NOTICE = re.compile(
     r"permission to make|copyright|©|\(c\) \d{4}|arxiv:\d|proceedings of|preprint|"
@@ -67,7 +70,7 @@ class Run:
 def draft(data: bytes, *, name: str) -> Draft:
     """What a PDF shows: its largest words on page 1 are the title."""
     pages = without_margins([lines_of(page) for page in pages_of(data, name)])
-    lines = [line for page in in_order(pages) for line in page]
+    lines = [line for page in in_order(pages) for line in with_rows(page)]
     if not any(map(str.isalnum, "".join(line.text for line in lines))):
         raise InputError(f"{name}: no text in it, only pictures of pages; OCR it first")
     shape = _shape(lines)
@@ -114,9 +117,10 @@ def _runs(lines: Sequence[Line], shape: Shape) -> list[Run]:
 def _is_heading(line: Line, before: Line | None, shape: Shape) -> bool:
     """By its looks (large, bold, alone above a gap) or by its words."""
     text = line.text.strip()
-    if len(text) > 150 or sum(map(str.isalpha, text)) < 3 or line.cells > 2:
+    if len(text) > 150 or sum(map(str.isalpha, text)) < 3 or line.row or _is_cut(line):
         return False
-    if headings.part(text) is not None:
+    named = not text[0].islower()  # a line of text may well be "literature."
+    if named and headings.part(text) is not None:
         return True
     if line.size > 1.08 * shape.size + 0.3:
         return not text.endswith(",")
@@ -124,7 +128,15 @@ def _is_heading(line: Line, before: Line | None, shape: Shape) -> bool:
     if line.bold and not shape.bold and line.size > 0.93 * shape.size:
         return (apart and text[-1] not in ",;") or headings.is_numbered(text)
     short = line.x1 - line.x0 < 0.85 * (line.right - line.left)
-    return apart and short and headings.looks_like_one(text) and not plain.is_caption(text)
+    if not (named and apart and short):
+        return False
+    return headings.looks_like_one(text) and not plain.is_caption(text)
+
+
+def _is_cut(line: Line) -> bool:
+    """Whether wide gaps cut it, other than one behind its number."""
+    first = " ".join(word.text for word in line.cells[0])
+    return len(line.cells) > (2 if _NUMBER.fullmatch(first) else 1)
 
 
 def _begins(line: Line, before: Line, run: Run, heading: bool, shape: Shape) -> bool:
@@ -137,7 +149,7 @@ def _begins(line: Line, before: Line, run: Run, heading: bool, shape: Shape) -> 
         return not (same and near and line.bold == before.bold and not _opens(line, before))
     if abs(line.size - before.size) > max(0.6, 0.07 * shape.size):
         return True
-    if (line.cells > 2) != (before.cells > 2):
+    if line.row != before.row:
         return True
     captioned = plain.is_caption(run.lines[0].text)
     if captioned and line.x0 < before.x0 - 2 * line.size:
@@ -263,7 +275,7 @@ def _is_aside(run: Run, shape: Shape) -> bool:
     first, last = run.lines[0], run.lines[-1]
     if plain.is_caption(first.text):
         return True
-    if sum(line.cells > 2 for line in run.lines) > len(run.lines) / 2:
+    if sum(line.row for line in run.lines) > len(run.lines) / 2:
         return True
     if run.size >= 0.93 * shape.size:
         return False

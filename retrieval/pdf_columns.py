@@ -26,13 +26,19 @@ def in_order(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     usual = Counter(_rough(gutters) for gutters in found).most_common(1)
     common = next((g for g in found if usual and _rough(g) == usual[0][0]), ())
     return [
-        _read(page, gutters or (common if _fit(page, common) else ()))
+        _read(page, common if _lacks(gutters, common) and _fit(page, common) else gutters)
         for page, gutters in zip(pages, found, strict=True)
     ]
 
 
 def _rough(gutters: Gutters) -> tuple[int, ...]:
     return tuple(round(gutter / 12) for gutter in gutters)
+
+
+def _lacks(gutters: Gutters, common: Gutters) -> bool:
+    """Whether all that it has are of the common ones, and it has fewer: a page that is not full."""
+    known = all(any(abs(gutter - other) < 6 for other in common) for gutter in gutters)
+    return known and len(gutters) < len(common)
 
 
 def _fit(page: Sequence[Line], gutters: Gutters) -> bool:

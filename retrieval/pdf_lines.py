@@ -12,8 +12,8 @@ from dialectree.retrieval.pdfium import Page, Sign
 
 _GAP = 0.8
 """Of a sign's size: what is farther apart may belong to two columns."""
-_CELL_GAP = 2.0
-"""Of a sign's size: what is farther apart stands in two cells of a table."""
+CELL_GAP = 2.0
+"""Of a sign's size: what is farther apart may stand in two cells of a table."""
 _MARK_SIZE = 0.8
 """Of a word's size: smaller and raised is a mark, such as a footnote's number."""
 
@@ -47,6 +47,8 @@ class Line:
     """Where the column's lines begin."""
     right: float = 0.0
     """Where the column's longest lines end."""
+    row: bool = False
+    """Of a table."""
 
     @cached_property
     def text(self) -> str:
@@ -77,9 +79,11 @@ class Line:
         return self.words[0].x1 - self.words[0].x0
 
     @cached_property
-    def cells(self) -> int:
-        """How many pieces wide gaps make of it."""
-        return 1 + sum(b.x0 - a.x1 > _CELL_GAP * a.size for a, b in pairwise(self.words))
+    def cells(self) -> list[tuple[Word, ...]]:
+        """The pieces that wide gaps make of it."""
+        gaps = [b.x0 - a.x1 > CELL_GAP * a.size for a, b in pairwise(self.words)]
+        ends = [at for at, wide in enumerate(gaps, 1) if wide]
+        return [self.words[a:b] for a, b in pairwise([0, *ends, len(self.words)])]
 
     @cached_property
     def _main(self) -> Word:

@@ -120,6 +120,20 @@ def test_the_body_ends_at_the_references_but_for_an_appendix(tmp_path: Path, nam
     assert paper.passages[-1].heading == "A Proofs"
 
 
+def test_a_line_of_text_that_reads_like_a_heading_is_text(tmp_path: Path) -> None:
+    start = "This is what the text of these columns says, and it is an"
+    text = (
+        f"{start} introduction to the mathematical ground of it, as found in all of the literature."
+    )
+    said = ["# 1 Introduction", text, *paragraphs(30)[1:]]
+    for columns in (1, 2):
+        for pad in range(0, 44, 8):
+            said[1] = f"{'x' * pad} {text}".strip()
+            paper = paper_of(tmp_path, pdfs.paper(said, columns=columns))
+            assert told(paper).startswith(said[1])
+            assert {passage.heading for passage in paper.passages} == {"1 Introduction"}
+
+
 def test_forty_pages_take_seconds_and_every_sentence_knows_its_page(tmp_path: Path) -> None:
     text = paragraphs(440)
     data = pdfs.paper(text, columns=2, furniture=pdfs.heads_and_numbers)
