@@ -149,9 +149,7 @@ def sampled(study: Study) -> list[Sampled]:
     found: list[Sampled] = []
     for debate in study.rows:
         for row in study.rows:
-            if debate.method in BASELINES or row.method not in SAMPLED or handed(debate):
-                continue
-            if not set(row.models.values()) <= set(debate.models.values()):
+            if debate.method in BASELINES or handed(debate) or not _asks_again(row, debate):
                 continue
             first, second = scored(study.of(row.name)), scored(study.of(debate.name))
             both = [item for item in first if item in second]
@@ -175,12 +173,19 @@ def wanted(study: Study, beside: Sequence[Sampled]) -> list[Wanted]:
         if debate.method in BASELINES or handed(debate) or not study.of(debate.name):
             continue
         own = [one for one in beside if one.debate == debate]
-        if study.task not in SAMPLING or any(one.fair for one in own):
+        asked = [row for row in study.rows if _asks_again(row, debate) and study.of(row.name)]
+        unread = not own and bool(asked)
+        if study.task not in SAMPLING or unread or any(one.fair for one in own):
             continue
         known = [(abs(math.log(one.ratio)), place) for place, one in enumerate(own) if one.ratio]
         nearest = own[min(known)[1]] if known else None
         found.append(Wanted(debate, SAMPLING[study.task], nearest, nearest and _matching(nearest)))
     return found
+
+
+def _asks_again(row: Row, debate: Row) -> bool:
+    """Whether ``row`` asks models of the debate for samples, and no others."""
+    return row.method in SAMPLED and set(row.models.values()) <= set(debate.models.values())
 
 
 def samples(row: Row) -> int:

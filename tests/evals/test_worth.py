@@ -130,3 +130,10 @@ def test_without_a_row_of_samples_it_is_said_what_to_add(tmp_path: Path) -> None
     asked, rows = sample.items("decide", 2), [DEBATE]
     found = study([sample.write(tmp_path, "decide", rows, asked, [result(1, True)])])
     assert said(found).endswith("add self_consistency with its model and --samples.")
+
+
+def test_a_row_of_samples_that_no_judge_could_read_is_not_called_missing(tmp_path: Path) -> None:
+    hazy = [Score(key="judge", score=None, value="unparsed")]
+    results = [result(1, True), result(1, True, "self_consistency")]
+    found = kept(tmp_path, *(one.model_copy(update={"scores": hazy}) for one in results))
+    assert said(found) == ""
