@@ -27,7 +27,6 @@ from dialectree.evals.results import Result
 from dialectree.evals.workers import Answer, Fault, Given, Lost, Purse, Team
 from tests.evals.commanded import data, kept, paid, results, words
 
-
 # A worker that is killed may lose two calls of each of its slots: the one under way, and one whose
 # slot was free again while its reply was on its way to the disk.
 
