@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from langgraph.runtime import RunControl, Runtime
 
@@ -149,24 +149,18 @@ class Run(RunControl):
                 await self.budget.begin()
                 started = clock.stamp()
                 done = await asking.send()
-            call = asking.call(done, started, "model")
-            self.budget.add(call)
-            await self._keep(asking, call, done)
+                call = asking.call(done, started, "model")
+                self.budget.add(call)
+                if self.journal:  # before the slot is free: a kill loses no more than the slots
+                    await self.journal.append(call)
+            if self.cache and context.cache and done.error is None and not asking.live:
+                await self.cache.put(asking.cache_key, done)
         except PartFailed:
             raise  # one part; the graph decides what the debate does without it
         except DialectreeError as error:
             self.halted = self.halted or error
             raise
         return call
-
-    async def _keep(self, asking: Asking, call: Call, done: Completion) -> None:
-        """Into the journal and, at the same time, into the reply cache."""
-        keeping: list[Awaitable[None]] = []
-        if self.journal:
-            keeping.append(self.journal.append(call))
-        if self.cache and asking.context.cache and done.error is None and not asking.live:
-            keeping.append(self.cache.put(asking.cache_key, done))
-        await asyncio.gather(*keeping)
 
     async def land(self, within: float | None = None) -> None:
         """Wait for the calls under way, so that what is paid is kept; no other one starts.

@@ -27,9 +27,6 @@ from dialectree.evals.results import Result
 from dialectree.evals.workers import Answer, Fault, Given, Lost, Purse, Team
 from tests.evals.commanded import data, kept, paid, results, words
 
-# A worker that is killed may lose two calls of each of its slots: the one under way, and one whose
-# slot was free again while its reply was on its way to the disk.
-
 
 def test_two_processes_ask_every_question_once() -> None:
     with LocalEndpoint(seed=3, latency_ms=20) as endpoint:
@@ -48,9 +45,7 @@ def test_one_that_is_killed_is_replaced() -> None:
         stats = endpoint.stats()
     assert begun.returncode == 0
     assert Counter(one["item"] for one in results()) == {f"q{n}": 1 for n in range(30)}
-    assert (
-        paid() == kept() <= stats["calls"] <= paid() + 2 * 4
-    )  # lost of each of its slots: see above
+    assert paid() == kept() <= stats["calls"] <= paid() + 4  # one worker's slots
 
 
 def test_they_end_with_the_one_that_drives_them_and_the_rest_is_asked_once() -> None:
@@ -66,7 +61,7 @@ def test_they_end_with_the_one_that_drives_them_and_the_rest_is_asked_once() -> 
         assert subprocess.run(command).returncode == 0
         stats = endpoint.stats()
     assert Counter(one["item"] for one in results()) == {f"q{n}": 1 for n in range(24)}
-    assert paid() == kept() <= stats["calls"] <= paid() + 2 * 8  # of each slot: see above
+    assert paid() == kept() <= stats["calls"] <= paid() + 8  # all slots
 
 
 def test_no_call_starts_when_their_common_budget_is_spent() -> None:
