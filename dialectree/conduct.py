@@ -257,8 +257,13 @@ async def calling(
             run.abandon()
         raise
     finally:
-        await run.land()
-        journal.close()
+        try:
+            await run.land()
+            await journal.settle()
+        finally:
+            journal.close()
+    if run.unkept is not None:
+        raise run.unkept
 
 
 async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:

@@ -118,6 +118,7 @@ OWN_SETTINGS = {
 """The settings that mean something to some protocols only."""
 
 
+@lru_cache(maxsize=256)
 def public(text: str) -> str:
     """``text`` as it may be shown: its addresses without user, password, query and fragment."""
     return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)

@@ -1,7 +1,7 @@
 """The door to run files: a folder a run, written whole or not at all.
 
-``calls.jsonl`` is ledger and journal in one. A line is on disk before the node sees the reply, and
-``resume`` is answered from it, so that a finished call is never paid twice.
+``calls.jsonl`` is ledger and journal in one. A line is in the file before the node sees the reply,
+and ``resume`` is answered from it, so that a finished call is never paid twice.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ Spot = tuple[str, str, str, int, int, str]
 """Where a call's reply is given; see ``records.Call.spot``."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DRAFT = ".draft"
-_WRITERS = ThreadPoolExecutor(8, thread_name_prefix="journal")
-"""Write the journals of all runs: a thread of its own would cost each run a millisecond."""
+_DISK = ThreadPoolExecutor(8, thread_name_prefix="journal")
+"""Waits for the disk, for the journals of all runs."""
+_SYNC_S = 1.0
+"""Seconds after which the disk is told of a line."""
 
 
 @contextmanager
@@ -63,39 +65,54 @@ class Journal:
             self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
             if torn:
                 self._file.truncate(sum(map(len, whole)))
-        self._lines: list[bytes] = []
-        self._next: asyncio.Task[None] | None = None
-        self._writing = asyncio.Lock()
-        self._written: Future[None] | None = None
-        """What a thread writes, or has written last."""
+        self._waiting: asyncio.TimerHandle | None = None
+        """Until the disk is told of what it does not know yet; None where it knows all."""
+        self._syncing: Future[None] | None = None
+        self._failed: OSError | None = None
+        """Why the disk could not keep a line."""
 
-    async def append(self, call: Call) -> None:
-        """Returns when the call's line is on disk. Lines that wait are written together."""
-        self._lines.append(call.model_dump_json().encode() + b"\n")
-        if self._next is None:
-            self._next = asyncio.create_task(self._write())
-        await asyncio.shield(self._next)
+    def append(self, call: Call) -> None:
+        """The call's line is in the file when this returns: no end of the process can lose it.
 
-    async def _write(self) -> None:
-        async with self._writing:
-            lines, self._lines, self._next = self._lines, [], None
-            self._written = _WRITERS.submit(self._put, b"".join(lines))
-            await asyncio.wrap_future(self._written)
-
-    def _put(self, data: bytes) -> None:
-        """All of ``data`` or nothing of it."""
+        The disk is told within a second, so that a machine without power loses no more. Raises
+        DiskFull or RunFolderError, also for an earlier line that the disk could not keep.
+        """
         with files(self._path):
-            _append(self._file, data, sync=True)
+            if self._failed is not None:
+                raise self._failed
+            _append(self._file, call.model_dump_json().encode() + b"\n", sync=False)
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().call_later(_SYNC_S, self._begin_sync)
+
+    def _begin_sync(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+            self._syncing = _DISK.submit(self._sync, self._syncing)
+
+    def _sync(self, before: Future[None] | None) -> None:
+        if before is not None:  # a slow disk
+            wait([before])
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._failed = self._failed or error
+
+    async def settle(self) -> None:
+        """Returns when the disk has every line. Others go on meanwhile."""
+        self._begin_sync()
+        if self._syncing is not None:
+            await asyncio.wrap_future(self._syncing)
 
     def close(self) -> None:
-        """Write what still waits; no call is added any more."""
-        if self._written is not None:
-            wait([self._written])
-        try:
-            if self._lines:
-                self._put(b"".join(self._lines))
-        finally:
-            self._file.close()
+        """No call is added any more. Raises as ``append`` where the disk does not have them all."""
+        self._begin_sync()
+        if self._syncing is not None:
+            wait([self._syncing])
+        self._file.close()
+        with files(self._path):
+            if self._failed is not None:
+                raise self._failed
 
 
 def _append(file: io.FileIO, data: bytes, *, sync: bool) -> None:

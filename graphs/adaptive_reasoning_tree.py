@@ -19,6 +19,7 @@ from dialectree.context import Context, settings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.graphs import argument_growth
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.arguments import Grown, Scored
 from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import may_fail
@@ -170,7 +171,7 @@ def _grow_and_weigh(
     builder.add_node("claim_scorer", may_fail(claim_scorer, unscored))
     builder.add_node("weighing", weighing)
     builder.add_edge(START, "opening")
-    builder.add_conditional_edges("opening", after_opening, ["grow", "claim_scorer"])
+    builder.add_conditional_edges("opening", ruled(after_opening), ["grow", "claim_scorer"])
     builder.add_edge("grow", "weighing")
     builder.add_edge("claim_scorer", "weighing")
 

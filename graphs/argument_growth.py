@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.graphs import tournament
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.arguer import Drafts, arguer, arguer_again
 from dialectree.nodes.arguments import STANCES, Argument, Grown, Stance, pairs
 from dialectree.nodes.failures import may_fail
@@ -205,7 +206,7 @@ builder.add_edge(START, "attacker")
 builder.add_edge(["supporter", "attacker"], "branching")
 builder.add_conditional_edges(
     "branching",
-    after_branching,
+    ruled(after_branching),
     ["supporter_again", "attacker_again", "scorer", "pairwise_judge", "tournament", "grow", END],
 )
 builder.add_edge("supporter_again", "branching")

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
 from dialectree.context import Context, settings
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import Afresh
@@ -78,10 +79,10 @@ builder.add_node("sole_sample", sole_sample)
 builder.add_node("unresolved", unresolved)
 builder.add_node("conclusion", conclusion)
 builder.add_edge(START, "opening")
-builder.add_conditional_edges("opening", after_opening, ["sampler"])
+builder.add_conditional_edges("opening", ruled(after_opening), ["sampler"])
 builder.add_edge("sampler", "sampled")
-builder.add_conditional_edges("sampled", after_samples)
-builder.add_conditional_edges("picker", after_picker)
+builder.add_conditional_edges("sampled", ruled(after_samples))
+builder.add_conditional_edges("picker", ruled(after_picker))
 builder.add_edge("sole_sample", "conclusion")
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)

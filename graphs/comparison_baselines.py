@@ -15,6 +15,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
+from dialectree.graphs.ruling import ruled
 from dialectree.graphs.tree_of_debate import Papers
 from dialectree.nodes.comparer import Summarised, paper_comparer, summariser, summary_comparer
 from dialectree.nodes.conclusion import conclusion, unresolved
@@ -80,7 +81,7 @@ def _baseline(
         builder.add_edge("opening", "comparer")
     else:
         _two_stages(builder)
-    builder.add_conditional_edges("comparer", after_comparer)
+    builder.add_conditional_edges("comparer", ruled(after_comparer))
     return builder.compile(name=name)
 
 
@@ -93,7 +94,7 @@ def _two_stages(builder: StateGraph[Comparison, Context, Any, Any]) -> None:
     builder.add_edge("opening", "summariser_a")
     builder.add_edge("opening", "summariser_b")
     builder.add_edge(["summariser_a", "summariser_b"], "summaries")
-    builder.add_conditional_edges("summaries", after_summarisers)
+    builder.add_conditional_edges("summaries", ruled(after_summarisers))
 
 
 async def both_there(state: Summarised) -> None:

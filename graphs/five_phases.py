@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.candidates import Candidate, Side
 from dialectree.nodes.exchange import Exchange
 from dialectree.nodes.failures import FAILED, may_fail
@@ -199,19 +200,23 @@ def five_phases(
     builder.add_edge(START, "proposal_a")
     builder.add_edge(START, "proposal_b")
     builder.add_edge(["proposal_a", "proposal_b"], "meeting")
-    builder.add_conditional_edges("meeting", after_meeting)
-    builder.add_conditional_edges("same_answer", after_same_answer)
-    builder.add_conditional_edges("alternative", after_alternative)
+    builder.add_conditional_edges("meeting", ruled(after_meeting))
+    builder.add_conditional_edges("same_answer", ruled(after_same_answer))
+    builder.add_conditional_edges("alternative", ruled(after_alternative))
     builder.add_edge("pairing", "crossing")
-    builder.add_conditional_edges("crossing", who_examines, ["rebuttal_a", "rebuttal_b"])
-    builder.add_conditional_edges("rebuttal_a", after_rebuttal_a)
+    builder.add_conditional_edges("crossing", ruled(who_examines), ["rebuttal_a", "rebuttal_b"])
+    builder.add_conditional_edges("rebuttal_a", ruled(after_rebuttal_a))
     builder.add_edge("rebuttal_b", "cross_examined")
     for speaker in last:
-        builder.add_conditional_edges(speaker, who_judges, ["judge", "judge_swapped", "person"])
+        builder.add_conditional_edges(
+            speaker, ruled(who_judges), ["judge", "judge_swapped", "person"]
+        )
     for ruler in ("judge", "judge_swapped", "person", "judge_again", "judge_swapped_again"):
         builder.add_edge(ruler, "mapping")
     builder.add_conditional_edges(
-        "mapping", after_mapping, ["judge_again", "judge_swapped_again", "verdict", "broken_off"]
+        "mapping",
+        ruled(after_mapping),
+        ["judge_again", "judge_swapped_again", "verdict", "broken_off"],
     )
     builder.add_edge("verdict", END)
     builder.add_edge("broken_off", END)

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 
 from dialectree.context import Context, settings
 from dialectree.graphs import adaptive_reasoning_tree, five_phases, leaf_debate
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.kinds import Judged
 from dialectree.nodes.leaf_sides import Claim, claiming, decided, pairing, verified
 from dialectree.nodes.sides import is_polar
@@ -46,7 +47,7 @@ builder.add_node("decided", decided)
 builder.add_node("claiming", claiming)
 builder.add_node("argument_tree", adaptive_reasoning_tree.leaf)
 builder.add_node("verified", verified)
-builder.add_conditional_edges(START, who_settles)
+builder.add_conditional_edges(START, ruled(who_settles))
 builder.add_edge("leaf_debate", END)
 builder.add_edge("pairing", "five_phases")
 builder.add_edge("five_phases", "decided")

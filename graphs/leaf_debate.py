@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.failures import FAILED, may_fail, missing
 from dialectree.nodes.kinds import Judged
 from dialectree.nodes.leaf_debater import Statement, leaf_debater
@@ -80,10 +81,10 @@ builder.add_node("debater_a", may_fail(leaf_debater("A"), FAILED))
 builder.add_node("debater_b", may_fail(leaf_debater("B"), FAILED))
 builder.add_node("leaf_judge", may_fail(leaf_judge, FAILED))
 builder.add_node("missing", missing)
-builder.set_conditional_entry_point(who_opens)
-builder.add_conditional_edges("debater_a", after_debater_a)
-builder.add_conditional_edges("debater_b", after_debater_b)
-builder.add_conditional_edges("leaf_judge", after_leaf_judge)
+builder.set_conditional_entry_point(ruled(who_opens))
+builder.add_conditional_edges("debater_a", ruled(after_debater_a))
+builder.add_conditional_edges("debater_b", ruled(after_debater_b))
+builder.add_conditional_edges("leaf_judge", ruled(after_leaf_judge))
 builder.add_edge("missing", END)
 
 graph: CompiledStateGraph[LeafDebate, Context, Leaf, Judged] = builder.compile(name="leaf_debate")

@@ -22,6 +22,7 @@ from dialectree.context import Context, settings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.graphs import five_phases
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answers import letter, letters
 from dialectree.nodes.candidates import (
     Candidate,
@@ -322,14 +323,16 @@ def role_switching_debate(
     builder.add_node("ruling", ruling)
     builder.add_node("conclusion", conclusion)
     builder.add_edge(START, "opening")
-    builder.add_conditional_edges("opening", after_opening, ["gate", "distractor", "pairing"])
+    builder.add_conditional_edges(
+        "opening", ruled(after_opening), ["gate", "distractor", "pairing"]
+    )
     builder.add_edge("gate", "gated")
-    builder.add_conditional_edges("gated", after_gate)
+    builder.add_conditional_edges("gated", ruled(after_gate))
     builder.add_edge("agreed", "conclusion")
-    builder.add_conditional_edges("distractor", after_distractor)
+    builder.add_conditional_edges("distractor", ruled(after_distractor))
     builder.add_edge("undecided", "ruling")
     builder.add_edge("pairing", "debate")
-    builder.add_conditional_edges("debate", after_debate)
+    builder.add_conditional_edges("debate", ruled(after_debate))
     builder.add_edge("ruling", "conclusion")
     builder.add_edge("conclusion", END)
     return builder.compile(name=name)

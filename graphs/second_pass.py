@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context
 from dialectree.graphs import leaf, synthesis_debate
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.kinds import Finding, Judged, is_leaf, merge_findings, parent
 
 
@@ -114,7 +115,7 @@ builder.add_node("solve", solve)
 builder.add_node("leaf_again", leaf.graph)
 builder.add_node("synthesis_again", synthesis_debate.graph)
 builder.add_edge(START, "reopening")
-builder.add_conditional_edges("reopening", after_reopening, ["solve", "leaf_again"])
+builder.add_conditional_edges("reopening", ruled(after_reopening), ["solve", "leaf_again"])
 builder.add_edge("leaf_again", END)
 builder.add_edge("solve", "synthesis_again")
 builder.add_edge("synthesis_again", END)

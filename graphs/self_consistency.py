@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.graphs.role_switching_debate import Question, require_gold
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.candidates import Candidate, checked, labelled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.direct_answerer import Sampled, ToSample, direct_answerer
@@ -98,9 +99,9 @@ builder.add_node("plurality", plurality)
 builder.add_node("unresolved", unresolved)
 builder.add_node("conclusion", conclusion)
 builder.add_edge(START, "opening")
-builder.add_conditional_edges("opening", after_opening, ["answerer"])
+builder.add_conditional_edges("opening", ruled(after_opening), ["answerer"])
 builder.add_edge("answerer", "sampled")
-builder.add_conditional_edges("sampled", after_samples)
+builder.add_conditional_edges("sampled", ruled(after_samples))
 builder.add_edge("plurality", "conclusion")
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)

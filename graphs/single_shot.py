@@ -8,6 +8,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from dialectree.context import Context
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answerer import answerer
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
@@ -35,7 +36,7 @@ builder.add_node("unresolved", unresolved)
 builder.add_node("conclusion", conclusion)
 builder.add_edge(START, "opening")
 builder.add_edge("opening", "answerer")
-builder.add_conditional_edges("answerer", after_answerer)
+builder.add_conditional_edges("answerer", ruled(after_answerer))
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)
 

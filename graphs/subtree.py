@@ -17,6 +17,7 @@ from dialectree import state as shared
 from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.graphs import leaf, synthesis_debate
+from dialectree.graphs.ruling import ruled
 from dialectree.maths.tree import children_that_fit, hardest, shares
 from dialectree.nodes.branch_drift import newcomers
 from dialectree.nodes.clarification import clarification
@@ -207,12 +208,12 @@ builder.add_node("synthesis", synthesis_debate.graph)
 builder.add_node("stop", stop)
 builder.add_node("leaf", leaf.graph)
 builder.add_edge(START, "opening")
-builder.add_conditional_edges("opening", after_opening)
-builder.add_conditional_edges("decomposer", after_decomposer)
-builder.add_conditional_edges("decomposition_judge", after_decomposition_judge)
-builder.add_conditional_edges("complexity_evaluator", after_complexity_evaluator)
-builder.add_conditional_edges("clarification", after_clarification)
-builder.add_conditional_edges("branching", after_branching, ["solve"])
+builder.add_conditional_edges("opening", ruled(after_opening))
+builder.add_conditional_edges("decomposer", ruled(after_decomposer))
+builder.add_conditional_edges("decomposition_judge", ruled(after_decomposition_judge))
+builder.add_conditional_edges("complexity_evaluator", ruled(after_complexity_evaluator))
+builder.add_conditional_edges("clarification", ruled(after_clarification))
+builder.add_conditional_edges("branching", ruled(after_branching), ["solve"])
 builder.add_edge("solve", "synthesis")
 builder.add_edge("synthesis", END)
 builder.add_edge("stop", "leaf")

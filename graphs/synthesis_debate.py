@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.failures import FAILED, may_fail, missing
 from dialectree.nodes.kinds import Finding, Judged
 from dialectree.nodes.synthesis_debater import STYLES, Candidate, Gone, Style, synthesis_debater
@@ -85,11 +86,11 @@ builder.add_node("unjudged", unjudged)
 builder.add_node("missing", missing)
 builder.add_edge(START, "next_round")
 builder.add_conditional_edges(
-    "next_round", after_round, ["concise", "full", "synthesis_judge", "missing"]
+    "next_round", ruled(after_round), ["concise", "full", "synthesis_judge", "missing"]
 )
 builder.add_edge("concise", "next_round")
 builder.add_edge("full", "next_round")
-builder.add_conditional_edges("synthesis_judge", after_synthesis_judge)
+builder.add_conditional_edges("synthesis_judge", ruled(after_synthesis_judge))
 builder.add_edge("unjudged", END)
 builder.add_edge("missing", END)
 

@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.events import tell
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.evidence import retrieval
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Node, parent
@@ -245,18 +246,18 @@ def topic_debate(
         """Split further, or not."""
         return "stop" if state.get("stopped") else splitting
 
-    builder.add_conditional_edges(START, after_start, [splitting, "present_a", "present_b"])
+    builder.add_conditional_edges(START, ruled(after_start), [splitting, "present_a", "present_b"])
     builder.add_edge("stop", END)
     if splits:
         builder.add_node("progress", may_fail(progress, undecided))
         builder.add_node("branching", branching)
-        builder.add_conditional_edges("last_words", after_last_words)
-        builder.add_conditional_edges("progress", after_progress, [splitting, "stop"])
+        builder.add_conditional_edges("last_words", ruled(after_last_words))
+        builder.add_conditional_edges("progress", ruled(after_progress), [splitting, "stop"])
     else:
         builder.add_node("branching", merging)
         builder.add_edge("last_words", "stop")
-    builder.add_conditional_edges("subtopics", after_subtopics)
-    builder.add_conditional_edges("branching", after_branching, ["debate"])
+    builder.add_conditional_edges("subtopics", ruled(after_subtopics))
+    builder.add_conditional_edges("branching", ruled(after_branching), ["debate"])
     builder.add_edge("debate", END)
     graph: Compiled = builder.compile(name=name)
     return graph
@@ -302,6 +303,6 @@ def _deliberation(
     builder.add_edge("retrieval", "claims_b")
     builder.add_edge(["claims_a", "claims_b"], "pre_emption")
     builder.add_conditional_edges(
-        "pre_emption", after_pre_emption, ["relevance", "subtopics", "stop"]
+        "pre_emption", ruled(after_pre_emption), ["relevance", "subtopics", "stop"]
     )
     builder.add_edge("relevance", "subtopics")

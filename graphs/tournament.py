@@ -15,6 +15,7 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.arguments import Argument, Grown, Pair, unmet
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.pairwise_judge import Comparisons, ToCompare, pairwise_judge
@@ -87,10 +88,10 @@ builder.add_node("scorer", may_fail(scorer, unscored))
 builder.add_node("pairwise_judge", may_fail(pairwise_judge, uncompared))
 builder.add_node("heard", heard)
 builder.add_node("late_scorer", may_fail(late_scorer, unscored))
-builder.add_conditional_edges(START, entrants, ["scorer", "pairwise_judge", END])
+builder.add_conditional_edges(START, ruled(entrants), ["scorer", "pairwise_judge", END])
 builder.add_edge("scorer", "heard")
 builder.add_edge("pairwise_judge", "heard")
-builder.add_conditional_edges("heard", left_over, ["late_scorer", END])
+builder.add_conditional_edges("heard", ruled(left_over), ["late_scorer", END])
 builder.add_edge("late_scorer", END)
 
 graph: CompiledStateGraph[Tournament, Context, Entries, Grown] = builder.compile(name="tournament")

@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.errors import InputError
+from dialectree.graphs.ruling import ruled
 from dialectree.graphs.topic_debate import Compiled, opened, topic_debate
 from dialectree.nodes.comparison import comparison
 from dialectree.nodes.conclusion import conclusion, unresolved
@@ -123,8 +124,8 @@ def tree_of_debate(
     builder.add_node("conclusion", conclusion)
     builder.add_edge(START, "opening")
     builder.add_edge("opening", "debate")
-    builder.add_conditional_edges("debate", after_debate)
-    builder.add_conditional_edges("comparison", after_comparison)
+    builder.add_conditional_edges("debate", ruled(after_debate))
+    builder.add_conditional_edges("comparison", ruled(after_comparison))
     builder.add_edge("unresolved", "conclusion")
     builder.add_edge("conclusion", END)
     return builder.compile(name=name)

@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.graphs import second_pass, subtree
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answer_writer import answer_writer, as_it_stands, unresolved
 from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import FAILED, may_fail
@@ -113,10 +114,10 @@ builder.add_node("unresolved", unresolved)
 builder.add_node("conclusion", conclusion)
 builder.add_edge(START, "opening")
 builder.add_edge("opening", "tree")
-builder.add_conditional_edges("tree", after_tree)
+builder.add_conditional_edges("tree", ruled(after_tree))
 builder.add_edge("weakest_leaves", "second_pass")
 builder.add_edge("second_pass", "answer_writer")
-builder.add_conditional_edges("answer_writer", after_answer_writer)
+builder.add_conditional_edges("answer_writer", ruled(after_answer_writer))
 builder.add_edge("as_it_stands", "conclusion")
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)

@@ -14,6 +14,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
+from dialectree.graphs.ruling import ruled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.critic import critic
 from dialectree.nodes.explorer import ROUNDS, Spoken, explorer
@@ -81,9 +82,9 @@ builder.add_node("unresolved", unresolved)
 builder.add_node("conclusion", conclusion)
 builder.add_edge(START, "opening")
 builder.add_edge("opening", "explorer")
-builder.add_conditional_edges("explorer", after_explorer)
-builder.add_conditional_edges("critic", after_critic)
-builder.add_conditional_edges("synthesiser", after_synthesiser)
+builder.add_conditional_edges("explorer", ruled(after_explorer))
+builder.add_conditional_edges("critic", ruled(after_critic))
+builder.add_conditional_edges("synthesiser", ruled(after_synthesiser))
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)
 

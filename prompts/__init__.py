@@ -25,7 +25,7 @@ _TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
 
 def _as_data(value: object) -> object:
     """Text in which our own tags have lost their bracket; everything else as it is."""
-    return _TAG.sub("‹", value) if isinstance(value, str) else value
+    return _TAG.sub("‹", value) if isinstance(value, str) and "<" in value else value
 
 
 _TEMPLATES = Environment(

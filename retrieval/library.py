@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from pydantic import BaseModel
@@ -89,6 +90,11 @@ class _Stock:
     index: Index | None
     """None where there is no segment."""
     spent: Timing
+
+    @cached_property
+    def texts(self) -> Mapping[int, str]:
+        """What the segments say, by number."""
+        return {segment.number: segment.text for segment in self.segments}
 
 
 @dataclass(eq=False)
@@ -175,7 +181,7 @@ def texts(
     shelf = _shelves.get(_key(paper, embeddings, base_url))
     if shelf is None or not shelf.stock.done():
         raise DialectreeError(f"no paper {paper} is shelved for {public(embeddings)}")
-    said = {segment.number: segment.text for segment in shelf.stock.result().segments}
+    said = shelf.stock.result().texts
     return {number: said[number] for number in numbers if number in said}
 
 

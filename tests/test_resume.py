@@ -19,6 +19,7 @@ from dialectree.conduct import again, start
 from dialectree.context import build
 from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError
 from dialectree.graphs import method
+from dialectree.models.cache import ReplyCache
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
 from tests.rules import children
@@ -159,6 +160,24 @@ def test_a_full_disk_leaves_whole_files_and_resuming_pays_only_the_rest(
     endpoint.reset()
     assert go_on(folder).status == "answered"
     assert endpoint.stats()["calls"] == CALLS - finished
+
+
+def test_a_reply_cache_without_room_ends_a_run_even_after_its_last_call(
+    endpoint: LocalEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise DiskFull("no room left for the reply cache")
+
+    endpoint.reset()
+    context, runs = build(**settings(endpoint.url, cache=True)), tmp_path / "runs"
+    with monkeypatch.context() as patch:
+        patch.setattr(ReplyCache, "_put", full)
+        with pytest.raises(DiskFull, match="reply cache"):
+            asyncio.run(start(method("single_shot"), QUESTION, context, runs).conduct())
+    record = of(only(runs))
+    assert (record.status, record.notices) == ("partial", ["no room left for the reply cache"])
+    assert go_on(only(runs)).status == "answered"
+    assert endpoint.stats()["calls"] == 1
 
 
 def test_two_processes_on_one_run_are_told_apart(endpoint: LocalEndpoint, tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import io
 import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from dialectree import runs
 from dialectree.errors import DiskFull, RunFolderError
 from dialectree.records import Call, Event, RunRecord
 from dialectree.runs import Journal, RunFolder
@@ -52,7 +55,8 @@ def journal(path: Path) -> Iterator[Journal]:
 def appended(path: Path, *calls: Call) -> None:
     async def append() -> None:
         with journal(path) as opened:
-            await asyncio.gather(*(opened.append(each) for each in calls))
+            for each in calls:
+                opened.append(each)
 
     asyncio.run(append())
 
@@ -75,14 +79,50 @@ def test_what_was_appended_is_found_again(folder: RunFolder) -> None:
         assert dict(opened.past) == {each.key: each for each in calls}
 
 
-def test_lines_that_wait_are_written_together(
+def test_a_line_is_in_the_file_at_once_and_the_disk_is_told_once_for_many(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced: list[int] = []
-    monkeypatch.setattr(os, "fsync", synced.append)
-    appended(folder.path / "calls.jsonl", *[call(str(n)) for n in range(100)])
-    assert len(folder.calls()) == 100
-    assert 1 <= len(synced) <= 3
+    path, synced = folder.path / "calls.jsonl", []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(len(path.read_bytes())))
+
+    async def append() -> None:
+        opened = Journal(path)
+        for n in range(100):
+            opened.append(call(str(n)))
+            assert len(folder.calls()) == n + 1
+        assert synced == []
+        await opened.settle()
+        assert synced == [path.stat().st_size]
+        opened.close()
+        assert len(synced) == 1
+
+    asyncio.run(append())
+
+
+def test_the_disk_is_told_of_what_came_while_it_was_busy(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced, free = folder.path / "calls.jsonl", [], threading.Event()
+
+    def busy(_: int) -> None:
+        size = path.stat().st_size
+        assert free.wait(30)
+        synced.append(size)
+
+    monkeypatch.setattr(os, "fsync", busy)
+    monkeypatch.setattr(runs, "_SYNC_S", 0.0)
+
+    async def append() -> None:
+        opened = Journal(path)
+        for n in range(3):
+            opened.append(call(str(n)))
+            await asyncio.sleep(0.01)
+        free.set()
+        await opened.settle()
+        opened.close()
+
+    asyncio.run(append())
+    assert synced == sorted(synced) and synced[-1] == path.stat().st_size
 
 
 def test_a_torn_last_line_is_dropped_wherever_it_was_torn(tmp_path: Path) -> None:
@@ -120,8 +160,15 @@ def test_a_full_disk_leaves_whole_lines_only(
     path = tmp_path / "calls.jsonl"
     appended(path, call("a"))
     before = path.read_bytes()
+
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            half = super().write(data[: len(data) // 2])
+            monkeypatch.setattr(Full, "write", no_room(number))
+            return half
+
     with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", no_room(number))
+        patch.setattr("builtins.open", lambda path, mode, **_: Full(path, mode))
         with pytest.raises(DiskFull, match=r"no room left to write .*calls\.jsonl") as error:
             appended(path, call("b"))
     assert error.value.status == 4
@@ -131,27 +178,28 @@ def test_a_full_disk_leaves_whole_lines_only(
         assert list(opened.past) == ["a", "b"]
 
 
-def test_a_disk_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", no_room(errno.EIO))
-    with pytest.raises(RunFolderError, match=r"calls\.jsonl: Input/output error"):
-        appended(tmp_path / "calls.jsonl", call("a"))
-
-
-def test_closing_writes_what_still_waits(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [(errno.EIO, r"calls\.jsonl: Input/output error"), (errno.ENOSPC, "no room left to write")],
+)
+def test_a_disk_that_cannot_keep_a_line_is_named_by_the_next_one_and_at_the_end(
+    number: int, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "fsync", no_room(number))
     path = tmp_path / "calls.jsonl"
+    with pytest.raises((RunFolderError, DiskFull), match=says):
+        appended(path, call("a"))
 
-    async def leave() -> None:
+    async def go_on() -> None:
         opened = Journal(path)
-        tasks = [asyncio.create_task(opened.append(call(str(n)))) for n in range(20)]
-        await asyncio.sleep(0)
-        for task in tasks:
-            task.cancel()
-        opened.close()
-        await asyncio.wait(tasks)
+        opened.append(call("b"))
+        await opened.settle()
+        with pytest.raises((RunFolderError, DiskFull), match=says):
+            opened.append(call("c"))
+        with pytest.raises((RunFolderError, DiskFull), match=says):
+            opened.close()
 
-    asyncio.run(leave())
-    with journal(path) as opened:
-        assert len(opened.past) == 20
+    asyncio.run(go_on())
 
 
 # The folder
@@ -159,9 +207,9 @@ def test_closing_writes_what_still_waits(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    for runs in (tmp_path / "file", tmp_path / "file" / "runs"):
+    for place in (tmp_path / "file", tmp_path / "file" / "runs"):
         with pytest.raises(RunFolderError, match=str(tmp_path / "file")) as error:
-            RunFolder.create(runs)
+            RunFolder.create(place)
         assert error.value.status == 2
         assert "\n" not in str(error.value)
 

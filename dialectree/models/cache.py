@@ -6,7 +6,7 @@ import asyncio
 import atexit
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
@@ -38,14 +38,17 @@ class _Together(Generic[Item, Result]):
         self._thread, self._work = thread, work
         self._next: dict[asyncio.AbstractEventLoop, tuple[list[Item], asyncio.Task[Result]]] = {}
 
-    async def do(self, item: Item) -> Result:
-        """The result of the work on ``item`` and on those that came with it."""
+    def do(self, item: Item) -> Awaitable[Result]:
+        """The result of the work on ``item`` and on those that come with it.
+
+        The work is in the queue when this returns, before all that is asked for later.
+        """
         loop = asyncio.get_running_loop()
         if loop not in self._next:
             self._next[loop] = [], loop.create_task(self._begin(loop))
         items, task = self._next[loop]
         items.append(item)
-        return await asyncio.shield(task)
+        return asyncio.shield(task)
 
     async def _begin(self, loop: asyncio.AbstractEventLoop) -> Result:
         items, _ = self._next.pop(loop)
@@ -67,9 +70,9 @@ class ReplyCache:
         """The completion that was paid for before, or None."""
         return (await self._gets.do(key)).get(key)
 
-    async def put(self, key: str, completion: Completion) -> None:
-        """Keep a completion; the first one stays."""
-        await self._puts.do((key, completion))
+    def put(self, key: str, completion: Completion) -> Awaitable[None]:
+        """Keep a completion; the first one stays. Whoever asks for it from now on finds it."""
+        return self._puts.do((key, completion))
 
     def close(self) -> None:
         """Done with; whoever asks again opens the file again."""

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -27,6 +27,17 @@ CONNECTIONS = 1000
 """Connections at once, whatever the limits of the runs."""
 _OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
 """Headers that the connection sets as it can."""
+_TELLTALE = "x-stainless-"
+"""Headers that tell of the caller's machine; nobody needs them to answer."""
+
+
+class _Way(NamedTuple):
+    """Where a request goes, made once."""
+
+    empty: httpx2.Request
+    """It without a body, as the client library makes it."""
+    url: str
+    headers: dict[str, str]
 
 
 class Line:
@@ -45,18 +56,19 @@ class Line:
         self._library = openai.AsyncOpenAI(http_client=silent(), **given)
         self._connections = connections
         self._proxy = proxy_for(url)
-        self._empty = dict[str, httpx2.Request]()
+        self._ways = dict[str, _Way]()
 
     async def post(
         self, path: str, body: Mapping[str, object], timeout: aiohttp.ClientTimeout
     ) -> Any:
         """What is answered to ``body``: JSON, else text. Raises what the client library would."""
-        asked = self._asked(path)
+        way = self._way(path)
+        asked = way.empty
         try:
             async with self._connections.post(
-                str(asked.url),
+                way.url,
                 data=json.dumps(body).encode(),
-                headers=dict(asked.headers),
+                headers=way.headers,
                 proxy=self._proxy,
                 timeout=timeout,
             ) as response:
@@ -76,14 +88,14 @@ class Line:
         except (ValueError, RecursionError):
             return said.decode("utf-8", "replace")  # a web page, say
 
-    def _asked(self, path: str) -> httpx2.Request:
-        """A request without a body, as the client library makes it."""
-        if path not in self._empty:
+    def _way(self, path: str) -> _Way:
+        if path not in self._ways:
             empty = self._library._build_request(FinalRequestOptions(method="post", url=path))
-            for name in _OWN_HEADERS:
-                empty.headers.pop(name, None)
-            self._empty[path] = empty
-        return self._empty[path]
+            for name in [*empty.headers]:
+                if name in _OWN_HEADERS or name.startswith(_TELLTALE):
+                    del empty.headers[name]
+            self._ways[path] = _Way(empty, str(empty.url), dict(empty.headers))
+        return self._ways[path]
 
 
 class Clients:

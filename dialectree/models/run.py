@@ -1,7 +1,7 @@
 """What the calls of one run share: journal, cache, budget.
 
 What a person changed goes first. Else a call is looked up in the journal, then in the reply cache,
-and only then paid for. Its line is on disk before anybody reads the reply.
+and only then paid for. Its line is in the journal before anybody reads the reply.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 from langgraph.runtime import RunControl, Runtime
 
@@ -30,6 +31,8 @@ from dialectree.models.endpoints import Completion
 from dialectree.models.limits import Budget, limiter
 from dialectree.records import Call, Held
 from dialectree.runs import Journal
+
+T = TypeVar("T")
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Who is paying for what at the moment, by event loop and by the cache's key."""
@@ -61,9 +64,11 @@ class Run(RunControl):
         """Who hears the events of this run; ``events.tell`` finds it."""
         self.halted: DialectreeError | None = None
         """Why no further call is made; the first reason stays."""
+        self.unkept: DialectreeError | None = None
+        """Why a reply that was handed on could not be kept in the reply cache."""
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
-        self._under_way: set[asyncio.Task[Call]] = set()
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     async def call(self, asking: Asking) -> Call:
         """The call that ``asking`` describes, made now or before; CallError when it failed."""
@@ -114,7 +119,7 @@ class Run(RunControl):
             return None
         call = asking.call(found, started, "cache")
         if self.journal:
-            await self.journal.append(call)
+            self.journal.append(call)
         return call
 
     async def _paid(self, asking: Asking) -> Call:
@@ -127,15 +132,20 @@ class Run(RunControl):
             self._go_on()
             if (call := await self._cached(asking)) is not None:
                 return call
-        task = asyncio.create_task(self._pay(asking))
-        self._under_way.add(task)
-        task.add_done_callback(self._landed)
+        task = self._begun(self._pay(asking))
         if shared and same not in _paying:
             _paying[same] = task
             task.add_done_callback(lambda _: _paying.pop(same))
         return await asyncio.shield(task)
 
-    def _landed(self, task: asyncio.Task[Call]) -> None:
+    def _begun(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """A task that the run waits for before it ends."""
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._landed)
+        return task
+
+    def _landed(self, task: asyncio.Task[Any]) -> None:
         self._under_way.discard(task)
         if not task.cancelled():
             task.exception()  # whoever waits for it hears of it; maybe nobody does any more
@@ -152,15 +162,27 @@ class Run(RunControl):
                 call = asking.call(done, started, "model")
                 self.budget.add(call)
                 if self.journal:  # before the slot is free: a kill loses no more than the slots
-                    await self.journal.append(call)
+                    self.journal.append(call)
             if self.cache and context.cache and done.error is None and not asking.live:
-                await self.cache.put(asking.cache_key, done)
+                put = self.cache.put(asking.cache_key, done)
+                if self.journal is None:
+                    await put
+                else:  # the journal has it: nobody need wait
+                    self._begun(self._kept(put))
         except PartFailed:
             raise  # one part; the graph decides what the debate does without it
         except DialectreeError as error:
             self.halted = self.halted or error
             raise
         return call
+
+    async def _kept(self, put: Awaitable[None]) -> None:
+        """A reply cache that cannot keep a reply ends the run."""
+        try:
+            await put
+        except DialectreeError as error:
+            self.unkept = self.unkept or error
+            self.halted = self.halted or error
 
     async def land(self, within: float | None = None) -> None:
         """Wait for the calls under way, so that what is paid is kept; no other one starts.

@@ -143,7 +143,7 @@ class Ledger(Journal):
         self.past = past or {}
         self.calls: list[Call] = []
 
-    async def append(self, call: Call) -> None:
+    def append(self, call: Call) -> None:
         self.calls.append(call)
 
     def close(self) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -14,6 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
+from dialectree import graphs as every
 from dialectree.context import Context, build
 from dialectree.graphs import (
     METHODS,
@@ -25,6 +28,7 @@ from dialectree.graphs import (
     synthesis_debate,
     tree_structured_debate,
 )
+from dialectree.graphs.topic_debate import topic_debate
 from dialectree.nodes.decomposer import Why
 from tests.nodes.test_findings import finding
 
@@ -45,6 +49,30 @@ def graphs() -> list[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]:
 
 
 NAMED = pytest.mark.parametrize(("name", "graph"), graphs(), ids=[name for name, _ in graphs()])
+
+
+# Wiring
+
+
+def all_graphs() -> Iterator[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]:
+    for found in iter_modules(every.__path__):
+        for name, value in vars(import_module(f"dialectree.graphs.{found.name}")).items():
+            if isinstance(value, CompiledStateGraph):
+                yield f"{found.name}.{name}", value
+    yield "topic_debate", topic_debate("topic")
+
+
+def test_no_rule_is_sent_to_a_thread() -> None:
+    """As LangGraph does with a plain function."""
+    ruled: list[tuple[str, str, Any]] = [
+        (name, node, rule.path)
+        for name, graph in all_graphs()
+        for node, rules in graph.builder.branches.items()
+        for rule in rules.values()
+    ]
+    assert len(ruled) > 40
+    for name, node, rule in ruled:
+        assert rule.func is None, f"the rule after {node} of {name} is not ruled()"
 
 
 # Drawings

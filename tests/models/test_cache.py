@@ -23,8 +23,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "deep" / "replies.sqlite3"
 
 
+async def putting(cache: ReplyCache, key: str, done: Completion) -> None:
+    await cache.put(key, done)
+
+
 def put(path: Path, key: str, done: Completion) -> None:
-    asyncio.run(ReplyCache(path).put(key, done))
+    asyncio.run(putting(ReplyCache(path), key, done))
 
 
 def get(path: Path, key: str) -> Completion | None:
@@ -156,8 +160,8 @@ def test_a_full_disk_is_one_clear_line_and_what_was_kept_stays(path: Path) -> No
 
 def test_what_sqlite_calls_full_is_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ReplyCache(path)
-    asyncio.run(cache.put("key", DONE))
+    asyncio.run(putting(cache, "key", DONE))
     assert cache._connection is not None
     cache._connection.execute("pragma max_page_count = 4")
     with pytest.raises(DiskFull, match="no room left"):
-        asyncio.run(cache.put("big", Completion("x" * 200_000)))
+        asyncio.run(putting(cache, "big", Completion("x" * 200_000)))

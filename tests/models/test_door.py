@@ -137,20 +137,17 @@ def kept(path: Path, context: Context) -> Iterator[Run]:
         journal.close()
 
 
-def test_every_call_is_on_disk_before_anybody_reads_its_reply(
+def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
     calls: Path, monkeypatch: pytest.MonkeyPatch, quick: QuickClock
 ) -> None:
     read = replies.read
     on_disk: list[list[Call]] = []
-    synced: list[int] = []
 
     def look(*given: Any) -> Any:
         on_disk.append(lines(calls))
-        assert len(synced) == len(on_disk)
         return read(*given)
 
     monkeypatch.setattr(replies, "read", look)
-    monkeypatch.setattr("os.fsync", synced.append)
 
     async def ask() -> None:
         script = (fails(500), says("no", tokens=(3, 4)), says(GOOD, tokens=(5, 6)))
@@ -277,12 +274,12 @@ def test_no_question_is_asked_after_the_end_of_the_run(calls: Path) -> None:
 def test_a_full_disk_stops_the_run_before_the_reply_is_read(
     calls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: int) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     async def ask() -> None:
         async with ScriptedEndpoint(says(GOOD)) as served:
-            monkeypatch.setattr("os.fsync", full)
+            monkeypatch.setattr("dialectree.runs._append", full)
             with kept(calls, at(served.url)) as run:
                 with pytest.raises(DiskFull, match="no room left to write"):
                     await question(at(served.url), run)
@@ -652,6 +649,17 @@ def test_the_key_goes_out_with_the_request(monkeypatch: pytest.MonkeyPatch) -> N
         async with ScriptedEndpoint(says(GOOD)) as served:
             await question(at(served.url))
             assert served.headers[0]["Authorization"] == f"Bearer {KEY}"
+
+    asyncio.run(ask())
+
+
+def test_nothing_of_this_machine_goes_out_with_a_request() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            await question(at(served.url))
+            sent = {name.lower() for name in served.headers[0]}
+            assert {"content-type", "authorization"} < sent
+            assert not [name for name in sent if name.startswith("x-stainless")]
 
     asyncio.run(ask())
 
