@@ -102,7 +102,7 @@ class Journal:
         """Returns when the disk has every line. Others go on meanwhile."""
         self._begin_sync()
         if self._syncing is not None:
-            await asyncio.wrap_future(self._syncing)
+            await asyncio.shield(asyncio.wrap_future(self._syncing))
 
     def close(self) -> None:
         """No call is added any more. Raises as ``append`` where the disk does not have them all."""

@@ -64,7 +64,7 @@ class Run(RunControl):
         """Who hears the events of this run; ``events.tell`` finds it."""
         self.halted: DialectreeError | None = None
         """Why no further call is made; the first reason stays."""
-        self.unkept: DialectreeError | None = None
+        self.unkept: Exception | None = None
         """Why a reply that was handed on could not be kept in the reply cache."""
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
@@ -180,9 +180,10 @@ class Run(RunControl):
         """A reply cache that cannot keep a reply ends the run."""
         try:
             await put
-        except DialectreeError as error:
+        except Exception as error:  # whoever asked has gone on: the end of the run tells of it
             self.unkept = self.unkept or error
-            self.halted = self.halted or error
+            if isinstance(error, DialectreeError):
+                self.halted = self.halted or error
 
     async def land(self, within: float | None = None) -> None:
         """Wait for the calls under way, so that what is paid is kept; no other one starts.
