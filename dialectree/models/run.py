@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from langgraph.runtime import RunControl, Runtime
@@ -164,7 +165,7 @@ class Run(RunControl):
                 if self.journal:  # before the slot is free: a kill loses no more than the slots
                     self.journal.append(call)
             if self.cache and context.cache and done.error is None and not asking.live:
-                put = self.cache.put(asking.cache_key, done)
+                put = self.cache.put(asking.cache_key, done, linger=self.journal is not None)
                 if self.journal is None:
                     await put
                 else:  # the journal has it: nobody need wait
@@ -191,8 +192,12 @@ class Run(RunControl):
         ``within`` limits the wait, in seconds.
         """
         self.halted = self.halted or Halted("the run has ended")
-        if self._under_way:
-            await asyncio.wait(self._under_way, timeout=within)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                while self._under_way:
+                    if self.cache is not None:
+                        self.cache.hurry()
+                    await asyncio.wait(self._under_way)
 
     def abandon(self) -> None:
         """Give up the calls under way."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dialectree.errors import DiskFull, InputError
-from dialectree.models.cache import ReplyCache, reply_cache
+from dialectree.models.cache import LINGER_S, ReplyCache, reply_cache
 from dialectree.models.endpoints import Completion
 
 DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
@@ -46,6 +46,68 @@ def test_the_first_reply_stays(path: Path) -> None:
     put(path, "key", DONE)
     put(path, "key", DONE._replace(text="later"))
     assert get(path, "key") == DONE
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The keys of each time that the file was written."""
+    times: list[list[str]] = []
+    write = ReplyCache._put
+
+    def note(cache: ReplyCache, new: list[tuple[str, Completion]]) -> None:
+        times.append([key for key, _ in new])
+        write(cache, new)
+
+    monkeypatch.setattr(ReplyCache, "_put", note)
+    return times
+
+
+async def bursts(cache: ReplyCache) -> None:
+    """Two bursts of three replies that linger, then one that does not."""
+    for burst in "ab":
+        begun = []
+        for n in range(3):
+            begun.append(cache.put(f"{burst}{n}", DONE, linger=True))
+            await asyncio.sleep(0)
+        if burst == "a":
+            await asyncio.gather(*begun)
+    await cache.put("c", DONE)
+    await asyncio.gather(*begun)
+
+
+def test_what_lingers_is_written_together_and_no_later_than_what_does_not(
+    path: Path, written: list[list[str]]
+) -> None:
+    asyncio.run(bursts(ReplyCache(path)))
+    assert written == [["a0", "a1", "a2"], ["b0", "b1", "b2", "c"]]
+    assert [get(path, key) for key in ("a0", "a1", "a2", "b0", "b1", "b2", "c")] == [DONE] * 7
+
+
+def test_what_lingers_is_found_before_it_is_written(path: Path, written: list[list[str]]) -> None:
+    async def lingering(cache: ReplyCache) -> None:
+        put = cache.put("key", DONE, linger=True)
+        later = cache.put("key", DONE._replace(text="later"), linger=True)
+        assert await cache.get("key") == DONE
+        assert not written
+        cache.hurry()
+        await asyncio.wait_for(asyncio.gather(put, later), 100 * LINGER_S)
+
+    cache = ReplyCache(path)
+    asyncio.run(lingering(cache))
+    assert (get(path, "key"), cache._unwritten) == (DONE, {})
+
+
+def test_what_could_not_be_written_is_not_found(path: Path) -> None:
+    async def failing(cache: ReplyCache) -> None:
+        put = cache.put("key", DONE, linger=True)
+        with pytest.raises(InputError, match="--no-cache"):
+            await put
+        with pytest.raises(InputError, match="--no-cache"):
+            await cache.get("key")
+
+    path.parent.mkdir()
+    path.write_bytes(b"this is no database, and never was one " * 100)
+    asyncio.run(failing(ReplyCache(path)))
 
 
 def test_a_folder_has_one_cache_a_process(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from dialectree.errors import (
     RequestError,
 )
 from dialectree.graphs import method
-from dialectree.models import replies, run
+from dialectree.models import cache, replies, run
 from dialectree.models.door import Run
 from dialectree.records import Call
 from dialectree.runs import Journal
@@ -427,6 +428,27 @@ def test_where_the_first_fails_the_next_one_pays(quick: QuickClock) -> None:
             assert len(served.bodies) == 7
 
     asyncio.run(ask())
+
+
+def test_the_end_of_a_run_writes_what_lingers_however_late_it_came(
+    calls: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "LINGER_S", 600)
+
+    async def ask() -> Path:
+        async with ScriptedEndpoint(after(0.1, says(GOOD))) as served:
+            with kept(calls, cached(served.url)) as run:
+                asking = asyncio.create_task(question(cached(served.url), run))
+                while not served.bodies:
+                    await asyncio.sleep(0.01)
+                await asyncio.wait_for(run.land(), 10)
+                await asking
+        assert run.cache is not None
+        return run.cache._path
+
+    with closing(sqlite3.connect(asyncio.run(ask()))) as file:
+        [(reply,)] = file.execute("select completion from completions")
+    assert json.loads(reply)["text"] == GOOD
 
 
 def test_a_cached_reply_costs_nothing_of_a_budget() -> None:
