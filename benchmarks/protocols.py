@@ -1,4 +1,7 @@
-"""RSD, ART and ToD: wall time over the ideal, and how busy many debates keep one endpoint."""
+"""RSD, ART and ToD: wall time over the ideal, and how busy many debates keep one endpoint.
+
+Beside each wide tree stands what a bare program of the same steps takes (:mod:`benchmarks.bare`).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,15 @@ import asyncio
 import gc
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks import bare
 from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.ideal import Cost, argument_tree, role_switching_debate, tree_of_debate
+from dialectree import loop
 from dialectree.conduct import start
 from dialectree.context import build
 from dialectree.graphs import method
@@ -53,6 +58,8 @@ class Case(NamedTuple):
     settings: dict[str, Any]
     checked: bool = True
     """Whether it has to keep the limit. Where dozens of calls go out at once their CPU shows."""
+    bare: bare.Shape | None = None
+    """A wide tree: its steps from LangGraph and an HTTP client alone."""
 
     @property
     def asked(self) -> str:
@@ -69,8 +76,21 @@ CASES = (
         {"cross_examination": "simultaneous"},
     ),
     Case("ART, breadth 1, depth 1", "art", argument_tree(1, 1), {}),
-    Case("ART, breadth 2, depth 2", "art", argument_tree(2, 2), {"breadth": 2, "depth": 2}, False),
-    Case("ToD, k 3, depth 2", "tod", tree_of_debate(3, 2), {"max_depth": 2, "embeddings": "bm25"}),
+    Case(
+        "ART, breadth 2, depth 2",
+        "art",
+        argument_tree(2, 2),
+        {"breadth": 2, "depth": 2},
+        checked=False,
+        bare=bare.argument_tree(2, 2),
+    ),
+    Case(
+        "ToD, k 3, depth 2",
+        "tod",
+        tree_of_debate(3, 2),
+        {"max_depth": 2, "embeddings": "bm25"},
+        bare=bare.tree_of_debate(3, 2),
+    ),
 )
 
 
@@ -88,16 +108,18 @@ def protocols(folder: Path, repeats: int) -> Iterator[Figure]:
     wrong = 0
     for case in CASES:
         walls_s: list[float] = []
+        bare_s: list[float] = []
+        bodies = _bodies(case, folder / f"{case.name}, bodies") if case.bare else []
         options: dict[str, Any] = {"latency_ms": LATENCY_S * 1000, "array_items": 3}
         with LocalEndpoint(rules=RULES, **options) as endpoint:
-            for n in range(repeats + 1):
-                endpoint.reset()
-                gc.collect()  # a command's own process has nothing to collect yet
+            for n in range(repeats + 1):  # in turns: a machine has better and worse minutes
                 place = folder / f"{case.name} {n}"
-                asyncio.run(conducted(case, endpoint.url, place, case.asked))
+                work = conducted(case, endpoint.url, place, case.asked)
+                walls_s.append(_wall_s(work, endpoint))
                 stats = endpoint.stats()
                 wrong += abs(stats["calls"] - case.cost.calls) + stats["duplicate_requests"]
-                walls_s.append(stats["wall_s"])
+                if case.bare:
+                    bare_s.append(_wall_s(bare.run(case.bare, endpoint.url, bodies), endpoint))
         ideal = case.cost.seconds(LATENCY_S)
         yield Figure(
             WALLS,
@@ -108,8 +130,30 @@ def protocols(folder: Path, repeats: int) -> Iterator[Figure]:
             note=f"{case.cost.calls} calls, path {case.cost.path}; "
             f"worst {max(walls_s) / ideal:.3f}",
         )
+        if bare_s:
+            yield Figure(
+                WALLS,
+                f"{case.name}: its steps alone",
+                min(bare_s) / ideal,
+                note=f"LangGraph and an HTTP client; worst {max(bare_s) / ideal:.3f}",
+            )
     yield Figure(WALLS, "calls too many, too few or made twice", wrong, limit=0)
     yield from _together(folder / "together")
+
+
+def _wall_s(work: Coroutine[Any, Any, object], endpoint: LocalEndpoint) -> float:
+    """From the first request of ``work`` to its last reply."""
+    endpoint.reset()
+    gc.collect()  # a command's own process has nothing to collect yet
+    loop.run(work)
+    return float(endpoint.stats()["wall_s"])
+
+
+def _bodies(case: Case, folder: Path) -> list[str]:
+    """The requests of one run."""
+    with LocalEndpoint(rules=RULES, array_items=3, keep_bodies=True) as endpoint:
+        loop.run(conducted(case, endpoint.url, folder, case.asked))
+        return [call["body"] for call in endpoint.calls()]
 
 
 def _together(folder: Path) -> Iterator[Figure]:
@@ -117,7 +161,7 @@ def _together(folder: Path) -> Iterator[Figure]:
     options: dict[str, Any] = {"latency_ms": SLOW_S * 1000, "max_concurrency": SLOTS}
     with LocalEndpoint(rules=RULES, **options) as endpoint:
         began, cpu = time.perf_counter(), time.process_time()
-        records = asyncio.run(_all(endpoint.url, folder))
+        records = loop.run(_all(endpoint.url, folder))
         wall_s, cpu_s = time.perf_counter() - began, time.process_time() - cpu
         stats = endpoint.stats()
     calls = TOGETHER * CASES[0].cost.calls
