@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 import traceback
 
@@ -47,6 +48,9 @@ def version() -> None:
 
 def main() -> None:
     """Run the command line: one line and the right exit status for every known error."""
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        # What ends a service or a container ends a run as Ctrl-C does: in order.
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
     try:
         app()

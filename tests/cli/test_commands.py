@@ -221,12 +221,13 @@ def test_a_full_disk_stops_the_run_with_whole_files_and_resume_goes_on(answer: A
     assert json.loads(went_on.stdout)["usage"]["calls"] == 37
 
 
-def test_interrupting_leaves_a_run_that_resumes_and_pays_nothing_twice() -> None:
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_leaves_a_run_that_resumes_and_pays_nothing_twice(by: signal.Signals) -> None:
     with LocalEndpoint(rules=children(2), latency_ms=100) as slow:
         words = ["answer", QUESTION, "--model", f"openai:any@{slow.url}", "--max-depth", "1"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
         _wait_for(lambda: slow.stats()["calls"] >= 5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(by)
         _, said = process.communicate(timeout=20)
         assert process.returncode == 130, said
         assert "dialectree resume" in said

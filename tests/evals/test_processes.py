@@ -76,7 +76,7 @@ def test_no_call_starts_when_their_common_budget_is_spent() -> None:
     assert paid() == stats["calls"]
 
 
-def test_an_interrupt_keeps_what_waspaid() -> None:
+def test_an_interrupt_keeps_what_was_paid() -> None:
     with LocalEndpoint(seed=3, latency_ms=400) as endpoint:
         begun = subprocess.Popen(_words(endpoint, 24), stderr=subprocess.PIPE, text=True)
         _wait_for(endpoint, 12)
