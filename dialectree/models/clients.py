@@ -28,7 +28,15 @@ CONNECTIONS = 1000
 _OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
 """Headers that the connection sets as it can."""
 _TELLTALE = "x-stainless-"
-"""Headers that tell of the caller's machine; nobody needs them to answer."""
+"""Headers that tell of the caller's program; nobody needs them to answer."""
+
+
+class _Library(openai.AsyncOpenAI):
+    """The client library, which would start a process to find out what machine it runs on."""
+
+    def platform_headers(self) -> dict[str, str]:
+        """Nothing: nobody needs them to answer."""
+        return {}
 
 
 class _Way(NamedTuple):
@@ -53,7 +61,7 @@ class Line:
         given = _given(url, key)
         self.address: str = given["base_url"]
         """Without what opens it."""
-        self._library = openai.AsyncOpenAI(http_client=silent(), **given)
+        self._library = _Library(http_client=silent(), **given)
         self._connections = connections
         self._proxy = proxy_for(url)
         self._ways = dict[str, _Way]()

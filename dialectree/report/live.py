@@ -22,7 +22,8 @@ from dialectree.report import words
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SOFT, WARN, bar
 from dialectree.report.picture import KEPT, Growing, Picture, remark, shown
 
-_FRAMES_A_SECOND = 8
+_FRAMES_A_SECOND = 4
+"""A frame takes 5 to 10 ms of the processor, which the debate needs too."""
 
 
 class Watcher(Protocol):
