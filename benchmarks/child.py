@@ -30,13 +30,13 @@ def debate(shape: Shape, url: str, folder: Path) -> Taken:
 
 
 def _here(name: str, url: str, folder: Path) -> Taken:
-    import asyncio
-
     from benchmarks.driving import conducted
+    from dialectree import loop
 
     shape = next(shape for shape in (*SHAPES, *GROWING) if shape.name == name)
     imported = _peak_mb()
-    asyncio.run(conducted(shape.context(url), folder))
+    loop.tune()
+    loop.run(conducted(shape.context(url), folder))
     return Taken(imported, _peak_mb())
 
 

@@ -12,6 +12,7 @@ from benchmarks.driving import conducted, conducted_together, hosted
 from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.shapes import FOUR_LEAVES, SHAPES, Shape
+from dialectree import loop
 
 LATENCY_S = 0.2
 SLOTS = 64
@@ -34,7 +35,7 @@ class Way(NamedTuple):
 
 
 def _as_the_command(shape: Shape, url: str, folder: Path) -> None:
-    asyncio.run(conducted(shape.context(url), folder))
+    loop.run(conducted(shape.context(url), folder))
 
 
 def _in_a_new_process(shape: Shape, url: str, folder: Path) -> None:
@@ -102,7 +103,7 @@ def _crowd(folder: Path, count: int) -> Iterator[Figure]:
     options: dict[str, Any] = {"latency_ms": LATENCY_S * 1000, "max_concurrency": SLOTS}
     with LocalEndpoint(rules=shape.rules(), **options) as endpoint:
         context = shape.context(endpoint.url, concurrency=SLOTS)
-        asyncio.run(conducted_together(context, folder, count))
+        loop.run(conducted_together(context, folder, count))
         stats = endpoint.stats()
     calls = count * shape.cost.calls
     ideal = shape.cost.seconds(LATENCY_S, SLOTS, count)
