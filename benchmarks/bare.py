@@ -10,7 +10,7 @@ import json
 import operator
 from collections.abc import Awaitable, Callable, Iterable
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, Protocol
 
 import aiohttp
 from langgraph.graph import END, START, StateGraph
@@ -30,9 +30,14 @@ class Step(TypedDict):
     said: Annotated[list[str], operator.add]
 
 
+class Agent(Protocol):
+    """A step of the graph."""
+
+    def __call__(self, state: Step) -> Awaitable[dict[str, list[str]]]: ...
+
+
 Graph = CompiledStateGraph[Step, None, Step, Step]
 Shape = Callable[[Post], Graph]
-_JOINT: dict[str, list[str]] = {"said": []}
 
 
 async def run(shape: Shape, url: str, bodies: Iterable[str]) -> None:
@@ -141,9 +146,13 @@ async def _nobody() -> None:
 
 
 def _add(builder: StateGraph[Step], post: Post, agents: Iterable[str]) -> None:
+    for agent in agents:
+        builder.add_node(agent, _step(agent, post))
+
+
+def _step(agent: str, post: Post) -> Agent:
     async def step(state: Step) -> dict[str, list[str]]:
         await post()
-        return _JOINT
+        return {"said": [agent]}
 
-    for agent in agents:
-        builder.add_node(agent, step)
+    return step

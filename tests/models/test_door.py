@@ -7,10 +7,10 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from langgraph.graph import END, START, StateGraph
@@ -37,6 +37,8 @@ from dialectree.runs import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
 from tests.scripted import ScriptedModel
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -224,13 +226,19 @@ def test_another_model_decoding_question_reply_or_seed_is_another_call(calls: Pa
     assert len({call.key for call in lines(calls)}) == 8
 
 
+async def under_way(asking: Coroutine[Any, Any, T], served: ScriptedEndpoint) -> asyncio.Task[T]:
+    """``asking``, once a request has reached the endpoint."""
+    task = asyncio.create_task(asking)
+    while not served.bodies:
+        await asyncio.sleep(0.01)
+    return task
+
+
 def test_a_question_that_is_given_up_does_not_lose_its_reply(calls: Path) -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(after(0.1, says(GOOD))) as served:
             with kept(calls, at(served.url)) as run:
-                asking = asyncio.create_task(question(at(served.url), run))
-                while not served.bodies:
-                    await asyncio.sleep(0.01)
+                asking = await under_way(question(at(served.url), run), served)
                 asking.cancel()
                 await asyncio.wait([asking])
                 await run.land()
@@ -243,9 +251,7 @@ def test_abandoned_calls_end_at_once_and_leave_no_line(calls: Path) -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(after(60, says(GOOD))) as served:
             with kept(calls, at(served.url)) as run:
-                asking = asyncio.create_task(question(at(served.url), run))
-                while not served.bodies:
-                    await asyncio.sleep(0.01)
+                asking = await under_way(question(at(served.url), run), served)
                 run.abandon()
                 await asyncio.wait_for(run.land(), 5)
                 with pytest.raises(asyncio.CancelledError):
@@ -438,9 +444,7 @@ def test_the_end_of_a_run_writes_what_lingers_however_late_it_came(
     async def ask() -> Path:
         async with ScriptedEndpoint(after(0.1, says(GOOD))) as served:
             with kept(calls, cached(served.url)) as run:
-                asking = asyncio.create_task(question(cached(served.url), run))
-                while not served.bodies:
-                    await asyncio.sleep(0.01)
+                asking = await under_way(question(cached(served.url), run), served)
                 await asyncio.wait_for(run.land(), 10)
                 await asking
         assert run.cache is not None
