@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -15,6 +16,8 @@ from dialectree import clock
 from dialectree.retrieval.embeddings import Timing
 from dialectree.retrieval.index import Match
 
+_thread = ThreadPoolExecutor(1, thread_name_prefix="lexical")
+"""One search after another: several threads would only wait for each other."""
 _WORD = re.compile(r"\w+")
 
 
@@ -46,7 +49,7 @@ class LexicalIndex:
             timing.add(Timing(clock.seconds() - began))
             return found
 
-        return await asyncio.to_thread(every)
+        return await asyncio.get_running_loop().run_in_executor(_thread, every)
 
     def nearest(self, query: str, count: int) -> list[Match]:
         """The same for one query; blocks."""

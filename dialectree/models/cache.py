@@ -6,23 +6,22 @@ import asyncio
 import atexit
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from dialectree.errors import DiskFull, InputError
 from dialectree.models.endpoints import Completion
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 _TABLE = """
 create table if not exists completions (key text primary key, completion text not null)
 without rowid
 """
+_QUERY = "select completion from completions where key = ?"
 _PATIENCE_S = 30.0
 LINGER_S = 0.05
 """Seconds that a reply which is in a journal may wait to be written with others."""
@@ -33,111 +32,112 @@ _NO_ROOM = (
 )
 
 
-class _Batch(NamedTuple, Generic[Item, Result]):
-    """What is done in one go."""
+class _Connections(NamedTuple):
+    """To one file."""
 
-    items: list[Item]
-    task: asyncio.Task[Result]
+    reading: sqlite3.Connection
+    writing: sqlite3.Connection
+
+
+class _Batch(NamedTuple):
+    """What is written in one go."""
+
+    rows: list[tuple[str, Completion]]
+    task: asyncio.Task[None]
     due: asyncio.Event
     """Set once it need not wait for more."""
 
 
-class _Together(Generic[Item, Result]):
-    """Work for a thread. What an event loop asks for in one go is done in one go."""
+class ReplyCache:
+    """Completions by the key of their request.
 
-    def __init__(self, thread: Executor, work: Callable[[list[Item]], Result]) -> None:
-        self._thread, self._work = thread, work
-        self._next: dict[asyncio.AbstractEventLoop, _Batch[Item, Result]] = {}
+    A thread of its own opens the file and writes. Reading takes less than handing over to a thread
+    would, and waits for no writer.
+    """
 
-    def do(self, item: Item, *, linger: bool = False) -> Awaitable[Result]:
-        """The result of the work on ``item`` and on those that come with it.
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="reply-cache")
+        self._next: dict[asyncio.AbstractEventLoop, _Batch] = {}
+        self._unwritten: dict[str, Completion] = {}
+        self._connections: _Connections | None = None
+        self._opening = threading.Lock()
+        atexit.register(self.close)
 
-        The work is in the queue when this returns, before all that is asked for later. ``linger``:
-        it may wait for more, for :data:`LINGER_S` seconds.
+    async def get(self, key: str) -> Completion | None:
+        """The completion that was paid for before, or None."""
+        if found := self._unwritten.get(key):
+            return found
+        if self._connections is None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._open)
+        return self._get(key)
+
+    def put(
+        self, key: str, completion: Completion, *, linger: bool = False
+    ) -> asyncio.Future[None]:
+        """Keep a completion; the first one stays. Whoever asks for it from now on finds it.
+
+        What an event loop puts in one go is written in one go. ``linger``: it may wait for more,
+        for :data:`LINGER_S` seconds, because who puts it has it elsewhere too. A debate's replies
+        come in bursts, in which its next requests are more urgent than a file.
         """
+        self._unwritten.setdefault(key, completion)
         loop = asyncio.get_running_loop()
         if loop not in self._next:
             due = asyncio.Event()
-            self._next[loop] = _Batch([], loop.create_task(self._begin(loop, due)), due)
+            self._next[loop] = _Batch([], loop.create_task(self._write(loop, due)), due)
         batch = self._next[loop]
-        batch.items.append(item)
+        batch.rows.append((key, completion))
         if not linger:
             batch.due.set()
         return asyncio.shield(batch.task)
 
     def hurry(self) -> None:
-        """What lingers in this event loop is done now."""
+        """What lingers in this event loop is written now."""
         if batch := self._next.get(asyncio.get_running_loop()):
             batch.due.set()
 
-    async def _begin(self, loop: asyncio.AbstractEventLoop, due: asyncio.Event) -> Result:
+    async def _write(self, loop: asyncio.AbstractEventLoop, due: asyncio.Event) -> None:
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LINGER_S):
                     await due.wait()
         finally:
-            items = self._next.pop(loop).items
-        return await loop.run_in_executor(self._thread, self._work, items)
-
-
-class ReplyCache:
-    """Completions by the key of their request. SQLite runs in a thread of its own."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        thread = ThreadPoolExecutor(1, thread_name_prefix="reply-cache")
-        self._gets = _Together(thread, self._get)
-        self._puts = _Together(thread, self._put)
-        self._unwritten: dict[str, Completion] = {}
-        self._connection: sqlite3.Connection | None = None
-        atexit.register(self.close)
-
-    async def get(self, key: str) -> Completion | None:
-        """The completion that was paid for before, or None."""
-        return self._unwritten.get(key) or (await self._gets.do(key)).get(key)
-
-    def put(self, key: str, completion: Completion, *, linger: bool = False) -> Awaitable[None]:
-        """Keep a completion; the first one stays. Whoever asks for it from now on finds it.
-
-        ``linger``: for who has it elsewhere too. A debate's replies come in bursts, in which its
-        next requests are more urgent than a file.
-        """
-        self._unwritten.setdefault(key, completion)
-        return self._puts.do((key, completion), linger=linger)
-
-    def hurry(self) -> None:
-        """What lingers in this event loop is written now."""
-        self._puts.hurry()
+            rows = self._next.pop(loop).rows
+        await loop.run_in_executor(self._thread, self._put, rows)
 
     def close(self) -> None:
         """Done with; whoever asks again opens the file again."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        opened, self._connections = self._connections, None
+        for connection in opened or ():
+            connection.close()
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
-                self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
-            )
-            self._connection.execute("pragma journal_mode=wal")
-            self._connection.execute("pragma synchronous=normal")
-            self._connection.execute(_TABLE)
-        return self._connection
+    def _open(self) -> _Connections:
+        with self._opening, self._clear_errors():
+            if self._connections is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                made = _Connections(self._connected(), self._connected())
+                made.writing.execute("pragma journal_mode=wal")
+                made.writing.execute("pragma synchronous=normal")
+                made.writing.execute(_TABLE)
+                self._connections = made
+            return self._connections
 
-    def _get(self, keys: list[str]) -> dict[str, Completion]:
-        places = ", ".join("?" * len(keys))
-        query = f"select key, completion from completions where key in ({places})"
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(
+            self._path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+        )
+
+    def _get(self, key: str) -> Completion | None:
         with self._clear_errors():
-            rows = self._open().execute(query, keys).fetchall()
-            return {key: Completion(**json.loads(kept)) for key, kept in rows}
+            found = self._open().reading.execute(_QUERY, (key,)).fetchone()
+            return Completion(**json.loads(found[0])) if found else None
 
     def _put(self, new: list[tuple[str, Completion]]) -> None:
         rows = [(key, json.dumps(completion._asdict())) for key, completion in new]
         try:
             with self._clear_errors():
-                connection = self._open()
+                connection = self._open().writing
                 connection.execute("begin immediate")
                 connection.executemany("insert or ignore into completions values (?, ?)", rows)
                 connection.execute("commit")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -69,7 +69,7 @@ class Run(RunControl):
         """Why a reply that was handed on could not be kept in the reply cache."""
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
-        self._under_way: set[asyncio.Task[Any]] = set()
+        self._under_way: set[asyncio.Future[Any]] = set()
 
     async def call(self, asking: Asking) -> Call:
         """The call that ``asking`` describes, made now or before; CallError when it failed."""
@@ -146,10 +146,10 @@ class Run(RunControl):
         task.add_done_callback(self._landed)
         return task
 
-    def _landed(self, task: asyncio.Task[Any]) -> None:
-        self._under_way.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits for it hears of it; maybe nobody does any more
+    def _landed(self, done: asyncio.Future[Any]) -> None:
+        self._under_way.discard(done)
+        if not done.cancelled():
+            done.exception()  # whoever waits for it hears of it; maybe nobody does any more
 
     async def _pay(self, asking: Asking) -> Call:
         context = asking.context
@@ -169,7 +169,8 @@ class Run(RunControl):
                 if self.journal is None:
                     await put
                 else:  # the journal has it: nobody need wait
-                    self._begun(self._kept(put))
+                    self._under_way.add(put)
+                    put.add_done_callback(self._kept)
         except PartFailed:
             raise  # one part; the graph decides what the debate does without it
         except DialectreeError as error:
@@ -177,14 +178,14 @@ class Run(RunControl):
             raise
         return call
 
-    async def _kept(self, put: Awaitable[None]) -> None:
+    def _kept(self, put: asyncio.Future[None]) -> None:
         """A reply cache that cannot keep a reply ends the run."""
-        try:
-            await put
-        except Exception as error:  # whoever asked has gone on: the end of the run tells of it
+        self._under_way.discard(put)
+        error = None if put.cancelled() else put.exception()
+        if isinstance(error, Exception):  # whoever asked has gone on: the run's end tells of it
             self.unkept = self.unkept or error
-            if isinstance(error, DialectreeError):
-                self.halted = self.halted or error
+        if isinstance(error, DialectreeError):
+            self.halted = self.halted or error
 
     async def land(self, within: float | None = None) -> None:
         """Wait for the calls under way, so that what is paid is kept; no other one starts.

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Awaitable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,31 @@ def test_what_could_not_be_written_is_not_found(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"this is no database, and never was one " * 100)
     asyncio.run(failing(ReplyCache(path)))
+
+
+def test_who_reads_waits_for_no_writer(path: Path) -> None:
+    put(path, "key", DONE)
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("begin immediate")
+    writer.execute("insert into completions values ('half', 'done')")
+    try:
+        assert get(path, "key") == DONE
+        assert get(path, "half") is None
+    finally:
+        writer.close()
+
+
+def test_event_loops_share_a_cache(path: Path) -> None:
+    cache = ReplyCache(path)
+
+    async def use(name: str) -> list[Completion | None]:
+        for n in range(20):
+            await cache.put(f"{name}.{n}", DONE)
+        return [await cache.get(f"{name}.{n}") for n in range(20)]
+
+    with ThreadPoolExecutor(4) as threads:
+        found = [*threads.map(lambda name: asyncio.run(use(name)), "abcd")]
+    assert found == [[DONE] * 20] * 4
 
 
 def test_a_folder_has_one_cache_a_process(tmp_path: Path) -> None:
@@ -226,7 +252,7 @@ def test_a_full_disk_is_one_clear_line_and_what_was_kept_stays(path: Path) -> No
 def test_what_sqlite_calls_full_is_a_full_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ReplyCache(path)
     asyncio.run(putting(cache, "key", DONE))
-    assert cache._connection is not None
-    cache._connection.execute("pragma max_page_count = 4")
+    assert cache._connections is not None
+    cache._connections.writing.execute("pragma max_page_count = 4")
     with pytest.raises(DiskFull, match="no room left"):
         asyncio.run(putting(cache, "big", Completion("x" * 200_000)))
