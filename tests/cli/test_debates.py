@@ -76,6 +76,7 @@ DECIDE = {
     "an empty option": (options("a", " "), "the option 2 is empty"),
     "an endless option": (options("a", "b" * 6001), "option 2 is longer than 6,000 characters"),
     "a knockout of nothing": (["--candidates", "knockout"], "there are no options"),
+    "a person, twice": (["--judge", "me", "--judge-orders", "both"], "reads the debate once"),
     "no gold": ([*options("a", "b"), "--candidates", "oracle"], "--gold LABEL"),
     "gold that is none": (
         [*options("a", "b"), "--candidates", "oracle", "--gold", "C"],
