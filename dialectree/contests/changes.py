@@ -1,0 +1,160 @@
+"""What a person changes in an argument tree: each wish in words, and as the events that tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from dialectree.conduct import tidy
+from dialectree.contests.account import exact
+from dialectree.contests.reckoning import Nodes, event_of, nodes_of
+from dialectree.contests.wishes import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
+from dialectree.errors import InputError
+from dialectree.nodes.arguments import Stance, Winner
+from dialectree.nodes.weighing import Told
+from dialectree.records import Comparison, Event, Node, path_key
+
+
+def fulfilled(events: Sequence[Event], wishes: Sequence[Wish]) -> tuple[list[str], list[Event]]:
+    """What the wishes change, in words and as events; each in the light of those before it."""
+    if not wishes:
+        flags = "--set, --drop, --flip, --void, --restore or --add"
+        raise InputError(f"nothing is contested: give {flags}")
+    words: list[str] = []
+    changes: list[Event] = []
+    for wish in wishes:
+        node, change, told, marks = _wish([*events, *changes], wish)
+        words.append(change)
+        told.append((node, "contested", {"change": change, **marks}))
+        changes += [event_of("", one) for one in told]
+    return words, changes
+
+
+class Changed(NamedTuple):
+    """What one wish comes to."""
+
+    node: str
+    """Where it is noted."""
+    change: str
+    """In words."""
+    told: list[Told]
+    marks: dict[str, bool]
+    """What becomes of the node: dropped or not, added."""
+
+
+def _wish(events: Sequence[Event], wish: Wish) -> Changed:
+    """One wish in words, and as events."""
+    nodes = nodes_of(events)
+    match wish:
+        case Set(name, tau):
+            return _set(nodes, name, tau)
+        case Drop(name):
+            if _argument(nodes, name).dropped:
+                raise InputError(f"--drop {name}: it is dropped already")
+            return Changed(name, f"{name} dropped", [], {"dropped": True})
+        case Restore(name, ""):
+            if not _argument(nodes, name).dropped:
+                raise InputError(f"--restore {name}: it was not dropped")
+            return Changed(name, f"{name} restored", [], {"dropped": False})
+        case Flip(one, other):
+            return _compare(events, nodes, "flip", one, other)
+        case Void(one, other):
+            return _compare(events, nodes, "void", one, other)
+        case Restore(one, other):
+            return _compare(events, nodes, "restore", one, other)
+        case Add(stance, parent, text):
+            return _add(nodes, stance, parent, text)
+        case Replace(name, _):
+            why = "give another one (--add), or drop it"
+            raise InputError(f"--replace {name}: an argument was judged by its words; {why}")
+        case Rule(name, _):
+            why = "it is reckoned from strengths and comparisons; contest those"
+            raise InputError(f"--verdict {name}: {why}")
+        case _:
+            raise InputError(f"{wish!r}: give a list of Set, Drop, Flip, Void, Restore and Add")
+
+
+def _node(nodes: Nodes, name: str) -> Node:
+    if name not in nodes:
+        raise InputError(f"{name}: the run has no such argument; dialectree show prints their ids")
+    return nodes[name]
+
+
+def _argument(nodes: Nodes, name: str) -> Node:
+    if (node := _node(nodes, name)).kind == "claim":
+        raise InputError(f"{name} is the claim, not an argument")
+    return node
+
+
+def _one_tree(nodes: Nodes, name: str, flag: str) -> Node:
+    """A claim or an argument; not the claim above several trees, which the maths only averages."""
+    node = _node(nodes, name)
+    if any(nodes[child].kind == "claim" for child in node.children):
+        raise InputError(f"{flag}: {name} stands above several trees; name one of them")
+    return node
+
+
+def _set(nodes: Nodes, name: str, tau: float | None) -> Changed:
+    node = _one_tree(nodes, name, f"--set {name}={tau}")
+    if tau is not None:
+        if not 0 <= tau <= 1:
+            raise InputError(f"--set {name}={tau}: a strength lies in 0 to 1")
+        tau += 0.0  # -0 is 0
+    change = f"strength of {name} set to {exact(tau)} (before: {exact(node.tau)})"
+    return Changed(name, change, [(name, "scored", {"tau": tau})], {})
+
+
+def _compare(
+    events: Sequence[Event], nodes: Nodes, what: Literal["flip", "void", "restore"], *pair: str
+) -> Changed:
+    """A comparison that a person changes; in both orders where there are two."""
+    flag = f"--{what} {':'.join(pair)}"
+    one, other = (_argument(nodes, name) for name in pair)
+    parent = one.parent or ""
+    met = [c for c in nodes[parent].comparisons if {c.supporter, c.attacker} == {one.id, other.id}]
+    if not met:
+        raise InputError(f"{flag}: these two were not compared")
+    void = met[0].contested == "voided"
+    if what == "restore" and not void:
+        raise InputError(f"{flag}: it was not voided")
+    if what != "restore" and void:
+        raise InputError(f"{flag}: it is void; --restore brings it back")
+    if what == "flip" and all(c.winner == "TIE" for c in met):
+        raise InputError(f"{flag}: it was a tie; there is nothing to flip")
+    told: list[Told] = [
+        (parent, "compared", _changed(c, what, _ruled(events, c)).model_dump()) for c in met
+    ]
+    return Changed(parent, f"comparison of {one.id} and {other.id} {_PAST[what]}", told, {})
+
+
+_PAST = {"flip": "flipped", "void": "voided", "restore": "restored"}
+_OTHER: dict[Winner, Winner] = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT", "TIE": "TIE"}
+
+
+def _ruled(events: Sequence[Event], comparison: Comparison) -> Winner:
+    """Who won before any person changed it."""
+    told = (Comparison.model_validate(event.data) for event in events if event.kind == "compared")
+    return next(first.winner for first in told if first.pair() == comparison.pair())
+
+
+def _changed(comparison: Comparison, what: str, ruled: Winner) -> Comparison:
+    winner = _OTHER[comparison.winner] if what == "flip" else comparison.winner
+    mark = "voided" if what == "void" else "flipped" if winner != ruled else None
+    return comparison.model_copy(update={"winner": winner, "contested": mark})
+
+
+def _add(nodes: Nodes, stance: Stance, parent: str, text: str) -> Changed:
+    """An argument of the person's own, after its siblings."""
+    above = _one_tree(nodes, parent, f"--add {stance}:{parent}")
+    name = f"{parent}.{max((path_key(c)[-1] for c in above.children), default=-1) + 1}"
+    opened: dict[str, object] = {
+        "text": tidy(text, "argument"),
+        "depth": above.depth + 1,
+        "parent": parent,
+        "kind": "argument",
+        "stance": stance,
+    }
+    children: dict[str, object] = {"children": [*above.children, name], "kind": above.kind}
+    change = f"{name} added: it {'supports' if stance == 'support' else 'attacks'} {parent}"
+    told: list[Told] = [(name, "opened", opened), (parent, "branched", children)]
+    return Changed(name, change, told, {"added": True})
