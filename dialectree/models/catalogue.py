@@ -10,36 +10,22 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import logging
 import os
-import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
-from urllib.parse import urlsplit
 
 from platformdirs import user_data_dir
 
 from dialectree import clock
-from dialectree.errors import (
-    DialectreeError,
-    DiskFull,
-    InputError,
-    KeyRefused,
-    ModelUnavailable,
-    RequestError,
-    Unreachable,
-)
-
-Progress = Callable[[int, int], None]
-"""Called with the bytes that are there and the bytes in all; it may come from another thread."""
+from dialectree.errors import DiskFull, InputError, ModelUnavailable
+from dialectree.models import hub
+from dialectree.models.hub import Progress as Progress
+from dialectree.models.hub import Published, Remote
 
 SCHEMA = "dialectree.model/1"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -86,14 +72,6 @@ class Installed:
     licence: str
     size_bytes: int
     fetched_at: str
-
-
-class _Published(NamedTuple):
-    """What the hub says about a file: the newest commit, and what the bytes must be."""
-
-    revision: str
-    sha256: str
-    size_bytes: int
 
 
 _ENTRIES = (
@@ -196,13 +174,15 @@ def get(
     """
     entry = _named(name)
     home = (folder or default_folder()).absolute()
-    with _writing(home), _alone(home, entry) as workshop, _hub(entry, endpoint) as hub:
-        published = _published(entry, hub)
+    file = Remote(entry.repository, entry.file)
+    with _writing(home), _alone(home, entry) as workshop, hub.asked(file, endpoint) as address:
+        published = hub.published(file, address)
         target = home / entry.file
         already_there = _in_place(target, published)
         if not already_there:
             _check_room(home, published.size_bytes)
-            _install(_download(entry, published, hub, workshop, progress), target, published)
+            staged = hub.download(file, published, address, workshop, progress)
+            _install(staged, target, published)
         _note(entry, target, published)
     return Fetched(target, entry.repository, *published, already_there=already_there)
 
@@ -251,7 +231,7 @@ def _alone(home: Path, entry: Entry) -> Iterator[Path]:
         lock.release()
 
 
-def _in_place(target: Path, published: _Published) -> bool:
+def _in_place(target: Path, published: Published) -> bool:
     """Whether the published bytes lie there; anything but a former fetch of ours is not touched."""
     if not target.exists():
         return False
@@ -270,7 +250,7 @@ def _check_room(home: Path, size_bytes: int) -> None:
         raise DiskFull(f"{home} has {_mb(free_bytes)} free, and the model has {_mb(size_bytes)}")
 
 
-def _install(staged: Path, target: Path, published: _Published) -> None:
+def _install(staged: Path, target: Path, published: Published) -> None:
     """Give the downloaded file its name, if it is what the hub said it would be."""
     digest = _sha256(staged)
     if digest != published.sha256:
@@ -281,7 +261,7 @@ def _install(staged: Path, target: Path, published: _Published) -> None:
     os.replace(staged, target)
 
 
-def _note(entry: Entry, target: Path, published: _Published) -> None:
+def _note(entry: Entry, target: Path, published: Published) -> None:
     """Write down beside the model what it is, unless that is written there already."""
     before = _noted(_note_of(target))
     if before is not None and (before.name, before.revision) == (entry.name, published.revision):
@@ -331,135 +311,3 @@ def _sha256(path: Path) -> str:
 
 def _mb(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.0f} MB"
-
-
-# What is on the hub
-
-
-@contextmanager
-def _hub(entry: Entry, endpoint: str | None) -> Iterator[str]:
-    """The hub's address; for as long as it is in use it is told nothing about this machine.
-
-    What it refuses, and what goes wrong on the way, is told in one line. Faults of the disk pass.
-    """
-    from huggingface_hub import constants
-    from huggingface_hub.errors import HfHubHTTPError
-
-    hub = _address(endpoint or constants.ENDPOINT)
-    # The hub's errors share this base with those of its HTTP client, whichever that is.
-    client_error = cast("type[Exception]", HfHubHTTPError.__bases__[0])
-    logger = logging.getLogger("huggingface_hub")
-    before = constants.HF_HUB_DISABLE_TELEMETRY, logger.level
-    constants.HF_HUB_DISABLE_TELEMETRY = True
-    logger.setLevel(logging.ERROR)
-    try:
-        yield hub
-    except DialectreeError:
-        raise
-    except HfHubHTTPError as error:
-        raise _refusal(error.response.status_code, entry, hub) from error
-    except OSError as error:
-        if error.errno is not None and not isinstance(error, ConnectionError | TimeoutError):
-            raise
-        raise Unreachable(f"no {entry.file} from {hub}: {_first_line(error)}") from error
-    except (client_error, RuntimeError) as error:
-        raise Unreachable(f"no {entry.file} from {hub}: {_first_line(error)}") from error
-    finally:
-        constants.HF_HUB_DISABLE_TELEMETRY = before[0]
-        logger.setLevel(before[1])
-
-
-def _address(endpoint: str) -> str:
-    """The address without a closing stroke, if it is one."""
-    try:
-        parts = urlsplit(endpoint)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise InputError(f"{endpoint!r} is not the address of a hub: say https://HOST")
-    return endpoint.rstrip("/")
-
-
-def _refusal(status: int, entry: Entry, hub: str) -> KeyRefused | Unreachable | RequestError:
-    """What a status of the hub means to whoever wants the file."""
-    if status in (401, 403):
-        return KeyRefused(
-            f"{hub} does not give out {entry.repository} ({status}): it is gated, private or gone; "
-            "a token in HF_TOKEN may open it"
-        )
-    if status == 429 or status >= 500:
-        return Unreachable(f"{hub} cannot give out {entry.repository} now ({status}); try later")
-    return RequestError(f"{hub} has no {entry.file} in {entry.repository} ({status})")
-
-
-def _published(entry: Entry, hub: str) -> _Published:
-    """Ask the hub which commit is the newest, and what the file's bytes must be."""
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url
-
-    told = get_hf_file_metadata(hf_hub_url(entry.repository, entry.file, endpoint=hub))
-    revision, sha256 = told.commit_hash or "", told.etag or ""
-    if not (_COMMIT.fullmatch(revision) and _SHA256.fullmatch(sha256) and told.size):
-        raise Unreachable(f"{hub} does not answer like a model hub: no commit, SHA-256 and size")
-    return _Published(revision, sha256, told.size)
-
-
-def _download(
-    entry: Entry, published: _Published, hub: str, workshop: Path, progress: Progress | None
-) -> Path:
-    """Bring the file of that very commit into the workshop."""
-    from huggingface_hub import hf_hub_download
-
-    staged = hf_hub_download(
-        entry.repository,
-        entry.file,
-        revision=published.revision,
-        local_dir=workshop,
-        endpoint=hub,
-        tqdm_class=cast("Any", _meter(published.size_bytes, progress)),
-    )
-    if progress is not None:  # a copy out of the hub's own cache moves no meter
-        progress(published.size_bytes, published.size_bytes)
-    return Path(staged)
-
-
-def _meter(size_bytes: int, progress: Progress | None) -> type:
-    """A class with the face of a tqdm bar that draws nothing and tells ``progress`` instead.
-
-    ``update_transfer`` is there so that chunked storage counts one bar, the bytes that are on the
-    disk, and not the bytes of the line as well.
-    """
-
-    class Meter:
-        def __init__(self, *_: object, initial: float = 0, **__: object) -> None:
-            self.n = int(initial)
-            self.total = size_bytes
-
-        def __enter__(self) -> Meter:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            self.close()
-
-        def update(self, n: float | None = 1) -> None:
-            self.n += int(n or 0)
-            if progress is not None:
-                progress(self.n, size_bytes)
-
-        def update_transfer(self, n: float | None = 1) -> None: ...
-
-        def set_postfix_str(self, *_: object, **__: object) -> None: ...
-
-        def set_transfer_postfix_str(self, *_: object, **__: object) -> None: ...
-
-        def refresh(self, *_: object, **__: object) -> None: ...
-
-        def close(self) -> None: ...
-
-    return Meter
-
-
-def _first_line(error: BaseException) -> str:
-    """The first line of what an error says, without the rest of its advice."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0][:200] if lines else type(error).__name__
