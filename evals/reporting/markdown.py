@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dialectree.evals.figures import Plot
+from dialectree.evals.drawing import Plot
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.findings import Said
 from dialectree.evals.reporting.tabled import Table, shown

@@ -17,7 +17,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from dialectree.evals.figures import COLOURS, Plot, inline
+from dialectree.evals.drawing import COLOURS, Plot, inline
 from dialectree.evals.reporting import questions, setup, tabled
 from dialectree.evals.reporting.findings import Said
 from dialectree.evals.reporting.markdown import PICTURES

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dialectree.errors import DialectreeError, InputError
-from dialectree.evals import figures
+from dialectree.evals import drawing, figures
 from dialectree.evals.reporting import csv_files, markdown, page, questions, tables_risk
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.findings import Said
@@ -55,7 +55,7 @@ def report(
         ("report.md", markdown.markdown(said, shown, drawn).encode()),
         *(("report.csv", csv_files.of(table).encode()) for table in shown[:1]),
         *((f"report/{table.key}.csv", csv_files.of(table).encode()) for table in shown),
-        *((f"report/{name}", data) for name, data in figures.files(drawn)),
+        *((f"report/{name}", data) for name, data in drawing.files(drawn)),
         *(
             ("report/risk-coverage-curves.csv", _curves(found))
             for table in shown

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dialectree.evals import figures
-from dialectree.evals.figures import Plot
+from dialectree.evals import drawing, figures
+from dialectree.evals.drawing import Plot
 from dialectree.evals.items import Task
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import RUBRIC, study
@@ -34,7 +34,7 @@ def test_each_task_has_its_plots(tmp_path: Path, task: Task, keys: list[str]) ->
 
 
 def test_the_same_results_are_drawn_the_same(tmp_path: Path) -> None:
-    first, second = (dict(figures.files(plots(tmp_path, "decide"))) for _ in range(2))
+    first, second = (dict(drawing.files(plots(tmp_path, "decide"))) for _ in range(2))
     assert first == second
     assert all(data.startswith((b"<?xml", b"\x89PNG")) for data in first.values())
 
@@ -43,7 +43,7 @@ def test_a_plot_in_a_page_takes_its_colours_and_keeps_its_text(tmp_path: Path) -
     made = plots(tmp_path, "answer")
     ids: list[str] = []
     for plot in made:
-        drawn = figures.inline(plot)
+        drawn = drawing.inline(plot)
         ElementTree.fromstring(drawn)
         assert not re.search(r"#[0-9a-f]{6}\b", drawn)
         assert "var(--plot-0)" in drawn and "<style" not in drawn and "<script" not in drawn
@@ -62,7 +62,7 @@ def test_a_name_is_only_a_name(tmp_path: Path, name: str) -> None:
     )
     for plot in figures.plots(analysed(found)):
         ElementTree.fromstring(plot.svg)
-        ElementTree.fromstring(figures.inline(plot))
+        ElementTree.fromstring(drawing.inline(plot))
         assert plot.png
 
 
