@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from dialectree.retrieval.index import Match
 
 _thread = ThreadPoolExecutor(1, thread_name_prefix="lexical")
 """One search after another: several threads would only wait for each other."""
-_WORD = re.compile(r"\w+")
+_WIDE = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
+"""A sign of Chinese or Japanese, which are written without blanks."""
+_WORD = re.compile(rf"{_WIDE}+|(?:(?!{_WIDE})\w)+")
 
 
 class LexicalIndex:
@@ -82,7 +85,14 @@ class _Scorer:
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _WORD.findall(text.lower()) if word not in _everywhere()]
+    """What counts as a word of ``text``; where it has no blanks, every two signs in a row."""
+    words: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        if len(word) > 1 and re.match(_WIDE, word):
+            words += map("".join, pairwise(word))
+        elif word not in _everywhere():
+            words.append(word)
+    return words
 
 
 @lru_cache(maxsize=1)

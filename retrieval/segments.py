@@ -73,12 +73,13 @@ class _Stretch(NamedTuple):
 def segments(paper: Paper) -> list[Segment]:
     """The segments of ``paper``, numbered in reading order; nothing of the body is left out.
 
-    Three sentences of one paragraph make a segment. A short one joins the segment before it in its
-    paragraph, else the next under its heading, else the one before, else whichever there is.
+    Three sentences of one paragraph make a segment; of short sentences so many that it is no longer
+    short. A short one that is left over joins the segment before it in its paragraph, else the next
+    under its heading, else the one before, else whichever there is.
     """
     passages = list(_placed(paper.passages if paper.body.strip() else _instead(paper)))
     text = "\n\n".join(passage.text for passage in passages)
-    parts = _long_enough(part for passage in passages for part in _threes(passage))
+    parts = _long_enough(part for passage in passages for part in _parts(passage))
     return [
         Segment(
             number=number,
@@ -112,12 +113,25 @@ def _threes(passage: Passage) -> Iterator[_Stretch]:
         yield _Stretch(passage, passage, passage.offset + start, passage.offset + end)
 
 
-def _long_enough(stretches: Iterable[_Stretch]) -> list[_Stretch]:
+def _parts(passage: Passage) -> list[_Stretch]:
+    """The parts of one paragraph. A long one takes up one short one, and no more."""
     kept: list[_Stretch] = []
-    for part in stretches:
-        if kept and part.short() and part.first is kept[-1].last:
-            kept[-1] = kept[-1].with_next(part)
-        elif not kept or not kept[-1].short():
+    whole = True
+    for part in _threes(passage):
+        if kept and part.short() and (whole or kept[-1].short()):
+            kept[-1], whole = kept[-1].with_next(part), False
+        else:
+            kept.append(part)
+            whole = True
+    if len(kept) > 1 and kept[-1].short():
+        _join_last(kept)
+    return kept
+
+
+def _long_enough(parts: Iterable[_Stretch]) -> list[_Stretch]:
+    kept: list[_Stretch] = []
+    for part in parts:
+        if not kept or not kept[-1].short():
             kept.append(part)
         elif part.first.heading != kept[-1].first.heading and _goes_back(kept):
             _join_last(kept)

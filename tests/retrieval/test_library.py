@@ -16,6 +16,7 @@ from bm25s.stopwords import STOPWORDS_EN
 from dialectree.errors import DialectreeError, InputError, ModelUnavailable
 from dialectree.retrieval import library
 from dialectree.retrieval.embeddings import embedder
+from dialectree.retrieval.lexical import LexicalIndex
 from dialectree.retrieval.library import Hit, Source, Timing, find, shelved
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.retriever import PaperRetriever
@@ -318,6 +319,21 @@ def test_words_are_enough_without_a_model() -> None:
     hits = asyncio.run(found(of_topics(), ["the Yeast of bread", "of the", "xylophone"], 3, "bm25"))
     assert [hit.number for hit in hits[0]] == [2]
     assert hits[1:] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("query", "row"), [("轨道估计", 0), ("误差", 1), ("軌道を推定する", 2), ("orbits 误差", 1)]
+)
+def test_words_are_found_where_no_blank_parts_them(query: str, row: int) -> None:
+    texts = [
+        "我们提出轨道估计的新方法。",
+        "它的误差有上界。",
+        "本稿では軌道を推定する。",
+        "Nothing of it.",
+    ]
+    matches = LexicalIndex(texts).nearest(query, 4)
+    assert matches[0].row == row
+    assert 3 not in [match.row for match in matches]
 
 
 def test_words_weigh_as_bm25_says() -> None:

@@ -45,6 +45,18 @@ def test_three_sentences_make_a_segment() -> None:
     assert [segment.number for segment in found] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    ["We fit it. ", "It runs fast on all the data. ", "该方法在公开数据集上取得了最好的结果。"],
+)
+def test_short_sentences_are_joined_until_they_are_long_enough_and_no_longer(sentence: str) -> None:
+    found = [segment.text for segment in segments(paper(sentence * 100))]
+    most = SHORTEST + 3 * len(sentence)
+    assert len(found) > 3
+    assert all(SHORTEST < len(text) <= most for text in found[:-1])
+    assert SHORTEST < len(found[-1]) <= most + SHORTEST
+
+
 def test_a_segment_never_crosses_paragraphs_that_are_long_enough() -> None:
     first, second = f"{LONG} {LONG}", f"{LONG} {LONG} {LONG}"
     assert [segment.text for segment in segments(paper(first, second))] == [first, second]
