@@ -10,6 +10,7 @@ from dialectree.records import (
     Held,
     Moved,
     Node,
+    Position,
     RunRecord,
     Standing,
     Tree,
@@ -26,19 +27,27 @@ def told(held: Sequence[Held], tree: Tree, met: Collection[str]) -> Iterator[Eve
         said = f"{in_words(change)} by a person"
         if change.id not in met:
             said += ", and has no place in the debate as it went"
-        for name in tree.nodes:
-            below = whole and any(name.startswith(f"{node}.") for node in here)
+        for name, node in tree.nodes.items():
+            below = whole and any(name.startswith(f"{above}.") for above in here)
             if name in here or below:
-                data = {"change": said, **({"dropped": True} if whole else {})}
+                gone = whole or (change.what == "dropped" and _silenced(node))
+                data = {"change": said, **({"dropped": True} if gone else {})}
                 yield Event(t="", run_id="", node=name, kind="contested", data=data)
+
+
+def _silenced(node: Node) -> bool:
+    """Whether a topic has no argument, and nobody failed to give one: all were dropped."""
+    debated = node.kind == "topic" and node.parent is not None
+    return debated and not node.positions and not node.failures
 
 
 _VERBS = {"replaced": "replaced", "dropped": "dropped", "ruled": "given another verdict"}
 
 
 def in_words(change: Held) -> str:
-    """``0.1/A2 replaced``."""
-    return f"{change.id} {_VERBS[change.what]}"
+    """``0.1/A2 replaced``, ``0.1/a1/revise/concedes replaced``."""
+    name = "/".join(part for part in (change.id, change.field) if part)
+    return f"{name} {_VERBS[change.what]}"
 
 
 def begun(old: RunRecord, changes: list[str], held: list[Held]) -> Contest:
@@ -61,7 +70,9 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
     nodes = {**old.tree.nodes, **new.tree.nodes}
     moved: list[Moved] = []
     for name in sorted(nodes, key=lambda name: (-nodes[name].depth, path_key(name))):
-        before, after = _of(old.tree.nodes.get(name)), _of(new.tree.nodes.get(name))
+        was, now = old.tree.nodes.get(name), new.tree.nodes.get(name)
+        named = was is not None and now is not None and was.text != now.text
+        before, after = _of(was, named=named), _of(now, named=named)
         if before != after:
             moved.append(Moved(node=name, before=before, after=after))
     before, after = _standing(old.verdict), _standing(new.verdict)
@@ -85,13 +96,19 @@ def _standing(verdict: Verdict | None) -> Standing | None:
     return Standing(answer=verdict.answer, label=verdict.label, confidence=verdict.confidence)
 
 
-def _of(node: Node | None) -> Standing | None:
+def _of(node: Node | None, *, named: bool) -> Standing | None:
+    """What came of a node; ``named``: with its own words, where these are others than before."""
     if node is not None and node.positions:
-        words = [f"{one.paper}: {one.title}: {one.description}" for one in node.positions]
-        return Standing(answer=" | ".join(words))
+        said = " | ".join(_said(one) for one in node.positions)
+        return Standing(answer=f"{node.text} | {said}" if named else said)
     if node is None or node.verdict is None:
         return None
     return Standing(answer=node.verdict.answer, confidence=node.verdict.confidence)
+
+
+def _said(position: Position) -> str:
+    gave = " (concedes)" if position.concedes else ""
+    return f"{position.paper}{gave}: {position.title}: {position.description}"
 
 
 def _why(changes: Sequence[str], before: Standing, after: Standing, moved: Sequence[Moved]) -> str:

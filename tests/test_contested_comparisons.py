@@ -10,6 +10,7 @@ from zlib import crc32
 
 import pytest
 
+from dialectree.comparison import compared
 from dialectree.conduct import Started, again, start
 from dialectree.contests import Drop, Replace, Restore, Rule, Wish
 from dialectree.contests import start as contesting
@@ -21,7 +22,7 @@ from dialectree.nodes.comparison import SummaryReply
 from dialectree.nodes.persona import ArgumentReply, ClaimsReply, ResponseReply
 from dialectree.nodes.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
-from dialectree.report import html, markdown
+from dialectree.report import html, markdown, topics
 from dialectree.runs import RunFolder
 from tests.graphs import comparing
 from tests.graphs.comparing import (
@@ -245,6 +246,52 @@ def test_a_person_may_concede_for_a_paper_and_take_it_back() -> None:
     said = model()
     again = contest(conceded, Replace("0.0/a1/revise/concedes", "no"), said=said)
     assert (spoken(again), said.calls) == (spoken(old), [])
+
+
+def test_a_concession_is_a_move_and_says_which_word_was_changed() -> None:
+    old = compare(model(), max_depth=1)
+    new = contest(old, Replace("0.0/a1/revise/concedes", "yes"), said=model())
+    assert new.contest is not None
+    assert new.contest.changes == ["0.0/a1/revise/concedes replaced"]
+    [moved] = [move for move in new.contest.moved if move.node == "0.0"]
+    assert moved.before is not None and moved.after is not None
+    assert moved.after.answer == str(moved.before.answer).replace("a:", "a (concedes):", 1)
+
+
+def test_a_topic_that_became_another_is_named_before_and_after() -> None:
+    old = compare(model(), max_depth=1)
+    new = contest(old, Replace("0.0/a1/revise", "We are better."), said=model())
+    new.tree.nodes["0.0"].text = "Another topic"
+    [moved] = [move for move in compared(old, new).moved if move.node == "0.0"]
+    assert moved.before is not None and moved.after is not None
+    assert str(moved.before.answer).startswith(f"{old.tree.nodes['0.0'].text} | a: ")
+    assert str(moved.after.answer).startswith("Another topic | a: ")
+
+
+@pytest.mark.parametrize("back", ["its old text", "restored"])
+def test_a_segment_that_is_not_found_any_more_in_its_new_words_can_be_put_back(back: str) -> None:
+    old = compare(model(), max_depth=1)
+    first = old.tree.nodes["0"].retrievals[0].found[0].id
+    new = contest(old, Replace(first, "Zebras graze."), said=model())
+    assert first not in new.tree.segments
+    again = contest(new, Replace(first, "Zebras sleep."), said=model())
+    text = old.tree.segments[first].text
+    said = model()
+    wish = Replace(first, text) if back == "its old text" else Restore(first)
+    assert (spoken(contest(again, wish, said=said))[1], said.calls) == (old.verdict, [])
+
+
+def test_a_topic_without_an_argument_because_a_person_dropped_them_is_no_failure() -> None:
+    old = compare(model(), max_depth=1)
+    turns = [f"0.0/{who}1/{stage}" for who in "ab" for stage in ("present", "respond", "revise")]
+    new = contest(old, *map(Drop, turns), said=model())
+    topic = new.tree.nodes["0.0"]
+    assert (topic.positions, topic.dropped, new.status) == ([], True, "answered")
+    assert topics.course(new, topic) == "not split: dropped by a person"
+    for page in (html(new, []), markdown(new, [])):
+        assert "dropped by a person" in page
+    back = contest(new, *map(Restore, turns), said=(said := model()))
+    assert (spoken(back), said.calls) == (spoken(old), [])
 
 
 def test_words_put_into_a_turn_that_concedes_do_not_take_the_concession_back() -> None:

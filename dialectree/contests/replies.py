@@ -190,7 +190,7 @@ class Changing:
         return f"dialectree show --node prints their ids, such as {such}"
 
     def _replaced(self, name: str, text: str) -> Held:
-        if name in self.old.tree.segments:
+        if self._said_by_segment(name) is not None:
             return self._segment("--replace", name, tidy(text, "text"))
         field = ""
         if name not in self._turns and name.rpartition("/")[0] in self._turns:
@@ -211,7 +211,15 @@ class Changing:
         reply = forms.changed(turn, change, f"--replace {name}")
         spots = [_spot(node, turn)]
         held = self._hold(
-            Held(id=name, what="replaced", spots=spots, reply=reply, before=before, after=said)
+            Held(
+                id=name,
+                what="replaced",
+                field="" if field == words.texts[0] else field,
+                spots=spots,
+                reply=reply,
+                before=before,
+                after=said,
+            )
         )
         if not switch and reply.get("concedes") is True:
             self.changes[-1] += f", which still concedes (--replace {name}/concedes no)"
@@ -220,7 +228,7 @@ class Changing:
     def _dropped(self, name: str) -> Held:
         if name in self.old.tree.nodes:
             return self._hold(self._without(self.old.tree.nodes[name]))
-        if name in self.old.tree.segments:
+        if self._said_by_segment(name) is not None:
             return self._segment("--drop", name, None)
         node, turn, words = self._turn("--drop", name)
         if not words.left_out and words.withdrawn is None:
@@ -239,13 +247,20 @@ class Changing:
         """A segment of evidence: another text, or none. It has no place; whoever retrieves asks."""
         if (name, True) in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
-        before = self.old.tree.segments[name].text
+        before = self._said_by_segment(name)
         if text == before:
             raise InputError(f"{flag} {name}: nothing to change, it says that already")
         reply: dict[str, JsonValue] | None = None if text is None else {"text": text}
         what: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
         held = Held(id=name, what=what, spots=[], reply=reply, before=before, after=text)
         return self._hold(held)
+
+    def _said_by_segment(self, name: str) -> str | None:
+        """The text of a segment that was retrieved, or that a person wrote; None for all else."""
+        if name in self.old.tree.segments:
+            return self.old.tree.segments[name].text
+        written = self.held.get((name, False))
+        return written.after if written is not None and not written.spots else None
 
     def _without(self, node: Node) -> Held:
         """A part of the question that is answered without."""

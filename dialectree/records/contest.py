@@ -53,6 +53,8 @@ class Held(Strict):
     id: str
     """As a person names it: a turn, a node, a segment of evidence."""
     what: Literal["replaced", "ruled", "dropped"]
+    field: str = ""
+    """Which text of a turn, where it is not the one that a turn is known by."""
     spots: list[Spot]
     """The places where it holds. A node that was dropped is a spot without a stage."""
     reply: dict[str, JsonValue] | None = None

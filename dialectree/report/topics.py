@@ -220,7 +220,7 @@ def silence(node: Node) -> str:
     """Why a persona has no last word at a topic."""
     if node.status == "open":
         return "Not heard yet."
-    return "Its argument failed for good."
+    return "Its argument failed for good." if node.failures else "A person dropped its argument."
 
 
 def course(record: RunRecord, node: Node) -> str:
@@ -228,6 +228,8 @@ def course(record: RunRecord, node: Node) -> str:
     if node.children:
         what = words.count(len(node.children), "topic")
         return f"split into {what}"
+    if node.dropped:
+        return "not split: dropped by a person"
     if node.stopped:
         return f"not split: {words.why(node.stopped)}"
     done = node.status != "open" or record.status not in ("running", "partial")
