@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
@@ -317,8 +318,27 @@ async def stream(
             watch(event)
 
     run.hear = hear
-    ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
+    with _of_its_own():
+        ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
     return {stop.id: stop.value for stop in ended.interrupts}
+
+
+@contextmanager
+def _of_its_own() -> Iterator[None]:
+    """A run inside a node of a host's graph keeps its own journal, and none of the host's threads.
+
+    With the host's checkpointer a host that resumes would find the graph at its end, and nothing
+    would be told to the run that it begins then. Whoever traces the host goes on tracing.
+    """
+    host = var_child_runnable_config.get() or {}
+    kept: RunnableConfig = {}
+    if "callbacks" in host:
+        kept["callbacks"] = host["callbacks"]
+    token = var_child_runnable_config.set(kept)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 async def _nobody(asked: Mapping[str, str]) -> str:

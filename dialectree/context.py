@@ -156,6 +156,16 @@ Speaker = Annotated[
 its own retries off, or they multiply)."""
 
 
+def _by_model(prices: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Prices without addresses; ValueError where a model would have two."""
+    found: dict[str, tuple[float, float]] = {}
+    for name, price in prices.items():
+        model = name.partition("@http")[0]
+        if found.setdefault(model, price) != price:
+            raise ValueError(f"{model} has two prices; a model has one, whatever its address")
+    return found
+
+
 def _unit(value: float) -> float:
     if not 0 <= value <= 1:
         raise ValueError("must lie in 0 to 1")
@@ -203,7 +213,9 @@ class Context(BaseSettings):
     """Budget of wall-clock seconds."""
     max_cost: float | None = Field(default=None, gt=0)
     """Budget of money, in the unit of ``prices``."""
-    prices: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    prices: Annotated[dict[str, tuple[float, float]], AfterValidator(_by_model)] = Field(
+        default_factory=dict
+    )
     """Price of a million prompt and a million completion tokens, by spec."""
     cache: bool = True
     """Answer a request that was made before from the reply cache."""
@@ -321,7 +333,6 @@ class Context(BaseSettings):
             "base_url": _shown(self.base_url),
             "embeddings": _shown(self.embeddings),
             "roles": {role: _shown(speaker) for role, speaker in self.roles.items()},
-            "prices": {name.partition("@http")[0]: price for name, price in self.prices.items()},
         }
         for name, value in shown.items():
             object.__setattr__(self, name, value)  # frozen for everybody else

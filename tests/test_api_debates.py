@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, Protocol, cast
+from uuid import UUID
 
 import pytest
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
+from typing_extensions import TypedDict
 
 import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.contests import Add, Drop, Restore, Set
-from dialectree.errors import InputError, RunFolderError, SettingsError
+from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
 from dialectree.records import Event
 
 CLAIM = "Chameleons change colour mainly for camouflage."
@@ -143,6 +150,90 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
     with pytest.raises(SettingsError, match="no such setting"):
         dialectree.verify(CLAIM, depht=1)
     assert not Path("runs").exists()
+
+
+class Host(TypedDict):
+    """The state of a host's graph."""
+
+    out: str
+
+
+class HostNode(Protocol):
+    """A node of it."""
+
+    def __call__(self, state: Host) -> Awaitable[Host]: ...
+
+
+def hosted(node: HostNode) -> tuple[Any, RunnableConfig]:
+    """A host's graph of one node, with a checkpointer, and a thread of it."""
+    builder = StateGraph(Host)
+    builder.add_node("node", node)
+    builder.add_edge(START, "node")
+    builder.add_edge("node", END)
+    return builder.compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
+
+
+def test_a_host_that_asks_after_a_debate_and_goes_on_finds_the_same_verdict(model: str) -> None:
+    records: list[dialectree.RunRecord] = []
+
+    async def node(state: Host) -> Host:
+        records.append(await dialectree.adecide(QUESTION, YES_NO, model=model))
+        return {"out": interrupt("use it?")}
+
+    async def host() -> dict[str, Any]:
+        graph, thread = hosted(node)
+        await graph.ainvoke({"out": ""}, thread)
+        ended: dict[str, Any] = await graph.ainvoke(Command(resume="yes"), thread)
+        return ended
+
+    assert asyncio.run(host()) == {"out": "yes"}
+    first, second = records
+    assert (second.tree, second.verdict) == (first.tree, first.verdict)
+    assert first.tree.nodes["0"].transcript
+
+
+def test_a_host_goes_on_after_a_budget_with_a_whole_debate(model: str) -> None:
+    budget: dict[str, Any] = {"max_calls": 4}
+    records: list[dialectree.RunRecord] = []
+
+    async def node(state: Host) -> Host:
+        records.append(await dialectree.adecide(QUESTION, YES_NO, model=model, **budget))
+        return {"out": records[-1].status}
+
+    async def host() -> None:
+        graph, thread = hosted(node)
+        with pytest.raises(BudgetReached):
+            await graph.ainvoke({"out": ""}, thread)
+        budget.clear()
+        await graph.ainvoke(None, thread)
+        assert {key async for key in _namespaces(graph, thread)} == {""}
+
+    asyncio.run(host())
+    assert len(records[0].tree.nodes["0"].transcript) >= 9
+
+
+async def _namespaces(graph: Any, thread: RunnableConfig) -> AsyncIterator[str]:
+    """Whose checkpoints the host's checkpointer holds."""
+    async for saved in graph.checkpointer.alist(thread):
+        yield saved.config["configurable"]["checkpoint_ns"]
+
+
+def test_who_traces_a_host_traces_the_debate_in_it(model: str) -> None:
+    class Tracer(AsyncCallbackHandler):
+        runs: ClassVar[dict[UUID, tuple[str, UUID | None]]] = {}
+
+        async def on_chain_start(self, serialized: Any, inputs: Any, **more: Any) -> None:
+            self.runs[more["run_id"]] = (more.get("name") or "", more.get("parent_run_id"))
+
+    async def node(state: Host) -> Host:
+        await dialectree.adecide(QUESTION, YES_NO, model=model)
+        return {"out": ""}
+
+    graph, thread = hosted(node)
+    asyncio.run(graph.ainvoke({"out": ""}, {**thread, "callbacks": [Tracer()]}))
+    [debate] = [parent for name, parent in Tracer.runs.values() if name.startswith("rsd ")]
+    assert debate is not None
+    assert Tracer.runs[debate][0] == "node"
 
 
 def fields(tool: StructuredTool) -> set[str]:

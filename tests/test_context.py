@@ -53,6 +53,11 @@ WRONG = {
     "a threshold of 123": ({"stop_threshold": 123}, "--stop-threshold: must lie in 0 to 1", "123"),
     "a deadline that is no number": ({"call_deadline": float("nan")}, "--call-deadline: ", "nan"),
     "no time at all": ({"max_seconds": 0}, "--max-seconds: ", "not 0"),
+    "two prices of a model": (
+        {"prices": {"openai:m@http://one/v1": (1, 1), "openai:m@http://two/v1": (0, 0)}},
+        "--price: openai:m has two prices",
+        "",
+    ),
     "an infinite price": ({"prices": {"m": (float("inf"), 1)}}, "--price m: ", "inf"),
     "words for a number": ({"seed": "many"}, "--seed: ", "'many'"),
     "an unknown profile": ({"depth_profile": "deep"}, "--depth-profile: ", "'deep'"),

@@ -6,6 +6,7 @@ import gc
 import signal
 import sys
 import traceback
+from types import FrameType
 
 import typer
 
@@ -46,11 +47,27 @@ def version() -> None:
     print(installed("dialectree"))
 
 
+def _end_in_order_on_sigterm() -> None:
+    """What ends a service or a container ends a run as Ctrl-C does.
+
+    A job in the background of a script is not meant by Ctrl-C: there the signal itself is held
+    back, and what answers it is there for SIGTERM.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        answer = signal.getsignal(signal.SIGINT)
+        if callable(answer):
+            answer(signal.SIGINT, frame)
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
 def main() -> None:
     """Run the command line: one line and the right exit status for every known error."""
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        # What ends a service or a container ends a run as Ctrl-C does: in order.
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    _end_in_order_on_sigterm()
     gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
     try:
         app()

@@ -6,16 +6,17 @@ A flag that is not given stays None, so that the environment and dialectree.toml
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from dialectree.errors import SettingsError
 
+Value = TypeVar("Value")
 Command = Callable[..., None]
 Flags = dict[str, Any]
 """Flags by the names of the settings that they give."""
@@ -177,10 +178,19 @@ def given(**flags: Any) -> dict[str, Any]:
     """The settings that flags gave. ``role`` and ``price`` are lists of NAME=VALUE."""
     settings = {name: value for name, value in flags.items() if value is not None}
     if roles := settings.pop("role", None):
-        settings["roles"] = dict(_pair("--role", text) for text in roles)
+        settings["roles"] = _once("--role", (_pair("--role", text) for text in roles))
     if prices := settings.pop("price", None):
-        settings["prices"] = dict(_price(text) for text in prices)
+        settings["prices"] = _once("--price", map(_price, prices))
     return {n: str(v) if isinstance(v, StrEnum) else v for n, v in settings.items()}
+
+
+def _once(flag: str, pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """The pairs by name; SettingsError where a name has two values."""
+    found: dict[str, Value] = {}
+    for name, value in pairs:
+        if found.setdefault(name, value) != value:
+            raise SettingsError(f"{flag} {name}: two values; give one")
+    return found
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:

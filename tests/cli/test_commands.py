@@ -4,6 +4,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import signal
 import socket
 import subprocess
@@ -143,6 +144,16 @@ WRONG_CALLS = {
         "nowhere",
     ),
     "a file that is not there": (["answer", "Q?", "--model", "local:none.gguf"], 2, "none.gguf"),
+    "two prices": (
+        ["answer", "Q?", "--price", "openai:m=1,1", "--price", "openai:m=0,0"],
+        2,
+        "--price openai:m: two values; give one",
+    ),
+    "two judges": (
+        ["answer", "Q?", "--role", "leaf_judge=openai:a", "--role", "leaf_judge=openai:b"],
+        2,
+        "--role leaf_judge: two values; give one",
+    ),
     "money without prices": (
         ["answer", "Q?", "--model", "openai:x", "--max-cost", "1"],
         2,
@@ -232,6 +243,25 @@ def test_interrupting_leaves_a_run_that_resumes_and_pays_nothing_twice(by: signa
         assert process.returncode == 130, said
         assert "dialectree resume" in said
         assert "Traceback" not in said
+        assert run("resume", str(only_run())).returncode == 0
+        assert slow.stats()["duplicate_requests"] == 0
+
+
+def test_a_background_job_of_a_script_ends_on_sigterm_alone_and_in_order() -> None:
+    with LocalEndpoint(rules=children(2), latency_ms=100) as slow:
+        words = ["answer", QUESTION, "--model", f"openai:any@{slow.url}", "--max-depth", "1"]
+        script = f"{shlex.join([str(PROGRAM), *words])} & echo $!; wait $!"
+        shell = subprocess.Popen(["sh", "-c", script], stdout=-1, stderr=-1, text=True)
+        assert shell.stdout is not None
+        job = int(shell.stdout.readline())
+        _wait_for(lambda: slow.stats()["calls"] >= 3)
+        os.kill(job, signal.SIGINT)
+        calls = slow.stats()["calls"]
+        _wait_for(lambda: slow.stats()["calls"] > calls)
+        os.kill(job, signal.SIGTERM)
+        _, said = shell.communicate(timeout=20)
+        assert shell.returncode == 130, said
+        assert "dialectree resume" in said
         assert run("resume", str(only_run())).returncode == 0
         assert slow.stats()["duplicate_requests"] == 0
 
