@@ -102,6 +102,8 @@ def looks_like_one(line: str) -> bool:
     text = line.strip()
     if not text or len(text) > LONGEST or text.endswith((",", ";")) or len(text.split()) > 14:
         return False
+    if text[-1] in ".!?" and next(filter(str.isalpha, text), "").islower():
+        return False  # the last line of a sentence: "literature."
     key = _key(text)
     if key in _KNOWN or part(text) or _APPENDIX_ALONE.fullmatch(text):
         return True
