@@ -140,13 +140,18 @@ def flowing(blocks: Sequence[Block], words: Words) -> list[Block]:
     return found
 
 
+def unfinished(text: str) -> bool:
+    """Whether a text stops before its sentence does."""
+    return _UNFINISHED.search(text.rstrip()) is not None
+
+
 def _goes_on(first: Block, second: Block) -> bool:
     if len(first.text) > LONGEST:
         return False
     text = first.text[-600:].rstrip()
     if second.text[:1].islower():
         return not text.endswith((".", "!", "?", '."', ".”", ".)")) or _is_formula(text)
-    return bool(_UNFINISHED.search(text) or text.endswith(":")) and _is_formula(second.text)
+    return (unfinished(text) or text.endswith(":")) and _is_formula(second.text)
 
 
 def _is_formula(text: str) -> bool:

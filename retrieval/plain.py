@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from dialectree.retrieval import front_matter, headings, mending
 from dialectree.retrieval.drafts import Block, Draft
 
 _ONE_PARAGRAPH = 160
 """Characters; where a line is longer, the file has one line for each paragraph."""
+_NARROWEST = 40
+"""Characters; where lines are shorter, no text was broken into them."""
 _LONGEST_TITLE = 300
 _ITEM = re.compile(r"\s*(?:[-*•▪◦–]\s+|\(?\d{1,2}[.)]\s+|\[\d+\]\s+)\S")
 _BULLET = re.compile(r"^\s*[-*•▪◦–]\s+(?=\S)")
@@ -44,8 +47,15 @@ def is_caption(text: str) -> bool:
 
 
 def _flowing(paragraphs: Sequence[list[str]], words: mending.Words) -> list[Block]:
-    blocks = [block for lines in paragraphs for block in _blocks(lines, words)]
+    width = _width(paragraphs)
+    blocks = [block for lines in paragraphs for block in _blocks(lines, words, width)]
     return mending.flowing(blocks, words)
+
+
+def _width(paragraphs: Sequence[list[str]]) -> float:
+    """How long a line is, most often, that another one follows."""
+    followed = [len(line) for lines in paragraphs for line in lines[:-1]]
+    return max(_NARROWEST, median(followed or [0]))
 
 
 def _paragraphs(text: str) -> list[list[str]]:
@@ -78,13 +88,13 @@ def _title(
     return line or None, [*([] if authors or not rest else [rest]), *paragraphs[1:]]
 
 
-def _blocks(lines: Sequence[str], words: mending.Words) -> Iterator[Block]:
+def _blocks(lines: Sequence[str], words: mending.Words, width: float) -> Iterator[Block]:
     """The headings and paragraphs among lines that no empty line parts."""
     if len(lines) == 1 and headings.looks_like_one(lines[0]) and not _ITEM_TEXT.search(lines[0]):
         yield _heading(lines[0])
         return
-    for group in _groups(lines):
-        if _is_heading(group[0]):
+    for headed, group in _groups(lines, width):
+        if headed:
             yield _heading(group[0])
             group = group[1:]
         text = mending.on_one_line(group, words)
@@ -96,29 +106,63 @@ def _blocks(lines: Sequence[str], words: mending.Words) -> Iterator[Block]:
 _ITEM_TEXT = re.compile(r"^\d+[.)] .{60,}")
 
 
-def _groups(lines: Sequence[str]) -> list[list[str]]:
-    """One list of lines for each paragraph, item or heading with the text under it."""
+def _groups(lines: Sequence[str], width: float) -> list[tuple[bool, list[str]]]:
+    """The lines of each paragraph or item, and whether the first of them is a heading over it."""
     lines = [line for line in lines if not _UNDERLINE.match(line)]
     each = any(len(line) > _ONE_PARAGRAPH for line in lines)
     widest = max(map(len, lines), default=0)
-    found: list[list[str]] = []
+    at_headings = _at_headings(lines, width)
+    found: list[tuple[bool, list[str]]] = []
     for at, line in enumerate(lines):
         last = lines[at - 1].rstrip() if at else ""
         ended = len(lines) > 12 and len(last) < 0.75 * widest and last.endswith((".", "?", "!"))
-        if not found or each or ended or _is_heading(line) or _ITEM.match(line):
-            found.append([])
-        found[-1].append(line)
+        headed = at in at_headings
+        if not found or each or ended or headed or _ITEM.match(line):
+            found.append((headed, []))
+        found[-1][1].append(line)
+    return found
+
+
+def _at_headings(lines: Sequence[str], width: float) -> set[int]:
+    """Where headings stand among lines that no empty line parts."""
+    found: set[int] = set()
+    for at, line in enumerate(lines):
+        marked = re.match(r"#{1,6}\s+\S", line)
+        if marked and len(line) < 200:
+            found.add(at)
+        elif not marked and _is_heading(line):
+            above = lines[at - 1] if at and at - 1 not in found else ""
+            below = lines[at + 1] if at + 1 < len(lines) else ""
+            if not _in_sentence(above, line, below, width):
+                found.add(at)
     return found
 
 
 def _is_heading(line: str) -> bool:
-    """Among other lines only a mark, a known name or a number in a short line makes a heading."""
-    if re.match(r"#{1,6}\s+\S", line):
-        return len(line) < 200
+    """Among other lines only a known name or a number in a short line makes a heading."""
     text = line.strip()
     if len(text) > 60 or not headings.looks_like_one(text):
         return False
     return headings.part(text) is not None or not _ITEM.match(line)
+
+
+def _in_sentence(above: str, line: str, below: str, width: float) -> bool:
+    """Whether a line goes on with the sentence above it, or breaks off in one that goes on below.
+
+    No single sign tells: a heading may stand under a formula, over "k-means ...", or fill its line.
+    """
+    opened = mending.unfinished(above) and _is_full(above, line, width)
+    if opened and line.rstrip().endswith("."):
+        return True
+    label = mending.unfinished(below) and len(below.split()) == 1
+    goes_on = below.lstrip()[:1].islower() and not label
+    return [opened, _is_full(line, below, width), goes_on].count(True) > 1
+
+
+def _is_full(line: str, below: str, width: float) -> bool:
+    """Whether a line ends, more or less, where the first word below had no room in it."""
+    word = re.match(r"\s*(\S+)", below)
+    return word is not None and len(line.rstrip()) + 1 + len(word[1]) > 0.9 * width
 
 
 def _heading(line: str) -> Block:

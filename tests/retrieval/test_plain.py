@@ -2,9 +2,96 @@
 
 from __future__ import annotations
 
-from dialectree.retrieval import headings
+from pathlib import Path
+
+import pytest
+
+from dialectree.retrieval import headings, plain
+from tests.retrieval.test_papers import paper_of, told
+
+TOP = "A Paper on Orbits\n\nAbstract\nWe estimate orbits.\n\n1 Introduction\n"
+END = "\n\n2 Method\nThe ladder has four rungs."
+
+LAST_LINES = [
+    "literature.",
+    "references.",
+    "abstract.",
+    "results.",
+    "future work!",
+    "14 methods.",
+    "appendix A.",
+    "Literature.",
+    "Appendix A.",
+]
+"""What a sentence that is broken into lines may end with, though a section is called so."""
+
+
+@pytest.mark.parametrize("last", LAST_LINES)
+def test_the_last_line_of_a_sentence_is_no_heading(tmp_path: Path, last: str) -> None:
+    said = "Orbits have been estimated for a long time. The reader finds a survey of that in the"
+    for after in ("\n\nWe add to it.", "\nWe add to it."):
+        passages = told(paper_of(tmp_path, f"{TOP}{said}\n{last}{after}{END}"))
+        assert {heading for heading, _ in passages} == {"1 Introduction", "2 Method"}
+        assert f"{said} {last}" in passages[0][1]
+        assert any("We add to it." in text for _, text in passages)
 
 
 def test_a_small_word_with_a_full_stop_is_no_heading_anywhere() -> None:
     assert not headings.looks_like_one("literature.")
     assert all(map(headings.looks_like_one, ("references", "References.", "REFERENCES")))
+
+
+MID_SENTENCE = [
+    """
+The method was first described at length in the work by
+A. Gupta extended it to noisy data with heavy tails and
+the whole analysis was then repeated in full for it all
+""",
+    """
+the whole analysis was then repeated in full in Section
+3.2. Because of this the estimate is slow and it needs
+Bayesian statistics more than the methods of others do.
+""",
+    """
+The ladder is fast, and it was tested on Intel and on an
+IBM PC AT AND XT CPU
+machine that was old. The budget was ten hours in total.
+""",
+    """
+2 Because the orbit is short, the fit converges in three
+steps. All of this was repeated for every single planet.
+""",
+    """
+lacking in all that was written, and we give here a long
+introduction with the needs of an astronomer in mind and
+Bayesian statistics and all that belongs to it nowadays.
+""",
+]
+"""Narrow lines of which one looks like a heading by itself."""
+
+
+@pytest.mark.parametrize("text", MID_SENTENCE)
+def test_a_line_in_the_middle_of_a_sentence_is_no_heading(text: str) -> None:
+    (block,) = plain.blocks_of(text)
+    assert (block.text, block.heading) == (" ".join(text.split()), False)
+
+
+TIGHT = [
+    ("It is so.", "2 Method", "The ladder has rungs."),
+    ("It is so.", "METHOD", "The ladder has rungs."),
+    ("It is so.", "2 Method", "k-means has no rungs, and it does not need any of them."),
+    ("Jane Doe", "Abstract", "The ladder has rungs."),
+    ("y = ax + b", "2 Method", "The ladder has rungs."),
+    ("y = ax + b", "Method", "k-means has no rungs, and it does not need any of them."),
+    ("A point without a stop", "A. Proofs", "The ladder has rungs."),
+    ("It is so.", "3 A Ladder of Rungs for Each of the Planets", "It has four of them."),
+    ("It is so.", "3 A Ladder of Rungs for Each of the Planets", "sec:ladder"),
+]
+"""The line above a heading, the heading, the line below it: no empty line between them."""
+
+
+@pytest.mark.parametrize(("above", "heading", "below"), TIGHT)
+def test_a_heading_needs_no_empty_line_around_it(above: str, heading: str, below: str) -> None:
+    said = "These are the lines of a paragraph, all of them\nas wide as its text is elsewhere in it."
+    text = "\n".join([said, above, heading, below, said])
+    assert [b.text for b in plain.blocks_of(text) if b.heading] == [heading]
