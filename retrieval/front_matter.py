@@ -45,9 +45,13 @@ def first_paragraph(blocks: Sequence[Block], words: int = 0) -> tuple[str | None
 
 
 def _is_said(text: str) -> bool:
-    words = len(text.split())
+    return len(text.split()) > 25 or ends_a_sentence(text)
+
+
+def ends_a_sentence(text: str) -> bool:
+    """Whether its last words are a sentence's, not a name's."""
     ended = text.endswith((".", "!", "?", ".”", '."')) and not text.endswith(" al.")
-    return words > 25 or (words > 2 and ended)
+    return ended and len(text.split()) > 2
 
 
 def _until_a_heading(blocks: Sequence[Block], all_of_them: bool = False) -> list[Block]:

@@ -104,7 +104,7 @@ def read(source: str | Path, *, title: str | None = None, abstract: str | None =
     """
     name, data, folder = _fetched(source)
     title, abstract = _given(title), _given(abstract)
-    draft = _draft(name, data, folder, titled=bool(title), abstracted=bool(abstract))
+    draft = _draft(name, data, folder, title, abstracted=bool(abstract))
     return _paper(name, draft, title, abstract)
 
 
@@ -171,7 +171,9 @@ def _bytes(path: Path, name: str) -> bytes:
     return data
 
 
-def _draft(name: str, data: bytes, folder: Path | None, *, titled: bool, abstracted: bool) -> Draft:
+def _draft(
+    name: str, data: bytes, folder: Path | None, title: str | None, *, abstracted: bool
+) -> Draft:
     kind = _kind(name, data)
     largest = {"pdf": LARGEST_PDF, "latex": LARGEST_MARKUP, "markdown": LARGEST_MARKUP}.get(
         kind, LARGEST_TEXT
@@ -194,8 +196,8 @@ def _draft(name: str, data: bytes, folder: Path | None, *, titled: bool, abstrac
     if kind == "markdown":
         from dialectree.retrieval import markdown
 
-        return markdown.draft(text, titled=titled, abstracted=abstracted)
-    return plain.draft(text, titled=titled, abstracted=abstracted)
+        return markdown.draft(text, titled=bool(title), abstracted=abstracted)
+    return plain.draft(text, given=title, abstracted=abstracted)
 
 
 def _kind(name: str, data: bytes) -> Kind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from statistics import median
 
 from dialectree.retrieval import front_matter, headings, mending
@@ -20,14 +21,16 @@ _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*$")
 _CAPTION = re.compile(
     r"(?:figure|fig\.|table|algorithm|listing)\s+[\dIVX]+(?:\.\d+)*\s*[:.|]\s", re.I
 )
+_MARKED = re.compile(r"\s*(?:#+\s|title:)", re.I)
+_ENDED = re.compile(r"[.!:;。]['\"”’)\]]*$")
 _RUNS_ON = re.compile(r"(?:[:,–—-]|\b(?:of|the|for|and|with|in|a|an|to|on|by|from|via))$", re.I)
 
 
-def draft(text: str, *, titled: bool = False, abstracted: bool = False) -> Draft:
-    """What plain text shows; ``titled`` and ``abstracted`` where the caller gives that part."""
+def draft(text: str, *, given: str | None = None, abstracted: bool = False) -> Draft:
+    """What plain text shows beside the ``given`` title and, where ``abstracted``, an abstract."""
     paragraphs = _paragraphs(text)
     words = mending.words_of(line for lines in paragraphs for line in lines)
-    title, paragraphs = _title(paragraphs, words, titled)
+    title, paragraphs = _title(paragraphs, words, given)
     blocks = _flowing(paragraphs, words)
     abstract, body = front_matter.under_its_heading(blocks)
     if abstract is None and not abstracted:
@@ -70,22 +73,46 @@ def _paragraphs(text: str) -> list[list[str]]:
 
 
 def _title(
-    paragraphs: Sequence[list[str]], words: mending.Words, titled: bool
+    paragraphs: Sequence[list[str]], words: mending.Words, given: str | None
 ) -> tuple[str | None, list[list[str]]]:
+    """The title and what stands under it; where one is given, text at the top is left alone."""
     if not paragraphs:
         return None, []
     first, *rest = paragraphs[0]
     line = re.sub(r"^title:\s*", "", first.strip().strip("#* "), flags=re.IGNORECASE)
-    if len(line) > _LONGEST_TITLE or (titled and line.endswith(".")) or headings.part(line):
+    if len(line) > _LONGEST_TITLE or headings.part(line):
         return None, list(paragraphs)
+    marked = _MARKED.match(first) is not None
     if rest and _UNDERLINE.match(rest[0]):
-        rest = rest[1:]
+        marked, rest = True, rest[1:]
+    last = first
     while rest and (_RUNS_ON.search(line) or rest[0].lstrip()[:1].islower()):
         if len(line) + len(rest[0]) > _LONGEST_TITLE:
             break
-        line, _ = mending.joined(line, rest.pop(0), words)
-    authors = sum(map(len, rest)) < 250 and len(paragraphs) > 2
-    return line or None, [*([] if authors or not rest else [rest]), *paragraphs[1:]]
+        last = rest.pop(0)
+        line, _ = mending.joined(line, last, words)
+    wrapped = _is_full(last, "".join(rest[:1]), _width(paragraphs))
+    if given and (wrapped or _is_text(line)) and not (marked or _alike(line, given)):
+        return None, list(paragraphs)
+    return line or None, [*([] if _are_authors(rest, paragraphs) else [rest]), *paragraphs[1:]]
+
+
+def _is_text(line: str) -> bool:
+    """Whether a line is too long for a title, or ends as a sentence does; a title may ask."""
+    return len(line.split()) > 25 or _ENDED.search(line) is not None
+
+
+def _are_authors(under_title: Sequence[str], paragraphs: Sequence[list[str]]) -> bool:
+    """Whether the lines right under the title, if any, say nothing."""
+    told = front_matter.ends_a_sentence(" ".join(under_title).rstrip())
+    short = sum(map(len, under_title)) < 250 and len(paragraphs) > 2
+    return not under_title or (short and not told)
+
+
+def _alike(shown: str, given: str) -> bool:
+    """Whether two titles are the same but for signs, capitals and a letter here and there."""
+    left, right = ("".join(filter(str.isalnum, title)).casefold() for title in (shown, given))
+    return SequenceMatcher(None, left, right, autojunk=False).ratio() > 0.9
 
 
 def _blocks(lines: Sequence[str], words: mending.Words, width: float) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""Plain text: what around a line says whether it is a heading, and what of it is the title."""
+"""Plain text: the lines around a line say whether it is a heading; a title is told from text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialectree.retrieval import headings, plain
+from dialectree.retrieval.papers import read
 from tests.retrieval.test_papers import paper_of, told
 
 TOP = "A Paper on Orbits\n\nAbstract\nWe estimate orbits.\n\n1 Introduction\n"
@@ -92,6 +93,78 @@ TIGHT = [
 
 @pytest.mark.parametrize(("above", "heading", "below"), TIGHT)
 def test_a_heading_needs_no_empty_line_around_it(above: str, heading: str, below: str) -> None:
-    said = "These are the lines of a paragraph, all of them\nas wide as its text is elsewhere in it."
+    said = (
+        "These are the lines of a paragraph, all of them\nas wide as its text is elsewhere in it."
+    )
     text = "\n".join([said, above, heading, below, said])
     assert [b.text for b in plain.blocks_of(text) if b.heading] == [heading]
+
+
+FIRST = (
+    "We estimate the orbits of planets with a ladder of linear\nfits. Each rung is fast, and the\n"
+    "last is exact."
+)
+REST = "\n\nOrbits have been estimated for a long time.\n\nThe ladder has four rungs."
+
+UNTITLED = [
+    FIRST,
+    FIRST.replace("\n", " "),
+    "Orbits are old.",
+    "Orbits and Ladders are what this is about,\nBut it has no title.",
+    "We ask what the reader of such a paper may ask:",
+    "本文研究轨道估计。",
+]
+"""First paragraphs of files that show no title."""
+
+
+@pytest.mark.parametrize("first", UNTITLED)
+def test_a_given_title_leaves_a_first_paragraph_of_text_where_it_is(
+    tmp_path: Path, first: str
+) -> None:
+    (tmp_path / "a.txt").write_text(first + REST)
+    shown = " ".join(first.split())
+    paper = read(tmp_path / "a.txt", title="Orbits", abstract="Given.")
+    assert paper.passages[0].text == shown
+    assert len(paper.passages) == 3
+
+
+def test_the_first_paragraph_is_the_abstract_where_only_a_title_is_given(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(FIRST + REST)
+    paper = read(tmp_path / "a.txt", title="Orbits")
+    assert paper.abstract == " ".join(FIRST.split())
+    assert [text for _, text in told(paper)] == REST.strip().split("\n\n")
+
+
+TITLED = [
+    "A Paper on Orbits",
+    "A paper on orbits.",
+    "A Paper on\nOrbits",
+    "A Paper on Orbits\nJane Doe\nA University",
+    "A Paper on Orbit",
+    "Another Title",
+    "Whose Orbits Are They?",
+    "Another Title\nJane Doe",
+    "# Another Title\nJane Doe",
+    "Title: Another Title\nJane Doe",
+    "Another Title\n=============\nJane Doe",
+]
+"""First paragraphs that show a title, whether or not it is the one that is given."""
+
+
+@pytest.mark.parametrize("first", TITLED)
+def test_a_title_that_the_file_shows_is_no_text_beside_the_given_one(
+    tmp_path: Path, first: str
+) -> None:
+    (tmp_path / "a.txt").write_text(first + REST)
+    paper = read(tmp_path / "a.txt", title="A Paper on Orbits", abstract="Given.")
+    assert [text for _, text in told(paper)] == REST.strip().split("\n\n")
+
+
+@pytest.mark.parametrize("title", [None, "A Paper on Orbits"])
+def test_a_sentence_right_under_the_title_is_not_taken_for_its_authors(
+    tmp_path: Path, title: str | None
+) -> None:
+    (tmp_path / "a.txt").write_text(f"A Paper on Orbits\nWe estimate\norbits.{REST}")
+    paper = read(tmp_path / "a.txt", title=title)
+    assert paper.abstract == "We estimate orbits."
+    assert [text for _, text in told(paper)] == REST.strip().split("\n\n")
