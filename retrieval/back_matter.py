@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dialectree.retrieval import headings
 from dialectree.retrieval.drafts import Block
@@ -16,14 +17,36 @@ def without_references(blocks: Sequence[Block]) -> list[Block]:
     """All but the references and what comes after them, up to an appendix that is surely one."""
     found: list[Block] = []
     own = True
-    for at, block in enumerate(blocks):
+    blocks = list(blocks)
+    for at in range(len(blocks)):
         if _opens_references(blocks, at):
             own = False
-        elif not own and block.heading and _opens_appendix(blocks, at):
+            blocks[at + 1 :] = _with_lettered_headings(blocks[at + 1 :])
+        elif not own and blocks[at].heading and _opens_appendix(blocks, at):
             own = True
         if own:
-            found.append(block)
+            found.append(blocks[at])
     return found
+
+
+def _with_lettered_headings(blocks: Sequence[Block]) -> list[Block]:
+    """Lines such as "A Proofs" are headings where "A.1 Lemmas" or "B Data" bears them out.
+
+    One alone may be the title of a work in the references: "A Survey of Trees".
+    """
+    lines = [block for block in blocks if block.heading or headings.is_lettered(block.text)]
+    letters = {(headings.letter(line.text) or "").rstrip(".:") for line in lines}
+    return [
+        replace(block, heading=True)
+        if headings.is_lettered(block.text) and letters & _beside(block.text[0])
+        else block
+        for block in blocks
+    ]
+
+
+def _beside(letter: str) -> set[str]:
+    """The letters before and after one, and the number of the first section under it."""
+    return {chr(ord(letter) - 1), chr(ord(letter) + 1), f"{letter}.1"}
 
 
 def _opens_references(blocks: Sequence[Block], at: int) -> bool:
@@ -40,10 +63,12 @@ def _names_references(block: Block) -> bool:
 
 
 def _opens_appendix(blocks: Sequence[Block], at: int) -> bool:
-    """By its name; or by the letter A, unless what follows shows that an author begins with it."""
+    """By its name or the number A.1; or by the letter A, unless an author may begin with it."""
     if headings.is_appendix(blocks[at].text):
         return True
     letter = headings.letter(blocks[at].text)
+    if letter in ("A.1", "A.1."):
+        return True
     if letter not in ("A", "A."):
         return False
     later = blocks[at + 1 :]

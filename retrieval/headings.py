@@ -91,6 +91,12 @@ def letter(heading: str) -> str | None:
     return found[1] if found else None
 
 
+def is_lettered(line: str) -> bool:
+    """Whether a bare letter stands before what would be a heading if a number did."""
+    found = letter(line)
+    return found is not None and len(found) == 1 and looks_like_one(f"1{line[1:]}")
+
+
 def without_run_in(text: str) -> str | None:
     """What follows "Abstract—" in one line with it; None where nothing does."""
     found = _RUN_IN.match(text)

@@ -63,6 +63,30 @@ def test_an_appendix_in_plain_text_needs_no_mark(tmp_path: Path) -> None:
         assert told(paper_of(tmp_path, text))[-1] == (name, "The proof is long.")
 
 
+UNMARKED: list[tuple[list[str], list[str]]] = [
+    (
+        ["A Proof of the Theorem", "Kept.", "A.1 Lemmas", "Kept as well."],
+        ["Kept.", "Kept as well."],
+    ),
+    (["A Proof of the Theorem", "A.1 Lemmas", "Kept."], ["Kept."]),
+    (["A Proofs", "Kept.", "B Data", "Kept as well."], ["Kept.", "Kept as well."]),
+    (["A.1 Lemmas", "Kept."], ["Kept."]),
+    (["A Survey of Trees", "Springer, Berlin."], []),
+    (["A Survey of Trees", "A. Author, 2019.", "B Trees", "B. Author, 2020."], []),
+    (["A Survey of Trees is what we owe them.", "B Trees"], []),
+]
+"""The same of lines that nothing marks as headings."""
+
+
+@pytest.mark.parametrize(("after", "kept"), UNMARKED)
+def test_a_letter_alone_opens_an_appendix_where_another_line_bears_it_out(
+    tmp_path: Path, after: list[str], kept: list[str]
+) -> None:
+    paper = paper_of(tmp_path, "\n\n".join([PLAIN, *after]))
+    assert [passage.text for passage in paper.passages] == ["Why so.", *kept]
+    assert not kept or paper.passages[-1].heading in after
+
+
 @pytest.mark.parametrize(
     "references",
     [
