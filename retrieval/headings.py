@@ -11,8 +11,8 @@ LONGEST = 100
 Part = Literal["abstract", "introduction", "references", "keywords"]
 
 _PARTS: dict[str, Part] = {
-    **dict.fromkeys(("abstract", "summaryabstract"), "abstract"),
-    **dict.fromkeys(("introduction", "introductionandmotivation"), "introduction"),
+    **dict.fromkeys(("abstract", "summaryabstract", "摘要", "要旨"), "abstract"),
+    **dict.fromkeys(("introduction", "introductionandmotivation", "引言"), "introduction"),
     **dict.fromkeys(
         (
             "references",
@@ -23,6 +23,8 @@ _PARTS: dict[str, Part] = {
             "referencesandnotes",
             "literature",
             "literaturverzeichnis",
+            "参考文献",
+            "參考文獻",
         ),
         "references",
     ),
@@ -54,7 +56,9 @@ _APPENDIX = re.compile(
 )
 _APPENDIX_ALONE = re.compile(r"(?i:appendix)\s+[A-Z\d]{1,2}[.:]?")
 _LETTER = re.compile(r"([A-Z](?:\.\d{1,2})*[.:]?)\s+[A-Z]")
-_RUN_IN = re.compile(r"^(abstract|a b s t r a c t)\s*[-–—.:]+\s*(?=\S)", re.IGNORECASE)
+_RUN_IN = re.compile(
+    r"^(abstract|a b s t r a c t|摘\s*要|要\s*旨)\s*[-–—.:：]+\s*(?=\S)", re.IGNORECASE
+)
 
 
 def bare(line: str) -> str:

@@ -168,3 +168,11 @@ def test_a_sentence_right_under_the_title_is_not_taken_for_its_authors(
     paper = read(tmp_path / "a.txt", title=title)
     assert paper.abstract == "We estimate orbits."
     assert [text for _, text in told(paper)] == REST.strip().split("\n\n")
+
+
+@pytest.mark.parametrize("opening", ["摘要\n\n", "摘 要\n", "摘要：", "【摘要】\n", "要旨\n"])
+def test_an_abstract_may_be_headed_in_chinese_or_japanese(tmp_path: Path, opening: str) -> None:
+    text = f"轨道估计的新方法\n\n某大学\n\n{opening}本文研究轨道估计。\n\n1 引言\n\n轨道很老。"
+    paper = paper_of(tmp_path, f"{text}\n\n参考文献\n\n[1] A. Smith. Orbits. 2019.")
+    assert paper.abstract == "本文研究轨道估计。"
+    assert told(paper) == [("1 引言", "轨道很老。")]
