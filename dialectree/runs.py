@@ -289,7 +289,7 @@ def own_calls(ledger: Iterable[Call]) -> list[Call]:
 
 _IDENTIFYING = (
     *("stage", "role", "who", "round", "take", "note"),
-    *("stance", "supporter", "attacker", "order", "change", "of", "paper", "claim"),
+    *("stance", "supporter", "attacker", "order", "change", "of", "paper", "claim", "fault"),
 )
 
 

@@ -386,6 +386,15 @@ def test_flipping_both_orders_leaves_a_tie_as_it_is() -> None:
     assert sorted(met, key=str) == [("ATTACK", "flipped"), ("TIE", None)]
 
 
+def test_two_orders_that_disagree_have_no_other_winner() -> None:
+    made = two(judge_orders="both")
+    first, second = (data for _, kind, data in made.told if kind == "compared")
+    first["winner"], second["winner"] = "SUPPORT", "ATTACK"
+    folder = run_of(made)
+    with pytest.raises(InputError, match="its two orders disagree; there is nothing to flip"):
+        contest(folder, Flip("0.0", "0.1"))
+
+
 @pytest.mark.parametrize("wins", ["ATTACK", None])
 def test_what_is_added_and_dropped_again_was_never_there(wins: str | None) -> None:
     @settings(steady, max_examples=12)

@@ -343,6 +343,14 @@ def test_telling_the_same_again_changes_nothing(folder: RunFolder) -> None:
     assert len(folder.events()) == len(folder.told()) == 3
 
 
+def test_two_failures_of_one_role_are_told_once_each_however_often(folder: RunFolder) -> None:
+    for _ in range(3):
+        for fault in ("no reply", "no valid reply"):
+            data = {"role": "debater", "who": "a", "fault": fault}
+            folder.tell(Event(t="1", run_id="r", node="0", kind="failed", data=data))
+    assert len(folder.told()) == 2
+
+
 def test_events_are_taken_up_where_they_were_broken_off(folder: RunFolder) -> None:
     folder.tell(event(note="one"))
     path = folder.path / "events.jsonl"

@@ -121,6 +121,9 @@ def _compare(
         raise InputError(f"{flag}: it is void; --restore brings it back")
     if what == "flip" and all(c.winner == "TIE" for c in met):
         raise InputError(f"{flag}: it was a tie; there is nothing to flip")
+    if what == "flip" and {c.winner for c in met} == {"SUPPORT", "ATTACK"}:
+        hint = f"--void {':'.join(pair)} takes them out"
+        raise InputError(f"{flag}: its two orders disagree; there is nothing to flip, and {hint}")
     told: list[Told] = [
         (parent, "compared", _changed(c, what, _ruled(events, c)).model_dump()) for c in met
     ]

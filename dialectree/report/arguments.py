@@ -56,10 +56,12 @@ def weighs(node: Node) -> bool:
 
 def by_strength(record: RunRecord | None, node: Node) -> bool:
     """True where the strength says it all; a claim in a tree of questions has a verdict, too."""
-    if node.kind == "claim" and record is None:
+    if node.kind != "claim":
+        return node.kind == "argument"
+    if record is None:
         return node.verdict is None or node.verdict.confidence == node.strength
-    of_art = record is not None and record.protocol == "art"
-    return node.kind == "argument" or (node.kind == "claim" and of_art)
+    one_of_several = node.verdict is None and node.strength is not None
+    return record.protocol == "art" or one_of_several
 
 
 def figures(node: Node) -> list[Figure]:

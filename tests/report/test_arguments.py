@@ -115,6 +115,14 @@ def test_a_claim_that_was_not_heard_has_no_verdict(shown: Shown) -> None:
 
 
 @everywhere
+def test_the_trees_of_a_leaf_show_their_strength_and_lack_no_verdict(shown: Shown) -> None:
+    record = sample_art.ensemble().model_copy(update={"protocol": "tsd", "method": "tsd"})
+    said = flat(shown(record))
+    assert "0.62" in said
+    assert "no verdict yet" not in said
+
+
+@everywhere
 def test_an_ensemble_shows_what_its_mean_is_of(shown: Shown) -> None:
     said = flat(shown(sample_art.ensemble()))
     assert "The mean of 2 trees: 0.0 0.62, 0.1 0.40" in said
