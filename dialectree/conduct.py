@@ -203,6 +203,7 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
         folder.resume_events()
         began, before = clock.seconds(), record.usage.wall_s
         ended: BaseException | None = None
+        passed: list[str] = []
         try:
             async with calling(folder, context, held, started.budget) as run:
                 try:
@@ -210,10 +211,13 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
                     _tell_of_changes(started, run, watch)
                 finally:
                     record.usage.embedding_s += round(run.embedding_s, 6)
+            if started.budget is None:  # one that several runs share is told of for all of them
+                passed = run.budget.overrun()
         except (DialectreeError, asyncio.CancelledError) as error:
             ended = error
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended)
+        record.notices += passed
         if ended is None and old is not None:
             record.contest = comparison.compared(old, record)
         if ended is None:  # others go on while the disk is waited for

@@ -192,6 +192,13 @@ def test_a_host_that_asks_after_a_debate_and_goes_on_finds_the_same_verdict(mode
     assert first.tree.nodes["0"].transcript
 
 
+def test_a_record_says_that_calls_under_way_passed_a_budget(model: str) -> None:
+    record = dialectree.verify(CLAIM, model=model, breadth=3, max_tokens=900, cache=False)
+    assert record.verdict is not None
+    (notice,) = kept(record).notices
+    assert notice.startswith("the budget --max-tokens 900 was passed by calls under way: ")
+
+
 def test_a_host_goes_on_after_a_budget_with_a_whole_debate(model: str) -> None:
     budget: dict[str, Any] = {"max_calls": 4}
     records: list[dialectree.RunRecord] = []

@@ -146,6 +146,9 @@ def _explain(run: Started | Contesting, status: int, fault: DialectreeError | No
         _notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if fault is not None:
         _notice(str(fault))
+    elif status in (0, 5):
+        for notice in record.notices:
+            _notice(notice)
     if status in (3, 4, 130) and isinstance(run, Contesting):
         _notice(f"broken off; contest {run.old.run_id} again")
     elif status in (3, 4, 130):

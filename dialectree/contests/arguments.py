@@ -171,7 +171,9 @@ def _judges(
     """The settings of the run but for those ``given``, and the models that judge what is added."""
     only_models_and_limits(given)
     if not asks:  # a live model is not kept with a run, and none is needed
-        return settled(old, {"model": EMBEDDED, "roles": {}, **given}), {}
+        context = settled(old, {"model": EMBEDDED, "roles": {}, **given})
+        speakers(method(old.method), context)  # a role that is none is no role here either
+        return context, {}
     context = settled(old, given)
     specs = speakers(method(old.method), context)
     return context, {role: specs[role] for role in ("scorer", "pairwise_judge") if role in specs}

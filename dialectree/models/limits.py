@@ -149,6 +149,16 @@ class Budget:
                 flag = f"--{name.replace('_', '-')} {limit:g}"
                 raise BudgetReached(f"the budget {flag} is used up")
 
+    def overrun(self) -> list[str]:
+        """The budgets of tokens and money that calls already under way went beyond."""
+        c = self.context
+        used = (("tokens", self.tokens, c.max_tokens), ("cost", self.cost, c.max_cost))
+        return [
+            f"the budget --max-{name} {limit:g} was passed by calls under way: {spent:g}"
+            for name, spent, limit in used
+            if limit is not None and spent > limit
+        ]
+
     def add(self, call: Call) -> None:
         """What a call turned out to have used."""
         self.tokens += call.prompt_tokens + call.completion_tokens

@@ -192,6 +192,17 @@ def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]
         held.check()
 
 
+def test_what_calls_under_way_spend_beyond_a_budget_is_said() -> None:
+    held = Budget(build(max_tokens=100, max_cost=0.5, prices={"m": (1, 1)}))
+    held.add(call(prompt_tokens=60, completion_tokens=40, cost=0.5))
+    assert held.overrun() == []
+    held.add(call(prompt_tokens=20, cost=0.25))
+    assert held.overrun() == [
+        "the budget --max-tokens 100 was passed by calls under way: 120",
+        "the budget --max-cost 0.5 was passed by calls under way: 0.75",
+    ]
+
+
 def test_a_budget_of_seconds_runs_from_the_start(quick: QuickClock) -> None:
     held = Budget(build(max_seconds=2))
     held.check()
