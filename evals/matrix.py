@@ -35,7 +35,7 @@ from pydantic import (
     field_validator,
 )
 
-from dialectree.context import OWN_SETTINGS
+from dialectree.context import FAMILIES, OWN_SETTINGS
 from dialectree.errors import InputError
 from dialectree.evals.own_settings import own_settings
 from dialectree.evals.tables import decoded, read
@@ -223,7 +223,7 @@ def _product(file: _File, axes: _Axes) -> Iterator[Written]:
             for spoken, specs in models.items():
                 names = [row.name or _named(row), *_labels(chosen), *([spoken] if spoken else [])]
                 settings = {**fixed, **chosen, **row.settings}
-                more = {"settings": settings, "models": {**specs, **row.models}}
+                more = {"settings": settings, "models": over(row.models, specs)}
                 yield _row(file, row.model_copy(update=more), names)
 
 
@@ -241,8 +241,14 @@ def _shown(value: JsonValue) -> str:
 
 def _row(file: _File, row: _Row, names: Sequence[str]) -> Written:
     shared = _of(row.method, file.settings)
-    settings, models = {**shared, **row.settings}, {**file.models, **row.models}
+    settings, models = {**shared, **row.settings}, over(row.models, file.models)
     return Written(", ".join(names), row.method, settings, models)
+
+
+def over(nearer: Models, farther: Models) -> Models:
+    """Both, and the nearer goes first: a family also before its roles named farther off."""
+    left = {role: spec for role, spec in farther.items() if FAMILIES.get(role) not in nearer}
+    return {**left, **nearer}
 
 
 def _of(method: str, settings: Settings) -> Settings:

@@ -10,7 +10,7 @@ from dialectree.conduct import speakers
 from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, Context, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals.items import Item, Task
-from dialectree.evals.matrix import Models, Written
+from dialectree.evals.matrix import Models, Written, over
 from dialectree.evals.own_settings import PERSONS, own_settings
 from dialectree.evals.results import Row
 from dialectree.graphs import METHODS, Method
@@ -123,7 +123,7 @@ def _require_used(rows: Iterable[Ready], given: Mapping[str, Any]) -> None:
 def _merged(written: Written, method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a row says goes before what the command line gives to all of them."""
     models: dict[str, Any] = {"model": given["model"]} if "model" in given else {}
-    models |= {**given.get("roles", {}), **written.models}
+    models |= over(written.models, given.get("roles", {}))
     known = {*method.roles, *(FAMILIES[role] for role in method.roles if role in FAMILIES)}
     known |= {name for name in models if name.rpartition("_")[0] in known}  # one speaker of two
     others = {name for name in models if name in _every_role()} - known

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from dialectree.evals import rows
 from dialectree.evals.items import Task
 from dialectree.evals.matrix import PACKAGED, Written, matrix, of_methods, packaged
 
+EVALUATIONS = Path(__file__).resolve().parents[2] / "docs" / "evaluations.md"
 WHOLE = """
 title: All that can be said
 settings: {judge_orders: both}
@@ -191,6 +194,56 @@ def test_a_role_that_a_method_has_not_is_another_methods() -> None:
         "openai:c",
     }
     assert [spec.partition("@")[0] for spec in votes.row.models.values()] == ["openai:a"]
+
+
+def named(made: rows.Ready) -> dict[str, str]:
+    """The model of each role, without provider and address."""
+    return {role: spec.split("@")[0].split(":")[1] for role, spec in made.row.models.items()}
+
+
+def test_the_example_of_the_document_runs() -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", EVALUATIONS.read_text(), re.DOTALL)
+    made = {one.row.name: named(one) for one in rows.ready(read(text), "verify", {})}
+    assert len(made) == 9
+    plain, strong = made["ART, breadth=2, self"], made["ART, breadth=2, strong"]
+    generator = {"supporter": "8b", "attacker": "8b"}
+    assert plain == {**generator, "scorer": "small", "pairwise_judge": "8b"}
+    assert strong == {**generator, "scorer": "70b", "pairwise_judge": "70b"}
+
+
+@pytest.mark.parametrize(
+    ("row", "block", "file", "flag", "scorer", "pairwise_judge"),
+    [
+        ("evaluator", "scorer", "", "", "row", "row"),
+        ("", "evaluator", "scorer", "", "block", "block"),
+        ("", "", "evaluator", "scorer", "file", "file"),
+        ("evaluator", "", "", "scorer", "row", "row"),
+        ("", "evaluator", "", "scorer", "block", "block"),
+        ("scorer", "evaluator", "", "", "row", "block"),
+        ("", "", "scorer", "evaluator", "file", "flag"),
+        ("scorer", "evaluator", "pairwise_judge", "", "row", "block"),
+        ("model", "", "", "scorer", "flag", "row"),
+    ],
+)
+def test_what_is_said_nearer_goes_first_for_a_role_and_for_a_family(
+    row: str, block: str, file: str, flag: str, scorer: str, pairwise_judge: str
+) -> None:
+    def said(place: str, name: str) -> dict[str, str]:
+        return {name: f"openai:{place}"} if name else {}
+
+    axes = {"methods": [{"method": "art", "models": said("row", row)}]}
+    block_of_one = axes | {"models": {"": said("block", block)}}
+    text = json.dumps({"models": said("file", file), "axes": block_of_one})
+    given = {"model": "openai:x", "roles": said("flag", flag)}
+    (made,) = rows.ready(read(text), "verify", given)
+    found = named(made)
+    assert (found["scorer"], found["pairwise_judge"]) == (scorer, pairwise_judge)
+
+
+def test_a_role_goes_before_its_family_where_one_place_names_both() -> None:
+    models = {"scorer": "openai:s", "evaluator": "openai:e"}
+    (made,) = rows.ready([Written("r", "art", {}, models)], "verify", {"model": "openai:x"})
+    assert (named(made)["scorer"], named(made)["pairwise_judge"]) == ("s", "e")
 
 
 @pytest.mark.parametrize(
