@@ -90,7 +90,7 @@ TSD: Flags = {
 RSD: Flags = {
     "candidates": _flag(
         _choice("Candidates", "proposed", "knockout", "oracle", "balanced"),
-        help="Where the two answers come from; oracle and balanced need --gold.",
+        help="Where the two answers come from; oracle and balanced need the gold answer.",
     ),
     "distractor": _flag(
         _choice("Distractor", "first", "random", "model"),

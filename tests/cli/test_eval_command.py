@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -85,6 +86,15 @@ def test_every_setting_of_every_protocol_is_a_flag() -> None:
     help_text = command("eval", "mine.jsonl", "--help").out
     for flag in ("--methods", "--matrix", "--shard", "--vote-first", "--max-cost", "--breadth"):
         assert flag in help_text
+
+
+def test_help_names_no_flag_that_is_not_there_and_tells_both_trees_depths() -> None:
+    told = command("eval", "run", "--help").out
+    named = re.findall(r"^  (?:-\w, )?(--[a-z-]+)(?: / (--[a-z-]+))?", told, re.MULTILINE)
+    there = {flag for both in named for flag in both if flag}
+    assert set(re.findall(r"--[a-z-]+", told)) == there
+    (depth,) = re.findall(r"--max-depth <int>(.*?)\n +--min-depth", told, re.DOTALL)
+    assert "leaves" in depth and "topics" in depth
 
 
 def test_a_data_set_is_run_over_with_or_without_the_word_run(model: tuple[str, str]) -> None:
