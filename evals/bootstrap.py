@@ -6,6 +6,7 @@ interval on any day.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -50,7 +51,8 @@ def resampled(
     """``measure(*columns)`` with its percentile interval (Efron and Tibshirani 1993, chapter 13).
 
     ``together`` resamples rows across the columns, that is questions; otherwise each column by
-    itself. Below two rows there is no interval. An interval always holds its figure: resampling
+    itself. Below two rows there is no interval, nor where every draw gives the same: rows that are
+    all alike do not say how far others may lie. An interval always holds its figure: resampling
     adds noise of its own to figures that only noise can raise, such as a calibration error.
     """
     n = len(columns[0]) if together else sum(map(len, columns))
@@ -69,5 +71,7 @@ def resampled(
         method="percentile",
         rng=np.random.default_rng(chance.seed(seed, "bootstrap", n)),
     )
-    bounds = drawn.confidence_interval
-    return Figure(value, min(value, float(bounds.low)), max(value, float(bounds.high)), n)
+    low, high = map(float, drawn.confidence_interval)
+    if math.isclose(low, high, abs_tol=1e-9):
+        return Figure(value, None, None, n)
+    return Figure(value, min(value, low), max(value, high), n)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, floats, resampled
 
@@ -51,6 +52,38 @@ def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -
     return McNemar(both, first_only, second_only, neither, min(1.0, p))
 
 
+def tango(paired: McNemar, level: float = LEVEL) -> Figure:
+    """The first share less the second, with the score interval of Tango (1998).
+
+    With b and c right answers of only the first and only the second, it holds every difference Δ
+    with (b − c − nΔ)² ≤ z² n (2q + Δ(1 − Δ)), where q is the likeliest share of c given Δ: those
+    that McNemar's test, without its correction, would not reject. So it stays in −1 to 1 and has
+    some width even if no question divides the two, or every one. (Statistics in Medicine 17,
+    891-908.)
+    """
+    b, c, n = paired.first_only, paired.second_only, paired.n
+    if n == 0:
+        return Figure(None, None, None, 0)
+    z = float(norm.isf((1 - level) / 2))
+
+    def holds(apart: float) -> bool:
+        spread = apart * (1 - apart)
+        minus = b + c - (2 * n - b + c) * apart
+        q = (minus + math.sqrt(max(0.0, minus**2 + 8 * n * c * spread))) / (4 * n)
+        return (b - c - n * apart) ** 2 <= z**2 * n * (2 * q + spread)
+
+    value = (b - c) / n
+    return Figure(value, _last(holds, value, -1.0), _last(holds, value, 1.0), n)
+
+
+def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
+    """Where ``holds`` ends between two numbers, by halving."""
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside
+
+
 def difference(
     first: Sequence[float],
     second: Sequence[float],
@@ -61,7 +94,8 @@ def difference(
 ) -> Figure:
     """The mean of the first less that of the second, by paired bootstrap over the questions.
 
-    For scores of any scale; right and wrong are 1 and 0. ValueError for other lengths.
+    For scores of any scale; for right and wrong :func:`tango` is better. ValueError for other
+    lengths.
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} scores against {len(second)}: not the same questions")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from dialectree.evals.bootstrap import Figure
-from dialectree.evals.paired import McNemar, difference, mcnemar
+from dialectree.evals.paired import McNemar, mcnemar, tango
 from dialectree.evals.power import smallest_change, smallest_one_way, smallest_paired
 from dialectree.evals.proportions import Comparison, compare, corrected
 from dialectree.evals.reporting import measures
@@ -26,7 +26,7 @@ class Compared(NamedTuple):
     paired: McNemar
     """``first_only``: just the row is right."""
     difference: Figure
-    """On the questions of both."""
+    """Of the shares of right answers on the questions of both."""
     detectable: float | None
     """The smallest difference on these questions that would probably be noticed; see
     :func:`noticed`."""
@@ -114,7 +114,7 @@ def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
                 against,
                 compare(*counts),
                 paired,
-                difference(ours, theirs, resamples=measures.resamples(len(both))),
+                tango(paired),
                 noticed(paired),
                 smallest_change(counts[2] / counts[3], counts[1], counts[3]),
             )

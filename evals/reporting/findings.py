@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dialectree.evals.bootstrap import Figure
 from dialectree.evals.paired import McNemar, difference
 from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting import measures
@@ -74,29 +75,27 @@ def _against(analysis: Analysis) -> Iterator[str]:
 
 def _compared(one: Compared, family: int) -> str:
     who, against, n = one.row.name, one.baseline.name, one.paired.n
-    if not n:
+    difference, low, high, _ = one.difference
+    if difference is None or low is None or high is None:
         return f"{who} and {against} have no question in common."
-    difference = one.difference.value or 0.0
+    way = _range(100 * low, 100 * high)
     place = f"{abs(100 * difference):.1f} points {'above' if difference > 0 else 'below'}"
     test = f"exact McNemar p = {probability(one.paired.p)}"
     test += f", {probability(one.holm)} after Holm" if family > 1 else ""
     if one.holm is not None and one.holm < ALPHA:
         return (
             f"{who} is {'better' if difference > 0 else 'worse'} than {against}: {place} it on "
-            f"the same {count(n, 'question')} ({_range(one)}; {test})."
+            f"the same {count(n, 'question')} ({way}; {test})."
         )
     by = f"the first was {place if difference else 'level'}"
     return (
         f"No difference can be shown between {who} and {against} with n = {n}: {by} "
-        f"({_range(one)}; {test}). {_smallest(one.paired, one.detectable)}"
+        f"({way}; {test}). {_smallest(one.paired, one.detectable)}"
     )
 
 
-def _range(one: Compared) -> str:
-    low, high = one.difference.low, one.difference.high
-    if low is None or high is None:
-        return "no interval from one question"
-    return f"95% from {100 * low:+.1f} to {100 * high:+.1f}".replace("-", "−")
+def _range(low: float, high: float) -> str:
+    return f"95% from {low:+.1f} to {high:+.1f}".replace("-", "−")
 
 
 def _smallest(paired: McNemar, least: float | None) -> str:
@@ -213,25 +212,31 @@ def _summaries(analysis: Analysis) -> Iterator[str]:
         first = measures.overall(study.of(row.name))
         second = measures.overall(study.of(against.name))
         both = [item for item in first if item in second]
-        if not both:
-            continue
-        apart = difference([first[i] for i in both], [second[i] for i in both])
-        value, low, high = apart.value or 0.0, apart.low, apart.high
-        if low is None or high is None:
-            yield f"{row.name} and {against.name}: one pair of papers shows nothing."
-            continue
-        way = f"95% from {low:+.1f} to {high:+.1f}, n = {len(both)}".replace("-", "−")
-        if low > 0 or high < 0:
-            yield (
-                f"{row.name}'s summaries are {'better' if value > 0 else 'worse'} than "
-                f"{against.name}'s by {abs(value):.1f} of 100 ({way})."
-            )
-        else:
-            yield (
-                f"No difference can be shown between the summaries of {row.name} and "
-                f"{against.name}: the first were {abs(value):.1f} of 100 "
-                f"{'above' if value > 0 else 'below'} ({way})."
-            )
+        if both:
+            apart = difference([first[i] for i in both], [second[i] for i in both])
+            yield _marked(row.name, against.name, apart)
+
+
+def _marked(row: str, against: str, apart: Figure) -> str:
+    value, low, high, n = apart.value or 0.0, apart.low, apart.high, apart.n
+    if n == 1:
+        return f"{row} and {against}: one pair of papers shows nothing."
+    if low is None or high is None:
+        place = f"{value:+.1f}".replace("-", "−")
+        return (
+            f"{row}'s summaries less {against}'s: {place} of 100 on each of {n} pairs of papers "
+            "(no interval: all differences are alike)."
+        )
+    way = f"{_range(low, high)}, n = {n}"
+    if low > 0 or high < 0:
+        return (
+            f"{row}'s summaries are {'better' if value > 0 else 'worse'} than {against}'s by "
+            f"{abs(value):.1f} of 100 ({way})."
+        )
+    return (
+        f"No difference can be shown between the summaries of {row} and {against}: the first were "
+        f"{abs(value):.1f} of 100 {'above' if value > 0 else 'below'} ({way})."
+    )
 
 
 def warnings(analysis: Analysis) -> list[str]:

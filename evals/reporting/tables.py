@@ -162,7 +162,7 @@ def _rubric(analysis: Analysis) -> Table | None:
     notes = [
         "0 to 100. Factuality: the share of sentences that the papers bear out; breadth and "
         "contextualisation: grades of 0 to 4; overall: their mean where all three are there. "
-        "Intervals: bootstrap over the pairs of papers.",
+        "Intervals: bootstrap over the pairs of papers; none where all marks are alike.",
         "In the paper people gave the marks; these are a model's, and people's stand apart.",
     ]
     return Table("rubric", "Summaries", columns, rows, notes)

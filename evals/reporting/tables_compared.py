@@ -43,7 +43,7 @@ def paired_table(analysis: Analysis) -> Table | None:
     ]
     notes = [
         "Every question is its own control, which makes this the sharper test. The interval is "
-        "that of a bootstrap over the questions.",
+        "Tango's score interval; where it and the exact test disagree, the test counts.",
         "The last column: what these questions would show four times in five at a level of 5%, "
         "given how often the two differ; where they never do, as if all differences went one way. "
         "Below 0: only a fall is possible.",
@@ -124,5 +124,8 @@ def rubric_paired_table(analysis: Analysis) -> Table | None:
         return None
     columns = [Column("row"), Column("baseline"), Column("pairs of papers", "count")]
     columns.append(Column("overall, difference", "marks"))
-    notes = ["An interval that holds 0 shows no difference."]
+    notes = [
+        "Intervals: bootstrap over the pairs of papers; none where all differences are alike. One "
+        "that holds 0 shows no difference."
+    ]
     return Table("rubric-paired", "Summaries against the baseline", columns, rows, notes)

@@ -76,6 +76,6 @@ def _summaries(marks: Mapping[str, Marks], notes: list[str]) -> Table:
     columns.append(Column("summaries", "count"))
     notes.append(
         "0 to 100, as a model's marks are; of several raters their mean. Intervals: bootstrap over "
-        "the pairs of papers. Rated are the summaries on the sheet."
+        "the pairs of papers; none where all marks are alike. Rated are the summaries on the sheet."
     )
     return Table("people", "Summaries, by people", columns, rows, notes)

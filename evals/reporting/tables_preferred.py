@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dialectree.evals.paired import mcnemar_counts, tango
 from dialectree.evals.proportions import wilson
-from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.reporting.tabled import Column, Table, Value
 from dialectree.evals.results import Preferred
@@ -34,8 +34,8 @@ def preferred_table(study: Study) -> Table | None:
     notes = [
         "A model judged each pair of summaries in both orders. A preference counts where both "
         "orders agree; where they do not, the judge went by the place, and it is a tie.",
-        "Intervals: Wilson's for the share, a bootstrap over the pairs for the difference; one "
-        "that holds 50%, or 0, shows no preference.",
+        "Intervals: Wilson's for the share, Tango's for the difference; one that holds 50%, or 0, "
+        "shows no preference.",
     ]
     rows = [_line(*names, judged) for names, judged in found.items()]
     return Table("preferred", "Summaries side by side", _COLUMNS, rows, notes)
@@ -43,10 +43,9 @@ def preferred_table(study: Study) -> Table | None:
 
 def _line(row: str, against: str, found: list[Preferred]) -> list[Value]:
     swayed = sum(one.score.value == "swayed" for one in found)
-    points = [one.score.score for one in found if one.score.score is not None]
-    counts = Counter(points)
+    counts = Counter(one.score.score for one in found)
     wins, ties, losses = counts[1.0], counts[0.5] + swayed, counts[0.0]
     n = wins + ties + losses
-    apart = measures.mean([2 * point - 1 for point in points] + [0.0] * swayed)
+    apart = tango(mcnemar_counts(0, wins, losses, ties))
     line: list[Value] = [row, against, n, wins, ties, swayed, losses]
     return [*line, wilson(wins, wins + losses), apart, len(found) - n]

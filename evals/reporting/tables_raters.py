@@ -50,7 +50,8 @@ def calibration_table(analysis: Analysis) -> Table | None:
     columns += [Column("F1 of the label", "number")] if claims else []
     notes = [
         "Brier: 0 is perfect, always saying 50% gives 0.25. ECE: 0 is perfect, and few answers "
-        "alone raise it. AUC: 0.5 is chance. Intervals: bootstrap over the questions.",
+        "alone raise it. AUC: 0.5 is chance. Intervals: bootstrap over the questions; none where "
+        "every draw gives the same.",
         "P(claim) is measured against the truth of the claim."
         if claims
         else "The confidence of an answer is measured against its being right.",
@@ -117,7 +118,8 @@ def agreement_table(study: Study) -> Table | None:
     ]
     notes = [
         "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances weigh "
-        "by their square. There is none where one mark was given throughout."
+        "by their square. There is none where one mark was given throughout. The interval of a "
+        "mean difference: bootstrap over the answers; none where all differences are alike."
     ]
     return Table("agreement", "People and the judge", columns, rows, notes)
 

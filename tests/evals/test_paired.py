@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
 from statsmodels.stats.contingency_tables import mcnemar as theirs
 
-from dialectree.evals.paired import difference, mcnemar, mcnemar_counts
+from dialectree.evals.paired import difference, mcnemar, mcnemar_counts, tango
 from tests.evals.steady import steady
 
 pairs = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60)
+tables = st.tuples(*[st.integers(0, 40)] * 4).filter(any)
+Z = float(norm.isf(0.025))
 
 
 @steady
@@ -53,7 +58,7 @@ def test_other_questions_are_an_error() -> None:
 
 
 @steady
-@given(pairs.filter(lambda both: len(both) > 1), st.integers(0, 5))
+@given(pairs.filter(lambda both: len({a - b for a, b in both}) > 1), st.integers(0, 5))
 def test_a_bootstrap_holds_its_figure_and_its_seed_fixes_it(
     both: list[tuple[bool, bool]], seed: int
 ) -> None:
@@ -83,4 +88,91 @@ def test_a_bootstrap_interval_is_about_that_of_the_normal_formula() -> None:
 def test_no_question_no_figure_and_one_question_no_interval() -> None:
     assert difference([], []) == (None, None, None, 0)
     assert difference([80.0], [55.0]) == (25.0, None, None, 1)
-    assert difference([1.0, 1.0], [1.0, 1.0]) == (0.0, 0.0, 0.0, 2)
+
+
+@pytest.mark.parametrize("n", [2, 30])
+def test_where_all_differences_are_alike_resampling_gives_no_interval(n: int) -> None:
+    assert difference([80.0] * n, [80.0] * n) == (0.0, None, None, n)
+    thirds = [k / 3 for k in range(n)]
+    found = difference([third + 0.1 for third in thirds], thirds)  # alike but for rounding
+    assert found.value == pytest.approx(0.1) and found[1:] == (None, None, n)
+
+
+# Shares of the same questions
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "n", "level", "low", "high"),
+    [
+        # The programs of Fagerland, Lydersen and Laake, Statistical Analysis of Contingency
+        # Tables (2017), chapter 8, on the data of Cavo et al. (2012)
+        (6, 16, 161, 0.95, -0.1240, -0.0054),
+        # scoreci.mp of the R package PropCIs, which takes the second less the first
+        (28, 25, 618, 0.90, -0.0148, 0.0247),
+    ],
+)
+def test_the_interval_of_tango_is_that_of_other_programs(
+    b: int, c: int, n: int, level: float, low: float, high: float
+) -> None:
+    found = tango(mcnemar_counts(n - b - c, b, c, 0), level)
+    assert found.value == pytest.approx((b - c) / n) and found.n == n
+    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("counts", "value", "low", "high"),
+    [
+        ((0, 0, 2, 0), -1, -1, 0.3152),  # by hand: (z² − n) / (z² + n)
+        ((30, 0, 0, 0), 0, -0.1135, 0.1135),  # z² / (z² + n)
+        ((15, 0, 0, 15), 0, -0.1135, 0.1135),
+        ((0, 1, 0, 0), 1, -0.5869, 1),
+    ],
+)
+def test_pairs_that_are_all_alike_have_an_interval_of_some_width(
+    counts: tuple[int, int, int, int], value: float, low: float, high: float
+) -> None:
+    found = tango(mcnemar_counts(*counts))
+    assert found[:3] == pytest.approx((value, low, high), abs=5e-5)
+
+
+@steady
+@given(tables)
+def test_the_interval_of_tango_holds_its_figure_has_a_width_and_turns_round(
+    counts: tuple[int, int, int, int],
+) -> None:
+    both, b, c, neither = counts
+    found, turned = tango(mcnemar_counts(*counts)), tango(mcnemar_counts(both, c, b, neither))
+    assert found.low is not None and found.high is not None and found.value is not None
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.high - found.low > 0.01
+    assert turned.low == pytest.approx(-found.high, abs=1e-9)
+    assert turned.high == pytest.approx(-found.low, abs=1e-9)
+    if abs((b - c) ** 2 - Z**2 * (b + c)) > 1e-6:  # McNemar's test without its correction
+        assert (found.low <= 0 <= found.high) == ((b - c) ** 2 <= Z**2 * (b + c))
+
+
+@steady
+@given(tables)
+def test_the_interval_of_tango_ends_where_the_score_test_does(
+    counts: tuple[int, int, int, int],
+) -> None:
+    _, b, c, _ = counts
+    paired = mcnemar_counts(*counts)
+    found, n = tango(paired), paired.n
+    for apart in (found.low, found.high):
+        if apart is None or abs(apart) > 0.999:
+            continue
+
+        def unlikely(q: float, apart: float = apart) -> float:
+            shares = (b, q + apart), (c, q), (n - b - c, 1 - 2 * q - apart)
+            return -sum(k * math.log(max(share, 1e-300)) for k, share in shares if k)
+
+        least, most = max(0.0, -apart), (1 - apart) / 2
+        likeliest: Any = minimize_scalar(unlikely, bounds=(least, most), options={"xatol": 1e-12})
+        q = float(likeliest.x)
+        error = math.sqrt((2 * q + apart - apart**2) / n)
+        assert abs((b - c) / n - apart) / error == pytest.approx(Z, rel=2e-3)
+
+
+def test_without_a_question_there_is_no_difference() -> None:
+    assert tango(mcnemar_counts(0, 0, 0, 0)) == (None, None, None, 0)

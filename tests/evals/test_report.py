@@ -17,7 +17,7 @@ from dialectree.evals.reporting import csv_files, measures
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.findings import findings, warnings
 from dialectree.evals.reporting.page import embedded
-from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.reporting.study import RUBRIC, Study, study
 from dialectree.evals.reporting.tabled import Table, shown
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
@@ -108,6 +108,52 @@ def test_rows_that_never_differ_are_told_what_would_be_noticed_and_which_way(
     for said in (compared, turned):
         assert said.endswith(f"300 questions would probably show is 2.6 points {way}.")
     assert cells(table(found, "mcnemar"))[-1] == points
+
+
+@pytest.mark.parametrize(
+    ("debate", "single", "n", "said", "cell"),
+    [
+        (0, 2, 2, "points below (95% from −100.0 to +31.5", "−100.0 [−100.0, +31.5]"),
+        (30, 30, 30, "level (95% from −11.4 to +11.4", "0.0 [−11.4, +11.4]"),
+        (0, 0, 30, "level (95% from −11.4 to +11.4", "0.0 [−11.4, +11.4]"),
+        (1, 0, 1, "points above (95% from −58.7 to +100.0", "+100.0 [−58.7, +100.0]"),
+    ],
+)
+def test_rows_that_differ_alike_on_every_question_have_an_interval_of_some_width(
+    tmp_path: Path, debate: int, single: int, n: int, said: str, cell: str
+) -> None:
+    found = counted(tmp_path, debate, single, n)
+    assert said in findings(analysed(found))[0]
+    assert cells(table(found, "mcnemar"))[3] == cell
+    low, high = re.findall(r"−?\+?[\d.]+", cell)[1:]
+    line = next(csv.DictReader(csv_files.of(table(found, "mcnemar")).splitlines()))
+    written = (float(line[f"difference, points: {end}"]) for end in ("low", "high"))
+    assert [f"{100 * end:+.1f}".replace("-", "−") for end in written] == [low, high]
+
+
+def test_marks_that_differ_alike_have_no_interval(tmp_path: Path) -> None:
+    asked = sample.items("compare", 4)
+    rows = rows_of("tod", "single_stage")
+    results = [
+        made.model_copy(update={"scores": marks(40 + 5 * (made.row == "tod"))})
+        for made in sample.results("compare", rows, asked)
+        if made.status != "failed"
+    ]
+    folder = sample.write(tmp_path, "compare", rows, asked, results)
+    found = study([folder])
+    assert findings(analysed(found))[0] == (
+        "tod's summaries less single_stage's: +5.0 of 100 on each of 4 pairs of papers "
+        "(no interval: all differences are alike)."
+    )
+    assert cells(table(found, "rubric-paired"))[-1] == "5.0"
+    assert cells(table(found, "rubric"))[1] == "45.0"
+    report([folder])
+    for name in ("report.html", "report.md"):
+        assert "no interval: all differences are alike" in (folder / name).read_text("utf-8")
+
+
+def marks(mark: float) -> list[Score]:
+    return [Score(key=key, score=mark, value="scored") for key in RUBRIC]
 
 
 def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
