@@ -346,8 +346,7 @@ def test_telling_the_same_again_changes_nothing(folder: RunFolder) -> None:
 def test_two_failures_of_one_role_are_told_once_each_however_often(folder: RunFolder) -> None:
     for _ in range(3):
         for fault in ("no reply", "no valid reply"):
-            data = {"role": "debater", "who": "a", "fault": fault}
-            folder.tell(Event(t="1", run_id="r", node="0", kind="failed", data=data))
+            folder.tell(event(kind="failed", role="debater", who="a", fault=fault))
     assert len(folder.told()) == 2
 
 
