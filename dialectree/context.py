@@ -21,11 +21,13 @@ from platformdirs import user_cache_path
 from pydantic import (
     AfterValidator,
     Field,
+    ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
     WithJsonSchema,
     model_validator,
 )
+from pydantic_core import InitErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -43,8 +45,11 @@ SPEC = re.compile(r"(?P<provider>openai|local):(?P<model>.+?)(?:@(?P<url>https?:
 """How a model is written."""
 
 _URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\S*)?")
-_NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)")
-
+_NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
+_NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]+@)?(?:\w+://)?")
+"""What a refused text may begin with: a model's name, the scheme of an address."""
+_HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
+"""What may be user, password or query in the rest."""
 
 FAMILIES = {
     "debater_a": "debater",
@@ -124,12 +129,29 @@ def public(text: str) -> str:
     return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
 
 
+def veiled(text: str) -> str:
+    """A refused ``text`` as it may be shown: what may be a password in it is left out.
+
+    Nobody knows where the parts of a wrong address end, so all goes that stands before an @, but
+    for a model's name, or after a ? or #.
+    """
+    named = _NAMED.match(text)
+    end = named.end() if named else 0
+    return text[:end] + _HIDDEN.sub("…", text[end:])
+
+
 def require_address(url: str) -> str:
-    """``url``, if it is one; ValueError where it is not."""
-    parts = urlsplit(url)
+    """``url``, if it is one; ValueError where it is not. What Python says of it may quote it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ValueError("this cannot be read as an address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("an address begins with http:// or https://")
-    _ = parts.port  # raises ValueError for a port that is none
+    try:
+        _ = parts.port
+    except ValueError:
+        raise ValueError("port must be a number from 0 to 65535") from None
     return url
 
 
@@ -149,6 +171,10 @@ def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
     return speaker.strip()
 
 
+def _embedder(name: str) -> str:
+    return str(_written(name)) if name.startswith("openai:") else name
+
+
 Speaker = Annotated[
     str | BaseChatModel, AfterValidator(_written), WithJsonSchema({"type": "string"})
 ]
@@ -160,7 +186,7 @@ def _by_model(prices: Mapping[str, tuple[float, float]]) -> dict[str, tuple[floa
     """Prices without addresses; ValueError where a model would have two."""
     found: dict[str, tuple[float, float]] = {}
     for name, price in prices.items():
-        model = name.partition("@http")[0]
+        model = public(name.partition("@http")[0])
         if found.setdefault(model, price) != price:
             raise ValueError(f"{model} has two prices; a model has one, whatever its address")
     return found
@@ -186,6 +212,7 @@ class Context(BaseSettings):
         allow_inf_nan=False,
         use_attribute_docstrings=True,
         frozen=True,
+        hide_input_in_errors=True,
     )
 
     model: Speaker = EMBEDDED
@@ -299,7 +326,9 @@ class Context(BaseSettings):
     """Whether one call weighs all the segments that may answer a claim, or one call each."""
     turns: Literal["parallel", "alternating"] = "parallel"
     """Whether paper b's persona sees what a's said in the same stage."""
-    embeddings: str = Field(default="BAAI/bge-small-en-v1.5", min_length=1)
+    embeddings: Annotated[str, AfterValidator(_embedder)] = Field(
+        default="BAAI/bge-small-en-v1.5", min_length=1
+    )
     """What retrieves: a sentence-transformers model by name, path or installed package,
     ``openai:NAME@URL``, or ``bm25``."""
 
@@ -318,6 +347,15 @@ class Context(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """What was given, then the environment, then dialectree.toml."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _refuse_without_secrets(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """A wrong value is printed, logged and traced: by then it holds no password."""
+        try:
+            return handler(given)
+        except ValidationError as error:
+            raise _harmless(error) from None
 
     _whole: dict[str, str] = PrivateAttr(default_factory=dict)
     """Whole addresses by the ones that may be shown, where the two differ."""
@@ -395,6 +433,26 @@ def _shown(text: object) -> object:
     return public(text) if isinstance(text, str) else text
 
 
+def _harmless(error: ValidationError) -> ValidationError:
+    """The same faults, with values and keys as they may be shown."""
+    faults: list[InitErrorDetails] = [
+        {
+            "type": fault["type"],
+            "loc": tuple(veiled(part) if isinstance(part, str) else part for part in fault["loc"]),
+            "input": _veiled_value(fault["input"]),
+            "ctx": fault.get("ctx", {}),
+        }
+        for fault in error.errors(include_url=False)
+    ]
+    return ValidationError.from_exception_data(error.title, faults, hide_input=True)
+
+
+def _veiled_value(value: object) -> object:
+    text = value if isinstance(value, str) else repr(value)
+    shown = veiled(text)
+    return value if shown == text else shown
+
+
 def build(**given: Any) -> Context:
     """A context from what was given; a wrong value is a SettingsError that names it in one line."""
     try:
@@ -416,7 +474,7 @@ def _lines(error: ValidationError, given: Mapping[str, Any]) -> Iterator[str]:
             yield f"{_source(top, rest, given)}: there is no such setting"
         elif top not in seen:
             what = fault["msg"].removeprefix("Value error, ")
-            value = public(repr(fault["input"]))[:80]
+            value = repr(fault["input"])[:80]
             yield f"{_source(top, rest, given)}: {what[:1].lower()}{what[1:]}, not {value}"
         seen.add(top)
 

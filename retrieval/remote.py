@@ -15,7 +15,7 @@ import numpy as np
 import openai
 
 from dialectree import chance, clock
-from dialectree.context import endpoint_from_environment, public, require_address
+from dialectree.context import endpoint_from_environment, public, require_address, veiled
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError, SettingsError, Unreachable
 from dialectree.models.clients import clients
 from dialectree.models.endpoints import CONNECT_S, UNREACHABLE_AFTER_S
@@ -109,7 +109,7 @@ def _spec(model: str, url: str | None) -> Spec:
     try:
         require_address(whole)
     except ValueError as error:
-        raise SettingsError(f"--embeddings: {error}, not {public(whole)!r}") from None
+        raise SettingsError(f"--embeddings: {error}, not {veiled(whole)!r}") from None
     return Spec("openai", model, public(whole), whole)
 
 

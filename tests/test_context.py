@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.runtime import Runtime
+from pydantic import ValidationError
 
-from dialectree.context import Context, build, public, settings
+from dialectree.context import Context, build, public, settings, veiled
 from dialectree.errors import SettingsError
+from dialectree.graphs import single_shot
 from tests.scripted import ScriptedModel
 
 
@@ -195,6 +199,66 @@ def test_an_address_that_is_given_again_opens_those_that_were_recorded() -> None
     assert again.whole("http://one/v1") == "http://user:sesame@one/v1"
 
 
-def test_a_wrong_address_is_named_without_its_password() -> None:
-    assert "sesame" not in fault(base_url="htp://user:sesame@host/v1")
-    assert "sesame" not in fault(model="openai:x@http://user:sesame@host:port/v1")
+AT = "u:sesame@h"
+LEAKS: dict[str, dict[str, Any]] = {
+    "a port out of range": {"base_url": f"http://{AT}:99999/v1"},
+    "a port that is a word": {"base_url": f"http://{AT}:port"},
+    "no such scheme": {"base_url": f"htp://{AT}"},
+    "no scheme": {"base_url": f"{AT}:80/v1?key=sesame"},
+    "a slash in a password": {"base_url": "http://u:sesame/1@h/v1"},
+    "a question mark in a password": {"base_url": "http://u:sesame?1@h/v1"},
+    "a bracket in a password": {"base_url": "http://u:[sesame]@h/v1"},
+    "a sign that stands for several": {"base_url": "http://u:sesame\u2100@h/v1"},
+    "an @ in a query": {"base_url": "http://h:port/v1?key=open@sesame"},
+    "a list of addresses": {"base_url": [f"http://{AT}"]},
+    "a misspelt provider": {"model": f"opena:x@http://{AT}/v1"},
+    "a port in a spec": {"model": f"openai:x@http://{AT}:port/v1"},
+    "no scheme in a spec": {"model": f"openai:x@{AT}/v1"},
+    "another scheme in a spec": {"model": f"openai:x@ftp://{AT}/v1"},
+    "a role's provider": {"roles": {"judge": f"opena:x@http://{AT}/v1"}},
+    "an address for all roles": {"roles": f"http://{AT}"},
+    "an address for a role": {"roles": {f"http://{AT}": 5}},
+    "what retrieves": {"embeddings": f"openai:x@http://{AT}:99999/v1"},
+    "what retrieves, without a scheme": {"embeddings": f"openai:x@{AT}/v1"},
+    "a price": {"prices": {f"openai:x@http://{AT}/v1": "dear"}},
+    "another setting": {"max_depth": f"http://{AT}"},
+    "no setting": {"endpoint": f"http://{AT}"},
+}
+
+
+@pytest.mark.parametrize("given", LEAKS.values(), ids=LEAKS.keys())
+def test_a_wrong_address_is_refused_without_its_password(given: dict[str, Any]) -> None:
+    assert "sesame" not in fault(**given)
+    with pytest.raises(ValidationError) as error:
+        Context(**given)
+    shown = "".join(traceback.format_exception(error.value))
+    assert "sesame" not in shown + repr(error.value) + str(error.value.errors())
+    assert "sesame" not in error.value.json()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("opena:org/x@http://u:sesame@h/v1", "opena:org/x@http://…h/v1"),
+        ("opena:x@http://h/v1", "opena:x@http://h/v1"),
+        ("openai:x@localhost:80", "openai:x@localhost:80"),
+        ("htp://u:sesame@h/v1?key=sesame", "htp://…h/v1…"),
+        ("http://u:sesame?1@h", "http://…"),
+        ("gpt", "gpt"),
+    ],
+)
+def test_of_a_refused_address_all_is_shown_that_cannot_be_secret(text: str, shown: str) -> None:
+    assert veiled(text) == shown
+
+
+def test_a_graph_that_refuses_its_settings_shows_no_password() -> None:
+    given: Any = {"base_url": "http://u:sesame@h:99999/v1"}
+    with pytest.raises(ValidationError) as error:
+        asyncio.run(single_shot.graph.ainvoke({"question": "Why?"}, context=given))
+    assert "sesame" not in "".join(traceback.format_exception(error.value))
+    assert "sesame" not in error.value.json()
+
+
+def test_the_price_of_a_model_is_kept_without_its_address() -> None:
+    names = [f"openai:x@{scheme}://u:sesame@h/v1" for scheme in ("http", "HTTP")]
+    assert "sesame" not in repr(Context(prices=dict.fromkeys(names, (1, 2))))

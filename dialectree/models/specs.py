@@ -15,6 +15,7 @@ from dialectree.context import (
     endpoint_from_environment,
     public,
     require_address,
+    veiled,
 )
 from dialectree.errors import SettingsError
 
@@ -78,7 +79,7 @@ def _conventional() -> str:
     try:
         return require_address(url)
     except ValueError as error:
-        raise SettingsError(f"OPENAI_BASE_URL: {error}, not {public(url)!r}") from None
+        raise SettingsError(f"OPENAI_BASE_URL: {error}, not {veiled(url)!r}") from None
 
 
 def _name_of(model: BaseChatModel) -> str:
