@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Container, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -62,6 +63,17 @@ FAMILIES = {
     "persona_b": "persona",
 }
 """Roles that can be given a model together."""
+
+ROLES = (
+    *("decomposer", "decomposition_judge", "complexity_evaluator", "leaf_debater", "leaf_judge"),
+    *("synthesis_debater", "synthesis_judge", "answer_writer"),
+    *("answerer", "sampler", "picker", "explorer", "critic", "synthesiser"),
+    *("debater_a", "debater_b", "judge"),
+    *("supporter", "attacker", "scorer", "pairwise_judge", "verifier"),
+    *("persona_a", "persona_b", "moderator", "comparer", "summariser"),
+    *dict.fromkeys(FAMILIES.values()),
+)
+"""All that can be given a model of their own: the roles of all methods, and the families."""
 
 
 OWN_SETTINGS = {
@@ -171,6 +183,14 @@ def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
     return speaker.strip()
 
 
+def _role(name: str) -> str:
+    if name not in ROLES:
+        near = get_close_matches(name, ROLES, n=len(ROLES))
+        known = ", ".join(dict.fromkeys([*near, *ROLES]))
+        raise ValueError(f"no method has such a role; known: {known}")
+    return name
+
+
 def _embedder(name: str) -> str:
     return str(_written(name)) if name.startswith("openai:") else name
 
@@ -217,8 +237,9 @@ class Context(BaseSettings):
 
     model: Speaker = EMBEDDED
     """The model of every role that has none of its own."""
-    roles: dict[str, Speaker] = Field(default_factory=dict)
-    """A model of its own for a role, by the role's name."""
+    roles: dict[Annotated[str, AfterValidator(_role)], Speaker] = Field(default_factory=dict)
+    """A model of its own for a role, by the role's name. Those of all methods may be named; a
+    method reads its own."""
     base_url: Annotated[str, AfterValidator(require_address)] | None = None
     """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
     of an address are used and never kept: a run that is resumed must be given them again."""
@@ -474,8 +495,8 @@ def _lines(error: ValidationError, given: Mapping[str, Any]) -> Iterator[str]:
             yield f"{_source(top, rest, given)}: there is no such setting"
         elif top not in seen:
             what = fault["msg"].removeprefix("Value error, ")
-            value = repr(fault["input"])[:80]
-            yield f"{_source(top, rest, given)}: {what[:1].lower()}{what[1:]}, not {value}"
+            value = "" if "[key]" in rest else f", not {fault['input']!r:.80}"
+            yield f"{_source(top, rest, given)}: {what[:1].lower()}{what[1:]}{value}"
         seen.add(top)
 
 

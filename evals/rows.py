@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dialectree.conduct import speakers
-from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, Context, build
+from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, ROLES, Context, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals.items import Item, Task
 from dialectree.evals.matrix import Models, Written, over
@@ -126,23 +126,17 @@ def _merged(written: Written, method: Method, given: Mapping[str, Any]) -> dict[
     models |= over(written.models, given.get("roles", {}))
     known = {*method.roles, *(FAMILIES[role] for role in method.roles if role in FAMILIES)}
     known |= {name for name in models if name.rpartition("_")[0] in known}  # one speaker of two
-    others = {name for name in models if name in _every_role()} - known
+    others = {name for name in models if name in ROLES} - known
     roles = {name: spec for name, spec in models.items() if name not in others | {"model"}}
     settings = {**given, **written.settings, "roles": roles}
     return {**settings, "model": models["model"]} if "model" in models else settings
 
 
-def _every_role() -> set[str]:
-    leaves = {role for method in METHODS.values() for role in method.roles}
-    return leaves | set(FAMILIES.values())
-
-
 def _require_roles(rows: Iterable[Written], given: Mapping[str, Any], where: str) -> None:
     """A role that no method knows is a misspelt one."""
-    known = _every_role()
 
     def wrong(models: Models) -> list[str]:
-        return sorted(n for n in models if n != "model" and n not in known)
+        return sorted(n for n in models if n != "model" and n not in ROLES)
 
     for row in rows:
         if unknown := wrong(row.models):

@@ -11,9 +11,9 @@ import pytest
 from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
-from dialectree.context import Context, build, public, settings, veiled
+from dialectree.context import FAMILIES, ROLES, Context, build, public, settings, veiled
 from dialectree.errors import SettingsError
-from dialectree.graphs import single_shot
+from dialectree.graphs import METHODS, single_shot
 from tests.scripted import ScriptedModel
 
 
@@ -27,7 +27,7 @@ def fault(**given: Any) -> str:
         build(**given)
     line = str(error.value)
     assert "\n" not in line
-    assert len(line) < 300
+    assert len(line) < 500
     return line
 
 
@@ -154,6 +154,44 @@ def test_the_schema_of_the_settings_is_plain_json() -> None:
     schema = Context.model_json_schema()
     assert schema["properties"]["model"]["type"] == "string"
     assert "description" in schema["properties"]["stop_threshold"]
+
+
+# Roles
+
+
+def test_the_known_roles_are_those_of_the_methods_and_their_families() -> None:
+    every = [role for method in METHODS.values() for role in method.roles]
+    assert sorted(ROLES) == sorted({*every, *FAMILIES.values()})
+    assert FAMILIES.keys() <= set(every)
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("leaf_jugde", "leaf_judge"),
+        ("debator", "debater"),
+        ("personas_a", "persona_a"),
+        ("Judge", "judge"),
+        ("umpire", ""),
+        ("", ""),
+    ],
+)
+def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
+    name: str, first: str
+) -> None:
+    given: Any = {"roles": {name: "openai:x"}}
+    with pytest.raises(SettingsError) as refused:
+        build(**given)
+    line = str(refused.value)
+    assert line.startswith(f"--role {name}: no method has such a role; known: {first}")
+    assert all(role in line for role in ROLES)
+    with pytest.raises(ValidationError, match="no method has such a role"):
+        asyncio.run(single_shot.graph.ainvoke({"question": "Why?"}, context=given))
+
+
+def test_one_context_may_name_the_roles_of_several_methods() -> None:
+    roles: dict[str, Any] = dict.fromkeys(ROLES, "openai:x")
+    assert Context(roles=roles).roles == roles
 
 
 # Secrets in addresses
