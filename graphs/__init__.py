@@ -43,8 +43,12 @@ class Method(NamedTuple):
 
     def require(self, given: Mapping[str, Any], context: Context) -> None:
         """InputError where the input is none that this method can answer."""
+        from dialectree.nodes.opening import require_question
+
         check = getattr(import_module(self.module), "require", None)
-        if check is not None:
+        if check is None:
+            require_question(given)
+        else:
             check(given, context)
 
     def protocols(self, context: Context) -> tuple[str, ...]:

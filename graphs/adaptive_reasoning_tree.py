@@ -24,6 +24,7 @@ from dialectree.nodes.arguments import Grown, Scored
 from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Node
+from dialectree.nodes.opening import require_question
 from dialectree.nodes.scorer import Claim, Scores, claim_scorer
 from dialectree.nodes.sides import is_asked
 from dialectree.nodes.weighing import NEUTRAL, ToWeigh, Weighing, weighing, weighing_alone
@@ -67,10 +68,11 @@ class Claimed(Opened):
 
 def require(given: Mapping[str, Any], context: Context) -> None:
     """InputError where the claim is a question, or says nothing."""
-    claim = str(given.get("question", ""))
+    require_question(given, "claim")
+    claim: str = given["question"]
     if is_asked(claim):
         raise InputError("this is a question; a claim states something that can be true or false")
-    if claim.strip() and not any(map(str.isalnum, claim)):
+    if not any(map(str.isalnum, claim)):
         raise InputError("this claim has no word in it")
 
 

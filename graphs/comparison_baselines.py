@@ -14,13 +14,14 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
+from dialectree.context import Context, settings
 from dialectree.graphs.ruling import ruled
 from dialectree.graphs.tree_of_debate import Papers
 from dialectree.nodes.comparer import Summarised, paper_comparer, summariser, summary_comparer
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import opening as opened
+from dialectree.nodes.opening import require_question
 from dialectree.nodes.papers import authors, sources
 from dialectree.nodes.topics import Author, Letter
 from dialectree.state import Debate, Ruling
@@ -43,12 +44,14 @@ class Opened(TypedDict):
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
-    """InputError where there are no two papers to compare."""
+    """InputError where there is no topic, or no two papers to compare."""
+    require_question(given, "topic")
     sources(given.get("papers") or [])
 
 
 async def opening(state: Papers, runtime: Runtime[Context]) -> Opened:
     """Both papers, each with its introduction."""
+    require(state, settings(runtime))
     known = authors(sources(state["papers"]), introduced=True)
     afresh = await opened(state, runtime)
     return {"authors": known, "summaries": Overwrite([]), **afresh}

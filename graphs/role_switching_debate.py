@@ -38,6 +38,7 @@ from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.direct_answerer import Sample, Sampled, ToSample, direct_answerer, votes
 from dialectree.nodes.distractor import distractor
 from dialectree.nodes.failures import FAILED, may_fail
+from dialectree.nodes.opening import require_question
 from dialectree.nodes.switching_verdict import Debated, Outcome
 from dialectree.state import Ruling
 
@@ -67,8 +68,7 @@ class RoleSwitchingDebate(shared.Debate, five_phases.Pair, Debated):
 
 def require(given: Mapping[str, Any], context: Context) -> None:
     """InputError where there is no question or no choice, or no such gold answer as needed."""
-    if not str(given.get("question") or "").strip():
-        raise InputError("the question is empty")
+    require_question(given)
     options = checked(given.get("options") or [])
     if context.candidates == "knockout" and not options:
         raise InputError("--candidates knockout: there are no options")

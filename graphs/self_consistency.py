@@ -22,6 +22,7 @@ from dialectree.nodes.candidates import Candidate, checked, labelled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.direct_answerer import Sampled, ToSample, direct_answerer
 from dialectree.nodes.failures import may_fail
+from dialectree.nodes.opening import require_question
 from dialectree.nodes.plurality import plurality
 from dialectree.state import Debate, Ruling
 
@@ -49,7 +50,8 @@ class Begun(Opened):
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
-    """InputError where the options are none to choose between, or the gold answer is none."""
+    """InputError where there is no question, no choice between options, or no such gold answer."""
+    require_question(given)
     checked(given.get("options") or [])
     require_gold(given)
 

@@ -24,6 +24,7 @@ from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.evidence import at_hand, contested
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.kinds import Node
+from dialectree.nodes.opening import require_question
 from dialectree.nodes.papers import PaperGiven, authors, sources
 from dialectree.nodes.topics import Author, Debated, Letter, Topic
 from dialectree.state import Debate, Question, Ruling
@@ -59,7 +60,8 @@ class Held(TypedDict):
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
-    """InputError where there are no two papers to compare, or no depth to debate them at."""
+    """InputError where there is no topic, no two papers to compare, or no depth to do it at."""
+    require_question(given, "topic")
     sources(given.get("papers") or [])
     if context.topic_depth() < 1:
         raise InputError("--max-depth 0: two papers debate the parts of a topic, at depth 1")

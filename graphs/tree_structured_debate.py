@@ -22,6 +22,7 @@ from dialectree.nodes.answer_writer import answer_writer, as_it_stands, unresolv
 from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.kinds import Finding, is_leaf, merge_findings, standing
+from dialectree.nodes.opening import require_question
 from dialectree.state import Debate, Question, Ruling
 
 
@@ -51,6 +52,7 @@ class Opened(subtree.Position):
 
 async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
     """The question becomes the root of a tree, with the whole budget of nodes."""
+    require_question(state)
     return {
         "id": "0",
         "path": [],

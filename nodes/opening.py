@@ -1,12 +1,17 @@
-"""The first step of a method without a tree: telling of the question."""
+"""The first step of a method without a tree: telling of the question, if there is one."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
+from dialectree.errors import InputError
 from dialectree.events import tell
+from dialectree.nodes.answers import folded
 from dialectree.state import Question
 
 
@@ -16,7 +21,17 @@ class Afresh(TypedDict):
     failed: bool
 
 
+def require_question(given: Mapping[str, Any], called: str = "question") -> None:
+    """InputError where nothing is asked, whatever the question is ``called``."""
+    text = given.get("question") or ""
+    if not isinstance(text, str):
+        raise InputError(f"the {called} is no text")
+    if not folded(text).strip():
+        raise InputError(f"the {called} is empty")
+
+
 async def opening(state: Question, runtime: Runtime[Context]) -> Afresh:
     """The question, which nobody splits."""
+    require_question(state)
     tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
     return {"failed": False}

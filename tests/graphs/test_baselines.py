@@ -416,7 +416,8 @@ def test_options_that_are_no_choice_are_refused(options: list[str]) -> None:
     with pytest.raises(InputError, match="--option"):
         decide(model, options)
     with pytest.raises(InputError, match="--option"):
-        METHODS["self_consistency"].require({"options": options}, context(model))
+        given = {"question": QUESTION, "options": options}
+        METHODS["self_consistency"].require(given, context(model))
     assert model.calls == []
 
 
