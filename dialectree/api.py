@@ -13,9 +13,9 @@ from dialectree import loop
 from dialectree.conduct import Ask, Started, Watch, leave_reports, require_judge, start
 from dialectree.contests import Contesting, Wish
 from dialectree.contests import start as contesting
-from dialectree.context import build
 from dialectree.errors import DialectreeError
 from dialectree.graphs import METHODS, Method, method
+from dialectree.own_settings import configured
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
 
@@ -37,8 +37,9 @@ async def aanswer(
     """Debate ``question`` and return the record; the same is left in a folder under ``runs``.
 
     ``settings`` are the fields of :class:`dialectree.Context`, such as ``model`` (a spec or a live
-    LangChain chat model) or ``max_depth``. ``ask`` answers for the person when ``ask`` mode finds
-    that something essential is missing. ``watch`` sees every event as it happens.
+    LangChain chat model) or ``max_depth``; one that means nothing to the method is refused.
+    ``ask`` answers for the person when ``ask`` mode finds that something essential is missing.
+    ``watch`` sees every event as it happens.
 
     Raises a DialectreeError: InputError for a wrong setting or an empty question, ModelUnavailable
     when there is no model to talk to, Halted when a budget is used up.
@@ -176,7 +177,7 @@ async def _debate(
     settings: Mapping[str, Any],
     **more: Any,
 ) -> RunRecord:
-    context = build(**settings)
+    context = configured(chosen, settings)
     require_judge(chosen, context, ask)
     run = start(chosen, question, context, Path(runs), **more)
     return await _conduct(run, ask, watch)

@@ -35,11 +35,11 @@ from pydantic import (
     field_validator,
 )
 
-from dialectree.context import FAMILIES, OWN_SETTINGS
+from dialectree.context import FAMILIES
 from dialectree.errors import InputError
-from dialectree.evals.own_settings import own_settings
 from dialectree.evals.tables import decoded, read
 from dialectree.graphs import METHODS
+from dialectree.own_settings import LEAVES, PERSONS, own_settings
 
 PACKAGED = Path(__file__).resolve().parent / "matrices"
 _SUFFIXES = (".yaml", ".yml", ".toml")
@@ -253,8 +253,8 @@ def over(nearer: Models, farther: Models) -> Models:
 
 def _of(method: str, settings: Settings) -> Settings:
     """Those of ``settings`` that mean something to ``method``; a baseline has few."""
-    own = own_settings(METHODS[method])
-    leaves = own & {"leaf_protocol"} and OWN_SETTINGS["rsd"] | OWN_SETTINGS["art"]
+    own = own_settings(METHODS[method]) - PERSONS
+    leaves = own & {"leaf_protocol"} and LEAVES["rsd"] | LEAVES["art"]
     return {name: value for name, value in settings.items() if name in own | leaves}
 
 

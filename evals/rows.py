@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from dialectree.conduct import speakers
-from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, ROLES, Context, build
+from dialectree.context import EMBEDDED, FAMILIES, ROLES, Context, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals.items import Item, Task
 from dialectree.evals.matrix import Models, Written, over
-from dialectree.evals.own_settings import PERSONS, own_settings
 from dialectree.evals.results import Row
 from dialectree.graphs import METHODS, Method
+from dialectree.own_settings import PERSONS, require_read, with_leaves
 
 PROTOCOLS: Mapping[Task, str] = {
     "answer": "tsd",
@@ -53,7 +53,11 @@ def ready(
     """Rows made whole with what the command line gives; InputError where one fits not."""
     _require_roles(rows, given, where)
     made = [_ready(row, task, given, where) for row in rows]
-    _require_used(made, given)
+    readers: dict[str, frozenset[str]] = {}
+    for one in made:  # rows of one method may differ in what settles their leaves
+        before = readers.get(one.method.name, frozenset())
+        readers[one.method.name] = before | _own(one.method, one.context)
+    require_read(given, readers)
     seen: dict[str, str] = {}
     for one in made:
         same = one.row.model_copy(update={"name": ""}).model_dump_json()
@@ -97,8 +101,7 @@ def _ready(written: Written, task: Task, given: Mapping[str, Any], where: str) -
 
 def _own(method: Method, context: Context) -> frozenset[str]:
     """The settings that mean something to ``method``."""
-    leaves = (OWN_SETTINGS[protocol] for protocol in method.protocols(context)[1:])
-    return own_settings(method).union(*leaves) - PERSONS
+    return with_leaves(method, context) - PERSONS
 
 
 def _require_own(written: Written, method: Method, context: Context, called: str) -> None:
@@ -108,16 +111,6 @@ def _require_own(written: Written, method: Method, context: Context, called: str
         raise InputError(f"{called}: {other[0]} is no setting of {method.name}; known: {known}")
     if context.judge == "me":
         raise InputError(f"{called}: judge=me: in an evaluation nobody is there to rule")
-
-
-def _require_used(rows: Iterable[Ready], given: Mapping[str, Any]) -> None:
-    """A setting that means nothing to any of the methods is a mistake."""
-    used = frozenset[str]().union(*(_own(row.method, row.context) for row in rows))
-    others = frozenset[str]().union(*OWN_SETTINGS.values()) - used
-    if unused := sorted(name for name in given if name in others):
-        names = ", ".join(dict.fromkeys(row.method.name for row in rows))
-        flag = unused[0].replace("_", "-")
-        raise InputError(f"--{flag}: that is no setting of {names}")
 
 
 def _merged(written: Written, method: Method, given: Mapping[str, Any]) -> dict[str, Any]:

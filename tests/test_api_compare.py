@@ -87,11 +87,14 @@ def test_the_twins_give_the_same_and_a_notebook_may_call_either(model: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("method", "calls"), [("single_stage", 1), ("two_stage", 3), ("no_tree", None)]
+    ("method", "settings", "calls"),
+    [("single_stage", {}, 1), ("two_stage", {}, 3), ("no_tree", {"embeddings": "bm25"}, None)],
 )
-def test_every_other_method_compares_too(method: str, calls: int | None, model: str) -> None:
+def test_every_other_method_compares_too(
+    method: str, settings: dict[str, Any], calls: int | None, model: str
+) -> None:
     record = dialectree.compare(
-        PAPER_A, PAPER_B, TOPIC, model=model, method_name=method, **COMPARED
+        PAPER_A, PAPER_B, TOPIC, model=model, method_name=method, **settings
     )
     assert (record.method, record.status) == (method, "answered")
     assert calls in (None, record.usage.calls)

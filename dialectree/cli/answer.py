@@ -87,9 +87,11 @@ def _debate(
     """Start a run and follow it to its end."""
     from dialectree.cli import progress
     from dialectree.conduct import start
-    from dialectree.context import build
-    from dialectree.graphs import method as chosen
+    from dialectree.graphs import method as named
+    from dialectree.own_settings import configured
 
+    chosen = named(method, protocol)
+    context = configured(chosen, settings)
     text = sys.stdin.read() if question == "-" else question
-    run = start(chosen(method, protocol), text, build(**settings), runs, **more)
+    run = start(chosen, text, context, runs, **more)
     progress.follow(run, json=json, quiet=quiet)

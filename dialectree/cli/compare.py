@@ -50,15 +50,16 @@ def compare(
     """
     from dialectree.cli import progress
     from dialectree.conduct import start
-    from dialectree.context import build
-    from dialectree.graphs import method as chosen
+    from dialectree.graphs import method as named
+    from dialectree.own_settings import configured
 
-    context = build(**settings)
+    chosen = named(method, "tod")
+    context = configured(chosen, settings)
     papers = [
         _read("a", paper_a, title_a, abstract_a, key_a),
         _read("b", paper_b, title_b, abstract_b, key_b),
     ]
-    run = start(chosen(method, "tod"), topic, context, runs, papers=papers)  # type: ignore[arg-type]
+    run = start(chosen, topic, context, runs, papers=papers)  # type: ignore[arg-type]
     progress.follow(run, json=json, quiet=quiet)
 
 

@@ -147,17 +147,19 @@ def told(record: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("method", "calls"),
+    ("method", "words", "calls"),
     [
-        ("tod", None),
-        ("no_tree", None),
-        ("no_self_deliberation", None),
-        ("single_stage", 1),
-        ("two_stage", 3),
+        ("tod", WORDS, None),
+        ("no_tree", WORDS[:4], None),
+        ("no_self_deliberation", [*WORDS[:2], *WORDS[4:]], None),
+        ("single_stage", WORDS[:2], 1),
+        ("two_stage", WORDS[:2], 3),
     ],
 )
-def test_compare_by_every_method(method: str, calls: int | None, model: tuple[str, str]) -> None:
-    done = compare(*WORDS, "--method", method, "--json", *model)
+def test_compare_by_every_method(
+    method: str, words: list[str], calls: int | None, model: tuple[str, str]
+) -> None:
+    done = compare(*words, "--method", method, "--json", *model)
     assert (done.status, done.record["status"]) == (0, "answered"), done.err
     assert (done.record["protocol"], done.record["method"]) == ("tod", method)
     assert calls in (None, done.record["usage"]["calls"])

@@ -155,6 +155,26 @@ def test_a_flag_or_a_choice_that_is_none_is_refused(words: list[str]) -> None:
     assert not runs()
 
 
+@pytest.mark.parametrize(
+    ("words", "flag"),
+    [
+        (["answer", QUESTION, "--method", "single_shot", "--max-depth", "2"], "--max-depth"),
+        (["answer", QUESTION, "--samples", "7"], "--samples"),
+        (["decide", QUESTION, "--method", "self_consistency", "--gate", "3"], "--gate"),
+        (["decide", QUESTION, "--method", "self_consistency", "--judge", "me"], "--judge"),
+        (["verify", CLAIM, "--method", "direct", "--breadth", "4"], "--breadth"),
+        (
+            ["compare", "a", "b", "--topic", "t", "--method", "two_stage", "--max-depth", "2"],
+            "--max-depth",
+        ),
+    ],
+)
+def test_a_flag_that_the_method_does_not_read_is_refused(words: list[str], flag: str) -> None:
+    name = words[words.index("--method") + 1] if "--method" in words else "tsd"
+    refused(command(*words, "--model", "openai:x"), f"{flag}: that is no setting of {name}")
+    assert not runs()
+
+
 # What they print
 
 

@@ -1,0 +1,117 @@
+"""A setting that was given to a run and means nothing to its method is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dialectree
+from dialectree.context import OWN_SETTINGS, Context
+from dialectree.errors import InputError
+from dialectree.graphs import METHODS
+from dialectree.own_settings import configured, own_settings, with_leaves
+
+UNREAD: list[tuple[str, dict[str, Any], str]] = [
+    ("tsd", {"samples": 7}, "--samples"),
+    ("tsd", {"leaf_protocol": "rsd", "samples": 7}, "--samples"),
+    ("tsd", {"leaf_protocol": "rsd", "gate": 3}, "--gate"),
+    ("tsd", {"leaf_protocol": "art", "gate": 3}, "--gate"),
+    ("tsd", {"breadth": 2}, "--breadth"),
+    ("single_shot", {"max_depth": 2, "samples": 7}, "--max-depth"),
+    ("single_shot", {"leaf_protocol": "rsd"}, "--leaf-protocol"),
+    ("single_shot", {"ask": True}, "--ask"),
+    ("best_of_n", {"max_depth": 2}, "--max-depth"),
+    ("rsd", {"samples": 7}, "--samples"),
+    ("self_consistency", {"gate": 3}, "--gate"),
+    ("self_consistency", {"judge_orders": "both"}, "--judge-orders"),
+    ("self_consistency", {"judge": "me"}, "--judge"),
+    ("argllm", {"blend": 0.5}, "--blend"),
+    ("direct", {"breadth": 4, "trees": 3}, "--breadth"),
+    ("no_tree", {"expansion_rule": "paper"}, "--expansion-rule"),
+    ("no_self_deliberation", {"segments": 3}, "--segments"),
+    ("single_stage", {"embeddings": "nosuch/model"}, "--embeddings"),
+]
+READ: list[tuple[str, dict[str, Any]]] = [
+    ("tsd", {"ask": True, "max_depth": 1}),
+    ("tsd", {"leaf_protocol": "rsd", "judge_orders": "both", "allow_uncertain": True}),
+    ("tsd", {"leaf_protocol": "art", "breadth": 2, "trees": 3}),
+    ("best_of_n", {"samples": 3}),
+    ("self_consistency", {"samples": 3}),
+    ("basic", {"judge": "me", "gate": 3}),
+    ("argllm", {"breadth": 2}),
+    ("no_tree", {"embeddings": "bm25"}),
+]
+OF_ALL: dict[str, Any] = {
+    "model": "openai:x", "base_url": "http://h", "seed": 1, "replay": True, "cache": False,
+    "max_calls": 9, "concurrency": 2, "call_deadline": 5, "prices": {"openai:x": (1, 2)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "given", "flag"), UNREAD)
+def test_a_given_setting_that_the_method_does_not_read_is_refused(
+    name: str, given: dict[str, Any], flag: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        configured(METHODS[name], {**OF_ALL, **given})
+    assert str(refused.value) == f"{flag}: that is no setting of {name}"
+
+
+@pytest.mark.parametrize(("name", "given"), READ)
+def test_a_setting_that_the_method_or_its_leaves_read_is_taken(
+    name: str, given: dict[str, Any]
+) -> None:
+    context = configured(METHODS[name], {**OF_ALL, **given})
+    assert context.model_dump(include={*given}) == given
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_takes_what_all_have(name: str) -> None:
+    assert configured(METHODS[name], OF_ALL).seed == 1
+    assert own_settings(METHODS[name]) <= OWN_SETTINGS[METHODS[name].protocol]
+
+
+def test_every_setting_is_read_by_some_method() -> None:
+    read = (with_leaves(method, Context()) for method in METHODS.values())
+    assert frozenset[str]().union(*read) == frozenset[str]().union(*OWN_SETTINGS.values())
+
+
+def test_environment_and_file_may_hold_what_other_methods_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("DIALECTREE_BREADTH", "4")
+    Path("dialectree.toml").write_text("max_depth = 2\n")
+    assert configured(METHODS["single_shot"], {}).breadth == 4
+    monkeypatch.setenv("DIALECTREE_LEAF_PROTOCOL", "art")
+    assert configured(METHODS["tsd"], {"breadth": 2}).breadth == 2
+
+
+CALLS: dict[str, tuple[Callable[[], object], str]] = {
+    "answer": (
+        lambda: dialectree.answer("Why?", method_name="single_shot", max_depth=2),
+        "--max-depth: that is no setting of single_shot",
+    ),
+    "decide": (
+        lambda: dialectree.decide("Why?", method_name="self_consistency", judge="me"),
+        "--judge: that is no setting of self_consistency",
+    ),
+    "verify": (
+        lambda: dialectree.verify("It is so.", method_name="direct", trees=3),
+        "--trees: that is no setting of direct",
+    ),
+    "compare": (
+        lambda: dialectree.compare({}, {}, "speed", method_name="single_stage", segments=3),
+        "--segments: that is no setting of single_stage",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "said"), CALLS.values(), ids=CALLS.keys())
+def test_it_is_refused_from_python_before_a_folder_is_made(
+    call: Callable[[], object], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        call()
+    assert not Path("runs").exists()
