@@ -29,21 +29,23 @@ def show(
 
     if html + md + json > 1:
         raise InputError("--html, --md and --json exclude one another")
+    if node is not None and (html or md):
+        raise InputError("--node: --html and --md print the whole run; --json prints one node")
     folder = RunFolder.find(run, runs)
     record = folder.record()
+    if node is not None and node not in record.tree.nodes:
+        known = ", ".join(record.tree.nodes)
+        raise InputError(f"--node {node}: the run has no such node; it has {known}")
     if json:
-        print(record.model_dump_json(indent=1))
+        print((record if node is None else record.tree.nodes[node]).model_dump_json(indent=1))
     elif html:
         print(report.html(record, folder.calls()))
     elif md:
         print(report.markdown(record, folder.calls()))
     elif node is None:
         Console().print(report.tree(record))
-    elif node in record.tree.nodes:
-        Console().print(report.transcript(record.tree.nodes[node], record))
     else:
-        known = ", ".join(record.tree.nodes)
-        raise InputError(f"--node {node}: the run has no such node; it has {known}")
+        Console().print(report.transcript(record.tree.nodes[node], record))
 
 
 @flags.settings(flags.MODELS, flags.LIMITS)

@@ -319,6 +319,23 @@ def test_show_prints_the_tree_a_node_and_the_reports(answer: Answer) -> None:
     assert run("show", path, "--node", "7").returncode == 2
 
 
+def test_show_prints_one_node_as_json_and_as_no_page(answer: Answer) -> None:
+    answer(QUESTION)
+    path = str(only_run())
+    whole = json.loads(run("show", path, "--json").stdout)
+    node = json.loads(run("show", path, "--node", "0.1", "--json").stdout)
+    assert node == whole["tree"]["nodes"]["0.1"]
+    for flags, said in (
+        (["--node", "0.1", "--html"], "--node: --html and --md print the whole run"),
+        (["--node", "0.1", "--md"], "--node: --html and --md print the whole run"),
+        (["--node", "7", "--json"], "--node 7: the run has no such node; it has 0, 0.0"),
+        (["--html", "--md"], "--html, --md and --json exclude one another"),
+    ):
+        done = run("show", path, *flags)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_doctor_says_what_the_endpoint_can_do(endpoint: LocalEndpoint) -> None:
     done = run("doctor", "--model", "openai:any", "--base-url", endpoint.url)
     assert done.returncode == 0, done.stderr
