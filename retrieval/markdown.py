@@ -27,6 +27,7 @@ _ATTRIBUTES = re.compile(r"(?<=\S)\s*\{[#.][^{}]*\}")
 _MATHS = re.compile(
     r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?=\S)([^$\n]{1,300}?)(?<=\S)\$(?![\d$])", re.DOTALL
 )
+_BREAK = re.compile(r"<br\b", re.IGNORECASE)
 _HELD = "\ue000"
 """Stands for a formula while Markdown is read, so that its stars and underscores stay."""
 
@@ -136,6 +137,8 @@ def _inline(token: Token, words: mending.Words) -> str:
     lines: list[list[str]] = [[]]
     for child in token.children or []:
         if child.type in ("softbreak", "hardbreak"):
+            lines.append([])
+        elif child.type == "html_inline" and _BREAK.match(child.content):
             lines.append([])
         elif child.type in ("text", "code_inline"):
             lines[-1].append(child.content)

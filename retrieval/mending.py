@@ -89,9 +89,9 @@ def joined(left: str, right: str, words: Words) -> tuple[str, int]:
 
 
 def on_one_line(lines: Iterable[str], words: Words) -> str:
-    """A paragraph's lines as its text."""
+    """A paragraph's lines as its text; an empty one is none."""
     pieces = [""]
-    for line in lines:
+    for line in filter(str.strip, lines):
         text, start = joined(pieces[-1], line, words)
         pieces[-1:] = [text[:start], text[start:]]
     return "".join(pieces)
