@@ -13,20 +13,27 @@ from dialectree.retrieval import front_matter, headings, latex, mending
 from dialectree.retrieval.drafts import Block, Draft
 
 _FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_CITED = re.compile(r"\s?\[[^\[\]]*@[\w:./-]+[^\[\]]*\](?!\()")
-_NOTE = re.compile(r"\[\^[^\]\n]{1,200}\]:?")
+_CODE = r"(?<![\\`])(?P<ticks>``?)(?!`)(?:[^\n]|\n(?![ \t]*\n)){1,500}?(?<!`)(?P=ticks)(?!`)"
+_MATHS = (
+    r"\$\$(?P<shown>.+?)\$\$"
+    r"|(?<![\\$\w])\$(?=\S)(?P<maths>[^$\n]{1,300}?)(?<=\S)\$(?![\d$])"
+)
+_CITED = r"\s?\[(?:[^\[\]@]|@(?![\w:./-]))*+@[\w:./-][^\[\]]*+\](?!\()"
+_NOTE = r"\[\^[^\]\n]{1,200}\]:?"
 _GOES_ON = r"(?:\n(?![ \t]*\n| {0,3}(?:#{1,6} |```|~~~|>|[-*+] |\[\^))[^\n]+)*"
-_NOTED = re.compile(
+_NOTED = (
     rf"^ {{0,3}}\[\^[^\]\n]+\]:[^\n]*{_GOES_ON}"
-    rf"(?:(?:\n[ \t]*)+\n(?: {{4}}|\t)[^\n]+{_GOES_ON})*",
-    re.MULTILINE,
+    rf"(?:(?:\n[ \t]*)+\n(?: {{4}}|\t)[^\n]+{_GOES_ON})*"
 )
 """What a note says: its paragraph, and paragraphs set in under it."""
-_NOTED_HERE = re.compile(r"\^\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]")
-_ATTRIBUTES = re.compile(r"(?<=\S)\s*\{[#.][^{}]*\}")
-_MATHS = re.compile(
-    r"\$\$(.+?)\$\$|(?<![\\$\w])\$(?=\S)([^$\n]{1,300}?)(?<=\S)\$(?![\d$])", re.DOTALL
+_NOTED_HERE = r"\^\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
+_ATTRIBUTES = r"(?<=\S)\s*\{(?:#|\.(?!\d))(?:\"[^\"{}]*\"|[^{},\"])*\}"
+"""Names that Pandoc gives to what stands before them; a set as {.1, .5} is none."""
+_SCANNED = re.compile(
+    "|".join((_NOTED, _CODE, _MATHS, _CITED, _NOTED_HERE, _NOTE, _ATTRIBUTES)),
+    re.MULTILINE | re.DOTALL,
 )
+"""Whichever begins first: code and formulas keep what would be a citation or a note elsewhere."""
 _BREAK = re.compile(r"<br\b", re.IGNORECASE)
 _HELD = "\ue000"
 """Stands for a formula while Markdown is read, so that its stars and underscores stay."""
@@ -105,13 +112,15 @@ def _with_formulas_held(text: str) -> tuple[str, list[str]]:
     """Without notes, citations and attributes, each formula held in its place."""
     formulas: list[str] = []
 
-    def hold(found: re.Match[str]) -> str:
-        formulas.append(latex.readable(f"${found[1] or found[2]}$"))
+    def read(found: re.Match[str]) -> str:
+        if found["ticks"]:
+            return found[0]
+        if not (formula := found["shown"] or found["maths"]):
+            return ""
+        formulas.append(latex.readable(f"${formula}$"))
         return f"{_HELD}{len(formulas) - 1}{_HELD}"
 
-    text = text.replace(_HELD, "")
-    text = _NOTE.sub("", _NOTED.sub("", _ATTRIBUTES.sub("", _CITED.sub("", text))))
-    return _NOTED_HERE.sub("", _MATHS.sub(hold, text)), formulas
+    return _SCANNED.sub(read, text.replace(_HELD, "")), formulas
 
 
 def _with_formulas(text: str, formulas: Sequence[str]) -> str:
@@ -136,10 +145,12 @@ def _inline(token: Token, words: mending.Words) -> str:
     """The words of a paragraph; a link is its words, a picture nothing."""
     lines: list[list[str]] = [[]]
     for child in token.children or []:
-        if child.type in ("softbreak", "hardbreak"):
-            lines.append([])
-        elif child.type == "html_inline" and _BREAK.match(child.content):
+        if child.type in ("softbreak", "hardbreak") or _is_break(child):
             lines.append([])
         elif child.type in ("text", "code_inline"):
             lines[-1].append(child.content)
     return mending.on_one_line(("".join(line) for line in lines), words)
+
+
+def _is_break(token: Token) -> bool:
+    return token.type == "html_inline" and bool(_BREAK.match(token.content))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from dialectree.retrieval import markdown
@@ -34,5 +36,31 @@ def test_a_line_without_words_parts_the_words_around_it(text: str, words: str) -
 
 
 def test_paragraphs_of_an_abstract_in_front_matter_stay_apart() -> None:
-    front = "---\ntitle: T\nabstract: |\n  First line.\n  Second line.\n\n  Second paragraph.\n---\n\n# A\n\nB."
+    abstract = "  First line.\n  Second line.\n\n  Second paragraph."
+    front = f"---\ntitle: T\nabstract: |\n{abstract}\n---\n\n# A\n\nB."
     assert markdown.draft(front).abstract == "First line. Second line. Second paragraph."
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (r"$\lambda \in \{.1, .5\}$ and for $\mu$.", "λ∈{.1, .5} and for μ."),
+        ("Values in {.1, .5, .9} and {#1, #2}.", "Values in {.1, .5, .9} and {#1, #2}."),
+        ("We write `{.class}` too.", "We write {.class} too."),
+        ("It matches `[^a-z]` or ``[`@x]``.", "It matches [^a-z] or [`@x]."),
+        ("Of `$HOME` and `a$b`.", "Of $HOME and a$b."),
+        ('[Words](x){.smallcaps} of *it*{#a .b key="1, 2"}.', "Words of it."),
+        ("A tick ` and $x_i$ [@a] {.b}.\n\nOf `it`.", "A tick ` and x_i.\n\nOf it."),
+        ("It is `so\nit` is [see @doe, p. 2; @roe]{.b}.", "It is so it is."),
+        ("See [a @ b](http://x.y/@z) and [@z](http://x.y).", "See a @ b and @z."),
+    ],
+)
+def test_only_what_is_markup_is_left_out(text: str, words: str) -> None:
+    assert said(text) == words
+
+
+@pytest.mark.parametrize("piece", ["@a ", "[@a ]( ", "[@a ", "`a``", "^[a ", 'x {#a " '])
+def test_brackets_that_never_close_are_read_in_time(piece: str) -> None:
+    began = time.monotonic()
+    said("[" + piece * (120_000 // len(piece)))
+    assert time.monotonic() - began < 10
