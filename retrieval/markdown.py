@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 import yaml
 from markdown_it import MarkdownIt
@@ -34,7 +35,21 @@ _SCANNED = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 """Whichever begins first: code and formulas keep what would be a citation or a note elsewhere."""
-_BREAK = re.compile(r"<br\b", re.IGNORECASE)
+_BREAK = re.compile(r"<(?:br|/?(?:p|div|li))\b", re.IGNORECASE)
+_UNSAID = re.compile(
+    r"<(script|style|pre|table|thead|tbody|tfoot|tr|td|th|figure|svg)\b.*?(?:</\1\s*>|\Z)"
+    r"|<!--.*?(?:-->|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Markup whose content is no text."""
+_HEADED = re.compile(r"<h[1-6]\b[^<>]*>(.*?)(?:</h[1-6]\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_APART = re.compile(
+    r"</?(?:address|article|aside|blockquote|body|center|dd|details|div|dl|dt|figcaption|footer|form"
+    r"|header|hr|li|main|nav|ol|p|section|summary|ul)\b[^<>]*>|\n[ \t]*\n",
+    re.IGNORECASE,
+)
+"""Parts one paragraph from the next in markup."""
+_INLINE = MarkdownIt("commonmark")
 _HELD = "\ue000"
 """Stands for a formula while Markdown is read, so that its stars and underscores stay."""
 
@@ -42,14 +57,14 @@ _HELD = "\ue000"
 def draft(text: str, *, titled: bool = False, abstracted: bool = False) -> Draft:
     """What Markdown shows: its front matter first, then its headings."""
     front, text = _front_matter(text)
-    blocks = _blocks(text)
     title = front.get("title")
+    blocks = _blocks(text, titled=titled or title is not None)
     if (
         title is None
         and blocks
         and (blocks[0].heading or (len(blocks[0].text) < 200 and not titled))
     ):
-        if not headings.part(blocks[0].text) and not _is_summary(blocks[0]):
+        if not _names_a_part(blocks[0].text):
             title, blocks = blocks[0].text, blocks[1:]
     elif title is not None and blocks and blocks[0] == Block(title, heading=True):
         blocks = blocks[1:]
@@ -64,7 +79,7 @@ def _without_its_heading(blocks: list[Block]) -> tuple[str | None, list[Block]]:
     """The text above the first section; else a summary, which stays a section of the body too."""
     abstract, body = front_matter.first_paragraph(blocks)
     for at, block in enumerate(blocks if abstract is None else []):
-        if _is_summary(block):
+        if block.heading and _is_summary(block.text):
             texts: list[str] = []
             for following in blocks[at + 1 :]:
                 if following.heading:
@@ -74,8 +89,12 @@ def _without_its_heading(blocks: list[Block]) -> tuple[str | None, list[Block]]:
     return abstract, body
 
 
-def _is_summary(block: Block) -> bool:
-    return block.heading and headings.bare(block.text).lower() in ("summary", "overview", "tl;dr")
+def _names_a_part(text: str) -> bool:
+    return bool(headings.part(text)) or _is_summary(text)
+
+
+def _is_summary(text: str) -> bool:
+    return headings.bare(text).lower() in ("summary", "overview", "tl;dr")
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
@@ -96,13 +115,14 @@ def _in_line(text: str) -> str:
     """The words of a text that is one paragraph, whatever its lines begin with."""
     text, formulas = _with_formulas_held(text)
     words = mending.words_of(text.splitlines())
-    told = (_inline(token, words) for token in MarkdownIt("commonmark").parseInline(text))
+    told = (_inline(token, words) for token in _INLINE.parseInline(text))
     return " ".join(_with_formulas(" ".join(told), formulas).split())
 
 
-def _blocks(text: str) -> list[Block]:
+def _blocks(text: str, *, titled: bool) -> list[Block]:
     text, formulas = _with_formulas_held(text)
     tokens = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table").parse(text)
+    tokens = tokens if titled else _from_the_title(tokens)
     words = mending.words_of(text.splitlines())
     blocks = [Block(_with_formulas(b.text, formulas), b.heading) for b in _said(tokens, words)]
     return mending.flowing([b for b in blocks if b.text], words)
@@ -127,6 +147,16 @@ def _with_formulas(text: str, formulas: Sequence[str]) -> str:
     return re.sub(f"{_HELD}(\\d+){_HELD}", lambda held: formulas[int(held[1])], text)
 
 
+def _from_the_title(tokens: list[Token]) -> list[Token]:
+    """Without the logo and the links that stand in markup above a heading that is the title."""
+    above = list(takewhile(lambda token: token.type == "html_block", tokens))
+    opened = tokens[len(above) : len(above) + 2]
+    if not opened or opened[0].type != "heading_open" or _names_a_part(opened[1].content):
+        return tokens
+    titled = any(_HEADED.search(token.content) for token in above)
+    return tokens if titled else tokens[len(above) :]
+
+
 def _said(tokens: Sequence[Token], words: mending.Words) -> Iterator[Block]:
     """The paragraphs and headings among the tokens; tables and code say nothing."""
     tables, heading = 0, False
@@ -136,9 +166,23 @@ def _said(tokens: Sequence[Token], words: mending.Words) -> Iterator[Block]:
         elif token.type in ("heading_open", "heading_close"):
             heading = token.nesting > 0
         elif token.type == "inline" and not tables:
-            text = mending.plain_signs(_inline(token, words))
-            alone = not heading and headings.looks_like_one(text) and bool(headings.part(text))
-            yield Block(re.sub(r"\s+", " ", text).strip(), heading or alone)
+            yield _block(token, heading, words)
+        elif token.type == "html_block":
+            yield from _in_markup(token.content, words)
+
+
+def _in_markup(text: str, words: mending.Words) -> Iterator[Block]:
+    """The paragraphs and headings that stand between tags."""
+    for number, part in enumerate(_HEADED.split(_UNSAID.sub("", text))):
+        for paragraph in _APART.split(part):
+            for token in _INLINE.parseInline(paragraph):
+                yield _block(token, number % 2 == 1, words)
+
+
+def _block(token: Token, heading: bool, words: mending.Words) -> Block:
+    text = mending.plain_signs(_inline(token, words))
+    alone = not heading and headings.looks_like_one(text) and bool(headings.part(text))
+    return Block(re.sub(r"\s+", " ", text).strip(), heading or alone)
 
 
 def _inline(token: Token, words: mending.Words) -> str:

@@ -22,6 +22,7 @@ def said(body: str) -> str:
         ("before.<br>\n<br>\nGrid", "before. Grid"),
         ("before.<br/>Grid", "before. Grid"),
         ("one<BR />\ntwo", "one two"),
+        ("so: <p>one.</p><p>two.</p>", "so: one. two."),
         (
             "of multi-\n![l](l.png)\nagent systems by multi-agent",
             "of multi-agent systems by multi-agent",
@@ -59,8 +60,49 @@ def test_only_what_is_markup_is_left_out(text: str, words: str) -> None:
     assert said(text) == words
 
 
-@pytest.mark.parametrize("piece", ["@a ", "[@a ]( ", "[@a ", "`a``", "^[a ", 'x {#a " '])
+@pytest.mark.parametrize(
+    "piece", ["@a ", "[@a ]( ", "[@a ", "`a``", "^[a ", 'x {#a " ', "<h1>", "<td>"]
+)
 def test_brackets_that_never_close_are_read_in_time(piece: str) -> None:
     began = time.monotonic()
     said("[" + piece * (120_000 // len(piece)))
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            '<p align="justify">It fails on <b>hyperbolic</b> orbits.</p>',
+            "It fails on hyperbolic orbits.",
+        ),
+        ("<details><summary>More</summary>\nIt is.\n</details>", "More\n\nIt is."),
+        ("<div>\n**It** is $x_i$ &amp; `a`,\nso.\n</div>", "It is x_i & a, so."),
+        ("<center>\nIt is.\n</center>\n\nSo.", "It is.\n\nSo."),
+        ("<ul><li>One.</li><li>Two.</li></ul>", "One.\n\nTwo."),
+        ("<h3>Method</h3><p>It is.</p>", "Method\n\nIt is."),
+        ("<div>\n<!-- <p>a\nb --> It <!-- c --> is.\n</div>", "It is."),
+        ("<!-- a\n\nb --> It is.\n\n<script>\na\n\nb\n</script>", "It is."),
+        ("<div>It is.<script>a < b</script>\n<style>p {}\nb {}</style></div>", "It is."),
+        ("<p><img src='a.png' alt='It'></p>\n\n<hr>\n\n<a id='x'></a>", ""),
+        ("<table><tr><td>1</td>\n\n<td>2</td></tr>\n\n</table>\n\nIt is.", "It is."),
+        ("<figure><img><figcaption>A figure.</figcaption></figure>", ""),
+        ("<pre>\ncode\n\nmore\n</pre>\nIt is.", "It is."),
+        ("<p>Where a < b and c > d.", "Where a < b and c > d."),
+    ],
+)
+def test_markup_is_left_out_and_the_words_in_it_stay(text: str, words: str) -> None:
+    assert said(text) == words
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        '<p align="center"><img src="a.png"> <a href="x">Pages</a></p>\n\n# Trees',
+        "<!-- a note -->\n\n# Trees",
+        '<div><h1 align="center">Trees</h1>\n<p>Made of wood.</p></div>\n\n## Jane Doe',
+        "<p>Trees</p>\n\n## Abstract",
+    ],
+)
+def test_the_title_stands_in_markup_or_under_it(top: str) -> None:
+    assert markdown.draft(f"{top}\n\nIt is so.\n\n## Body\n\nIt is.").title == "Trees"
