@@ -17,6 +17,7 @@ from dialectree.retrieval import (
     latex_definitions,
     latex_macros,
     latex_source,
+    latex_units,
     mending,
 )
 from dialectree.retrieval.drafts import Block, Draft
@@ -71,10 +72,6 @@ _WORDED = {  # macro: its arguments, the last of which is read
     "raisebox": "{[[{",
     "resizebox": "*{{{",
     "scalebox": "{[{",
-}
-_COUNTED = {  # macro: its arguments, all of which are read, one after another
-    **dict.fromkeys(("SI", "qty"), "[{[{"),
-    **dict.fromkeys(("SIrange", "qtyrange"), "[{{[{"),
 }
 _DIVIDED = ("dfrac", "tfrac", "cfrac")
 _FRAMED = {  # environment: its arguments, which say nothing to a reader
@@ -156,6 +153,7 @@ def _said(paragraphs: Sequence[str]) -> Iterator[Block]:
 def _words(source: str, cited: dict[str, int]) -> str:
     """The source as text, with a mark before every section's name; adds to what is ``cited``."""
     parsing, reading = _known()
+    source = latex_units.written_out(source)
     walker = latexwalker.LatexWalker(source, latex_context=parsing, tolerant_parsing=True)
     nodes = walker.get_latex_nodes()[0]
     reader = latex2text.LatexNodes2Text(
@@ -172,7 +170,6 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
     specs = {
         **_SILENT,
         **_WORDED,
-        **_COUNTED,
         **dict.fromkeys(_DIVIDED, "{{"),
         **dict.fromkeys(_CITING, "*[[{"),
         **dict.fromkeys(_REFERRING, "*{"),
@@ -220,9 +217,6 @@ def _readings(cited: dict[str, int]) -> list[Any]:
     def last(node: Any, l2tobj: Any) -> str:
         return str(l2tobj.nodelist_to_text(given(node)[-1:]))
 
-    def counted(node: Any, l2tobj: Any) -> str:
-        return " ".join(l2tobj.nodelist_to_text([one]).strip() for one in given(node))
-
     def divided(node: Any, l2tobj: Any) -> str:
         return "/".join(l2tobj.nodelist_to_text([one]).strip() for one in given(node))
 
@@ -239,7 +233,6 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         *(spec(macro, simplify_repl=citation) for macro in _CITING),
         *(spec(macro, simplify_repl="") for macro in _REFERRING),
         *(spec(macro, simplify_repl=last) for macro in (*_WORDED, "url")),
-        *(spec(macro, simplify_repl=counted) for macro in _COUNTED),
         *(spec(macro, simplify_repl=divided) for macro in _DIVIDED),
         *(spec(macro, simplify_repl=section) for macro in _SECTIONS),
         *(spec(macro, simplify_repl=run_in) for macro in ("paragraph", "subparagraph")),

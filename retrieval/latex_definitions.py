@@ -86,7 +86,7 @@ def read(text: str, word: re.Match[str], closed: Mapping[int, int]) -> Definitio
         return _def(text, word.end(), closed)
     if kind == "let":
         return _let(text, word.end())
-    if kind == "DeclareMathOperator":
+    if kind in ("DeclareMathOperator", "DeclareSIUnit"):
         return _grouped(text, word.end(), closed, 1)
     if kind == "DeclarePairedDelimiter":
         return _grouped(text, word.end(), closed, 2)

@@ -236,13 +236,71 @@ def test_a_file_is_drawn_in_by_any_form_of_input(tmp_path: Path) -> None:
 
 def test_hostile_sources_are_read_or_refused_in_time() -> None:
     pieces = [r"\a{", r"\a[", r"\a[{]}", r"\newcommand{\a}{", r"\iffalse ", "\\verb|\n", "%\n  "]
-    for piece in [*pieces, r"\url{{"]:
+    units = [r"\SI{" * 500 + "}" * 500, rf"\num{{1{' ' * 50_000}y}}", r"\si{\kilo" * 20_000]
+    for source in [*(piece * 20_000 for piece in [*pieces, r"\url{{"]), *units]:
         began = time.monotonic()
         try:
-            said(piece * 20_000, r"\newcommand{\a}[2][x]{#1#2}")
+            said(source, r"\newcommand{\a}[2][x]{#1#2}")
         except InputError as error:
             assert "\n" not in str(error)
         assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"\SI{5}{\kilo\gram}", "5 kg"),
+        (r"\SI[per-mode=symbol]{10}{\milli\second}", "10 ms"),
+        (r"\qty {20} {\percent}", "20%"),
+        (r"\SI{20}{\%}", "20%"),
+        (r"\ang{30}", "30°"),
+        (r"\ang{1;;30}", "1°30″"),
+        (r"\SI{30}{\degree}", "30°"),
+        (r"\SI{21}{\celsius}", "21 °C"),
+        (r"\si{\kilo\hertz}", "kHz"),
+        (r"\unit{\kg\per\cubic\metre}", "kg/m^3"),
+        (r"\SIrange{1}{5}{\meter}", "1 to 5 m"),
+        (r"\qtyrange{10}{20}{\percent}", "10 to 20%"),
+        (r"\numrange{1}{5}", "1 to 5"),
+        (r"\SIlist{1;2;5}{\us}", "1, 2 and 5 μs"),
+        (r"\qtylist{1;2}{\um}", "1 and 2 μm"),
+        (r"\numlist{7}", "7"),
+        (r"\qtyproduct{2 x 3}{\cm}", "2 × 3 cm"),
+        (r"\SI{\approx 3}{\m}", "≈3 m"),
+        (r"\num{1e5}", "1×10^5"),
+        (r"\num{1.5E-3}", "1.5×10^-3"),
+        (r"\num{e4}", "10^4"),
+        (r"\num{12 345.6}", "12 345.6"),
+        (r"\num{5 +- 1}", "5 ± 1"),
+        (r"\SI{9.81}{\metre\per\second\squared}", "9.81 m/s^2"),
+        (r"\SI{2}{\joule\per\mole\per\kelvin}", "2 J/mol/K"),
+        (r"\SI{3}{\per\second}", "3 s^-1"),
+        (r"\SI{3}{\second\tothe{4}\newton\cubed}", "3 s^4 N^3"),
+        (r"\SI{3}{\gram\of{salt}\raiseto{2}\metre}", "3 g_salt m^2"),
+        (r"\SI{3}{kg.m/s^{2}}", "3 kg m/s^2"),
+        (r"\SI{3}{\mega\text{tokens}/\second}", "3 Mtokens/s"),
+        (r"\SI{3}{\micro\ohm}", "3 μΩ"),
+        (r"\SI{3}{\mu m}", "3 μ m"),
+        (r"\SI{3}{\bar}", "3 bar"),
+        (r"\SI{3}{}", "3"),
+        (r"\SI{}{\kilo\watt\hour}", "kW h"),
+        (r"\SI{3}[\$]{}", "$3"),
+        (r"\unit[3]{km}", "3 km"),
+        (r"$v=\SI{5}{\km\per\hour}$", "v=5 km/h"),
+        (r"\SI{\num{3e4}}{\si{\meter}}", "3×10^4 m"),
+        (r"\SI{3}{\kilo\parsec} and \SI{4}{\year}", "3 kpc and 4 yr"),
+        (r"\textbf{\SI{5}{\kg}} \SIunits \\SI{5}{kg}", "5 kg SI5kg"),
+    ],
+)
+def test_numbers_and_units_are_read_as_they_are_printed(source: str, text: str) -> None:
+    units = r"\DeclareSIUnit\parsec{pc}\DeclareSIUnit{\year}{yr}"
+    assert said(f"So {source}.", units) == f"So {text}."
+
+
+def test_a_papers_own_macro_is_no_unit() -> None:
+    own = r"\newcommand{\SI}{Supplement}\newcommand{\unit}[1]{unit #1}"
+    assert said(r"See \SI, \unit{a} {b}.", own) == "See Supplement, unit a b."
+    assert said(r"It is \far.", r"\newcommand{\far}{\SI{3}{\kilo\metre}}") == "It is 3 km."
 
 
 SOURCES = st.lists(
@@ -257,6 +315,9 @@ SOURCES = st.lists(
                 "\\section{",
                 "\\cite{",
                 "\\dfrac{",
+                "\\SI{",
+                "\\si{\\kilo",
+                "\\num{1e2}",
                 "\\begin{verbatim}",
                 "\\end{verbatim}",
             ),
