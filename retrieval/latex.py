@@ -227,6 +227,10 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         name = _flat(last(node, l2tobj))
         return f"\n\n{name}{'' if name.endswith(('.', ':', '?')) else '.'} "
 
+    def item(node: Any, l2tobj: Any) -> str:
+        label = _flat(last(node, l2tobj))
+        return f"\n\n{label} " if any(map(str.isalnum, label)) else "\n\n"
+
     spec = latex2text.MacroTextSpec
     return [
         *(spec(macro, discard=True) for macro in _SILENT),
@@ -242,7 +246,7 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         ),
         spec("appendix", simplify_repl=_APPENDIX),
         *(spec(macro, simplify_repl=macro) for macro in ("TeX", "LaTeX")),
-        spec("item", simplify_repl="\n\n"),
+        spec("item", simplify_repl=item),
         spec("par", simplify_repl="\n\n"),
         spec("newline", simplify_repl=" "),
         spec("\\", simplify_repl=" "),

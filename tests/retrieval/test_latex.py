@@ -297,6 +297,21 @@ def test_numbers_and_units_are_read_as_they_are_printed(source: str, text: str) 
     assert said(f"So {source}.", units) == f"So {text}."
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"\item[Key] value here \item[\textbf{Two}:] more", "Key value here\n\nTwo: more"),
+        (
+            r"\item[$\bullet$] One. \item[--] Two. \item[] Three. \item Four.",
+            "One.\n\nTwo.\n\nThree.\n\nFour.",
+        ),
+        (r"\item [(a)] one", "(a) one"),
+    ],
+)
+def test_an_item_begins_with_its_label(source: str, text: str) -> None:
+    assert said(rf"\begin{{description}}{source}\end{{description}}") == text
+
+
 def test_a_papers_own_macro_is_no_unit() -> None:
     own = r"\newcommand{\SI}{Supplement}\newcommand{\unit}[1]{unit #1}"
     assert said(r"See \SI, \unit{a} {b}.", own) == "See Supplement, unit a b."
