@@ -44,7 +44,7 @@ _SILENT = {  # macro: its arguments, which say nothing to a reader
     **dict.fromkeys(
         ("usepackage", "documentclass", "setcounter", "definecolor", "graphicspath"), "[{"
     ),
-    **dict.fromkeys(("vskip", "maketitle", "tableofcontents", "xspace", "iffalse"), ""),
+    **dict.fromkeys(("vskip", "maketitle", "tableofcontents", "xspace", "iffalse", "today"), ""),
     **dict.fromkeys(("newcommand", "renewcommand", "setlength", "addtolength"), "{{"),
     **dict.fromkeys(("nocite", "linespread", "phantom", "hypersetup", "pagenumbering"), "{"),
     **dict.fromkeys(("fontsize", "captionof", "numberwithin"), "{{"),

@@ -312,6 +312,11 @@ def test_an_item_begins_with_its_label(source: str, text: str) -> None:
     assert said(rf"\begin{{description}}{source}\end{{description}}") == text
 
 
+def test_a_paper_reads_the_same_on_any_day() -> None:
+    assert said(r"Of \today, it is.") == "Of, it is."
+    assert latex.readable(r"It is \today") == "It is"
+
+
 def test_a_papers_own_macro_is_no_unit() -> None:
     own = r"\newcommand{\SI}{Supplement}\newcommand{\unit}[1]{unit #1}"
     assert said(r"See \SI, \unit{a} {b}.", own) == "See Supplement, unit a b."
