@@ -245,7 +245,7 @@ def switch(side: Side) -> Node[ToSpeak, Switched]:
     """Phase 3: the strongest case for what the opponent proposed."""
 
     async def switch(state: ToSpeak, runtime: Runtime[Context]) -> Switched:
-        theirs = state["candidates"][other(side)]["text"]
+        theirs = state["candidates"][other(side)]
         reply = await ask(
             runtime,
             _place(state, side, "role_switch", defends=theirs),
@@ -255,7 +255,7 @@ def switch(side: Side) -> Node[ToSpeak, Switched]:
             question=state["question"],
             background=state["background"],
             side=side,
-            theirs=theirs,
+            theirs=theirs["text"],
             blocks=blocks(state, until="cross_examination"),
         )
         return {"switches": [{"side": side, "argument": reply.argument}]}
@@ -291,12 +291,12 @@ def uncertainty(side: Side) -> Node[ToSpeak, OwnedUp]:
 
 
 def _place(
-    state: ToSpeak, side: Side, stage: str, step: int = 0, defends: str | None = None
+    state: ToSpeak, side: Side, stage: str, step: int = 0, defends: Candidate | None = None
 ) -> Place:
     """Where a turn belongs, and what its speaker defends there."""
-    own = shortened(defends or state["candidates"][side]["text"])
-    turn = _turn(state, side)
-    return Place(state["id"], "debater", stage, step, turn, state["take"], side, own)
+    own = defends or state["candidates"][side]
+    turn, take, text = _turn(state, side), state["take"], shortened(own["text"])
+    return Place(state["id"], "debater", stage, step, turn, take, side, text, own["label"])
 
 
 def _turn(state: ToSpeak, side: Side) -> int:

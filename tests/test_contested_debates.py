@@ -742,6 +742,19 @@ def test_words_for_another_answer_and_rulings_that_no_longer_fit_have_no_place()
     ]
 
 
+@pytest.mark.parametrize(("label", "holds"), [("A", True), (None, True), ("B", False)])
+def test_words_for_an_answer_have_no_place_where_another_one_begins_alike(
+    label: str | None, holds: bool
+) -> None:
+    """A record from before labels were kept has none."""
+    place = Place("0", "debater", "role_switch", 0, 3, who="a", side="Cows eat…", label="A")
+    node, stage, role, round_, take, who = place.spot()
+    spot = Spot(node=node, stage=stage, role=role, round=round_, take=take, who=who)
+    spot.side, spot.label = place.side, label
+    change = Held(id="0/a3", what="replaced", spots=[spot], reply={"argument": TEXT})
+    assert (Changes([change]).at(place) == change) is holds
+
+
 def test_the_person_who_judged_is_asked_again_only_where_something_changed() -> None:
     asked: list[str] = []
 

@@ -16,9 +16,7 @@ from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.explorer import ExplorerReply
 from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
 from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.leaf_sides import NO, YES
 from dialectree.nodes.persona import ArgumentReply, ResponseReply
-from dialectree.nodes.sides import is_polar
 from dialectree.nodes.switching_debater import (
     ProposalReply,
     RebuttalReply,
@@ -83,7 +81,4 @@ def labels(record: RunRecord, node: Node) -> dict[str, str]:
     """The answers that were debated last at ``node``, by the labels that its judge knows."""
     debates = exchange.exchanges(record, node)
     sides = debates[-1].sides if debates else []
-    if record.protocol == "tsd" and is_polar(node.text):
-        texts = {YES["text"]: YES["label"], NO["text"]: NO["label"]}
-        return {texts[side.answer]: side.answer for side in sides if side.answer in texts}
-    return {side.letter or side.name.upper(): side.answer for side in sides}
+    return {side.letter: side.answer for side in sides if side.letter}

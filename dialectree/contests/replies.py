@@ -104,7 +104,7 @@ def _same(call: Call, place: tuple[object, ...], turn: Turn) -> bool:
 
 
 def _spot(node: Node, turn: Turn) -> Spot:
-    said = turn.model_dump(include={"stage", "role", "round", "take", "who", "side"})
+    said = turn.model_dump(include={"stage", "role", "round", "take", "who", "side", "label"})
     return Spot(node=node.id, **said)
 
 

@@ -40,6 +40,8 @@ class Place(NamedTuple):
     """The speaker's name where two play one role: ``A``, ``concise``."""
     side: str | None = None
     """What the speaker has to defend, where that is laid down: ``YES``."""
+    label: str | None = None
+    """The label of that, where it has one: ``B``."""
 
     def spot(self) -> tuple[str, str, str, int, int, str]:
         """What tells this place from every other one of a run; as ``records.Call.spot``."""

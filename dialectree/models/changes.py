@@ -39,6 +39,8 @@ class Changes:
         spot, change = self._turns.get(place.spot(), (None, None))
         if spot is None or change is None or spot.side != place.side:
             return None
+        if spot.label not in (None, place.label):  # two long answers may begin alike
+            return None
         self.met.add(change.id)
         return change
 

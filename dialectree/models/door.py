@@ -123,5 +123,6 @@ def _turn(place: Place, fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]
         "round": place.round,
         "take": place.take,
         "side": place.side,
+        "label": place.label,
         "fields": dict(fields),
     }

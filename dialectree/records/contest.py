@@ -45,6 +45,8 @@ class Spot(Strict):
     """The speaker's name, or its role where it has none."""
     side: str | None = None
     """What the speaker has to defend there, where that is laid down."""
+    label: str | None = None
+    """The label of that, where it has one."""
 
 
 class Held(Strict):

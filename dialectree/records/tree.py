@@ -54,6 +54,8 @@ class Turn(Strict):
     """1 for the first pass, 2 for a second one."""
     side: str | None = None
     """What the speaker had to defend, where that was laid down."""
+    label: str | None = None
+    """The label of that, where it has one: a long text is shortened in ``side``."""
     fields: dict[str, JsonValue]
 
     def place(self) -> tuple[str, str, int, int, str]:

@@ -164,31 +164,41 @@ def _exchange(record: RunRecord | None, node: Node, take: int) -> Exchange:
 
 def _held(record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]) -> list[Side]:
     """Both sides, if anybody spoke for them."""
-    letters = {text: letter for letter, text in _options(record)}
-    choice = bool(letters) or record is None
+    options = dict(_options(record))
     sides: list[Side] = []
     for name in _SIDES:
         said = [turn for turn in turns if turn.who == name and turn.stage in PHASES]
         if said:
-            answer = _answer(said, [*letters])
-            letter = letters.get(answer, "" if choice else name.upper())
+            answer = _answer(said)
+            known = (letter for letter, text in options.items() if text == answer)
+            letter = _label(said) or next(known, "")
+            if not letter and record is not None and not options and _chose(said):
+                letter = name.upper()  # as the answers to an open question are called
             percent = next((p for turn in said if (p := share(turn)) is not None), None)
+            answer = options.get(letter, answer)
             sides.append(Side(name, letter, answer, percent, view.won(node, take, name)))
     return sides
 
 
-def _answer(said: Sequence[Turn], options: Sequence[str]) -> str:
-    """What a side holds: what it was told to defend, else what it proposed last.
-
-    A long answer is cut where it is told, so the whole of it is looked for.
-    """
+def _answer(said: Sequence[Turn]) -> str:
+    """What a side proposed last, else what it was told to defend, which may be shortened."""
     proposed = [_text(turn, "answer") for turn in said if turn.stage == "proposals"]
-    told = next((turn.side for turn in said if turn.side and turn.stage != "role_switch"), None)
-    if told is None:
-        return proposed[-1] if proposed else ""
-    start = told.removesuffix("…")
-    whole = [text for text in (*options, *proposed) if text.startswith(start)]
-    return whole[0] if told.endswith("…") and whole else told
+    return proposed[-1] if _chose(said) else next((turn.side or "" for turn in _told(said)), "")
+
+
+def _chose(said: Sequence[Turn]) -> bool:
+    """Whether a side chose its answer itself."""
+    return any(turn.stage == "proposals" and turn.side is None for turn in said)
+
+
+def _label(said: Sequence[Turn]) -> str:
+    """The letter that the judge knows a side's answer by; empty where the record has none."""
+    return next((turn.label for turn in _told(said) if turn.label), "")
+
+
+def _told(said: Sequence[Turn]) -> list[Turn]:
+    """The turns in which a side was told to defend its own answer."""
+    return [turn for turn in said if turn.side and turn.stage != "role_switch"]
 
 
 def _phase(name: str, sides: Sequence[Side], turns: Sequence[Turn]) -> Phase:

@@ -25,8 +25,18 @@ def turn(
     step: int = 0,
     round_: int = 1,
     side: str | None = None,
+    label: str | None = None,
 ) -> Turn:
-    return Turn(role=role, who=who, stage=stage, step=step, round=round_, side=side, fields=fields)
+    return Turn(
+        role=role,
+        who=who,
+        stage=stage,
+        step=step,
+        round=round_,
+        side=side,
+        label=label,
+        fields=fields,
+    )
 
 
 def phases(a: str, b: str) -> list[Turn]:
@@ -168,9 +178,20 @@ def mismatched() -> RunRecord:
     return run([node], Verdict(notes=[MISMATCH]), OPTIONS)
 
 
+def proposed(turns: list[Turn]) -> list[Turn]:
+    """The same turns where the sides proposed their answers, which became A and B."""
+    for turn in turns:
+        if turn.stage == "proposals":
+            turn.side = None
+        elif turn.side is not None:
+            turn.label = "AB"[(turn.who == "b") != (turn.stage == "role_switch")]
+    return turns
+
+
 def open_question() -> RunRecord:
     """No options: the proposals differ, which a model had to say."""
     node = debate("0", QUESTION, "Plants.", "Oil.", [ruling("B", "Oil.")], "b")
+    proposed(node.transcript)
     same = turn("same_answer", "proposals", {"same": False}, role="judge", step=1, round_=0)
     node.transcript.insert(2, same)
     verdict = Verdict(answer="Oil.", confidence=0.8, confidence_source="judge")
@@ -266,6 +287,6 @@ def leaf_of_a_tree() -> RunRecord:
     """A tree-structured debate one of whose leaves was settled by five phases."""
     tree = sample.record()
     leaf = tree.tree.nodes["0.1"]
-    leaf.transcript = [*phases("Half.", "All."), ruling("A", "Half.")]
+    leaf.transcript = proposed([*phases("Half.", "All."), ruling("A", "Half.")])
     leaf.verdict = NodeVerdict(answer="Half.", rationale="so", confidence=0.7, winner="a")
     return tree

@@ -182,7 +182,7 @@ def test_a_long_answer_is_found_whole() -> None:
     record = sample_rsd.open_question()
     node = record.tree.nodes["0"]
     for turn in node.transcript:
-        if turn.who == "b" and turn.stage != "role_switch":
+        if turn.who == "b" and turn.stage not in ("proposals", "role_switch"):
             turn.side = f"{whole[:200]}…"
         if turn.who == "b" and turn.stage == "proposals":
             turn.fields["answer"] = whole

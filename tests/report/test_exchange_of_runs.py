@@ -1,0 +1,83 @@
+"""What a report makes of role-switching debates that were held: who held what, and who won."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialectree.conduct import start
+from dialectree.contests import Restore, Rule, forms
+from dialectree.contests import start as contesting
+from dialectree.context import build
+from dialectree.graphs import method
+from dialectree.nodes.switching_debater import ProposalReply
+from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.records import RunRecord
+from dialectree.report import exchange, html, markdown
+from dialectree.runs import RunFolder
+from tests.graphs import debating, switching
+from tests.scripted import ScriptedModel
+
+RUNS = Path("runs")
+LONG = "Cows eat what grows, " + "and what grows is eaten, " * 8
+ALIKE = {
+    "long ones that begin alike": (f"{LONG}by day.", f"{LONG}by night."),
+    "one that looks like a shortened one": ("The end", "The…"),
+    "a short one and a long one": ("Cows", f"{LONG}by day."),
+}
+
+
+def held(name: str, model: ScriptedModel, options: Sequence[str] = (), **given: Any) -> RunRecord:
+    """A run from its start to its end."""
+    context = build(**{"model": model, "cache": False, **given})
+    more: Any = {"options": [*options]} if options else {}
+    return asyncio.run(start(method(name), "Is it so?", context, RUNS, **more).conduct())
+
+
+def contest(record: RunRecord, *wishes: Rule | Restore) -> RunRecord:
+    folder = RunFolder.find(record.run_id, RUNS)
+    given = {"model": switching.debaters(), "cache": False}
+    begun: Any = contesting(folder, wishes, RUNS, given)
+    new: RunRecord = asyncio.run(begun.conduct())
+    return new
+
+
+@pytest.mark.parametrize("options", ALIKE.values(), ids=ALIKE.keys())
+@pytest.mark.parametrize("label", ["A", "B"])
+def test_options_that_begin_alike_are_told_apart(options: tuple[str, str], label: str) -> None:
+    model = switching.debaters()
+    model.will_say_now(switching.rule_label(label), to=JudgeReply)
+    record = held("rsd", model, options)
+    texts = dict(zip("AB", options, strict=True))
+    node = record.tree.nodes["0"]
+    assert record.verdict is not None and node.verdict is not None
+    assert forms.labels(record, node) == texts
+    (debate,) = exchange.exchanges(record, node)
+    (won,) = (side for side in debate.sides if side.won)
+    assert (won.letter, won.answer, won.name) == (label, texts[label], node.verdict.winner)
+    assert exchange.winner(record, node, node.verdict).endswith(f"for {label}: {texts[label]}")
+    for other in {"A", "B"} - {label}:
+        new = contest(record, Rule("0", other))
+        assert new.verdict is not None and new.verdict.answer == texts[other]
+
+
+@pytest.mark.parametrize("winner", ["Yes", "No"])
+def test_at_a_polar_leaf_yes_is_a_and_no_is_b(winner: str) -> None:
+    model = debating.debaters(2)
+    model.will_say_now(debating.split("is it so?", "what of it?"), at="0")
+    switching.debaters(model, winner=winner)
+    model.will_say_now(switching.choose(*(f"grass {n}" for n in range(4))), to=ProposalReply)
+    record = held("tsd", model, max_depth=1, leaf_protocol="rsd")
+    node = record.tree.nodes["0.0"]
+    assert node.verdict is not None and node.verdict.answer == winner
+    (debate,) = exchange.exchanges(record, node)
+    assert {side.letter: side.answer for side in debate.sides} == {"A": "Yes", "B": "No"}
+    (ruling,) = debate.rulings
+    assert ruling.holder is not None and ruling.agrees
+    assert (ruling.holder.answer, ruling.holder.won) == (winner, True)
+    flag = "Letter and answer do not name the same candidate"
+    assert flag not in html(record, []) and flag not in markdown(record, [])
