@@ -102,6 +102,10 @@ async def _rule(
     candidates = read_from(first, state["candidates"])
     labels = sorted(candidates)
     neither = [UNCERTAIN] if context.allow_uncertain else []
+
+    def named(reply: JudgeReply) -> str | None:
+        return ruling(reply.label, reply.answer, candidates)
+
     step = int(mismatch is not None)
     who = "" if order == "as_held" else order
     reply = await ask(
@@ -111,6 +115,7 @@ async def _rule(
         JudgeReply,
         ids={"label": [*labels, *neither]},
         suggested=offered([*(candidates[label] for label in labels), *neither]),
+        names=named,
         max_tokens=900 + tokens(*candidates.values()),
         question=state["question"],
         background=state["background"],
@@ -125,7 +130,7 @@ async def _rule(
         "answer": reply.answer,
         "rationale": reply.rationale,
         "confidence": reply.confidence,
-        "candidate": ruling(reply.label, reply.answer, candidates),
+        "candidate": named(reply),
     }
 
 

@@ -36,6 +36,7 @@ async def ask(
     at_most: Mapping[str, int] | None = None,
     check: Callable[[Reply], str | None] | None = None,
     told: Callable[[Reply], Mapping[str, JsonValue]] | None = None,
+    names: Callable[[Reply], str | None] | None = None,
     max_tokens: int | None = None,
     **values: object,
 ) -> Reply:
@@ -46,7 +47,7 @@ async def ask(
     them; ``at_most`` limits the items of a list there. ``check`` says what is wrong with a reply
     that is valid as such. An invalid reply is asked for again, with what was wrong with it, up to
     two times; ReplyError when it stays invalid, CallError when none comes. ``told`` is what the
-    record keeps where that is not the reply alone.
+    record keeps where that is not the reply alone; ``names`` says which label the reply names.
     """
     context, words = settings(runtime), prompts.load(prompt)
     ids = ids or {}
@@ -66,7 +67,8 @@ async def ask(
         error.role, error.who = place.role, place.who
         raise
     fields = told(said) if told else said.model_dump(mode="json")
-    tell(runtime, place.node, "spoke", _turn(place, fields))
+    read = {} if names is None else {"names": names(said) or ""}
+    tell(runtime, place.node, "spoke", {**_turn(place, fields), **read})
     return said
 
 

@@ -56,6 +56,8 @@ class Turn(Strict):
     """What the speaker had to defend, where that was laid down."""
     label: str | None = None
     """The label of that, where it has one: a long text is shortened in ``side``."""
+    names: str | None = None
+    """The label that the reply was read to name; empty where it named none. None: nobody looked."""
     fields: dict[str, JsonValue]
 
     def place(self) -> tuple[str, str, int, int, str]:

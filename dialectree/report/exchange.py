@@ -98,8 +98,8 @@ class Ruling(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """False where letter and answer plainly name different candidates."""
-        return self.holder is None or _same(self.answer, self.holder)
+        """False where letter and answer were not read to name the same candidate."""
+        return self.holder is None or self.turn.names != ""
 
 
 class Exchange(NamedTuple):
@@ -232,12 +232,6 @@ def _confidence(turn: Turn) -> float | None:
     if isinstance(figure, bool) or not isinstance(figure, int | float):
         return None
     return float(figure) if 0 <= figure <= 1 else None
-
-
-def _same(answer: str, side: Side) -> bool:
-    """Whether a judge's words can mean the candidate of ``side``."""
-    said, held = answer.casefold(), side.answer.casefold()
-    return not said or said in held or held in said or said.strip(" .:()") == side.letter.casefold()
 
 
 def errors(turn: Turn) -> list[Error]:

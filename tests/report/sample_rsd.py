@@ -81,7 +81,13 @@ def phases(a: str, b: str) -> list[Turn]:
 
 
 def ruling(
-    label: str, answer: str, who: str = "judge", round_: int = 1, confidence: float | None = 0.8
+    label: str,
+    answer: str,
+    who: str = "judge",
+    round_: int = 1,
+    confidence: float | None = 0.8,
+    *,
+    names: str | None = None,
 ) -> Turn:
     fields: dict[str, JsonValue] = {
         "rationale": f"The case for {label} is sounder, and a admits its doubt.",
@@ -89,7 +95,9 @@ def ruling(
         "answer": answer,
         "confidence": confidence,
     }
-    return turn(who, "judgment", fields, role="judge", step=round_ - 1, round_=round_)
+    ruled = turn(who, "judgment", fields, role="judge", step=round_ - 1, round_=round_)
+    ruled.names = label if names is None else names
+    return ruled
 
 
 def debate(id: str, text: str, a: str, b: str, rulings: list[Turn], winner: str | None) -> Node:
@@ -157,7 +165,7 @@ def mended() -> RunRecord:
     """The judge's first ruling names two candidates."""
     record = won()
     node = record.tree.nodes["0"]
-    rulings = [ruling("B", OPTIONS[2]), ruling("C", OPTIONS[2], round_=2)]
+    rulings = [ruling("B", OPTIONS[2], names=""), ruling("C", OPTIONS[2], round_=2)]
     node.transcript = [*phases(OPTIONS[1], OPTIONS[2]), *rulings]
     return record
 
@@ -172,7 +180,7 @@ def biased() -> RunRecord:
 
 def mismatched() -> RunRecord:
     """The judge names two candidates twice."""
-    rulings = [ruling("B", OPTIONS[2]), ruling("B", OPTIONS[2], round_=2)]
+    rulings = [ruling("B", OPTIONS[2], round_=n, names="") for n in (1, 2)]
     node = debate("0", QUESTION, OPTIONS[1], OPTIONS[2], rulings, None)
     node.notes = [MISMATCH]
     return run([node], Verdict(notes=[MISMATCH]), OPTIONS)

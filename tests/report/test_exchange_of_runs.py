@@ -23,6 +23,7 @@ from tests.graphs import debating, switching
 from tests.scripted import ScriptedModel
 
 RUNS = Path("runs")
+FLAG = "Letter and answer do not name the same candidate"
 LONG = "Cows eat what grows, " + "and what grows is eaten, " * 8
 ALIKE = {
     "long ones that begin alike": (f"{LONG}by day.", f"{LONG}by night."),
@@ -79,5 +80,26 @@ def test_at_a_polar_leaf_yes_is_a_and_no_is_b(winner: str) -> None:
     (ruling,) = debate.rulings
     assert ruling.holder is not None and ruling.agrees
     assert (ruling.holder.answer, ruling.holder.won) == (winner, True)
-    flag = "Letter and answer do not name the same candidate"
-    assert flag not in html(record, []) and flag not in markdown(record, [])
+    assert FLAG not in html(record, []) and FLAG not in markdown(record, [])
+
+
+READINGS = {
+    "with another apostrophe": ("It doesn't melt", "It doesn’t melt", True),
+    "two lines on one": ("It melts at\nabout 30 degrees", "It melts at about 30 degrees", True),
+    "in a sentence": ("plants", "The correct answer is plants.", True),
+    "the opposite in the same words": ("plants", "not plants", False),
+    "cut short": ("It melts at 30 degrees", "It melts", False),
+    "another candidate": ("plants", "animals", False),
+}
+
+
+@pytest.mark.parametrize(("option", "answer", "agree"), READINGS.values(), ids=READINGS.keys())
+def test_a_report_reads_a_ruling_as_the_verdict_did(option: str, answer: str, agree: bool) -> None:
+    model = switching.debaters()
+    model.will_say_now(switching.rule("B", answer), to=JudgeReply)
+    record = held("rsd", model, ("animals", option))
+    assert record.status == ("answered" if agree else "unresolved")
+    (debate,) = exchange.exchanges(record, record.tree.nodes["0"])
+    assert [ruling.agrees for ruling in debate.rulings] == ([True] if agree else [False, False])
+    for said in (html(record, []), markdown(record, [])):
+        assert (FLAG in said) is not agree
