@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, JsonValue
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
@@ -155,8 +155,7 @@ async def person(state: ToRule, runtime: Runtime[Context]) -> Rulings:
     while said and said not in labels:
         again = f"{said[:80]!r} is no such label. {request}"
         said = _label(interrupt({**asked, "request": again}))
-    note = f"the person ruled {said}" if said else "the person gave no ruling"
-    tell(runtime, state["id"], "clarified", {"of": "judge", "note": note, "answer": said})
+    tell(runtime, state["id"], "clarified", ruled_by_person(said))
     ruled: Ruled = {
         "order": "as_held",
         "label": said,
@@ -166,6 +165,12 @@ async def person(state: ToRule, runtime: Runtime[Context]) -> Rulings:
         "candidate": said if said in candidates else None,
     }
     return {"rulings": [ruled]}
+
+
+def ruled_by_person(label: str) -> dict[str, JsonValue]:
+    """What is told of a person's ruling; an empty label rules nothing."""
+    note = f"the person ruled {label}" if label else "the person gave no ruling"
+    return {"of": "judge", "note": note, "answer": label}
 
 
 def _label(answer: object) -> str:

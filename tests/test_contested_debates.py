@@ -48,6 +48,7 @@ from dialectree.nodes.switching_debater import (
     SwitchReply,
     UncertaintyReply,
 )
+from dialectree.nodes.switching_judge import JudgeReply
 from dialectree.nodes.synthesis_debater import SynthesisReply
 from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import Held, Node, RunRecord, Segment, Spot
@@ -787,6 +788,82 @@ def test_the_person_who_judged_is_asked_again_only_where_something_changed() -> 
             assert turned.verdict is not None and turned.verdict.label == label
             assert quiet.calls == []
     assert loser
+
+
+PERSONS: dict[str, tuple[str, str]] = {
+    "a label": ("B", "A"),
+    "uncertain": ("uncertain", "A"),
+    "no ruling": ("", "B"),
+    "a label that becomes uncertain": ("A", "uncertain"),
+}
+
+
+def judged_by_a_person(ruling: str, **given: Any) -> RunRecord:
+    """A run in which a person rules ``ruling`` wherever it is asked."""
+
+    async def person(request: Mapping[str, str]) -> str:
+        return ruling
+
+    given = {"judge": "me", "allow_uncertain": True, "cache": False, **given}
+    return dialectree.decide("What?", switching.TWO, ask=person, model=speakers(), **given)
+
+
+def resolution(record: RunRecord) -> str | None:
+    assert record.verdict is not None
+    return record.verdict.label
+
+
+@pytest.mark.parametrize(("first", "then"), PERSONS.values(), ids=PERSONS.keys())
+def test_a_persons_own_ruling_is_changed_and_comes_back(first: str, then: str) -> None:
+    old = judged_by_a_person(first)
+    new = contest(old, Rule("0", then), model=(model := speakers()))
+    assert (model.calls, resolution(new)) == ([], then)
+    assert "0 given another verdict by a person" in new.tree.nodes["0"].notes
+    assert [(held.before, held.after) for held in stated(new).held] == [(first, then)]
+    other = contest(new, Rule("0", "B" if then == "A" else "A"), model=speakers())
+    assert resolution(other) == ("B" if then == "A" else "A")
+    for changed in (new, other):
+        back = contest(changed, Restore("0"), model=(model := speakers()))
+        assert model.calls == [] and outcome(back) == outcome(old)
+        assert stated(back).held == []
+
+
+def test_the_ruling_that_stands_is_no_change_whoever_gave_it() -> None:
+    model = speakers()
+    model.will_say_now(switching.rule("uncertain", "uncertain"), to=JudgeReply)
+    settled = [judged_by_a_person(label) for label in ("A", "uncertain")]
+    settled.append(debate(model, "rsd", switching.TWO, allow_uncertain=True))
+    settled.append(contest(settled[0], Rule("0", "B"), model=speakers()))
+    for record in settled:
+        label = resolution(record)
+        with pytest.raises(InputError, match=f"nothing to change, {label} is the ruling already"):
+            contest(record, Rule("0", str(label)), model=speakers())
+
+
+def test_a_ruling_that_is_asked_for_again_is_no_change_of_a_persons_any_more() -> None:
+    new = contest(judged_by_a_person("A"), Rule("0", "B"), model=speakers())
+
+    async def person(request: Mapping[str, str]) -> str:
+        return "uncertain"
+
+    more: Any = {"model": speakers(), "cache": False, "ask": person}
+    later = dialectree.contest(new.run_id, [Replace("0/a4", TEXT)], **more)
+    assert resolution(later) == "uncertain"
+    assert [held.id for held in stated(later).held] == ["0/a4"]
+    with pytest.raises(InputError, match="--restore 0: nothing was changed there"):
+        contest(later, Restore("0"), model=speakers())
+
+
+@pytest.mark.parametrize("judge", ["me", "model"])
+def test_no_judge_rules_at_the_root_of_a_knockout(judge: str) -> None:
+    async def person(request: Mapping[str, str]) -> str:
+        return request["request"].rsplit(" ", 1)[-1]  # the last label
+
+    given: Any = {"judge": judge, "candidates": "knockout", "cache": False, "model": speakers()}
+    ask = person if judge == "me" else None
+    old = dialectree.decide("What?", switching.THREE, ask=ask, **given)
+    with pytest.raises(InputError, match="--verdict 0: no judge has ruled there"):
+        contest(old, Rule("0", "A"), model=speakers())
 
 
 # Baselines

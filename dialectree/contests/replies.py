@@ -31,6 +31,7 @@ from dialectree.context import EMBEDDED, Context
 from dialectree.errors import InputError, RunFolderError
 from dialectree.graphs import method
 from dialectree.nodes.answers import letter
+from dialectree.nodes.switching_judge import UNCERTAIN, ruled_by_person
 from dialectree.records import Call, Event, Held, Node, RunRecord, Spot, Turn, path_key
 from dialectree.runs import RunFolder
 
@@ -44,7 +45,7 @@ def start(
         raise InputError(f"{old.run_id} is not finished; first: dialectree resume {old.run_id}")
     only_models_and_limits(given)
     calls = _journal(folder, old)
-    changing = Changing(old)
+    changing = Changing(old, _rulings_of_persons(folder))
     for wish in wishes:
         changing.fulfil(wish)
     if not changing.changes:
@@ -118,15 +119,17 @@ def _place(spot: Spot) -> tuple[str, str, str, int, int, str]:
 class Changing:
     """The changes of a contest while its wishes are read."""
 
-    def __init__(self, old: RunRecord) -> None:
+    def __init__(self, old: RunRecord, rulings: Mapping[str, str]) -> None:
         self.old = old
+        self._rulings = rulings
+        """What the person who judges ruled, by node; empty for none."""
         held = old.contest.held if old.contest is not None else []
         self.held = {(change.id, change.what == "dropped"): change for change in held}
         """By id, and whether it is a drop: a node may be dropped and hold a verdict, too."""
         self.changes: list[str] = []
         """In words."""
         self.ruled: dict[str, str] = {}
-        """What a person who judges rules instead, by node."""
+        """What the person who judges rules instead, by node; empty for none."""
         self.touched: set[str] = set()
         """The nodes where something changes."""
         self._wished: set[str] = set()
@@ -278,6 +281,8 @@ class Changing:
         for dropped in (True, False):
             if (found := self.held.pop((name, dropped), None)) is not None:
                 self.changes.append(f"{name} restored")
+                if found.what == "ruled" and name in self._rulings:
+                    self.ruled[name] = found.before or ""
                 return found
         raise InputError(f"--restore {name}: nothing was changed there")
 
@@ -287,21 +292,23 @@ class Changing:
         if name not in self.old.tree.nodes:
             raise InputError(f"{flag}: the run has no such node; dialectree show prints their ids")
         node, said = self.old.tree.nodes[name], tidy(text, "verdict")
+        if name in self._rulings:
+            return self._ruled_by_person(node, said, flag)
         judged = [turn for turn in node.transcript if _rules(turn)]
         take = max((turn.take for turn in judged), default=1)
         judged = [turn for turn in judged if turn.take == take]
-        person = self.old.settings.get("judge") == "me" and not judged and node.verdict is not None
-        if not judged and not person:
+        if not judged:
             instead = ""
             if self.old.protocol == "tod":
                 instead = "; --verdict 0 sets the comparison, --replace changes an argument"
             raise InputError(f"{flag}: no judge has ruled there{instead}")
         verdict = node.verdict or (self.old.verdict if self.old.protocol == "tod" else None)
         before = verdict.answer if verdict else ""
-        if person or judged[0].role == "judge":
+        if judged[0].role == "judge":
             named, answer = self._label(node, said, flag)
             last = {turn.who: turn.fields.get("label") for turn in judged}.values()
-            if node.verdict is not None and last and all(label == named for label in last):
+            settled = node.verdict is not None or named == UNCERTAIN
+            if settled and all(label == named for label in last):
                 raise InputError(f"{flag}: nothing to change, {named} is the ruling already")
             change: dict[str, object] = {"label": named, "answer": answer, "confidence": None}
             change["rationale"] = _SET
@@ -309,11 +316,6 @@ class Changing:
             if before == said:
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
             named, change = said, _rulings(judged[0], said)
-        if person:
-            self.ruled[name] = named
-            held = Held(id=name, what="ruled", spots=[Spot(node=name)], before=before, after=named)
-            self.changes.append(comparison.in_words(held))
-            return held
         first = {turn.who: turn for turn in reversed(judged)}
         replies = [forms.changed(turn, change, flag) for turn in first.values()]
         return self._hold(
@@ -327,11 +329,26 @@ class Changing:
             )
         )
 
+    def _ruled_by_person(self, node: Node, said: str, flag: str) -> Held:
+        """Another ruling of the person who judges, who gives a label and no more."""
+        label, _ = self._label(node, said, flag)
+        if label == self._rulings[node.id]:
+            raise InputError(f"{flag}: nothing to change, {label} is the ruling already")
+        self.ruled[node.id] = label
+        earlier = self.held.get((node.id, False))
+        before = self._rulings[node.id] if earlier is None else earlier.before
+        spots = [Spot(node=node.id)]
+        return self._hold(Held(id=node.id, what="ruled", spots=spots, before=before, after=label))
+
+    def forget(self, node: str) -> None:
+        """The person is asked again at ``node``: what was put in the place of a ruling is gone."""
+        self.held.pop((node, False), None)
+
     def _label(self, node: Node, said: str, flag: str) -> tuple[str, str]:
         """The label that ``said`` is, and the answer that bears it."""
         labels = forms.labels(self.old, node)
         if self.old.settings.get("allow_uncertain") is True:
-            labels["uncertain"] = "uncertain"
+            labels[UNCERTAIN] = UNCERTAIN
         label = said if said in labels else letter(said)
         if label not in labels:
             raise InputError(f"{flag} {said[:80]!r}: give one of {', '.join(sorted(labels))}")
@@ -377,12 +394,12 @@ def _asked_before(folder: RunFolder, old: RunRecord, changing: Changing) -> list
     """
     told: list[Event] = []
     for event in folder.events():
-        if event.kind == "clarified" and event.data.get("of") == "judge":
+        if _judged(event):
             if event.node in changing.ruled:
-                label = changing.ruled[event.node]
-                said = {"of": "judge", "note": f"the person ruled {label}", "answer": label}
+                said = ruled_by_person(changing.ruled[event.node])
                 event = event.model_copy(update={"data": said})
             elif any(_rests_on(event.node, node, old) for node in changing.touched):
+                changing.forget(event.node)
                 continue
         if event.kind in ("opened", "asked", "clarified"):
             told.append(event)
@@ -390,6 +407,15 @@ def _asked_before(folder: RunFolder, old: RunRecord, changing: Changing) -> list
         return []
     nodes = {up for event in told if event.kind == "clarified" for up in _way_up(event.node)}
     return [event for event in told if event.node in nodes]
+
+
+def _judged(event: Event) -> bool:
+    """Whether a person ruled there."""
+    return event.kind == "clarified" and event.data.get("of") == "judge"
+
+
+def _rulings_of_persons(folder: RunFolder) -> dict[str, str]:
+    return {event.node: str(event.data["answer"]) for event in folder.events() if _judged(event)}
 
 
 def _way_up(node: str) -> Iterator[str]:

@@ -24,9 +24,9 @@ class Changes:
                 if spot.stage:
                     place = (spot.node, spot.stage, spot.role, spot.round, spot.take, spot.who)
                     self._turns[place] = spot, change
-                else:
+                elif change.what == "dropped":  # else the ruling of a person, who is asked for it
                     self._nodes[spot.node] = change
-        self.met = {change.id for change in self._nodes.values()}
+        self.met = {c.id for c in held if any(not spot.stage for spot in c.spots)}
         """Ids of those that had a place in the debate as it went."""
 
     def at(self, place: Place) -> Held | None:

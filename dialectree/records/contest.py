@@ -58,7 +58,8 @@ class Held(Strict):
     field: str = ""
     """Which text of a turn, where it is not the one that a turn is known by."""
     spots: list[Spot]
-    """The places where it holds. A node that was dropped is a spot without a stage."""
+    """The places where it holds. A node that was dropped is a spot without a stage, and so is one
+    where a person is asked for the ruling."""
     reply: dict[str, JsonValue] | None = None
     """What is said there; None where nothing is."""
     before: str | None = None
