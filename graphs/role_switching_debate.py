@@ -35,7 +35,14 @@ from dialectree.nodes.candidates import (
     wrong_option,
 )
 from dialectree.nodes.conclusion import conclusion
-from dialectree.nodes.direct_answerer import Sample, Sampled, ToSample, direct_answerer, votes
+from dialectree.nodes.direct_answerer import (
+    DROPPED,
+    UNSAMPLED,
+    Sample,
+    ToSample,
+    direct_answerer,
+    votes,
+)
 from dialectree.nodes.distractor import distractor
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import require_question
@@ -61,6 +68,8 @@ class RoleSwitchingDebate(shared.Debate, five_phases.Pair, Debated):
     heard: int
     """Debates that a knockout has held."""
     samples: Annotated[list[Sample], operator.add]
+    dropped: Annotated[int, operator.add]
+    """Direct answers that a person took out."""
     distractor: Candidate | None
     failed: bool
     """True when no distractor could be found."""
@@ -99,6 +108,7 @@ class Opened(TypedDict):
     waiting: list[Candidate]
     heard: int
     samples: Overwrite
+    dropped: Overwrite
     distractor: Candidate | None
     failed: bool
 
@@ -124,6 +134,7 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
         "waiting": waiting,
         "heard": 0,
         "samples": Overwrite([]),
+        "dropped": Overwrite(0),
         "distractor": None,
         "failed": False,
     }
@@ -165,7 +176,7 @@ def after_gate(
 ) -> Literal["agreed", "distractor", "pairing"]:
     """All of one mind: no debate. RSD, Discussion: debate only when necessary."""
     unanimous = len(votes(state["samples"])) == 1
-    everybody = len(state["samples"]) == settings(runtime).gate
+    everybody = len(state["samples"]) + state["dropped"] == settings(runtime).gate
     return "agreed" if unanimous and everybody else before_pairing(state, runtime)
 
 
@@ -313,9 +324,8 @@ def role_switching_debate(
     builder = StateGraph(
         RoleSwitchingDebate, context_schema=Context, input_schema=Question, output_schema=Ruling
     )
-    unsampled: Sampled = {"samples": []}
     builder.add_node("opening", opening)
-    builder.add_node("gate", may_fail(direct_answerer("debater_a"), unsampled))
+    builder.add_node("gate", may_fail(direct_answerer("debater_a"), UNSAMPLED, DROPPED))
     builder.add_node("gated", gated)
     builder.add_node("agreed", agreed)
     builder.add_node("distractor", may_fail(distractor, FAILED))

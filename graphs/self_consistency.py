@@ -20,7 +20,7 @@ from dialectree.graphs.role_switching_debate import Question, require_gold
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.candidates import Candidate, checked, labelled
 from dialectree.nodes.conclusion import conclusion, unresolved
-from dialectree.nodes.direct_answerer import Sampled, ToSample, direct_answerer
+from dialectree.nodes.direct_answerer import DROPPED, UNSAMPLED, Sampled, ToSample, direct_answerer
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.opening import require_question
 from dialectree.nodes.plurality import plurality
@@ -47,6 +47,7 @@ class Begun(Opened):
     """The same, without a sample yet, whatever a host's thread still holds of an earlier one."""
 
     samples: Overwrite
+    dropped: Overwrite
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
@@ -63,7 +64,13 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Begun:
     tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
     options = labelled(checked(state.get("options") or []))
     asked = context.samples or SAMPLES
-    return {"id": "0", "options": options, "asked": asked, "samples": Overwrite([])}
+    return {
+        "id": "0",
+        "options": options,
+        "asked": asked,
+        "samples": Overwrite([]),
+        "dropped": Overwrite(0),
+    }
 
 
 def after_opening(state: SelfConsistency) -> list[Send]:
@@ -89,13 +96,11 @@ def after_samples(state: SelfConsistency) -> Literal["plurality", "unresolved"]:
     return "plurality" if state["samples"] else "unresolved"
 
 
-unsampled: Sampled = {"samples": []}
-
 builder = StateGraph(
     SelfConsistency, context_schema=Context, input_schema=Question, output_schema=Ruling
 )
 builder.add_node("opening", opening)
-builder.add_node("answerer", may_fail(direct_answerer("answerer"), unsampled))
+builder.add_node("answerer", may_fail(direct_answerer("answerer"), UNSAMPLED, DROPPED))
 builder.add_node("sampled", sampled)
 builder.add_node("plurality", plurality)
 builder.add_node("unresolved", unresolved)

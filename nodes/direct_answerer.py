@@ -38,6 +38,12 @@ class Sampled(TypedDict):
     """What samples leave."""
 
     samples: Annotated[list[Sample], operator.add]
+    dropped: Annotated[int, operator.add]
+    """Samples that a person took out: nobody asked for them."""
+
+
+UNSAMPLED: Sampled = {"samples": [], "dropped": 0}
+DROPPED: Sampled = {"samples": [], "dropped": 1}
 
 
 class ToSample(TypedDict):
@@ -79,7 +85,7 @@ def direct_answerer(role: str) -> Node[ToSample, Sampled]:
             "answer": choice[label] if label else reply.answer,
             "reasoning": reply.reasoning,
         }
-        return {"samples": [sample]}
+        return {"samples": [sample], "dropped": 0}
 
     return direct_answerer
 

@@ -28,14 +28,16 @@ class Failed(TypedDict):
 FAILED: Failed = {"failed": True}
 
 
-def may_fail(node: Node[State, Update], instead: Instead) -> Node[State, Update | Instead]:
+def may_fail(
+    node: Node[State, Update], instead: Instead, dropped: Instead | None = None
+) -> Node[State, Update | Instead]:
     """``node``, which leaves ``instead`` in the state when its call fails for good.
 
     Only PartFailed is a failure of one part; whatever else goes wrong ends the run. The stopping
     rule after the node reads what it left, so the drawing shows where the debate goes on. What a
-    person dropped is left out alike, and is no failure. (An
-    ``error_handler`` of LangGraph would also keep the errors that end a run: resumed, the run would
-    not take the step up again.)
+    person dropped is left out alike, and is no failure; where the count of parts matters, it leaves
+    ``dropped``. (An ``error_handler`` of LangGraph would also keep the errors that end a run:
+    resumed, the run would not take the step up again.)
     """
 
     @wraps(node)
@@ -43,7 +45,7 @@ def may_fail(node: Node[State, Update], instead: Instead) -> Node[State, Update 
         try:
             return await node(state, runtime)
         except Dropped:
-            return instead
+            return instead if dropped is None else dropped
         except PartFailed as error:
             role = error.role or attempt.__name__
             failed = {"role": role, "who": error.who, "fault": str(error)}

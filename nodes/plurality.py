@@ -23,17 +23,22 @@ class ToCount(TypedDict):
     id: str
     samples: list[Sample]
     asked: int
-    """Samples that were asked for, the failed ones included."""
+    """Samples that were asked for, the failed ones and those dropped included."""
+    dropped: int
+    """Samples that a person took out."""
 
 
 async def plurality(state: ToCount, runtime: Runtime[Context]) -> Ruling:
-    """The answer with the most votes; its confidence is its share of all samples asked for."""
-    found, asked = votes(state["samples"]), state["asked"]
+    """The answer with the most votes; its confidence is its share of all samples asked for.
+
+    A sample that a person dropped counts as if nobody had asked for it.
+    """
+    found, asked = votes(state["samples"]), state["asked"] - state["dropped"]
     most = max(len(voters) for voters in found.values())
     first = sorted(name for name, voters in found.items() if len(voters) == most)
     seed = settings(runtime).seed
     won = min(first, key=lambda name: chance.seed(seed, "tie", state["id"], name))
-    notes = [_counts(found, asked)]
+    notes = [_counts(found, asked, state["dropped"])]
     if len(first) > 1:
         among = _joined([_name(found[name][0]) for name in first])
         notes.append(f"tie between {among} ({most} of {asked} each); drawn from the seed")
@@ -59,12 +64,13 @@ async def plurality(state: ToCount, runtime: Runtime[Context]) -> Ruling:
     }
 
 
-def _counts(found: Mapping[str, Sequence[Sample]], asked: int) -> str:
-    """``9 samples: A 5, C 3, 1 failed``."""
+def _counts(found: Mapping[str, Sequence[Sample]], asked: int, dropped: int) -> str:
+    """``9 samples: A 5, C 3, 1 failed``, ``4 samples: B 2, A 2; 1 dropped``."""
     counts = [f"{_name(voters[0])} {len(voters)}" for voters in found.values()]
     failed = asked - sum(len(voters) for voters in found.values())
     counts += [f"{failed} failed"] if failed else []
-    return f"{asked} sample{'' if asked == 1 else 's'}: {', '.join(counts)}"
+    out = f"; {dropped} dropped" if dropped else ""
+    return f"{asked} sample{'' if asked == 1 else 's'}: {', '.join(counts)}{out}"
 
 
 def _name(sample: Sample) -> str:

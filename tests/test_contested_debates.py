@@ -36,6 +36,7 @@ from dialectree.nodes.answerer import AnswererReply
 from dialectree.nodes.arguer import ArgumentsReply
 from dialectree.nodes.complexity_evaluator import ComplexityReply
 from dialectree.nodes.critic import CriticReply
+from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.explorer import ExplorerReply
 from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
 from dialectree.nodes.leaf_judge import LeafJudgeReply
@@ -892,6 +893,42 @@ def test_a_sample_is_left_out_of_the_vote() -> None:
     new = contest(old, Drop("0/2"), model=(model := speakers()))
     assert (model.calls, new.status) == ([], "answered")
     assert len(new.tree.nodes["0"].transcript) == 2
+
+
+def voters(*votes: str) -> ScriptedModel:
+    """A model that plays every role; of the direct answers each says its own."""
+    model = speakers()
+    model.will_say(*(switching.direct(vote) for vote in votes), to=DirectReply)
+    return model
+
+
+def sample_of(record: RunRecord, answer: str) -> str:
+    """The name of a direct answer that says so."""
+    samples = [turn for turn in record.tree.nodes["0"].transcript if turn.stage == "direct"]
+    return next(turns.name("0", turn) for turn in samples if turn.fields["answer"] == answer)
+
+
+def test_a_dropped_sample_is_no_failed_one_and_counts_for_nobody() -> None:
+    animals, plants = switching.TWO
+    model = voters(plants, animals, plants, animals, plants)
+    old = debate(model, "self_consistency", switching.TWO, samples=5)
+    new = contest(old, Drop(sample_of(old, plants)), model=speakers())
+    assert new.verdict is not None and new.verdict.confidence == 2 / 4
+    counted, tie = new.verdict.notes
+    assert counted in ("4 samples: A 2, B 2; 1 dropped", "4 samples: B 2, A 2; 1 dropped")
+    assert "2 of 4 each" in tie
+    back = contest(new, Restore(stated(new).held[0].id), model=speakers())
+    assert outcome(back) == outcome(old)
+
+
+def test_a_gate_agrees_without_the_answer_that_a_person_dropped() -> None:
+    animals, plants = switching.TWO
+    old = debate(voters(plants, animals, plants), "rsd", switching.TWO, gate=3)
+    assert len(old.tree.nodes["0"].transcript) > 3
+    new = contest(old, Drop(sample_of(old, animals)), model=(model := speakers()))
+    assert model.calls == [] and new.verdict is not None
+    assert new.verdict.notes == ["no debate: 2 direct answers agreed"]
+    assert new.verdict.answer == plants
 
 
 # What cannot be

@@ -646,6 +646,7 @@ OUTER = st.fixed_dictionaries(
             ),
             max_size=4,
         ),
+        "dropped": st.integers(0, 2),
         "outcome": st.fixed_dictionaries({"candidate": st.sampled_from([None, {"label": "A"}])}),
     },
     optional={"failed": st.just(True)},

@@ -896,7 +896,7 @@ def test_rules_of_the_whole_protocol() -> None:
     runtime = Runtime(context=build(model="openai:any", gate=2))
 
     def state(**some: Any) -> RoleSwitchingDebate:
-        return cast(RoleSwitchingDebate, some)
+        return cast(RoleSwitchingDebate, {"dropped": 0, **some})
 
     def sample(number: int, label: str) -> dict[str, Any]:
         return {"number": number, "label": label, "answer": label, "reasoning": ""}
@@ -905,6 +905,8 @@ def test_rules_of_the_whole_protocol() -> None:
     assert after_gate(state(samples=[sample(1, "A")]), runtime) == "pairing"
     assert after_gate(state(samples=[sample(1, "A"), sample(2, "B")]), runtime) == "pairing"
     assert after_gate(state(samples=[sample(1, "A"), sample(2, "A")]), runtime) == "agreed"
+    assert after_gate(state(samples=[sample(1, "A")], dropped=1), runtime) == "agreed"
+    assert after_gate(state(samples=[], dropped=2), runtime) == "pairing"
     assert after_distractor(state(distractor=None, failed=True)) == "undecided"
     assert after_distractor(state(distractor=a)) == "pairing"
     won, lost = {"candidate": b}, {"candidate": None}
