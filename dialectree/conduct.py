@@ -30,6 +30,7 @@ from dialectree.graphs import Method, method
 from dialectree.models.door import Run
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
+from dialectree.nodes.answers import letter
 from dialectree.records import Event, Held, RunRecord, RunStatus, critical_path, fold, usage
 from dialectree.runs import RunFolder, own_calls
 
@@ -102,6 +103,8 @@ def start(
     for name, value in more.items():
         if name == "options" and isinstance(value, list):
             given[name] = [tidy(str(text), f"option {n}") for n, text in enumerate(value, 1)]
+        elif name == "gold" and isinstance(value, str):
+            given[name] = letter(value)
         elif value is not None:
             given[name] = value
     chosen.require(given, context)

@@ -103,3 +103,14 @@ def test_a_report_reads_a_ruling_as_the_verdict_did(option: str, answer: str, ag
     assert [ruling.agrees for ruling in debate.rulings] == ([True] if agree else [False, False])
     for said in (html(record, []), markdown(record, [])):
         assert (FLAG in said) is not agree
+
+
+@pytest.mark.parametrize("gold", ["B", " b ", "(b)", "Option B", "B."])
+def test_the_gold_option_is_known_however_its_letter_was_written(gold: str) -> None:
+    context = build(model=switching.debaters(), cache=False, candidates="oracle")
+    more: Any = {"options": [*switching.TWO], "gold": gold}
+    begun = start(method("rsd"), "Is it so?", context, RUNS, **more)
+    record = asyncio.run(begun.conduct())
+    assert record.input["gold"] == "B"
+    right = [o.letter for o in exchange.options(record) if "known to be right" in o.remarks]
+    assert right == ["B"]
