@@ -37,7 +37,7 @@ async def aanswer(
     """Debate ``question`` and return the record; the same is left in a folder under ``runs``.
 
     ``settings`` are the fields of :class:`dialectree.Context`, such as ``model`` (a spec or a live
-    LangChain chat model) or ``max_depth``; one that means nothing to the method is refused.
+    LangChain chat model) or ``max_depth``; one that means nothing to the method is warned of.
     ``ask`` answers for the person when ``ask`` mode finds that something essential is missing.
     ``watch`` sees every event as it happens.
 
@@ -177,7 +177,7 @@ async def _debate(
     settings: Mapping[str, Any],
     **more: Any,
 ) -> RunRecord:
-    context = configured(chosen, settings)
+    context = configured(chosen, settings, lambda said: warnings.warn(said, stacklevel=3))
     require_judge(chosen, context, ask)
     run = start(chosen, question, context, Path(runs), **more)
     return await _conduct(run, ask, watch)

@@ -1,12 +1,13 @@
 """Which settings mean something to which method: a baseline has few of its protocol's.
 
-What was given to a run or an evaluation and means nothing to it is refused. The environment and
-dialectree.toml may serve several commands, so what they say is not.
+What was given to an evaluation and means nothing to it is refused; what was given to one run is
+said, so that several methods can be run with the same words. The environment and dialectree.toml
+may serve several commands: of what they hold nothing is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dialectree.context import OWN_SETTINGS, Context, build
@@ -49,15 +50,28 @@ def with_leaves(method: Method, context: Context) -> frozenset[str]:
 
 def require_read(given: Iterable[str], readers: Mapping[str, frozenset[str]]) -> None:
     """InputError for a setting that means nothing to any of the methods, by name."""
-    known = frozenset[str]().union(*readers.values())
-    others = frozenset[str]().union(*OWN_SETTINGS.values()) - known
-    if unread := sorted(others.intersection(given)):
-        flag = unread[0].replace("_", "-")
-        raise InputError(f"--{flag}: that is no setting of {', '.join(readers)}")
+    for name in _unread(given, frozenset[str]().union(*readers.values())):
+        raise InputError(_no_setting(name, ", ".join(readers)))
 
 
-def configured(method: Method, given: Mapping[str, Any]) -> Context:
-    """The context of one run of ``method``, which reads every setting ``given``."""
+def configured(method: Method, given: Mapping[str, Any], say: Callable[[str], None]) -> Context:
+    """The context of one run of ``method``; a setting ``given`` that it does not read is said.
+
+    InputError where a person would have something to say, and nobody would ask.
+    """
     context = build(**given)
-    require_read(given, {method.name: with_leaves(method, context)})
+    for name in _unread(given, with_leaves(method, context)):
+        said = _no_setting(name, method.name)
+        if name in PERSONS and given[name] in (True, "me"):
+            raise InputError(said)
+        say(f"{said}, and changes nothing")
     return context
+
+
+def _unread(given: Iterable[str], read: frozenset[str]) -> list[str]:
+    others = frozenset[str]().union(*OWN_SETTINGS.values()) - read
+    return sorted(others.intersection(given))
+
+
+def _no_setting(name: str, methods: str) -> str:
+    return f"--{name.replace('_', '-')}: that is no setting of {methods}"

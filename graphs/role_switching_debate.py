@@ -81,8 +81,6 @@ def require(given: Mapping[str, Any], context: Context) -> None:
     options = checked(given.get("options") or [])
     if context.candidates == "knockout" and not options:
         raise InputError("--candidates knockout: there are no options")
-    if context.judge == "me" and context.judge_orders == "both":
-        raise InputError("--judge me: a person reads the debate once: no --judge-orders both")
     gold = require_gold(given)
     if context.candidates in ("oracle", "balanced") and not gold:
         why = "it is for evaluations, where the gold answer is known (--gold LABEL)"

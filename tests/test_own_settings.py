@@ -1,8 +1,7 @@
-"""A setting that was given to a run and means nothing to its method is refused."""
+"""A setting that was given to a run and means nothing to its method is said."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 import dialectree
 from dialectree.context import OWN_SETTINGS, Context
-from dialectree.errors import InputError
+from dialectree.errors import InputError, Unreachable
 from dialectree.graphs import METHODS
 from dialectree.own_settings import configured, own_settings, with_leaves
 
@@ -22,12 +21,10 @@ UNREAD: list[tuple[str, dict[str, Any], str]] = [
     ("tsd", {"breadth": 2}, "--breadth"),
     ("single_shot", {"max_depth": 2, "samples": 7}, "--max-depth"),
     ("single_shot", {"leaf_protocol": "rsd"}, "--leaf-protocol"),
-    ("single_shot", {"ask": True}, "--ask"),
     ("best_of_n", {"max_depth": 2}, "--max-depth"),
     ("rsd", {"samples": 7}, "--samples"),
     ("self_consistency", {"gate": 3}, "--gate"),
     ("self_consistency", {"judge_orders": "both"}, "--judge-orders"),
-    ("self_consistency", {"judge": "me"}, "--judge"),
     ("argllm", {"blend": 0.5}, "--blend"),
     ("direct", {"breadth": 4, "trees": 3}, "--breadth"),
     ("no_tree", {"expansion_rule": "paper"}, "--expansion-rule"),
@@ -51,25 +48,44 @@ OF_ALL: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(("name", "given", "flag"), UNREAD)
-def test_a_given_setting_that_the_method_does_not_read_is_refused(
+def test_a_given_setting_that_the_method_does_not_read_is_said(
     name: str, given: dict[str, Any], flag: str
 ) -> None:
-    with pytest.raises(InputError) as refused:
-        configured(METHODS[name], {**OF_ALL, **given})
-    assert str(refused.value) == f"{flag}: that is no setting of {name}"
+    said: list[str] = []
+    configured(METHODS[name], {**OF_ALL, **given}, said.append)
+    assert said[0] == f"{flag}: that is no setting of {name}, and changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "flag"),
+    [
+        ("self_consistency", {"judge": "me"}, "--judge"),
+        ("single_shot", {"ask": True}, "--ask"),
+    ],
+)
+def test_a_person_who_would_not_be_asked_is_told_so(
+    name: str, given: dict[str, Any], flag: str
+) -> None:
+    with pytest.raises(InputError, match=f"{flag}: that is no setting of {name}"):
+        configured(METHODS[name], given, nothing_said)
+
+
+def nothing_said(said: str) -> None:
+    """Fails: all is read."""
+    raise AssertionError(said)
 
 
 @pytest.mark.parametrize(("name", "given"), READ)
 def test_a_setting_that_the_method_or_its_leaves_read_is_taken(
     name: str, given: dict[str, Any]
 ) -> None:
-    context = configured(METHODS[name], {**OF_ALL, **given})
+    context = configured(METHODS[name], {**OF_ALL, **given}, nothing_said)
     assert context.model_dump(include={*given}) == given
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_takes_what_all_have(name: str) -> None:
-    assert configured(METHODS[name], OF_ALL).seed == 1
+    assert configured(METHODS[name], OF_ALL, nothing_said).seed == 1
     assert own_settings(METHODS[name]) <= OWN_SETTINGS[METHODS[name].protocol]
 
 
@@ -83,35 +99,15 @@ def test_environment_and_file_may_hold_what_other_methods_read(
 ) -> None:
     monkeypatch.setenv("DIALECTREE_BREADTH", "4")
     Path("dialectree.toml").write_text("max_depth = 2\n")
-    assert configured(METHODS["single_shot"], {}).breadth == 4
+    assert configured(METHODS["single_shot"], {}, nothing_said).breadth == 4
     monkeypatch.setenv("DIALECTREE_LEAF_PROTOCOL", "art")
-    assert configured(METHODS["tsd"], {"breadth": 2}).breadth == 2
+    assert configured(METHODS["tsd"], {"breadth": 2}, nothing_said).breadth == 2
 
 
-CALLS: dict[str, tuple[Callable[[], object], str]] = {
-    "answer": (
-        lambda: dialectree.answer("Why?", method_name="single_shot", max_depth=2),
-        "--max-depth: that is no setting of single_shot",
-    ),
-    "decide": (
-        lambda: dialectree.decide("Why?", method_name="self_consistency", judge="me"),
-        "--judge: that is no setting of self_consistency",
-    ),
-    "verify": (
-        lambda: dialectree.verify("It is so.", method_name="direct", trees=3),
-        "--trees: that is no setting of direct",
-    ),
-    "compare": (
-        lambda: dialectree.compare({}, {}, "speed", method_name="single_stage", segments=3),
-        "--segments: that is no setting of single_stage",
-    ),
-}
-
-
-@pytest.mark.parametrize(("call", "said"), CALLS.values(), ids=CALLS.keys())
-def test_it_is_refused_from_python_before_a_folder_is_made(
-    call: Callable[[], object], said: str
-) -> None:
-    with pytest.raises(InputError, match=said):
-        call()
-    assert not Path("runs").exists()
+def test_from_python_it_is_a_warning() -> None:
+    settings: dict[str, Any] = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
+    with (
+        pytest.warns(UserWarning, match="--trees: that is no setting of direct, and changes noth"),
+        pytest.raises(Unreachable),
+    ):
+        dialectree.verify("It is so.", method_name="direct", trees=3, call_deadline=1, **settings)

@@ -91,7 +91,7 @@ def _debate(
     from dialectree.own_settings import configured
 
     chosen = named(method, protocol)
-    context = configured(chosen, settings)
+    context = configured(chosen, settings, progress.notice)
     text = sys.stdin.read() if question == "-" else question
     run = start(chosen, text, context, runs, **more)
     progress.follow(run, json=json, quiet=quiet)

@@ -54,7 +54,7 @@ def compare(
     from dialectree.own_settings import configured
 
     chosen = named(method, "tod")
-    context = configured(chosen, settings)
+    context = configured(chosen, settings, progress.notice)
     papers = [
         _read("a", paper_a, title_a, abstract_a, key_a),
         _read("b", paper_b, title_b, abstract_b, key_b),

@@ -28,7 +28,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit."""
     console = Console(stderr=True)
     if run.record.demonstration:
-        _notice(DEMONSTRATION)
+        notice(DEMONSTRATION)
     spoken = 0
 
     def watch(event: Event) -> None:
@@ -77,7 +77,7 @@ def _write_reports(run: Started | Contesting) -> None:
     try:
         leave_reports(run.folder, run.record)
     except DialectreeError as error:
-        _notice(str(error))
+        notice(str(error))
 
 
 def _say(record: RunRecord, *, json: bool) -> None:
@@ -139,27 +139,28 @@ def _explain(run: Started | Contesting, status: int, fault: DialectreeError | No
     record, path = run.record, run.folder.path
     if status == 5:
         for node, failure in record.degraded():
-            _notice(f"node {node}: {failure.role} failed: {failure.fault}")
+            notice(f"node {node}: {failure.role} failed: {failure.fault}")
         for name, part in record.tree.nodes.items():
             if part.status == "missing" and not part.failures and name != record.tree.root:
-                _notice(f"node {name}: unresolved")
-        _notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
+                notice(f"node {name}: unresolved")
+        notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if fault is not None:
-        _notice(str(fault))
+        notice(str(fault))
     elif status in (0, 5):
-        for notice in record.notices:
-            _notice(notice)
+        for said in record.notices:
+            notice(said)
     if status in (3, 4, 130) and isinstance(run, Contesting):
-        _notice(f"broken off; contest {run.old.run_id} again")
+        notice(f"broken off; contest {run.old.run_id} again")
     elif status in (3, 4, 130):
-        _notice(f"broken off; go on with: dialectree resume {path}")
+        notice(f"broken off; go on with: dialectree resume {path}")
     elif status in (0, 5):
         cached = sum(call.source == "cache" for call in run.folder.calls())
         paid = f" ({cached} from the reply cache)" if cached else ""
         made = count(record.usage.calls, "call")
         took = f"{made}{paid}, {record.usage.wall_s:.1f} s"
-        _notice(f"{took}; report: {path}/report.html")
+        notice(f"{took}; report: {path}/report.html")
 
 
-def _notice(text: str) -> None:
+def notice(text: str) -> None:
+    """One line for the person, on stderr."""
     print(f"dialectree: {_plain(text)}", file=sys.stderr)

@@ -76,7 +76,6 @@ DECIDE = {
     "an empty option": (options("a", " "), "the option 2 is empty"),
     "an endless option": (options("a", "b" * 6001), "option 2 is longer than 6,000 characters"),
     "a knockout of nothing": (["--candidates", "knockout"], "there are no options"),
-    "a person, twice": (["--judge", "me", "--judge-orders", "both"], "reads the debate once"),
     "no gold": ([*options("a", "b"), "--candidates", "oracle"], "--gold LABEL"),
     "gold that is none": (
         [*options("a", "b"), "--candidates", "oracle", "--gold", "C"],
@@ -161,7 +160,6 @@ def test_a_flag_or_a_choice_that_is_none_is_refused(words: list[str]) -> None:
         (["answer", QUESTION, "--method", "single_shot", "--max-depth", "2"], "--max-depth"),
         (["answer", QUESTION, "--samples", "7"], "--samples"),
         (["decide", QUESTION, "--method", "self_consistency", "--gate", "3"], "--gate"),
-        (["decide", QUESTION, "--method", "self_consistency", "--judge", "me"], "--judge"),
         (["verify", CLAIM, "--method", "direct", "--breadth", "4"], "--breadth"),
         (
             ["compare", "a", "b", "--topic", "t", "--method", "two_stage", "--max-depth", "2"],
@@ -169,9 +167,15 @@ def test_a_flag_or_a_choice_that_is_none_is_refused(words: list[str]) -> None:
         ),
     ],
 )
-def test_a_flag_that_the_method_does_not_read_is_refused(words: list[str], flag: str) -> None:
+def test_a_flag_that_the_method_does_not_read_is_said(words: list[str], flag: str) -> None:
     name = words[words.index("--method") + 1] if "--method" in words else "tsd"
-    refused(command(*words, "--model", "openai:x"), f"{flag}: that is no setting of {name}")
+    said = command(*words, "--model", "openai:x", "--base-url", "http://127.0.0.1:1/v1")
+    assert f"{flag}: that is no setting of {name}, and changes nothing" in said.err
+
+
+def test_a_person_who_would_not_be_asked_is_told_before_anything_is_paid() -> None:
+    words = ["decide", QUESTION, "--method", "self_consistency", "--judge", "me"]
+    refused(command(*words, "--model", "openai:x"), "--judge: that is no setting of self_consist")
     assert not runs()
 
 
