@@ -23,7 +23,7 @@ _UNIFIED = str.maketrans(
 _HIGH, _LOW = "²³¹⁰-ⁿ", "₀-₎ₐ-ₜ"
 # Where a small figure would become part of what stands beside it: 10², log₂8, 2½.
 _SMALL = re.compile(
-    rf"(?P<high>(?<![{_HIGH}])(?<=[\w)\]])(?=[{_HIGH}]))|(?P<low>(?<=\d)(?=[{_LOW}]))"
+    rf"(?P<high>(?<![{_HIGH}])(?<=[\w)\]}}|])(?=[{_HIGH}]))|(?P<low>(?<=\d)(?=[{_LOW}]))"
     rf"|(?P<apart>(?<=[{_HIGH}{_LOW}])(?=\d)|(?<=\d)(?=[¼-¾⅐-⅟]))"
 )
 # A sign or a decimal point belongs to what it touches: "-5", ".5" and "A-" keep theirs.
@@ -57,6 +57,14 @@ class _Word(NamedTuple):
 def folded(text: str) -> str:
     """One case, one kind of quote and dash, and nothing that cannot be seen."""
     return unicodedata.normalize("NFKC", _unified(text).casefold())
+
+
+def exact(text: str) -> str:
+    """The text itself, each sign and capital of it; with one kind of quote, dash and blank.
+
+    10² is 10^2 and not 102.
+    """
+    return " ".join(_unified(_parted(text)).split())
 
 
 def normal(text: str) -> str:

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from dialectree import chance
 from dialectree.errors import InputError
-from dialectree.nodes.answers import folded, letters, normal
+from dialectree.nodes.answers import exact, letters
 
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
@@ -65,11 +65,11 @@ def checked(options: Sequence[object]) -> list[str]:
         raise InputError(f"--option: {len(given)} options; there are letters for 26")
     seen: dict[str, int] = {}
     for number, text in enumerate(given, 1):
-        if not folded(text).strip():
+        if not exact(text):
             raise InputError(f"--option: option {number} is empty")
         if len(text) > LONGEST:
             raise InputError(f"--option: option {number} is longer than {LONGEST:,} characters")
-        first = seen.setdefault(normal(text) or folded(text).strip(), number)
+        first = seen.setdefault(exact(text), number)
         if first != number:
             raise InputError(f"--option: options {first} and {number} are the same")
     return given

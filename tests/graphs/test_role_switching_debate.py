@@ -594,9 +594,8 @@ def test_a_judge_that_always_says_one_label_is_right_half_of_the_time_at_most(la
     ("options", "wrong"),
     [
         (["grass"], "one option is no choice"),
-        (["grass", "hay", "Grass."], "options 1 and 3 are the same"),
-        (["grass", "GRASS"], "options 1 and 2 are the same"),
-        (["a light bulb", "light  bulb!"], "options 1 and 2 are the same"),
+        (["grass", "hay", "grass "], "options 1 and 3 are the same"),
+        (["a light bulb", "a  light\nbulb"], "options 1 and 2 are the same"),
         (["grass", ""], "option 2 is empty"),
         (["grass", " \u200b "], "option 2 is empty"),
         ([f"option {n}" for n in range(27)], "27 options; there are letters for 26"),

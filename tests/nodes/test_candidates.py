@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from dialectree.errors import InputError
-from dialectree.nodes.answers import normal
+from dialectree.nodes.answers import exact
 from dialectree.nodes.candidates import (
     LONGEST,
     Candidate,
@@ -40,8 +40,9 @@ CLAY: Candidate = {"label": "A", "text": "clay"}
     ("options", "wrong"),
     [
         (["one"], "one option is no choice"),
-        (["x", "X"], "options 1 and 2 are the same"),
-        (["the plant", "“Plant.”"], "options 1 and 2 are the same"),
+        (["x", " x\u200b"], "options 1 and 2 are the same"),
+        (["a  “plant”", 'a "plant"'], "options 1 and 2 are the same"),
+        (["é-1", "e\u0301−1"], "options 1 and 2 are the same"),
         (["x", "y", "x "], "options 1 and 3 are the same"),
         (["x", "\u200b"], "option 2 is empty"),
         ([" ", "y"], "option 1 is empty"),
@@ -62,6 +63,8 @@ def test_no_options_are_an_open_question_and_options_keep_their_words() -> None:
     assert labelled([]) == []
     assert checked([1, 2.5]) == ["1", "2.5"]
     assert checked([" C++ ", "C", "-5", "5", "y" * LONGEST])[:4] == ["C++", "C", "-5", "5"]
+    pairs = [("[0, 1]", "(0, 1)"), ("5", "5!"), ("x", "X"), ("the plant", "“Plant.”")]
+    assert all(checked(pair) == [*pair] for pair in pairs)
 
 
 @seed(1)
@@ -75,7 +78,7 @@ def test_options_are_either_refused_or_told_apart_by_letter_and_by_words(
     except InputError as error:
         assert str(error).startswith("--option: ")
         return
-    assert len({normal(option) for option in given}) == len(given) == len(options) != 1
+    assert len({exact(option) for option in given}) == len(given) == len(options) != 1
     found = labelled(given)
     assert [c["label"] for c in found] == list(ascii_uppercase[: len(given)])
     assert [c["text"] for c in found] == given
