@@ -16,7 +16,7 @@ from pydantic import JsonValue, ValidationError
 from dialectree.errors import InputError
 from dialectree.evals.items import Inputs, Item, Paper, Reference
 from dialectree.evals.tables import Row
-from dialectree.nodes.answers import same
+from dialectree.nodes.answers import matches
 
 Columns = Mapping[str, Sequence[str]]
 """The file's columns for each of our names."""
@@ -130,7 +130,7 @@ def _gold(row: Row, options: Sequence[str]) -> str | None:
         return None
     letters = ascii_uppercase[: len(options)]
     found = {said.upper()} & {*letters}
-    found |= {letter for letter, text in zip(letters, options, strict=True) if same(text, said)}
+    found |= matches(said, dict(zip(letters, options, strict=True)))
     if len(found) != 1:
         many = "more than one option" if found else "none of the options"
         raise row.fault(f"the right option {said!r} names {many}: a letter or a text, please")

@@ -2,13 +2,17 @@
 
 What can be read in two ways names nobody, and the judge is asked once more. The words that may
 stand around a candidate are English: in another language only the candidate itself names it.
+
+Three degrees of sameness: the same text (``exact``), the same answer in another dress
+(``undressed``, for votes and proposals), what may be read as a known candidate (``normal``). A sign
+that may be part of the answer is no dress: 5! is not 5, and [0, 1] is not (0, 1).
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -26,11 +30,22 @@ _SMALL = re.compile(
     rf"(?P<high>(?<![{_HIGH}])(?<=[\w)\]}}|])(?=[{_HIGH}]))|(?P<low>(?<=\d)(?=[{_LOW}]))"
     rf"|(?P<apart>(?<=[{_HIGH}{_LOW}])(?=\d)|(?<=\d)(?=[¼-¾⅐-⅟]))"
 )
-# A sign or a decimal point belongs to what it touches: "-5", ".5" and "A-" keep theirs.
+# What may mean something beside a figure or a letter means nothing beside a word: "plants!", "5!".
 _HEAD = re.compile(
-    r"""(?:[\s,;:!?¡¿"'()\[\]{}*_|]|\.(?!\d)|-(?![^\s-]|\s+\.?\d)|(?:an?|the)\s+(?=["'(\[]*\w))*+"""
+    r"""(?:[\s,;¡¿]|\.(?=\s)|-(?![^\s-]|\s+\.?\d)|(?:an?|the)\s+(?=["'(\[*]*\w)"""
+    r"""|["(?:]++(?=['*_]*+(?:an?\s+)?(?:[^\W\d_]{3}|no\b)))*+"""
 )
-_TAIL = re.compile(r"""(?:[\s.,;:!?¡¿"'()\[\]{}*_|]|-(?![^\s-]))*+""")  # of the text reversed
+_TAIL = re.compile(  # of the text reversed
+    r"""(?:[\s.,;:]|[!?]++\Z|-(?![^\s-])|[\s.,;:!?¡¿"()]++(?=['*_]*+(?:[^\W\d_]{3}|on\b)))*+"""
+)
+# Around a word of a sentence. A sign or a decimal point belongs to what it touches: "-5", ".5".
+_BEFORE = re.compile(r"""(?:[,;:!?¡¿"'()\[\]{}*_|]|\.(?!\d)|-(?![^-]))*+""")
+_BEHIND = re.compile(r"""(?:[.,;:!?¡¿"'()\[\]{}*_|]|-(?![^-]))*+""")  # of the word reversed
+_DRESS = re.compile(
+    r"""(?P<sign>\*{1,3}(?!\*)|_(?!_)|["'])(?!\s)"""
+    r"""(?P<inner>(?:(?<=\w)'(?=\w)|(?!(?P=sign))[\s\S])++)(?<!\s)(?P=sign)"""
+)
+_STOP = re.compile(r"(?<=[^\s.])\.$")
 _NOUN = r"(?i:option|answer|choice|candidate|label|letter)"
 _LETTER = re.compile(
     rf"""(?:(?:(?i:the)\s+)?(?:(?i:correct|final|best|right)\s+)?{_NOUN}\b\s*(?:(?i:is)\b\s*)?[:=]?)?"""
@@ -67,18 +82,39 @@ def exact(text: str) -> str:
     return " ".join(_unified(_parted(text)).split())
 
 
-def normal(text: str) -> str:
-    """For comparing: one case, one kind of quote, dash and blank; no article or sign around it.
+def undressed(text: str) -> str:
+    """What an answer says: no quotes or emphasis around it, and no full stop after it.
 
-    10² is 10^2 and not 102.
+    Letters alone whose capitals each begin a word of three letters or more lose their case and an
+    article before them, and so does "No". Any other answer keeps its case: mW, 5 Cal.
     """
-    plain = folded(_parted(text))
-    return " ".join(plain[_inside(plain)].split())
+    said = _bare(exact(text))
+    first, _, rest = said.partition(" ")
+    words = rest if rest and first.casefold() in ARTICLES else said
+    return words.casefold() if words and all(map(_ordinary, words.split())) else said
+
+
+def normal(text: str) -> str:
+    """For reading: one case besides, and no article or sign around it that cannot mean anything."""
+    plain, before = " ".join(folded(_parted(text)).split()), None
+    while plain != before:
+        before, plain = plain, _bare(plain)
+        plain = plain[_inside(plain, _HEAD, _TAIL)]
+    return plain
 
 
 def same(a: str, b: str) -> bool:
-    """Whether two answers are the same words; an empty one is like none."""
-    return bool(normal(a)) and normal(a) == normal(b)
+    """Whether two answers say the same; an empty one is like none."""
+    return bool(undressed(a)) and undressed(a) == undressed(b)
+
+
+def matches(answer: str, candidates: Mapping[str, str]) -> set[str]:
+    """The labels of those whose text ``answer`` is: the nearest degree of sameness goes first.
+
+    More than one is a match with nobody.
+    """
+    degrees = (_alike(form, answer, candidates) for form in (exact, undressed, normal))
+    return next(filter(None, degrees), set())
 
 
 def letter(text: str) -> str:
@@ -110,22 +146,25 @@ def named(answer: str, candidates: Mapping[str, str]) -> str | None:
     It names it by being its text, its letter, or both ("B) plants"); by these readings only if
     they agree. Otherwise by holding its text, and nothing that could mean another one.
     """
-    plain, texts = (
-        _unified(_parted(answer)),
-        {label: normal(text) for label, text in candidates.items()},
-    )
+    plain = _bare(_unified(_parted(answer)).strip())
+    texts = {label: normal(text) for label, text in candidates.items()}
     if _indistinct([*texts.values()]) or _unfinished(plain):
         return _sign_for_sign(answer, candidates)
     mark = _MARK.match(plain)
-    readings = _equal(plain, texts) | _lettered(plain, candidates)
-    if mark and (meant := _equal(plain[mark.end() :], texts)):
+    readings = matches(answer, candidates) | _lettered(plain, candidates)
+    if mark and (meant := matches(plain[mark.end() :], candidates)):
         readings |= meant | {mark[1].upper()}
     if not readings:
-        body = _plain(answer)
+        body = _plain(plain)
         readings = {label for label in texts if _holds(body, label, texts)}
         if mark:
             readings &= {mark[1].upper()}
     return readings.pop() if len(readings) == 1 and readings <= candidates.keys() else None
+
+
+def _alike(form: Callable[[str], str], answer: str, candidates: Mapping[str, str]) -> set[str]:
+    said = form(answer)
+    return {label for label, text in candidates.items() if said and form(text) == said}
 
 
 def _plain(text: str) -> str:
@@ -152,21 +191,15 @@ def _unfinished(text: str) -> bool:
 
 def _sign_for_sign(answer: str, candidates: Mapping[str, str]) -> str | None:
     """The candidate that ``answer`` repeats with every sign, or whose letter it is."""
-    said = _plain(answer)
-    found = {label for label, text in candidates.items() if _plain(text) == said}
+    found = _alike(exact, answer, candidates) or _alike(_plain, answer, candidates)
     found |= {answer.strip().strip("()[].:,;").upper()} & candidates.keys()
     return found.pop() if len(found) == 1 else None
-
-
-def _equal(answer: str, texts: Mapping[str, str]) -> set[str]:
-    plain = normal(answer)
-    return {label for label, text in texts.items() if plain and plain == text}
 
 
 def _lettered(answer: str, candidates: Mapping[str, str]) -> set[str]:
     """Whom a bare letter may mean: the candidate with this label, and any whose text it is."""
     label = letter(answer)
-    if label not in candidates:
+    if label not in candidates or re.search("['*!]", answer):  # a' is no label
         return set()
     return {label} | {other for other, text in candidates.items() if letter(text) == label}
 
@@ -176,10 +209,10 @@ def _holds(body: str, label: str, texts: Mapping[str, str]) -> bool:
 
     To be named, a text must stand there sign for sign; to be in the way, a word is enough.
     """
-    spans = _spans(texts[label], body)
-    if len(spans) != 1:
+    span = _span(texts[label], body)
+    if span is None:
         return False
-    start, end = spans[0]
+    start, end = span
     before, after = body[:start], body[end:]
     if not framed(before, after, label):
         return False
@@ -187,14 +220,17 @@ def _holds(body: str, label: str, texts: Mapping[str, str]) -> bool:
     return not any(_in_the_way(other, before, texts[label], after) for other in others)
 
 
-def _spans(own: str, body: str) -> list[tuple[int, int]]:
-    """Where ``own`` stands in ``body``, sign for sign; nowhere if its words tell nothing."""
+def _span(own: str, body: str) -> tuple[int, int] | None:
+    """Where ``own`` stands in ``body``, once and sign for sign; None if its words tell nothing."""
     seek, tokens = [token.text for token in _tokens(own)], _tokens(body)
     if not any(map(_tells, seek)):
-        return []
+        return None
     places = _places(seek, [token.text for token in tokens])
-    spans = [(tokens[at].start, tokens[at + len(seek) - 1].end) for at in places]
-    return [(start, end) for start, end in spans if body[start:end] == own]
+    if len(places) != 1:
+        return None
+    start, end = tokens[places[0]].start, tokens[places[0] + len(seek) - 1].end
+    whole = slice(body.rfind(" ", 0, start) + 1, (body + " ").index(" ", end))
+    return (start, end) if normal(body[whole]) == own else None
 
 
 def _in_the_way(other: str, before: str, own: str, after: str) -> bool:
@@ -225,17 +261,33 @@ def _unified(text: str) -> str:
     return unicodedata.normalize("NFKC", text.translate(_UNIFIED)).translate(_UNIFIED)
 
 
-def _inside(text: str) -> slice:
-    """Where the text stands between the signs, blanks and articles around it."""
-    tail = _TAIL.match(text[::-1])
-    end = len(text) - (tail.end() if tail else 0)
-    head = _HEAD.match(text, 0, end)
-    return slice(head.end() if head else 0, end)
+def _bare(text: str) -> str:
+    """``text`` without pairs of quotes or emphasis around all of it, or a full stop after it."""
+    before = None
+    while text != before:
+        before, dress = text, _DRESS.fullmatch(text)
+        text = _STOP.sub("", dress["inner"] if dress else text)
+    return text
+
+
+def _ordinary(word: str) -> bool:
+    """Whether the case of a word says nothing: no mW, no Mg, no NET, no figure or sign."""
+    begun = len(word) > 2 and word[1:].islower()
+    return word.isalpha() and (word.islower() or begun or word == "No")
+
+
+def _inside(text: str, head: re.Pattern[str], tail: re.Pattern[str]) -> slice:
+    """Where the text stands between what ``head`` and, read backwards, ``tail`` find around it."""
+    after = tail.match(text[::-1])
+    end = len(text) - (after.end() if after else 0)
+    before = head.match(text, 0, end)
+    return slice(before.end() if before else 0, end)
 
 
 def _tokens(text: str) -> list[_Word]:
     """What stands between blanks, without the signs around it: "-5" and "c++" are whole."""
-    found = [(match, _inside(match[0])) for match in re.finditer(r"\S+", text)]
+    runs = re.finditer(r"\S+", text)
+    found = [(match, _inside(match[0], _BEFORE, _BEHIND)) for match in runs]
     return [
         _Word(match[0][part], match.start() + part.start, match.start() + part.stop)
         for match, part in found

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import named, normal
+from dialectree.nodes.answers import named, undressed
 from dialectree.nodes.candidates import LONGEST, Candidate, offered, texts, tokens
 from dialectree.nodes.kinds import Node
 
@@ -93,9 +93,9 @@ def direct_answerer(role: str) -> Node[ToSample, Sampled]:
 def votes(samples: list[Sample]) -> dict[str, list[Sample]]:
     """The samples by what they say, most votes first; of two alike the one that came first.
 
-    Options count by their letter, open answers by their normal form.
+    Options count by their letter, open answers by what they say, decoration apart.
     """
     found: dict[str, list[Sample]] = {}
     for sample in sorted(samples, key=lambda sample: sample["number"]):
-        found.setdefault(sample["label"] or normal(sample["answer"]), []).append(sample)
+        found.setdefault(sample["label"] or undressed(sample["answer"]), []).append(sample)
     return dict(sorted(found.items(), key=lambda vote: -len(vote[1])))

@@ -360,6 +360,14 @@ def test_an_open_question_is_decided_by_what_the_answers_say() -> None:
     assert done.verdict.notes == ["4 samples: “Drought” 3, “the Sea Peoples” 1"]
 
 
+def test_open_answers_that_differ_in_a_sign_are_two() -> None:
+    model = ScriptedModel()
+    model.will_say(*map(vote, ["(0, 1)", "[0, 1]", "“[0, 1]”", "[0, 1]."]))
+    done = decide(model, samples=4)
+    assert (done.verdict.answer, done.verdict.confidence) == ("[0, 1]", 0.75)
+    assert done.verdict.notes == ["4 samples: “[0, 1]” 3, “(0, 1)” 1"]
+
+
 def test_a_failed_sample_counts_in_the_share_and_for_nobody() -> None:
     model = ScriptedModel()
     model.will_say(failing(2, 3, otherwise=vote("C")), to=DirectReply)

@@ -469,6 +469,17 @@ def test_the_gate_of_an_open_question_compares_words(second: str, debated: bool)
     assert ("no debate" in done.verdict.notes[0]) != debated
 
 
+@pytest.mark.parametrize("signed", [("5", "5!"), ("[0, 1]", "(0, 1)"), ("mW", "MW")])
+def test_answers_that_differ_in_a_sign_do_not_agree(signed: tuple[str, str]) -> None:
+    one, other = signed
+    model = debaters(winner="hay")
+    model.will_say_now(direct(one), direct(f"**{one}**."), direct(other), to=DirectReply)
+    model.will_say_now(choose("grass", "hay"), to=ProposalReply)
+    done = decide(model, [], gate=3)
+    assert done.verdict.answer == "hay"
+    assert not any("no debate" in note for note in done.verdict.notes)
+
+
 def test_a_gate_before_a_knockout_or_an_evaluation_spares_it_too() -> None:
     for settings in ({"candidates": "knockout"}, {"candidates": "oracle", "distractor": "model"}):
         done = decide(debaters(), THREE, gold="A", gate=3, **settings)

@@ -29,7 +29,7 @@ from dialectree.graphs import method
 from dialectree.graphs.five_phases import after_mapping
 from dialectree.graphs.role_switching_debate import graph
 from dialectree.models import replies
-from dialectree.nodes.answers import letter, normal, ruling
+from dialectree.nodes.answers import exact, letter, normal, ruling, same
 from dialectree.nodes.candidates import Candidate, Side
 from dialectree.nodes.switching_debater import ProposalReply, SwitchReply
 from dialectree.nodes.switching_judge import (
@@ -62,9 +62,16 @@ PAIRS = [
     ("植物", "动物"),
     ("they are genetically called to", "they decide to each year"),
 ]
+SIGNED = [
+    *(("5", "5!"), ("[0, 1]", "(0, 1)"), ("f", "f'"), ("x", "|x|"), ("p", "!p"), ("mW", "MW")),
+    *(("x", "x*"), (".NET", "net"), ("10²", "102"), ("true", "!true")),
+]
+"""Pairs that a sign or a capital tells apart."""
+PAIRS += [*SIGNED, *((other, mine) for mine, other in SIGNED)]
 LABELS = ["right", "wrong", "missing", "lower", "bracket", "sentence", "third", "null", "both"]
 TEXTS = ["of it", "of the other", "neither", "both", "paraphrased", "with its letter", "empty",
-         "with the other's letter", "denied", "shouted"]  # fmt: skip
+         "with the other's letter", "denied", "shouted", "with !", "not by !", "in bars", "primed",
+         "starred", "in brackets"]  # fmt: skip
 SHAPES = ["plain", "truncated", "fenced", "single quotes", "prose before", "prose after",
           "no braces", "trailing comma", "numbers for texts", "duplicated label", "two objects",
           "a list", "null answer", "escaped", "thinking", "extra field",
@@ -94,7 +101,9 @@ class Case(NamedTuple):
             "of it": mine, "of the other": other, "neither": "something else", "empty": "",
             "both": f"{mine} rather than {other}", "paraphrased": f"It is {mine}, I think.",
             "with its letter": f"A) {mine}", "with the other's letter": f"B) {mine}",
-            "denied": f"not {mine}", "shouted": f"**{mine.upper()}!**",
+            "denied": f"not {mine}", "shouted": f"**{mine.upper()}!**", "with !": f"{mine}!",
+            "not by !": f"!{mine}", "in bars": f"|{mine}|", "primed": f"{mine}'",
+            "starred": f"{mine}*", "in brackets": f"[{mine}]",
         }  # fmt: skip
         fields: dict[str, Any] = {"rationale": "It is sound."}
         if self.label != "missing":
@@ -152,7 +161,7 @@ def test_no_combination_of_label_text_and_broken_json_names_the_other_candidate(
         won += 1
         other = case.candidates["B" if named == "A" else "A"]
         assert said.label == named, case
-        assert normal(said.answer) != normal(other), case
+        assert not same(said.answer, other), case
         label = case.label
         if (label, case.shape) == ("missing", "duplicated label"):
             label = "wrong"  # the only one there is
@@ -161,9 +170,12 @@ def test_no_combination_of_label_text_and_broken_json_names_the_other_candidate(
         if named == "A":  # which is what the judge meant, whatever its words
             assert label != "wrong", case
             assert case.text != "denied" or case.pair[1].startswith("not "), case
+            assert case.text not in ("not by !", "in bars", "primed", "starred", "in brackets")
+            assert case.text != "with !" or case.pair[0][-3:].isalpha(), case
         else:  # nothing but a wrong label with the text that goes with it
-            assert (label, case.text) in {("wrong", "of the other"), ("wrong", "denied")}, case
-    assert counted == len(PAIRS) * len(LABELS) * len(TEXTS) * len(SHAPES) > 18_000
+            assert label == "wrong", case
+            assert same(said.answer, case.pair[1]), case
+    assert counted == len(PAIRS) * len(LABELS) * len(TEXTS) * len(SHAPES) > 70_000
     assert won > 1_500
 
 
@@ -185,7 +197,25 @@ def test_a_reply_that_the_token_limit_cut_off_counts_for_nobody() -> None:
 
 
 words = st.sampled_from(
-    ["oil", "light", "a", "A", "b", "not", "the", "bulb", "is", "and", "or", "(B)", "B)", "no", "5"]
+    [
+        "oil",
+        "light",
+        "a",
+        "A",
+        "b",
+        "not",
+        "the",
+        "bulb",
+        "is",
+        "and",
+        "or",
+        "(B)",
+        "B)",
+        "no",
+        "5",
+        "5!",
+        "(5)",
+    ]
 )
 answers = st.lists(words, min_size=1, max_size=4).map(" ".join)
 labels = st.sampled_from(["A", "B", "a", "(b)", "A.", "B)", "uncertain", "", "C", "A or B"])
@@ -205,7 +235,7 @@ def test_words_put_together_at_random_never_name_the_other_candidate(
         return
     assert named == reply.label == letter(label) in candidates
     others = candidates["B" if named == "A" else "A"]
-    assert normal(said) != normal(others)
+    assert exact(said) != exact(others)
     assert normal(candidates[named]) in normal(said) or letter(said) == named
 
 
