@@ -43,6 +43,7 @@ CLAY: Candidate = {"label": "A", "text": "clay"}
         (["x", " x\u200b"], "options 1 and 2 are the same"),
         (["a  “plant”", 'a "plant"'], "options 1 and 2 are the same"),
         (["é-1", "e\u0301−1"], "options 1 and 2 are the same"),
+        (["the plant", "“Plant.”"], "options 1 and 2 are the same"),
         (["x", "y", "x "], "options 1 and 3 are the same"),
         (["x", "\u200b"], "option 2 is empty"),
         ([" ", "y"], "option 1 is empty"),
@@ -63,7 +64,7 @@ def test_no_options_are_an_open_question_and_options_keep_their_words() -> None:
     assert labelled([]) == []
     assert checked([1, 2.5]) == ["1", "2.5"]
     assert checked([" C++ ", "C", "-5", "5", "y" * LONGEST])[:4] == ["C++", "C", "-5", "5"]
-    pairs = [("[0, 1]", "(0, 1)"), ("5", "5!"), ("x", "X"), ("the plant", "“Plant.”")]
+    pairs = [("[0, 1]", "(0, 1)"), ("5", "5!"), ("x", "X"), ("mW", "MW")]
     assert all(checked(pair) == [*pair] for pair in pairs)
 
 
