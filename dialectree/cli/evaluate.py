@@ -40,13 +40,9 @@ app = typer.Typer(
 _OTHERS = ("ask", "judge")  # nobody is there
 SETTINGS: flags.Flags = {
     name: flag
-    for name, flag in (flags.TSD | flags.RSD | flags.ART | flags.TOD).items()
+    for name, flag in (flags.TSD | flags.RSD | flags.ART | flags.TOD | flags.BOTH).items()
     if name not in _OTHERS
 }
-# One flag serves two protocols; what either command says of it is half of it.
-SETTINGS["max_depth"] = flags._flag(
-    int, help="Depth of TSD's leaves (3; fixed: 2) and ToD's topics (3) at most."
-)
 _ENGINE = flags._choice("Engine", "local", "ray")
 _OWN = frozenset(SETTINGS)
 

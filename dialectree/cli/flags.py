@@ -131,6 +131,12 @@ TOD: Flags = {
         metavar="NAME",
     ),
 }
+BOTH: Flags = {
+    "max_depth": _flag(
+        int, help="Depth of TSD's leaves (3; fixed: 2) and ToD's topics (3) at most."
+    ),
+}
+"""What serves two protocols, where both take part: either command says half of it."""
 ART: Flags = {
     "judge_orders": _JUDGE_ORDERS,
     "breadth": _flag(int, help="Supporters and attackers of each argument (1; 2 is better)."),
