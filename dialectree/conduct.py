@@ -24,7 +24,7 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from dialectree import clock, comparison, prompts
-from dialectree.context import EMBEDDED, FAMILIES, OWN_SETTINGS, Context, build
+from dialectree.context import EMBEDDED, OWN_SETTINGS, Context, build
 from dialectree.errors import DialectreeError, InputError
 from dialectree.graphs import Method, method
 from dialectree.models.door import Run
@@ -32,6 +32,7 @@ from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
 from dialectree.nodes.answers import letter
 from dialectree.records import Event, Held, RunRecord, RunStatus, critical_path, fold, usage
+from dialectree.roles import FAMILIES
 from dialectree.runs import RunFolder, own_calls
 
 Ask = Callable[[Mapping[str, str]], Awaitable[str]]

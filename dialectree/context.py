@@ -10,11 +10,9 @@ import os
 import re
 import tomllib
 from collections.abc import Container, Iterator, Mapping
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
-from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
@@ -28,7 +26,6 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import InitErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -39,42 +36,14 @@ from pydantic_settings import (
     SettingsError as UnreadableSettings,
 )
 
+from dialectree.addresses import harmless, public, require_address, secret, shown
 from dialectree.errors import SettingsError
+from dialectree.roles import FAMILIES, require_role
 
 EMBEDDED = "local:smollm2"
 SPEC = re.compile(r"(?P<provider>openai|local):(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL)
 """How a model is written."""
-
-_URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\S*)?")
 _NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
-_NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]+@)?(?:\w+://)?")
-"""What a refused text may begin with: a model's name, the scheme of an address."""
-_HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
-"""What may be user, password or query in the rest."""
-
-FAMILIES = {
-    "debater_a": "debater",
-    "debater_b": "debater",
-    "supporter": "generator",
-    "attacker": "generator",
-    "scorer": "evaluator",
-    "pairwise_judge": "evaluator",
-    "persona_a": "persona",
-    "persona_b": "persona",
-}
-"""Roles that can be given a model together."""
-
-ROLES = (
-    *("decomposer", "decomposition_judge", "complexity_evaluator", "leaf_debater", "leaf_judge"),
-    *("synthesis_debater", "synthesis_judge", "answer_writer"),
-    *("answerer", "sampler", "picker", "explorer", "critic", "synthesiser"),
-    *("debater_a", "debater_b", "judge"),
-    *("supporter", "attacker", "scorer", "pairwise_judge", "verifier"),
-    *("persona_a", "persona_b", "moderator", "comparer", "summariser"),
-    *dict.fromkeys(FAMILIES.values()),
-)
-"""All that can be given a model of their own: the roles of all methods, and the families."""
-
 
 OWN_SETTINGS = {
     "tsd": frozenset(
@@ -135,38 +104,6 @@ OWN_SETTINGS = {
 """The settings that mean something to some protocols only."""
 
 
-@lru_cache(maxsize=256)
-def public(text: str) -> str:
-    """``text`` as it may be shown: its addresses without user, password, query and fragment."""
-    return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
-
-
-def veiled(text: str) -> str:
-    """A refused ``text`` as it may be shown: what may be a password in it is left out.
-
-    Nobody knows where the parts of a wrong address end, so all goes that stands before an @, but
-    for a model's name, or after a ? or #.
-    """
-    named = _NAMED.match(text)
-    end = named.end() if named else 0
-    return text[:end] + _HIDDEN.sub("…", text[end:])
-
-
-def require_address(url: str) -> str:
-    """``url``, if it is one; ValueError where it is not. What Python says of it may quote it."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        raise ValueError("this cannot be read as an address") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("an address begins with http:// or https://")
-    try:
-        _ = parts.port
-    except ValueError:
-        raise ValueError("port must be a number from 0 to 65535") from None
-    return url
-
-
 def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
     if isinstance(speaker, BaseChatModel):
         return speaker
@@ -181,14 +118,6 @@ def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
     if spec["url"]:
         require_address(spec["url"])
     return speaker.strip()
-
-
-def _role(name: str) -> str:
-    if name not in ROLES:
-        near = get_close_matches(name, ROLES, n=len(ROLES))
-        known = ", ".join(dict.fromkeys([*near, *ROLES]))
-        raise ValueError(f"no method has such a role; known: {known}")
-    return name
 
 
 def _embedder(name: str) -> str:
@@ -237,7 +166,7 @@ class Context(BaseSettings):
 
     model: Speaker = EMBEDDED
     """The model of every role that has none of its own."""
-    roles: dict[Annotated[str, AfterValidator(_role)], Speaker] = Field(default_factory=dict)
+    roles: dict[Annotated[str, AfterValidator(require_role)], Speaker] = Field(default_factory=dict)
     """A model of its own for a role, by the role's name. Those of all methods may be named; a
     method reads its own."""
     base_url: Annotated[str, AfterValidator(require_address)] | None = None
@@ -376,7 +305,7 @@ class Context(BaseSettings):
         try:
             return handler(given)
         except ValidationError as error:
-            raise _harmless(error) from None
+            raise harmless(error) from None
 
     _whole: dict[str, str] = PrivateAttr(default_factory=dict)
     """Whole addresses by the ones that may be shown, where the two differ."""
@@ -384,16 +313,14 @@ class Context(BaseSettings):
     @model_validator(mode="after")
     def _keep_secrets_apart(self) -> Self:
         """Whoever prints, traces or records the settings from here on has no password to leak."""
-        for address in _URL.finditer(" ".join(self._texts())):
-            if (short := public(address[0])) != address[0].rstrip("/"):
-                self._whole[short] = address[0]
-        shown: dict[str, object] = {
-            "model": _shown(self.model),
-            "base_url": _shown(self.base_url),
-            "embeddings": _shown(self.embeddings),
-            "roles": {role: _shown(speaker) for role, speaker in self.roles.items()},
+        self._whole.update(secret(" ".join(self._texts())))
+        public_ones: dict[str, object] = {
+            "model": shown(self.model),
+            "base_url": shown(self.base_url),
+            "embeddings": shown(self.embeddings),
+            "roles": {role: shown(speaker) for role, speaker in self.roles.items()},
         }
-        for name, value in shown.items():
+        for name, value in public_ones.items():
             object.__setattr__(self, name, value)  # frozen for everybody else
         return self
 
@@ -428,7 +355,7 @@ class Context(BaseSettings):
     def speaker(self, role: str, who: str = "") -> str | BaseChatModel:
         """The model that plays ``role``; ``who`` is the speaker's name where two play one role.
 
-        A model can be given to one speaker, to the role, or to its family (:data:`FAMILIES`).
+        A model can be given to one speaker, to the role, or to its family (``roles.FAMILIES``).
         """
         for name in (f"{role}_{who}", role, FAMILIES.get(role, "")):
             if name in self.roles:
@@ -448,30 +375,6 @@ class Context(BaseSettings):
     def depth_floor(self) -> int:
         """Depth above which expansion does not stop by itself."""
         return max(1, self.min_depth) if self.depth_profile == "safety" else 0
-
-
-def _shown(text: object) -> object:
-    return public(text) if isinstance(text, str) else text
-
-
-def _harmless(error: ValidationError) -> ValidationError:
-    """The same faults, with values and keys as they may be shown."""
-    faults: list[InitErrorDetails] = [
-        {
-            "type": fault["type"],
-            "loc": tuple(veiled(part) if isinstance(part, str) else part for part in fault["loc"]),
-            "input": _veiled_value(fault["input"]),
-            "ctx": fault.get("ctx", {}),
-        }
-        for fault in error.errors(include_url=False)
-    ]
-    return ValidationError.from_exception_data(error.title, faults, hide_input=True)
-
-
-def _veiled_value(value: object) -> object:
-    text = value if isinstance(value, str) else repr(value)
-    shown = veiled(text)
-    return value if shown == text else shown
 
 
 def build(**given: Any) -> Context:

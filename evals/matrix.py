@@ -35,11 +35,11 @@ from pydantic import (
     field_validator,
 )
 
-from dialectree.context import FAMILIES
 from dialectree.errors import InputError
 from dialectree.evals.tables import decoded, read
 from dialectree.graphs import METHODS
 from dialectree.own_settings import LEAVES, PERSONS, own_settings
+from dialectree.roles import FAMILIES
 
 PACKAGED = Path(__file__).resolve().parent / "matrices"
 _SUFFIXES = (".yaml", ".yml", ".toml")

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from dialectree.conduct import speakers
-from dialectree.context import EMBEDDED, FAMILIES, ROLES, Context, build
+from dialectree.context import EMBEDDED, Context, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals.items import Item, Task
 from dialectree.evals.matrix import Models, Written, over
 from dialectree.evals.results import Row
 from dialectree.graphs import METHODS, Method
 from dialectree.own_settings import PERSONS, require_read, with_leaves
+from dialectree.roles import FAMILIES, ROLES
 
 PROTOCOLS: Mapping[Task, str] = {
     "answer": "tsd",

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 
-from dialectree.context import public
+from dialectree.addresses import public
 from dialectree.errors import DialectreeError, InputError
 from dialectree.retrieval import segments as cutting
 from dialectree.retrieval.embeddings import Embedder, embedder

@@ -15,7 +15,8 @@ import numpy as np
 import openai
 
 from dialectree import chance, clock
-from dialectree.context import endpoint_from_environment, public, require_address, veiled
+from dialectree.addresses import public, require_address, veiled
+from dialectree.context import endpoint_from_environment
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError, SettingsError, Unreachable
 from dialectree.models.clients import clients
 from dialectree.models.endpoints import CONNECT_S, UNREACHABLE_AFTER_S

@@ -9,14 +9,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from langchain_core.language_models import BaseChatModel
 
-from dialectree.context import (
-    SPEC,
-    Context,
-    endpoint_from_environment,
-    public,
-    require_address,
-    veiled,
-)
+from dialectree.addresses import public, require_address, veiled
+from dialectree.context import SPEC, Context, endpoint_from_environment
 from dialectree.errors import SettingsError
 
 OPENAI = "https://api.openai.com/v1"

@@ -1,0 +1,81 @@
+"""Addresses, and what may be said of them: a user and a password stand in none that is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails
+
+_URL = re.compile(r"(?P<scheme>\w+://)(?:[^/?#\s]*@)?(?P<place>[^?#\s]*)(?:[?#]\S*)?")
+_NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]+@)?(?:\w+://)?")
+"""What a refused text may begin with: a model's name, the scheme of an address."""
+_HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
+"""What may be user, password or query in the rest."""
+
+
+@lru_cache(maxsize=256)
+def public(text: str) -> str:
+    """``text`` as it may be shown: its addresses without user, password, query and fragment."""
+    return _URL.sub(lambda url: url["scheme"] + url["place"].rstrip("/"), text)
+
+
+def veiled(text: str) -> str:
+    """A refused ``text`` as it may be shown: what may be a password in it is left out.
+
+    Nobody knows where the parts of a wrong address end, so all goes that stands before an @, but
+    for a model's name, or after a ? or #.
+    """
+    named = _NAMED.match(text)
+    end = named.end() if named else 0
+    return text[:end] + _HIDDEN.sub("…", text[end:])
+
+
+def require_address(url: str) -> str:
+    """``url``, if it is one; ValueError where it is not. What Python says of it may quote it."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ValueError("this cannot be read as an address") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("an address begins with http:// or https://")
+    try:
+        _ = parts.port
+    except ValueError:
+        raise ValueError("port must be a number from 0 to 65535") from None
+    return url
+
+
+def secret(text: str) -> Iterator[tuple[str, str]]:
+    """The addresses of ``text`` that may not be shown as they are: as shown, and whole."""
+    for address in _URL.finditer(text):
+        if (short := public(address[0])) != address[0].rstrip("/"):
+            yield short, address[0]
+
+
+def shown(text: object) -> object:
+    """A text as ``public`` has it; anything else, such as a live model, as it is."""
+    return public(text) if isinstance(text, str) else text
+
+
+def harmless(error: ValidationError) -> ValidationError:
+    """The same faults, with values and keys as they may be shown."""
+    faults: list[InitErrorDetails] = [
+        {
+            "type": fault["type"],
+            "loc": tuple(veiled(part) if isinstance(part, str) else part for part in fault["loc"]),
+            "input": _veiled_value(fault["input"]),
+            "ctx": fault.get("ctx", {}),
+        }
+        for fault in error.errors(include_url=False)
+    ]
+    return ValidationError.from_exception_data(error.title, faults, hide_input=True)
+
+
+def _veiled_value(value: object) -> object:
+    text = value if isinstance(value, str) else repr(value)
+    safe = veiled(text)
+    return value if safe == text else safe

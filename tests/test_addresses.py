@@ -1,0 +1,40 @@
+"""What may be said of an address, right or wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialectree.addresses import public, veiled
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://user:pass@host:1/v1?key=x#y", "http://host:1/v1"),
+        ("http://key@host/v1/", "http://host/v1"),
+        ("http://a@b:c@d@host", "http://host"),
+        ("https://host/v1?api_key=x/y@z", "https://host/v1"),
+        ("http://host/a@b", "http://host/a@b"),
+        ("openai:x@http://user:pass@host/v1", "openai:x@http://host/v1"),
+        ("ftp://user:pass@host", "ftp://host"),
+        ("openai:name@20250101", "openai:name@20250101"),
+        ("local:/models/a.gguf", "local:/models/a.gguf"),
+    ],
+)
+def test_an_address_is_shown_without_what_opens_it(text: str, shown: str) -> None:
+    assert public(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("opena:org/x@http://u:sesame@h/v1", "opena:org/x@http://…h/v1"),
+        ("opena:x@http://h/v1", "opena:x@http://h/v1"),
+        ("openai:x@localhost:80", "openai:x@localhost:80"),
+        ("htp://u:sesame@h/v1?key=sesame", "htp://…h/v1…"),
+        ("http://u:sesame?1@h", "http://…"),
+        ("gpt", "gpt"),
+    ],
+)
+def test_of_a_refused_address_all_is_shown_that_cannot_be_secret(text: str, shown: str) -> None:
+    assert veiled(text) == shown
