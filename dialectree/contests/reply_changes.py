@@ -1,0 +1,284 @@
+"""What a person may change of what was said: each wish, checked against the run it contests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import JsonValue
+
+from dialectree import comparison, turns
+from dialectree.conduct import tidy
+from dialectree.contests import forms
+from dialectree.contests.wishes import Drop, Replace, Restore, Rule, Wish
+from dialectree.errors import InputError
+from dialectree.nodes.answers import letter
+from dialectree.nodes.switching_judge import UNCERTAIN
+from dialectree.records import Held, Node, RunRecord, Spot, Turn
+
+
+class Changing:
+    """The changes of a contest while its wishes are read."""
+
+    def __init__(self, old: RunRecord, rulings: Mapping[str, str]) -> None:
+        self.old = old
+        self._rulings = rulings
+        """What the person who judges ruled, by node; empty for none."""
+        held = old.contest.held if old.contest is not None else []
+        self.held = {(change.id, change.what == "dropped"): change for change in held}
+        """By id, and whether it is a drop: a node may be dropped and hold a verdict, too."""
+        self.changes: list[str] = []
+        """In words."""
+        self.ruled: dict[str, str] = {}
+        """What the person who judges rules instead, by node; empty for none."""
+        self.touched: set[str] = set()
+        """The nodes where something changes."""
+        self._wished: set[str] = set()
+        self._turns = {
+            turns.name(node.id, turn): (node, turn)
+            for node in old.tree.nodes.values()
+            for turn in node.transcript
+        }
+
+    def fulfil(self, wish: Wish) -> None:
+        """Take up one wish; InputError where the run cannot fulfil it."""
+        match wish:
+            case Replace(name, text):
+                change = self._replaced(name, text)
+            case Rule(name, text):
+                change = self._ruled(name, text)
+            case Drop(name):
+                change = self._dropped(name)
+            case Restore(name, ""):
+                change = self._restored(name)
+            case _:
+                known = "--replace, --drop, --verdict and --restore ID"
+                flag, of = f"--{type(wish).__name__.lower()}", self.old.protocol
+                raise InputError(f"{flag}: that is for runs of art; a run of {of} knows {known}")
+        if change.id in self._wished:
+            raise InputError(f"{change.id}: two changes of one thing; give one")
+        self._wished.add(change.id)
+        self.touched |= {spot.node for spot in change.spots}
+
+    def _hold(self, change: Held) -> Held:
+        """From here on ``change`` holds."""
+        self.held[change.id, change.what == "dropped"] = change
+        self.changes.append(comparison.in_words(change))
+        return change
+
+    def _turn(self, flag: str, name: str) -> tuple[Node, Turn, turns.Words]:
+        """The turn called ``name``, and what may be changed of it."""
+        if (name, True) in self.held:
+            raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
+        if self.old.protocol == "tod" and re.fullmatch(r"[ab]:[0-9]+", name):
+            raise InputError(f"{flag} {name}: no segment of that number was retrieved in the run")
+        if re.fullmatch(r"[0-9]+([.][0-9]+)*", name) and name not in self.old.tree.nodes:
+            raise InputError(
+                f"{flag} {name}: the run has no such node; dialectree show prints them"
+            )
+        if name not in self._turns:
+            hint = self._hint(name.partition("/")[0])
+            raise InputError(f"{flag} {name}: the run has no such turn; {hint}")
+        node, turn = self._turns[name]
+        words = turns.words(turn)
+        if words is None or forms.form(turn) is None:
+            raise InputError(f"{flag} {name}: its reply is no text that could be changed")
+        return node, turn, words
+
+    def _hint(self, node: str) -> str:
+        named = (name for name, (at, turn) in self._turns.items() if at.id == node)
+        known = [name for name in named if turns.words(self._turns[name][1]) is not None]
+        if known:
+            return f"at that node there are {', '.join(known)}"
+        such = "0.1/a1/revise" if self.old.protocol == "tod" else "0.1/A2"
+        return f"dialectree show --node prints their ids, such as {such}"
+
+    def _replaced(self, name: str, text: str) -> Held:
+        if self._said_by_segment(name) is not None:
+            return self._segment("--replace", name, tidy(text, "text"))
+        field = ""
+        if name not in self._turns and name.rpartition("/")[0] in self._turns:
+            name, _, field = name.rpartition("/")
+        node, turn, words = self._turn("--replace", name)
+        field = field or words.texts[0]
+        fields = [name for name in (*words.texts, *words.switches) if name in turn.fields]
+        if field not in fields:
+            known = ", ".join(fields)
+            raise InputError(f"--replace {name}/{field}: it has no such text; it has {known}")
+        switch, said = field in words.switches, tidy(text, "text")
+        before = _YES_OR_NO[turn.fields[field] is True] if switch else str(turn.fields[field])
+        if switch and said not in _YES_OR_NO:
+            raise InputError(f"--replace {name}/{field} {said[:80]!r}: say yes or no")
+        if before == said:
+            raise InputError(f"--replace {name}: nothing to change, it says that already")
+        change = {field: said == "yes" if switch else said}
+        reply = forms.changed(turn, change, f"--replace {name}")
+        spots = [spot(node, turn)]
+        held = self._hold(
+            Held(
+                id=name,
+                what="replaced",
+                field="" if field == words.texts[0] else field,
+                spots=spots,
+                reply=reply,
+                before=before,
+                after=said,
+            )
+        )
+        if not switch and reply.get("concedes") is True:
+            self.changes[-1] += f", which still concedes (--replace {name}/concedes no)"
+        return held
+
+    def _dropped(self, name: str) -> Held:
+        if name in self.old.tree.nodes:
+            return self._hold(self._without(self.old.tree.nodes[name]))
+        if self._said_by_segment(name) is not None:
+            return self._segment("--drop", name, None)
+        node, turn, words = self._turn("--drop", name)
+        if not words.left_out and words.withdrawn is None:
+            raise InputError(f"--drop {name}: the debate cannot do without it; --replace it")
+        reply = None
+        if words.withdrawn is not None:
+            fitting = {n: v for n, v in words.withdrawn.items() if n in turn.fields}
+            reply = forms.changed(turn, fitting, f"--drop {name}")
+        before = turn.fields.get(words.texts[0])
+        spots = [spot(node, turn)]
+        return self._hold(
+            Held(id=name, what="dropped", spots=spots, reply=reply, before=str(before or ""))
+        )
+
+    def _segment(self, flag: str, name: str, text: str | None) -> Held:
+        """A segment of evidence: another text, or none. It has no place; whoever retrieves asks."""
+        if (name, True) in self.held:
+            raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
+        before = self._said_by_segment(name)
+        if text == before:
+            raise InputError(f"{flag} {name}: nothing to change, it says that already")
+        reply: dict[str, JsonValue] | None = None if text is None else {"text": text}
+        what: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
+        held = Held(id=name, what=what, spots=[], reply=reply, before=before, after=text)
+        return self._hold(held)
+
+    def _said_by_segment(self, name: str) -> str | None:
+        """The text of a segment that was retrieved, or that a person wrote; None for all else."""
+        if name in self.old.tree.segments:
+            return self.old.tree.segments[name].text
+        written = self.held.get((name, False))
+        return written.after if written is not None and not written.spots else None
+
+    def _without(self, node: Node) -> Held:
+        """A part of the question that is answered without."""
+        flag = f"--drop {node.id}"
+        if (node.id, True) in self.held or node.dropped:
+            raise InputError(f"{flag}: it is dropped already")
+        if node.parent is None:
+            raise InputError(f"{flag}: it is the whole debate, not a part of it")
+        if self.old.protocol == "rsd" or node.kind == "argument":
+            raise InputError(f"{flag}: the debate cannot do without it; name a turn of it")
+        before = node.verdict.answer if node.verdict else ""
+        return Held(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before)
+
+    def _restored(self, name: str) -> Held:
+        for dropped in (True, False):
+            if (found := self.held.pop((name, dropped), None)) is not None:
+                self.changes.append(f"{name} restored")
+                if found.what == "ruled" and name in self._rulings:
+                    self.ruled[name] = found.before or ""
+                return found
+        raise InputError(f"--restore {name}: nothing was changed there")
+
+    def _ruled(self, name: str, text: str) -> Held:
+        """A person's verdict in the place of a judge's."""
+        flag = f"--verdict {name}"
+        if name not in self.old.tree.nodes:
+            raise InputError(f"{flag}: the run has no such node; dialectree show prints their ids")
+        node, said = self.old.tree.nodes[name], tidy(text, "verdict")
+        if name in self._rulings:
+            return self._ruled_by_person(node, said, flag)
+        judged = [turn for turn in node.transcript if _rules(turn)]
+        take = max((turn.take for turn in judged), default=1)
+        judged = [turn for turn in judged if turn.take == take]
+        if not judged:
+            instead = ""
+            if self.old.protocol == "tod":
+                instead = "; --verdict 0 sets the comparison, --replace changes an argument"
+            raise InputError(f"{flag}: no judge has ruled there{instead}")
+        verdict = node.verdict or (self.old.verdict if self.old.protocol == "tod" else None)
+        before = verdict.answer if verdict else ""
+        if judged[0].role == "judge":
+            named, answer = self._label(node, said, flag)
+            last = {turn.who: turn.fields.get("label") for turn in judged}.values()
+            settled = node.verdict is not None or named == UNCERTAIN
+            if settled and all(label == named for label in last):
+                raise InputError(f"{flag}: nothing to change, {named} is the ruling already")
+            change: dict[str, object] = {"label": named, "answer": answer, "confidence": None}
+            change["rationale"] = _SET
+        else:
+            if before == said:
+                raise InputError(f"{flag}: nothing to change, that is the verdict already")
+            named, change = said, _rulings(judged[0], said)
+        first = {turn.who: turn for turn in reversed(judged)}
+        replies = [forms.changed(turn, change, flag) for turn in first.values()]
+        return self._hold(
+            Held(
+                id=name,
+                what="ruled",
+                spots=[spot(node, turn) for turn in first.values()],
+                reply=replies[0],
+                before=before,
+                after=named,
+            )
+        )
+
+    def _ruled_by_person(self, node: Node, said: str, flag: str) -> Held:
+        """Another ruling of the person who judges, who gives a label and no more."""
+        label, _ = self._label(node, said, flag)
+        if label == self._rulings[node.id]:
+            raise InputError(f"{flag}: nothing to change, {label} is the ruling already")
+        self.ruled[node.id] = label
+        earlier = self.held.get((node.id, False))
+        before = self._rulings[node.id] if earlier is None else earlier.before
+        spots = [Spot(node=node.id)]
+        return self._hold(Held(id=node.id, what="ruled", spots=spots, before=before, after=label))
+
+    def forget(self, node: str) -> None:
+        """The person is asked again at ``node``: what was put in the place of a ruling is gone."""
+        self.held.pop((node, False), None)
+
+    def _label(self, node: Node, said: str, flag: str) -> tuple[str, str]:
+        """The label that ``said`` is, and the answer that bears it."""
+        labels = forms.labels(self.old, node)
+        if self.old.settings.get("allow_uncertain") is True:
+            labels[UNCERTAIN] = UNCERTAIN
+        label = said if said in labels else letter(said)
+        if label not in labels:
+            raise InputError(f"{flag} {said[:80]!r}: give one of {', '.join(sorted(labels))}")
+        return label, labels[label]
+
+
+_YES_OR_NO = ("no", "yes")
+_RULES = ("leaf_judge", "synthesis_judge", "judge/judgment", "moderator/summary", "comparer")
+"""Who has the last word at a node: by role, or by role and stage."""
+_SET = "A person set this verdict."
+_KEPT = f"{_SET} The confidence is still the judge's, and about its own answer."
+
+
+def _rules(turn: Turn) -> bool:
+    return turn.role in _RULES or f"{turn.role}/{turn.stage}" in _RULES
+
+
+def _rulings(turn: Turn, said: str) -> dict[str, object]:
+    """The fields of a reply that makes ``said`` the verdict."""
+    if turn.role == "comparer":
+        return {"summary": said}
+    if turn.role == "moderator":  # a person's word names no ground, and is marked like any other
+        sentence = {"text": said, "nodes": [], "segments": []}
+        return {"similarities": [], "differences": [sentence], "proposals": []}
+    return {"answer": said, "rationale": _KEPT}
+
+
+def spot(node: Node, turn: Turn) -> Spot:
+    """Where ``turn`` is said."""
+    said = turn.model_dump(include={"stage", "role", "round", "take", "who", "side", "label"})
+    return Spot(node=node.id, **said)
