@@ -32,7 +32,7 @@ _SMALL = re.compile(
 )
 # What may mean something beside a figure or a letter means nothing beside a word: "plants!", "5!".
 _HEAD = re.compile(
-    r"""(?:[\s,;¡¿]|\.(?=\s)|-(?![^\s-]|\s+\.?\d)|(?:an?|the)\s+(?=["'(\[*]*\w)"""
+    r"""(?:[\s,;¡¿]|\.(?=\s)|-(?![^\s-]|\s+\.?\d)|(?:an|the)\s+(?=["'(\[*]*\w)|a\s+(?=[^\W\d_])(?!no\b)"""
     r"""|["(?:]++(?=['*_]*+(?:an?\s+)?(?:[^\W\d_]{3}|no\b)))*+"""
 )
 _TAIL = re.compile(  # of the text reversed
@@ -53,8 +53,11 @@ _LETTER = re.compile(
 )
 _MARK = re.compile(
     rf"""\s*(?:{_NOUN}\b\s*(?:(?i:is)\b\s*)?[:=]?\s*)?[("'\[{{*]*([A-Za-z])"""
-    r"""(?:\s*["'*]*[)\]}.:]+["'*]*|\s+-\s|[^\S\n]*\n)"""
+    r"""(?:\s*["'*]*(?:[)\]}:]|\.(?!\d))+["'*]*|\s+-\s|[^\S\n]*\n)"""
 )
+# An A in the place of an article, and no article: "it is A plants", 'A "plants"', "A 5".
+_LABEL_A = re.compile(r"""(?:\S A|\AA(?= ["'*_])) ["'*_]*\Z""")
+_FIRST_A = re.compile(r"[Aa] ")
 # More may belong to it: "Paris," before "Texas", ", animals" after "plants", 5' and 5" of a length.
 _BEGUN, _CUT = re.compile(r"\.\.|[,;:]"), re.compile(r"\.\.|[,;:(\[{]|\s-")
 _PRIMED = re.compile(r"""(?:[^'"]|(?<=\w)'(?=\w))*+(?:(?<=\d)|(?<=\d\s))['"]""")
@@ -90,7 +93,8 @@ def undressed(text: str) -> str:
     """
     said = _bare(exact(text))
     first, _, rest = said.partition(" ")
-    words = rest if rest and first.casefold() in ARTICLES else said
+    plain = rest and rest != "No" and first.casefold() in ARTICLES
+    words = rest if plain else said
     return words.casefold() if words and all(map(_ordinary, words.split())) else said
 
 
@@ -152,14 +156,20 @@ def named(answer: str, candidates: Mapping[str, str]) -> str | None:
         return _sign_for_sign(answer, candidates)
     mark = _MARK.match(plain)
     readings = matches(answer, candidates) | _lettered(plain, candidates)
-    if mark and (meant := matches(plain[mark.end() :], candidates)):
+    if mark and (meant := _after(mark, candidates)):
         readings |= meant | {mark[1].upper()}
     if not readings:
-        body = _plain(plain)
-        readings = {label for label in texts if _holds(body, label, texts)}
+        cased = " ".join(_unified(_parted(plain)).split())
+        readings = {label for label in texts if _holds(cased, label, texts)}
         if mark:
             readings &= {mark[1].upper()}
     return readings.pop() if len(readings) == 1 and readings <= candidates.keys() else None
+
+
+def _after(mark: re.Match[str], candidates: Mapping[str, str]) -> set[str]:
+    """Whose text stands after a label; the signs between them may belong to either: "C:.NET"."""
+    starts = range(mark.end(1), mark.end() + 1)
+    return set[str]().union(*(matches(mark.string[at:], candidates) for at in starts))
 
 
 def _alike(form: Callable[[str], str], answer: str, candidates: Mapping[str, str]) -> set[str]:
@@ -204,11 +214,12 @@ def _lettered(answer: str, candidates: Mapping[str, str]) -> set[str]:
     return {label} | {other for other, text in candidates.items() if letter(text) == label}
 
 
-def _holds(body: str, label: str, texts: Mapping[str, str]) -> bool:
-    """Whether ``body`` is the text of ``label`` in words that say nothing of any candidate.
+def _holds(cased: str, label: str, texts: Mapping[str, str]) -> bool:
+    """Whether ``cased`` is the text of ``label`` in words that say nothing of any candidate.
 
     To be named, a text must stand there sign for sign; to be in the way, a word is enough.
     """
+    body = folded(cased)
     span = _span(texts[label], body)
     if span is None:
         return False
@@ -216,8 +227,17 @@ def _holds(body: str, label: str, texts: Mapping[str, str]) -> bool:
     before, after = body[:start], body[end:]
     if not framed(before, after, label):
         return False
+    known = cased[:start] if len(cased) == len(body) else before.upper()
+    if "A" in texts and label != "A" and _names_a(known, texts[label]):
+        return False
     others = [text for other, text in texts.items() if other != label]
     return not any(_in_the_way(other, before, texts[label], after) for other in others)
+
+
+def _names_a(before: str, own: str) -> bool:
+    """Whether an A ``before`` the text ``own`` may be a label."""
+    article_of_a_figure = _FIRST_A.fullmatch(before) and not own[0].isalpha()
+    return bool(article_of_a_figure or _LABEL_A.search(before))
 
 
 def _span(own: str, body: str) -> tuple[int, int] | None:

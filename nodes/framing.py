@@ -32,15 +32,23 @@ _NOUN = _one_of(_NOUNS)
 _ANSWER = rf"(?:(?:the|my|our|this)\s)?(?:{_one_of(_PRAISE)}\s){{0,2}}{_NOUN}"
 _LABELLED = rf"""{_NOUN}\s["'(\[{{*]*+(?P<label>[a-z])(?!\w)["')\]}}*]*+"""
 _GAP = r"""[\s,:;"'(\[{*_]*+"""
+
+
+def _mark(place: str) -> str:
+    """A letter with a sign after it, as labels are written: "C: ...", "(c) ..."."""
+    return rf"""(?: (?P<mark_{place}>[a-z])["'*]*+[)\]}}.:,;]++ {_GAP} )?"""
+
+
 _BEFORE = re.compile(
     rf"""{_GAP}
     (?: (?:so|thus|therefore|hence)\b (?!\s*["'(\[{{*_]*$) {_GAP} )?  # "so hot" is very hot
-    (?: (?P<mark>[a-z])["'*]*+[)\]}}.:,;]++ {_GAP} )?
+    {_mark("before")}
     (?: (?:i|we)\s(?:{_one_of(_VERBS)}|go\swith|(?:rule|vote)\sfor)\b(?:\sthat\b)? {_GAP} )?
-    (?: (?:{_ANSWER}|(?:debater|side)\s[ab]'s\s{_NOUN})(?:\sis\b|\s?:) {_GAP} )?
+    (?: (?:{_ANSWER}|(?:debater|side)\s[ab]'s\s{_NOUN})(?:\sis\b|\s?:) {_GAP} {_mark("behind")} )?
     (?: {_LABELLED}(?:\sis\b(?:\s(?:correct|right)[:,;])?)? {_GAP} )?
     (?: (?: (?:it|this|that)(?:\sis|'s) | (?:these|those|they)\sare )\b {_GAP} )?
-    (?: (?:an?|the)\b {_GAP} )?""",
+    (?: the\b {_GAP} | an?\s["'*_]*+ )?  # "A: ..." and "A (...)" are labels
+    """,
     re.VERBOSE,
 )
 _END = r"""[\s.,:;!"')\]}*_]*+"""
@@ -61,5 +69,6 @@ def framed(before: str, after: str, label: str) -> bool:
     found = _BEFORE.fullmatch(before), _AFTER.fullmatch(after)
     if found[0] is None or found[1] is None:
         return False
-    said = {found[0]["mark"], found[0]["label"], found[1]["label"]} - {None}
+    marks = (found[0]["mark_before"], found[0]["mark_behind"])
+    said = {*marks, found[0]["label"], found[1]["label"]} - {None}
     return said <= {label.casefold()}

@@ -128,10 +128,17 @@ def proposal(side: Side) -> Node[ToSpeak, Proposed]:
 
 async def alternative(state: ToSpeak, runtime: Runtime[Context]) -> Proposed:
     """Both proposed the same: b proposes again, the strongest answer that is another one."""
-    first = proposal_of(state["proposals"], "a")
-    taken = first["answer"] if first else ""
+    taken = _answer_of("a", state)
     step = 1 if state["options"] else 2
-    return {"proposals": [await _propose(state, runtime, "b", taken=taken, step=step)]}
+    mine = _answer_of("b", state)
+    return {
+        "proposals": [await _propose(state, runtime, "b", taken=taken, rejected=mine, step=step)]
+    }
+
+
+def _answer_of(side: Side, state: ToSpeak) -> str:
+    found = proposal_of(state["proposals"], side)
+    return found["answer"] if found else ""
 
 
 async def _held(state: ToSpeak, runtime: Runtime[Context], side: Side) -> Proposed:
@@ -165,9 +172,14 @@ async def _propose(
     side: Side,
     *,
     taken: str | None = None,
+    rejected: str = "",
     step: int = 0,
 ) -> Proposal:
-    """A proposal of one's own; ``taken`` is an answer that it must differ from."""
+    """A proposal of one's own.
+
+    It must differ from ``taken``, the other's answer, and from ``rejected``, one's own that was
+    found to say the same.
+    """
     options = texts(state["options"])
     left = {label: text for label, text in options.items() if taken is None or text != taken}
 
@@ -175,7 +187,7 @@ async def _propose(
         if options:  # what names one that is taken must not be read as one that is left
             meant = named(reply.answer, options) in left
             return None if meant else f"answer: it does not name one of {', '.join(left)}"
-        if taken is not None and same(reply.answer, taken):
+        if taken is not None and (same(reply.answer, taken) or same(reply.answer, rejected)):
             return "answer: it is the one that is taken; propose another"
         return None if normal(reply.answer) else "answer: it is empty"
 

@@ -73,8 +73,7 @@ async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
     notes += disclosed(label, state["candidates"], state["reports"])
     rationale = "\n".join(ruled["rationale"] for ruled in rulings).strip()
     if label is None:
-        for note in notes:
-            tell(runtime, state["id"], "noted", {"note": note})
+        _note(state, runtime, notes)
         if state["take"] == 1:
             tell(runtime, state["id"], "settled", {"verdict": None})
         uncertain = bool(rulings) and all(map(_uncertain, rulings))
@@ -93,8 +92,7 @@ async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
         "winner": side,
         "take": state["take"],
     }
-    for note in notes:
-        tell(runtime, state["id"], "noted", {"note": note})
+    _note(state, runtime, notes)
     tell(
         runtime,
         state["id"],
@@ -102,6 +100,13 @@ async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
         {"take": state["take"], "verdict": told, "provenance": [state["id"]]},
     )
     return _outcome(won, False, rationale, confidence, notes)
+
+
+def _note(state: ToConclude, runtime: Runtime[Context], notes: Sequence[str]) -> None:
+    """The notes of a second pass say so: they are not about the verdict of the first."""
+    for note in notes:
+        of = "" if state["take"] == 1 else "second pass: "
+        tell(runtime, state["id"], "noted", {"note": of + note})
 
 
 async def broken_off(state: ToConclude, runtime: Runtime[Context]) -> Debated:

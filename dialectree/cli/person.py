@@ -21,10 +21,13 @@ async def ask(asked: Mapping[str, str]) -> str:
     A ruling that nobody gives breaks the run off: Halted, so that it goes on when there is one.
     """
     shown = [f"\nAbout: {asked['question']}", asked.get("transcript", ""), asked["request"]]
-    print(clean("\n".join(filter(None, shown))), file=sys.stderr)
     judging = asked.get("kind") == "judge"
     empty = "no ruling" if judging else "go on without"
-    print(f"Your answer (empty: {empty}): ", end="", file=sys.stderr, flush=True)
+    try:
+        print(clean("\n".join(filter(None, shown))), file=sys.stderr)
+        print(f"Your answer (empty: {empty}): ", end="", file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        raise Halted("nobody can be asked: what read the questions is gone") from None
     line = await _line()
     if judging and not line:
         raise Halted("nobody ruled: the input has ended")

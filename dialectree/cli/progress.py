@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 
 import typer
 from rich.console import Console
@@ -162,5 +163,6 @@ def _explain(run: Started | Contesting, status: int, fault: DialectreeError | No
 
 
 def notice(text: str) -> None:
-    """One line for the person, on stderr."""
-    print(f"dialectree: {_plain(text)}", file=sys.stderr)
+    """One line for the person, on stderr; nobody may read it any more."""
+    with suppress(BrokenPipeError):
+        print(f"dialectree: {_plain(text)}", file=sys.stderr)

@@ -269,6 +269,26 @@ def test_a_debate_that_nobody_judged_goes_on_with_a_ruling(model: Model) -> None
     assert resumed.record["usage"]["calls"] == 8
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a pipe that nobody reads")
+def test_a_person_who_reads_no_questions_any_more_breaks_the_run_off(
+    endpoint: LocalEndpoint,
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = ["decide", QUESTION, *options("yes", "no"), "--judge", "me", "--json"]
+    done = subprocess.run(
+        [PROGRAM, *words, "--model", f"openai:any@{endpoint.url}"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=writing,
+        check=False,
+    )
+    os.close(writing)
+    record = json.loads(done.stdout)
+    assert (done.returncode, record["status"], record["usage"]["calls"]) == (4, "partial", 8)
+    assert record["notices"] == ["nobody can be asked: what read the questions is gone"]
+
+
 # What can go wrong
 
 

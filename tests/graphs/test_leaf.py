@@ -485,6 +485,8 @@ def test_a_second_debate_that_is_not_resolved_leaves_the_first_verdict_standing(
     assert leaf.verdict is not None
     assert (leaf.status, leaf.verdict.take, leaf.earlier) == ("answered", 1, [])
     assert done.verdict.confidence == pytest.approx(0.9 * 0.3)
+    assert [note.startswith("second pass: ") for note in leaf.notes] == [False, True, True]
+    assert leaf.notes[1] == "second pass: the judge ruled that neither side convinced"
 
 
 # The record

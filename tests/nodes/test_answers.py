@@ -490,6 +490,58 @@ def test_the_other_candidate_in_other_words_is_never_read_as_the_one_it_holds(
         assert ruling(held, f"The answer is: {own}.", candidates) in (held, None)
 
 
+BIOLOGY = {"A": "photosynthesis", "B": "cell division", "C": "respiration"}
+SIGNED = {"A": "5", "B": "-5"}
+POINTED = {"A": "5", "B": ".5"}
+YES_NO = {"A": "Yes", "B": "No"}
+RUNTIME = {"A": "0", "B": ".NET", "C": "NET"}
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates", "label"),
+    [
+        ("The answer is A: respiration", BIOLOGY, None),
+        ("The answer is B: respiration", BIOLOGY, None),
+        ("The correct answer is A, respiration", BIOLOGY, None),
+        ("The answer is A respiration", BIOLOGY, None),
+        ("The answer is A 'respiration'", BIOLOGY, None),
+        ("A (respiration)", BIOLOGY, None),
+        ("**A** respiration", BIOLOGY, None),
+        ('A "respiration"', BIOLOGY, None),
+        ("The answer is A: -5", SIGNED, None),
+        ("The answer is A -5", SIGNED, None),
+        ("A -5", SIGNED, None),
+        ('A "-5"', SIGNED, None),
+        ("A No", YES_NO, None),
+        ("a No", YES_NO, None),
+        ("A:.5", POINTED, None),
+        ("A).5", POINTED, None),
+        ("A.5", POINTED, None),
+        ("A .5", POINTED, None),
+        ("A\n.5", POINTED, None),
+        ("Option A .5", POINTED, None),
+        ("C:.NET", RUNTIME, None),
+        ("C.NET", RUNTIME, None),
+        ("The answer is A: photosynthesis", BIOLOGY, "A"),
+        ("The answer is C: respiration", BIOLOGY, "C"),
+        ("The answer is (C) respiration", BIOLOGY, "C"),
+        ("The final answer is C, respiration.", BIOLOGY, "C"),
+        ("A respiration", BIOLOGY, "C"),
+        ("It is a respiration", BIOLOGY, "C"),
+        ("The answer is a 'respiration'", BIOLOGY, "C"),
+        ("C.respiration", BIOLOGY, "C"),
+        ("A: 5", POINTED, "A"),
+        ("A.) 5", POINTED, "A"),
+        ("B:.5", POINTED, "B"),
+        ("The answer is B: .5", POINTED, "B"),
+    ],
+)
+def test_an_a_is_an_article_only_where_it_cannot_be_a_label_nor_a_point_part_of_one(
+    text: str, candidates: dict[str, str], label: str | None
+) -> None:
+    assert named(text, candidates) == label
+
+
 # No English word, no letter alone: what surrounds a candidate in these tests cannot be one.
 MADE_UP = ["".join(sounds) for sounds in itertools.product("bgkz", "lr", "ömp", "dt")]
 FIGURES = ["5", "-5", "5%", "3.5", "3", "1,000", "1", "2024", ".5", "1/2"]
