@@ -20,6 +20,11 @@ DialectreeError                 1   a fault of ours
 
 from __future__ import annotations
 
+import errno
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the operating system says where a disk, or a quota, is full."""
+
 
 class DialectreeError(RuntimeError):
     """The root of the family; ``status`` is the exit status of the command line."""

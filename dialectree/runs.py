@@ -7,7 +7,6 @@ and ``resume`` is answered from it, so that a finished call is never paid twice.
 from __future__ import annotations
 
 import asyncio
-import errno
 import io
 import os
 import re
@@ -21,13 +20,12 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from dialectree import chance, clock
-from dialectree.errors import DiskFull, RunFolderError
-from dialectree.records import Call, Event, RunRecord, fold
+from dialectree.errors import NO_ROOM, DiskFull, RunFolderError
+from dialectree.records import Call, Event, RunRecord, Tree, Verdict, fold
 
 Line = TypeVar("Line", bound=BaseModel)
 Spot = tuple[str, str, str, int, int, str]
 """Where a call's reply is given; see ``records.Call.spot``."""
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DRAFT = ".draft"
 _DISK = ThreadPoolExecutor(8, thread_name_prefix="journal")
 """Waits for the disk, for the journals of all runs."""
@@ -44,7 +42,7 @@ def files(path: Path, then: str = "resume") -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in NO_ROOM:
             raise DiskFull(f"no room left to write {path}: free some, then {then}") from error
         raise RunFolderError(f"{path}: {error.strerror or error}") from error
 
@@ -218,6 +216,7 @@ class RunFolder:
             if torn:
                 os.truncate(path, sum(map(len, whole)))
         self._events = list(_parse(path, whole, Event))
+        self._folded(self._events)
         self._seen = {_event_id(event): event for event in self._events}
 
     def tell(self, event: Event) -> bool:
@@ -245,15 +244,28 @@ class RunFolder:
         """run.json; of a run that is not finished, with the tree as its events tell it."""
         record = self._read("run.json")
         if record.status == "running":
-            record.tree, record.verdict = fold(self.events())
+            record.tree, record.verdict = self._folded(self.events())
         return record
+
+    def _folded(self, events: list[Event]) -> tuple[Tree, Verdict | None]:
+        """The tree that ``events`` tell of; RunFolderError where they do not tell of one."""
+        try:
+            return fold(events)
+        except (KeyError, ValueError, TypeError) as error:
+            raise RunFolderError(
+                f"{self._events_path} cannot be read: an event is not as it was written: "
+                f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            ) from None
 
     def _read(self, name: str) -> RunRecord:
         path = self.path / name
         with files(path):
             text = path.read_bytes().decode(errors="replace")
         try:
-            return RunRecord.read(text)
+            record = RunRecord.read(text)
+            if not isinstance(record.input.get("question"), str):
+                raise RunFolderError(f"{path} is not a run's record: input: it has no question")
+            return record
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
             where = ".".join(map(str, fault["loc"]))

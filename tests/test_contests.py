@@ -594,6 +594,13 @@ def test_an_addition_costs_a_strength_and_the_comparisons_with_whom_it_meets(
     assert contest(at(added), Drop("0.2")).usage.calls == 0
 
 
+def test_a_contest_says_that_its_calls_passed_a_budget(url: str) -> None:
+    asked = {"model": f"openai:any@{url}", "cache": False, "max_tokens": 100}
+    added = contest(run_of(two()), Add("attack", "0", "No."), **asked)
+    (notice,) = added.notices
+    assert notice.startswith("the budget --max-tokens 100 was passed by calls under way: ")
+
+
 def test_an_addition_does_not_meet_one_that_was_taken_back() -> None:
     first = contest(run_of(two()), Add("attack", "0", "No."), model=evaluator())
     gone = contest(at(first), Drop("0.2"))

@@ -153,6 +153,41 @@ def test_a_line_that_cannot_be_read_is_named(folder: RunFolder) -> None:
         journal(path).__enter__()
 
 
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("opened", {"parent": None, "depth": 0}),
+        ("stopped", {}),
+        ("spoke", {"role": "judge", "who": "judge", "stage": "x", "step": 0, "fields": {}}),
+        ("settled", {"verdict": 5}),
+        ("branched", {"children": None}),
+    ],
+)
+def test_events_that_tell_of_no_tree_are_one_clear_line(
+    kind: str, data: dict[str, Any], folder: RunFolder
+) -> None:
+    folder.write_record(record())
+    folder.tell(event(kind="opened", text="Q?", parent=None, depth=0))
+    with folder._events_path.open("a") as file:
+        file.write(event(kind=kind, **data).model_dump_json() + "\n")
+    for read in (folder.record, folder.resume_events):
+        with pytest.raises(RunFolderError, match=r"events\.jsonl cannot be read: .*\Z"):
+            read()
+
+
+def test_a_record_without_a_question_is_no_record(folder: RunFolder) -> None:
+    folder.write_record(record(input={}))
+    with pytest.raises(RunFolderError, match=r"run\.json is not a run's record: input"):
+        folder.record()
+
+
+def test_a_call_whose_prompt_has_no_version_is_named(folder: RunFolder) -> None:
+    line = call().model_dump_json().replace("p@1", "p")
+    (folder.path / "calls.jsonl").write_text(line + "\n")
+    with pytest.raises(RunFolderError, match=r"calls\.jsonl, line 1 cannot be read"):
+        folder.ledger()
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_leaves_whole_lines_only(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import gc
+import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 import typer
 
+from dialectree import streams
 from dialectree.cli import evaluate, models
 from dialectree.cli.answer import answer, decide, verify
 from dialectree.cli.compare import compare
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.doctor import doctor
 from dialectree.cli.runs import resume, show
-from dialectree.errors import DialectreeError
+from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
 
 app = typer.Typer(
     name="dialectree",
@@ -65,12 +70,32 @@ def _end_in_order_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, interrupt)
 
 
+@contextmanager
+def _printed() -> Iterator[None]:
+    """What is printed is out at the end; DiskFull where a file takes no more of it."""
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is tried at the end
+        if error.errno in NO_ROOM:
+            raise DiskFull("no room left to write what was to be printed") from error
+        if error.errno == errno.EPIPE:  # who read it has gone
+            sys.exit(1)
+        raise
+
+
 def main() -> None:
     """Run the command line: one line and the right exit status for every known error."""
+    streams.stand_in()
     _end_in_order_on_sigterm()
     gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
     try:
-        app()
+        with _printed():
+            app()
     except DialectreeError as error:
         print(f"dialectree: {error}", file=sys.stderr)
         sys.exit(error.status)

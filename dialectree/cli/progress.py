@@ -66,19 +66,20 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
         fault, status = error, error.status
     except (KeyboardInterrupt, asyncio.CancelledError):
         status = 130
-    if not isinstance(fault, DiskFull):
-        _write_reports(run)
+    reported = not isinstance(fault, DiskFull) and _write_reports(run)
     _say(run.record, json=json)
-    _explain(run, status, fault)
+    _explain(run, status, fault, reported=reported)
     raise typer.Exit(status)
 
 
-def _write_reports(run: Started | Contesting) -> None:
-    """Leave the reports in the run's folder; a full disk is said, not raised."""
+def _write_reports(run: Started | Contesting) -> bool:
+    """Leave the reports in the run's folder; False where they do not fit, which is said."""
     try:
         leave_reports(run.folder, run.record)
     except DialectreeError as error:
         notice(str(error))
+        return False
+    return True
 
 
 def _say(record: RunRecord, *, json: bool) -> None:
@@ -135,7 +136,9 @@ def _plain(text: str) -> str:
     return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
 
-def _explain(run: Started | Contesting, status: int, fault: DialectreeError | None) -> None:
+def _explain(
+    run: Started | Contesting, status: int, fault: DialectreeError | None, *, reported: bool
+) -> None:
     """What the person should know beside the result, on stderr."""
     record, path = run.record, run.folder.path
     if status == 5:
@@ -159,10 +162,10 @@ def _explain(run: Started | Contesting, status: int, fault: DialectreeError | No
         paid = f" ({cached} from the reply cache)" if cached else ""
         made = count(record.usage.calls, "call")
         took = f"{made}{paid}, {record.usage.wall_s:.1f} s"
-        notice(f"{took}; report: {path}/report.html")
+        notice(f"{took}; report: {path}/report.html" if reported else took)
 
 
 def notice(text: str) -> None:
-    """One line for the person, on stderr; nobody may read it any more."""
-    with suppress(BrokenPipeError):
+    """One line for the person, on stderr; there may be nobody any more, and no room in a file."""
+    with suppress(OSError):
         print(f"dialectree: {_plain(text)}", file=sys.stderr)

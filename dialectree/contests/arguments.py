@@ -100,16 +100,18 @@ class Contesting:
         folder, record = self.folder, self.record
         ended: BaseException | None = None
         began = clock.seconds()
+        passed: list[str] = []
         with folder.held():
             try:
                 for event in self.changes:
                     _show(event, watch)
-                await self._judge(watch)
+                passed = await self._judge(watch)
                 self._weigh(watch)
             except (DialectreeError, asyncio.CancelledError) as error:
                 ended = error
             record.usage.wall_s = round(clock.seconds() - began, 6)
             complete(record, folder, ended)
+            record.notices += passed
             if ended is None:
                 record.contest = compared(self.old, record)
             folder.write_record(record)
@@ -117,17 +119,21 @@ class Contesting:
             raise ended
         return record
 
-    async def _judge(self, watch: Watch | None) -> None:
-        """Has every new argument scored, and compared with the opposing ones that it meets."""
+    async def _judge(self, watch: Watch | None) -> list[str]:
+        """Has every new argument scored, and compared with the opposing ones that it meets.
+
+        Says which budgets its calls went beyond.
+        """
         new = [event.node for event in self.changes if event.kind == "opened"]
         if not new:
-            return
+            return []
         nodes, blend = nodes_of(self.folder.told()), blend_of(self.old, self.context)
         async with calling(self.folder, self.context) as run:
             for entries in tournaments(nodes, new, self.context.judge_orders, blend):
                 await stream(
                     tournament.graph, entries, self.record, self.context, run, self.folder, watch
                 )
+        return run.budget.overrun()
 
     def _weigh(self, watch: Watch | None) -> None:
         """Tells the new weights and the new verdict."""

@@ -127,12 +127,14 @@ class Run(RunControl):
         """A call of its own task: a part of the graph that is given up does not lose its reply."""
         shared = self.cache is not None and asking.context.cache and not asking.live
         same = asyncio.get_running_loop(), asking.cache_key
-        if shared and (other := _paying.get(same)) is not None:
+        while shared and (other := _paying.get(same)) is not None:
             # Somebody asks the very same; if it is answered, the cache holds it then.
-            await asyncio.wait([other], timeout=asking.request.deadline_s)
+            answered, _ = await asyncio.wait([other], timeout=asking.request.deadline_s)
             self._go_on()
             if (call := await self._cached(asking)) is not None:
                 return call
+            if not answered:
+                break
         task = self._begun(self._pay(asking))
         if shared and same not in _paying:
             _paying[same] = task

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 from dialectree.records.strict import Strict
 from dialectree.records.tree import Tree
@@ -44,7 +44,7 @@ class Call(Strict):
     step: int
     repair: int = 0
     """0 for the call itself, 1 and 2 for its repairs."""
-    prompt: str
+    prompt: Annotated[str, Field(pattern=r"@[0-9]+$")]
     """Name and version of the prompt: ``tree_structured_debate/leaf_judge@1``."""
     model: str
     seed: int

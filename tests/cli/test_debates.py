@@ -314,6 +314,30 @@ def test_a_model_that_says_nothing_leaves_both_unresolved() -> None:
             assert "finished, but unresolved" in done.err
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell closes streams")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_debate_needs_no_standard_stream(closed: str, endpoint: LocalEndpoint) -> None:
+    words = ["decide", QUESTION, *options("yes", "no"), "--model", f"openai:any@{endpoint.url}"]
+    done = subprocess.run(["sh", "-c", f'"$0" "$@" {closed}', PROGRAM, *words], check=False)
+    (run,) = runs()
+    assert done.returncode in (0, 5)
+    assert {"report.html", "report.md"} <= {path.name for path in run.iterdir()}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file on a full disk")
+def test_what_cannot_be_printed_ends_with_status_4(endpoint: LocalEndpoint) -> None:
+    words = ["decide", QUESTION, *options("yes", "no"), "--model", f"openai:any@{endpoint.url}"]
+    for more in ([*words, "--json"], words, ["show", "RUN", "--json"], ["show", "RUN"]):
+        given = [str(runs()[0]) if word == "RUN" else word for word in more]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [PROGRAM, *given], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 4, done.stderr
+        assert done.stderr.endswith("dialectree: no room left to write what was to be printed\n")
+        assert "Traceback" not in done.stderr
+
+
 def but_for_times_and_ids(record: dict[str, Any]) -> dict[str, Any]:
     for name in ("run_id", "started", "ended"):
         del record[name]

@@ -436,6 +436,20 @@ def test_where_the_first_fails_the_next_one_pays(quick: QuickClock) -> None:
     asyncio.run(ask())
 
 
+def test_where_the_first_fails_one_other_pays_for_all(quick: QuickClock) -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(*[fails(500)] * 6, after(0.05, says(GOOD))) as served:
+            context = cached(served.url)
+            every = await asyncio.gather(
+                *(question(context) for _ in range(5)), return_exceptions=True
+            )
+            assert isinstance(every[0], CallError)
+            assert every[1:] == [RULE] * 4
+            assert len(served.bodies) == 7
+
+    asyncio.run(ask())
+
+
 def test_the_end_of_a_run_writes_what_lingers_however_late_it_came(
     calls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
