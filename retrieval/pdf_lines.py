@@ -72,7 +72,8 @@ class Line:
 
     @cached_property
     def bold(self) -> bool:
-        return all(word.bold for word in self.words if any(map(str.isalpha, word.text)))
+        named = [word for word in self.words if any(map(str.isalpha, word.text))]
+        return all(word.bold for word in named or self.words)
 
     @cached_property
     def first_word(self) -> float:

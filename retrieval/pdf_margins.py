@@ -17,7 +17,8 @@ _EDGE_LINES = 3
 _FEWEST = 5
 """Numbers one under the other that make a column of line numbers."""
 _PAGE_NUMBER = re.compile(
-    r"\W*(?:page\s*)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/|\|)\s*\d{1,4})?\W*", re.I
+    r"[-–—|]?\s*(?:page\s*)?(?:\d{1,4}|[ivxl]{1,6})(?:\s*(?:of|/|\|)\s*\d{1,4})?\s*[-–—|]?",
+    re.IGNORECASE,
 )
 
 Pages = Sequence[Sequence[Line]]
@@ -59,10 +60,23 @@ def _rows(page: Sequence[Line]) -> list[list[Line]]:
 
 
 def _is_known(row: Sequence[Line], alike: Counter[tuple[str, int]], often: int) -> bool:
-    """Whether it repeats other pages' row, or counts the pages at its outer edge."""
-    ends = {min(row, key=lambda line: line.x0).text, max(row, key=lambda line: line.x0).text}
-    repeats = sum(any(alike[key] >= often for key in _keys(line)) for line in row)
-    return repeats >= len(row) / 2 or any(_PAGE_NUMBER.fullmatch(text) for text in ends)
+    """Whether it repeats other pages' row, or has the page's number at its outer edge.
+
+    Beside other words only a number that counts other pages, too, is the page's: a line of text
+    may end with "2011".
+    """
+
+    def times(line: Line) -> int:
+        return max(alike[key] for key in _keys(line))
+
+    if sum(times(line) >= often for line in row) >= len(row) / 2:
+        return True
+    ends = min(row, key=lambda line: line.x0), max(row, key=lambda line: line.x0)
+    return any(_is_page_number(end) and (len(row) == 1 or times(end) > 1) for end in ends)
+
+
+def _is_page_number(line: Line) -> bool:
+    return _PAGE_NUMBER.fullmatch(line.text) is not None
 
 
 def _outer(rows: Sequence[Sequence[Line]], known: Sequence[bool]) -> int:
@@ -71,11 +85,10 @@ def _outer(rows: Sequence[Sequence[Line]], known: Sequence[bool]) -> int:
     steps = [abs(a[0].y - b[0].y) for a, b in pairwise(rows)]
     usual = median(steps) if steps else 0.0
     for at in range(min(_EDGE_LINES, len(rows))):
-        line = rows[at][0]
-        if not known[at] or not _edge([line]):
+        if not known[at] or not _edge(rows[at][:1]):
             break
         apart = at + 1 == len(rows) or steps[at] > 1.3 * usual
-        if apart or _unlike(line, rows[at + 1][0]):
+        if apart or all(_unlike(line, rows[at + 1][0]) for line in rows[at]):
             count = at + 1
     return count
 

@@ -1,0 +1,90 @@
+"""What stands at a page's head and foot: the page's own is left out, the text's is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from dialectree.retrieval import pdf
+from dialectree.retrieval.pdf_lines import Line, Word
+from tests.retrieval import pdfs
+
+TOP = 740
+ROWS = 54
+
+Piece = tuple[float, float, str, float]
+"""x, y, words and size of what one page shows besides its lines of text."""
+
+
+def said(data: bytes) -> str:
+    draft = pdf.draft(data, name="paper.pdf")
+    return " ".join(block.text for block in draft.blocks)
+
+
+def pages(
+    *pages: Sequence[Piece], columns: int = 1, rows: int = ROWS, numbered: bool = True
+) -> bytes:
+    """Full pages without a paragraph's end, each with pieces of its own."""
+
+    def draw(canvas: Any) -> None:
+        page = canvas.getPageNumber()
+        if page == 1:
+            canvas.setFont("Times-Bold", 16)
+            canvas.drawCentredString(pdfs.WIDTH / 2, 800, "A Paper about the Margins of Its Pages")
+            canvas.setFont("Times-Roman", 10)
+            canvas.drawString(
+                60, 774, "Abstract. We look at what stands beside the text of a paper."
+            )
+            canvas.drawString(60, 757, "1 INTRODUCTION")
+        canvas.setFont("Times-Roman", 10)
+        end = "says so, and so on" if columns == 2 else "says so " * 9
+        for column in range(columns):
+            for row in range(rows):
+                text = f"page {page} column {column} row {row} {end}"
+                canvas.drawString(60 + 250 * column, TOP - 12 * row, text)
+        for x, y, text, size in pages[page - 1]:
+            canvas.setFont("Times-Roman", size)
+            canvas.drawString(x, y, text)
+        if numbered:
+            canvas.setFont("Times-Roman", 9)
+            canvas.drawCentredString(pdfs.WIDTH / 2, 30, str(page))
+
+    return pdfs.drawn(draw, pages=len(pages))
+
+
+@pytest.mark.parametrize("end", ["2011.", "2023).", "[3].", "(1)"])
+def test_a_line_beside_the_end_of_a_reference_or_of_a_sentence_is_text(end: str) -> None:
+    beside = [(310.0, TOP - 12 * (ROWS - 1) - 13, end, 9.0), (60.0, 91.0, "ends here. The", 10.0)]
+    above = [(60.0, TOP + 12.0, "so it begins", 10.0), (310.0, TOP + 13.0, end, 9.0)]
+    text = said(pages([], above, beside, [], columns=2))
+    assert "so it begins" in text and "ends here. The" in text
+
+
+@pytest.mark.parametrize("end", ["2023).", "[3].", "(Raheja, 2023)."])
+def test_a_last_line_that_is_the_end_of_a_sentence_is_text(end: str) -> None:
+    foot = [(60.0, TOP - 12.0 * ROWS, end, 10.0)]
+    assert end in said(pages([], foot, [], numbered=False))
+
+
+def test_a_line_of_numbers_is_as_bold_as_they_are() -> None:
+    for bold in (False, True):
+        number = Word("2014.", 0, 20, 0, 9, bold)
+        assert Line((number,), page=1, height=800).bold is bold
+        assert not Line((number, Word("word", 30, 40, 0, 9, False)), page=1, height=800).bold
+
+
+@pytest.mark.parametrize("number", ["117", "- 117 -", "Page 117 of 119", "xii"])
+def test_a_number_that_stands_alone_at_a_page_end_is_the_page_s(number: str) -> None:
+    text = said(pages([], [(290.0, 40.0, number, 10.0)], [], numbered=False))
+    assert f" {number} " not in text
+
+
+def test_a_page_number_takes_a_head_with_it_that_other_pages_lack() -> None:
+    heads = [[], [(60.0, 806.0, "2", 9.0), (400.0, 806.0, "Ann Author and Others", 9.0)]]
+    heads += [
+        [(60.0, 806.0, "Vol. 3", 9.0), (300.0, 806.0, "Margins", 9.0), (530.0, 806.0, "3", 9.0)]
+    ]
+    text = said(pages(*heads, numbered=False))
+    assert "Others" not in text and "Vol. 3" not in text and "Margins" not in text
