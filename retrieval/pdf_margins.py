@@ -30,16 +30,22 @@ def without_margins(pages: Pages) -> list[list[Line]]:
 
 
 def _without_heads(pages: Pages) -> list[list[Line]]:
-    """Without rows at head or foot that come again on other pages, but for the page's number."""
+    """Without rows at head or foot that come again on other pages, but for the page's number.
+
+    A short paper may show each of its heads once: those are told by their looks.
+    """
     often = max(2, min(4, len(pages) // 4))
     alike = Counter(
         key for page in pages for key in {k for line in _edge(page) for k in _keys(line)}
     )
+    usual = _usual_size(pages)
     found: list[list[Line]] = []
     for page in pages:
         rows = _rows(page)
         known = [_is_known(row, alike, often) for row in rows]
         head, foot = _outer(rows, known), _outer(rows[::-1], known[::-1])
+        if not head and _is_lone_head(rows, usual):
+            head = 1
         found.append([line for row in rows[head : len(rows) - foot] for line in row])
     return found
 
@@ -73,6 +79,24 @@ def _is_known(row: Sequence[Line], alike: Counter[tuple[str, int]], often: int) 
         return True
     ends = min(row, key=lambda line: line.x0), max(row, key=lambda line: line.x0)
     return any(_is_page_number(end) and (len(row) == 1 or times(end) > 1) for end in ends)
+
+
+def _usual_size(pages: Pages) -> float:
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for line in page:
+            sizes[round(line.size, 1)] += len(line.text)
+    return max(sizes, key=lambda size: sizes[size], default=0.0)
+
+
+def _is_lone_head(rows: Sequence[Sequence[Line]], usual: float) -> bool:
+    """Whether the first row is one piece in small print, far above text that is not."""
+    if len(rows) < 2 or not _edge(rows[0][:1]):
+        return False
+    above, below = rows[0][0], rows[1][0]
+    small = above.size < 0.95 * usual < below.size
+    alone = sum(not _is_page_number(line) for line in rows[0]) <= 1
+    return small and alone and above.y - below.y > 2 * usual
 
 
 def _is_page_number(line: Line) -> bool:
@@ -119,8 +143,9 @@ def _without_line_numbers(pages: Pages) -> list[list[Line]]:
     """Without the numbers that count a review copy's lines in its margins."""
     places: Counter[tuple[str, int]] = Counter()
     for page in pages:
+        size = _usual_size([page])
         for edge, numbers in _stacks(page).items():
-            if _counts(numbers):
+            if _counts(numbers, size):
                 places[edge] += 1
     return [_without(page, places.keys()) for page in pages] if places else [list(p) for p in pages]
 
@@ -144,12 +169,19 @@ def _sides(word: Word) -> tuple[tuple[str, int], tuple[str, int]]:
     return ("left", round(word.x0 / 3)), ("right", round(word.x1 / 3))
 
 
-def _counts(words: Sequence[Word]) -> bool:
-    """Whether they count downwards by ones or by another small step."""
-    ordered = [int(word.text) for word in sorted(words, key=lambda word: -word.y)]
-    steps = Counter(b - a for a, b in pairwise(ordered))
-    step, times = steps.most_common(1)[0] if steps else (0, 0)
-    return len(words) >= _FEWEST and step in (1, 2, 5, 10) and times >= 0.7 * (len(words) - 1)
+def _counts(words: Sequence[Word], size: float) -> bool:
+    """Whether they count lines of that size downwards, by ones or by another small step.
+
+    What is farther apart counts something else, such as headings.
+    """
+    if len(words) < _FEWEST:
+        return False
+    ordered = sorted(words, key=lambda word: -word.y)
+    steps = Counter(int(b.text) - int(a.text) for a, b in pairwise(ordered))
+    step, times = steps.most_common(1)[0]
+    apart = median(a.y - b.y for a, b in pairwise(ordered))
+    often = times >= 0.7 * (len(words) - 1)
+    return step in (1, 2, 5, 10) and often and apart < 3 * step * size
 
 
 def _without(page: Sequence[Line], places: Iterable[tuple[str, int]]) -> list[Line]:

@@ -88,3 +88,48 @@ def test_a_page_number_takes_a_head_with_it_that_other_pages_lack() -> None:
     ]
     text = said(pages(*heads, numbered=False))
     assert "Others" not in text and "Vol. 3" not in text and "Margins" not in text
+
+
+def test_a_head_that_a_short_paper_shows_once_is_none_of_its_text() -> None:
+    heads = [(60.0, 806.0, "Ann Author", 8.0)], [(400.0, 806.0, "The Margins of Pages", 8.0)]
+    for columns in (1, 2):
+        text = said(pages([], *heads, columns=columns))
+        assert "Ann Author" not in text and "Margins of Pages" not in text
+        assert "page 2 column 0 row 0" in text
+
+
+@pytest.mark.parametrize(
+    ("y", "size"), [(806.0, 10.0), (756.0, 8.0)], ids=["as large as the text", "near to it"]
+)
+def test_a_first_line_that_does_not_look_like_a_head_is_text(y: float, size: float) -> None:
+    tail = "which is how the sentence of this quotation ends, and so it is said."
+    assert tail in said(pages([], [(60.0, y, tail, size)]))
+
+
+def test_small_print_above_small_print_is_text() -> None:
+    small = [(60.0, 806.0, "so ends the quotation of one who spoke in small letters.", 8.0)]
+    small += [
+        (60.0, 780.0 - 9 * row, f"small row {row} says so and so on here", 8.0) for row in range(4)
+    ]
+    assert "in small letters" in said(pages([], small))
+
+
+def test_numbers_of_headings_one_under_the_other_are_no_line_numbers() -> None:
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Bold", 16)
+        canvas.drawString(60, 790, "A Paper of Short Sections")
+        canvas.setFont("Times-Roman", 10)
+        canvas.drawString(60, 766, "Abstract. We write six sections on one page.")
+        for at in range(6):
+            canvas.setFont("Times-Bold", 10)
+            canvas.drawString(60, 740 - 90 * at, f"{at + 1} Section {'ABCDEF'[at]}")
+            canvas.setFont("Times-Roman", 10)
+            for row in range(5):
+                canvas.drawString(
+                    60, 722 - 90 * at - 12 * row, f"row {row} of {at} " + "says so " * 9
+                )
+
+    blocks = pdf.draft(pdfs.drawn(draw), name="paper.pdf").blocks
+    assert [b.text for b in blocks if b.heading] == [
+        f"{n} Section {'ABCDEF'[n - 1]}" for n in range(1, 7)
+    ]
