@@ -210,11 +210,17 @@ def _resumed(runs: Sequence[Run]) -> list[Run]:
 
 def _goes_on(run: Run, later: Run) -> bool:
     last, first = run.lines[-1], later.lines[0]
-    if run.heading or later.heading or last.place == first.place:
+    if run.heading or later.heading or last.place == first.place or _is_above_text(last, first):
         return False
     full = last.x1 > last.left + 0.7 * (last.right - last.left)
     unlike = abs(last.size - first.size) > 0.6 or first.x0 - first.left > 0.6 * first.size
     return full and not unlike and not _ENDED.search(last.text) and not _BULLET.match(first.text)
+
+
+def _is_above_text(last: Line, first: Line) -> bool:
+    """Whether an address across page 1 stands above the columns, or above the abstract itself."""
+    across = last.page == 1 and _is_wide(last) and not _is_wide(first)
+    return across or headings.without_run_in(first.text) is not None
 
 
 def _title(runs: Sequence[Run], shape: Shape) -> tuple[str | None, list[Run]]:

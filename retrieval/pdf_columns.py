@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
+from dialectree.retrieval import headings
 from dialectree.retrieval.pdf_lines import Line, side_by_side
 
 _EDGE = 3.0
@@ -147,16 +148,25 @@ def _without_authors(bands: list[list[Line]], gutters: Gutters) -> list[list[Lin
 
 
 def _names_end(band: Sequence[Line], gutters: Gutters) -> int:
-    """How many lines from the top are short ones, down to a gap across all columns."""
+    """How many lines from the top are short, but for the last, down to a gap across all columns.
+
+    Where the abstract or the introduction begins, the names are over.
+    """
     edges = [min(line.x0 for line in band), *gutters, max(line.x1 for line in band)]
     full = max(b - a for a, b in pairwise(edges))
     cut = 0
     for at, (line, below) in enumerate(pairwise(band), 1):
-        if line.x1 - line.x0 > 0.8 * full or at > 40:
+        if at > 40 or _opens_text(line):
             break
         if line.y - below.y > 1.7 * line.size:
             cut = at
+        if line.x1 - line.x0 > 0.8 * full:
+            break
     return cut
+
+
+def _opens_text(line: Line) -> bool:
+    return headings.part(line.text) is not None or headings.without_run_in(line.text) is not None
 
 
 def _columns(band: Sequence[Line], gutters: Gutters) -> list[tuple[int, list[Line]]]:

@@ -75,6 +75,44 @@ def test_a_figure_across_both_columns_parts_what_stands_above_it_from_what_stand
     assert "wide picture" not in body
 
 
+def first_page(*, across: str, left: str, right: str) -> bytes:
+    """A title, one line across both columns, and two columns that begin with these lines."""
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Bold", 16)
+        canvas.drawCentredString(pdfs.WIDTH / 2, 780, "Words Above Two Columns")
+        canvas.setFont("Times-Roman", 10)
+        canvas.drawCentredString(pdfs.WIDTH / 2, 760, across)
+        for x, words, side in ((60, left, "left"), (310, right, "right")):
+            canvas.drawString(x, 725, words)
+            for row in range(50):
+                text = f"{side} {row} says one thing and then another one"
+                heading = side == "left" and row == 5
+                canvas.drawString(x, 707 - 12 * row, "1 INTRODUCTION" if heading else text)
+
+    return pdfs.drawn(draw)
+
+
+@pytest.mark.parametrize("right", ["2 RELATED WORK", "the end of a paragraph."])
+def test_an_abstract_beside_a_short_line_begins_the_left_column(tmp_path: Path, right: str) -> None:
+    names = "Ann Author, Bob Writer and Carol Reader of the University of Somewhere"
+    data = first_page(across=names, left="Abstract", right=right)
+    paper = paper_of(tmp_path, data)
+    assert paper.abstract.startswith("left 0 says") and "right" not in paper.abstract
+    text = " ".join(f"{passage.heading} {passage.text}" for passage in paper.passages)
+    assert text.find("left 49 says") < text.find(right) < text.find("right 0 says")
+
+
+@pytest.mark.parametrize("name", ["Abstract. ", "Abstract—", "ABSTRACT: ", ""])
+def test_an_address_across_the_page_is_no_part_of_an_abstract(tmp_path: Path, name: str) -> None:
+    address = "Department of Computing, University of Somewhere, Elsewhere, and an Institute of"
+    start = f"{name}We say so in a line of the left column" if name else "We say so in a line and"
+    data = first_page(across=address, left=start, right="the right column begins with this")
+    paper = paper_of(tmp_path, data)
+    assert paper.abstract.startswith("We say so in a line")
+    assert "University" not in paper.abstract + paper.body
+
+
 def test_hyphens_at_line_ends_follow_the_document_own_use(tmp_path: Path) -> None:
     text = (
         "A state-of-the-art approach needs long computation and every approach with computation "
