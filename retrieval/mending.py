@@ -110,7 +110,8 @@ def _keeps_its_hyphen(before: str, after: str, words: Words) -> bool:
         return True
     # Of "state-of-the-" and "art", or "multi-" and "agent-based", the inner pair decides.
     left, right = before.rpartition("-")[2], after.partition("-")[0]
-    if (left, right) != (before, after) and not words[left + right]:
+    known = left in _OPEN or words[left] or words[right]
+    if (left, right) != (before, after) and known and not words.beginning(left + right[:3]):
         return True
     if left in _OPEN and words[right]:
         return True

@@ -11,7 +11,7 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.retrieval import pdf, pdfium
-from dialectree.retrieval.mending import plain_signs
+from dialectree.retrieval.mending import joined, plain_signs, words_of
 from dialectree.retrieval.papers import Paper, PartMissing, read
 from tests.retrieval import pdfs
 
@@ -125,6 +125,24 @@ def test_hyphens_at_line_ends_follow_the_document_own_use(tmp_path: Path) -> Non
             tmp_path, pdfs.paper(["# Introduction", padded.strip()], columns=2, hyphens=hyphens)
         )
         assert paper.body == padded.strip()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "known", "whole"),
+    [
+        ("state-of-the-", "art", "we say what is the best", "state-of-the-art"),
+        ("off-", "the-shelf", "we say what is the best", "off-the-shelf"),
+        ("multi-", "agent-based", "nothing of that kind", "multi-agent-based"),
+        ("decision-", "tree-based", "each decision of ours", "decision-tree-based"),
+        ("high-per-", "forming", "nothing of that kind", "high-performing"),
+        ("high-per-", "forming", "ten per cent of its performance", "high-performing"),
+        ("Con-", "tent-addressable", "nothing of that kind", "Content-addressable"),
+    ],
+)
+def test_a_compound_broken_inside_a_word_is_told_from_one_broken_between_two(
+    left: str, right: str, known: str, whole: str
+) -> None:
+    assert joined(left, right, words_of([known]))[0] == whole
 
 
 def test_ligatures_are_letters_again() -> None:
