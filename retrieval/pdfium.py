@@ -66,7 +66,7 @@ def pages_of(data: bytes, name: str) -> list[Page]:
     """All pages; raises InputError where the PDF is locked, damaged or no PDF."""
     if b"%PDF-" not in data[:1024]:
         raise InputError(f"{name}: not a PDF, whatever its name says; give the paper's own file")
-    if b"%%EOF" not in data[-4096:]:
+    if b"%%EOF" not in data.rstrip(b"\0\t\r\n ")[-4096:]:
         raise InputError(f"{name}: a PDF that is cut short; fetch or save it again")
     with _ALONE:
         try:
@@ -76,13 +76,15 @@ def pages_of(data: bytes, name: str) -> list[Page]:
             finally:
                 document.close()
         except pypdfium2.PdfiumError as error:
-            raise InputError(f"{name}: {_told(error)}") from None
+            raise InputError(f"{name}: {_told(error, data)}") from None
 
 
-def _told(error: pypdfium2.PdfiumError) -> str:
-    if "password" in str(error).lower() or "security" in str(error).lower():
+def _told(error: pypdfium2.PdfiumError, data: bytes) -> str:
+    """What is wrong; of a file without pages PDFium says what was wrong with the one before."""
+    locked = "password" in str(error).lower() or "security" in str(error).lower()
+    if locked and b"/Encrypt" in data:
         return "an encrypted PDF; save it without a password first"
-    return "a damaged PDF; fetch or save it again"
+    return "a damaged PDF, or one without pages; fetch or save it again"
 
 
 def _pages(document: Any, name: str) -> list[Page]:

@@ -16,6 +16,14 @@ from dialectree.retrieval.papers import Paper, PartMissing, read
 from tests.retrieval import pdfs
 
 
+WITHOUT_PAGES = b"""%PDF-1.3
+1 0 obj << /Pages 2 0 R /Type /Catalog >> endobj
+2 0 obj << /Count 0 /Kids [ ] /Type /Pages >> endobj
+trailer << /Root 1 0 R /Size 3 >>
+%%EOF
+"""
+
+
 def paper_of(folder: Path, data: bytes) -> Paper:
     path = folder / "paper.pdf"
     path.write_bytes(data)
@@ -224,6 +232,7 @@ def test_pdfs_that_cannot_be_read_say_why_in_one_line(tmp_path: Path) -> None:
         "cut short": whole[: len(whole) // 2],
         "not a PDF": b"<html>Please log in</html>",
         "damaged": b"%PDF-1.7\n" + b"\x00rubbish" * 200 + b"\n%%EOF\n",
+        "without pages": WITHOUT_PAGES,
         "empty file": b"",
     }
     for why, data in cases.items():
@@ -231,6 +240,20 @@ def test_pdfs_that_cannot_be_read_say_why_in_one_line(tmp_path: Path) -> None:
             paper_of(tmp_path, data)
         assert why in str(caught.value) and str(caught.value).startswith("paper.pdf: ")
         assert "\n" not in str(caught.value)
+
+
+def test_a_pdf_without_pages_is_not_taken_for_the_encrypted_one_before_it(tmp_path: Path) -> None:
+    for data, why in (
+        (pdfs.paper(["Text."], encrypt="secret"), "encrypted"),
+        (WITHOUT_PAGES, "pages"),
+    ):
+        with pytest.raises(InputError, match=why):
+            paper_of(tmp_path, data)
+
+
+def test_blanks_behind_a_whole_pdf_do_no_harm(tmp_path: Path) -> None:
+    whole = pdfs.paper(paragraphs(6))
+    assert paper_of(tmp_path, whole + b"\0" * 50_000 + b"\r\n") == paper_of(tmp_path, whole)
 
 
 def test_any_damage_gives_a_paper_or_one_line(tmp_path: Path) -> None:
