@@ -30,6 +30,21 @@ def under_its_heading(blocks: Sequence[Block]) -> tuple[str | None, list[Block]]
     return None, list(blocks)
 
 
+def under_a_summary(blocks: Sequence[Block]) -> tuple[str | None, list[Block]]:
+    """The abstract of a paper that calls it "Summary", and what comes after it.
+
+    Only the first of all headings can be that one; a later one, or a numbered one, is a section's.
+    """
+    for at, block in enumerate(blocks[:_LOOKED_AT]):
+        if block.heading and headings.looks_like_one(block.text):
+            named = block.text.strip(" .:").lower() == "summary"
+            texts = _until_a_heading(blocks[at + 1 :]) if named else []
+            if texts:
+                return _joined(texts), _body(blocks[at + 1 + len(texts) :])
+            break
+    return None, list(blocks)
+
+
 def first_paragraph(blocks: Sequence[Block], words: int = 0) -> tuple[str | None, list[Block]]:
     """The first paragraph of so many words above the first heading, and what comes after it.
 

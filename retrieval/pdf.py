@@ -81,6 +81,8 @@ def draft(data: bytes, *, name: str) -> Draft:
     blocks = mending.flowing([run.block() for run in kept], words)
     abstract, body = front_matter.under_its_heading(blocks)
     if abstract is None:
+        abstract, body = front_matter.under_a_summary(blocks)
+    if abstract is None:
         abstract, body = front_matter.first_paragraph(blocks, _ABSTRACT_WORDS)
     return Draft(title, abstract, [block for block in body if block.heading or _is_prose(block)])
 

@@ -301,6 +301,36 @@ def test_a_pdf_without_abstract_asks_for_it(tmp_path: Path) -> None:
     assert caught.value.missing == "abstract" and caught.value.name == "paper.pdf"
 
 
+def headed(*lines: str) -> bytes:
+    """A title and lines under it; those that begin with "# " are bold and stand apart."""
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Bold", 18)
+        canvas.drawString(60, 790, "What a Paper Says First")
+        y = 770
+        for line in lines:
+            heading = line.startswith("# ")
+            canvas.setFont("Times-Bold" if heading else "Times-Roman", 10)
+            y -= 24 if heading else 12
+            canvas.drawString(60, y, line.removeprefix("# "))
+
+    return pdfs.drawn(draw)
+
+
+def test_a_summary_before_all_sections_is_the_abstract(tmp_path: Path) -> None:
+    text = [
+        "# Introduction",
+        "We begin with the ground of it, and then we go on to the rest of it all.",
+    ]
+    summary = "We tell in one line what we say in all of them."
+    paper = paper_of(tmp_path, headed("Ann Author", "# Summary", summary, *text))
+    assert paper.abstract == summary
+    assert paper.passages[0].heading == "Introduction"
+    for late in ("# Summary", "# 5 Summary"):
+        with pytest.raises(PartMissing, match="no abstract"):
+            paper_of(tmp_path, headed("Ann Author", *text, late, summary))
+
+
 def test_two_papers_are_read_at_once(tmp_path: Path) -> None:
     for name in ("a.pdf", "b.pdf"):
         (tmp_path / name).write_bytes(pdfs.paper(paragraphs(10), columns=2))
