@@ -15,7 +15,6 @@ from dialectree.retrieval.mending import joined, plain_signs, words_of
 from dialectree.retrieval.papers import Paper, PartMissing, read
 from tests.retrieval import pdfs
 
-
 WITHOUT_PAGES = b"""%PDF-1.3
 1 0 obj << /Pages 2 0 R /Type /Catalog >> endobj
 2 0 obj << /Count 0 /Kids [ ] /Type /Pages >> endobj
