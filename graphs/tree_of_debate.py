@@ -111,6 +111,7 @@ def tree_of_debate(
                     "question": state["question"],
                     "authors": state["authors"],
                     "debates": state["debates"],
+                    "searched": deliberates,
                 },
                 runtime,
             )

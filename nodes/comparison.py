@@ -60,6 +60,8 @@ class ToCompare(TypedDict):
     authors: dict[Letter, Author]
     debates: list[Debated]
     """Those in which somebody argued."""
+    searched: bool
+    """Whether the papers were cut into segments; otherwise there are none to point to."""
 
 
 async def comparison(state: ToCompare, runtime: Runtime[Context]) -> Ruling:
@@ -100,9 +102,9 @@ def _grounded(
     debated = {one["id"] for one in state["debates"]}
     offered = quotable(runtime, state["authors"], _cited(state["debates"]))
     known = {segment.id: segment.text for segment in offered}
-    nodes = [name for name in dict.fromkeys(said.nodes) if name in debated]
-    segments = [name for name in dict.fromkeys(said.segments) if name in known]
-    cited = dict.fromkeys([*said.nodes, *said.segments])
+    cited = dict.fromkeys([*said.nodes, *said.segments])  # in whichever list an id stands
+    nodes = [name for name in cited if name in debated]
+    segments = [name for name in cited if name in known]
     others = [name for name in cited if name not in nodes and name not in segments]
     there = _there(others, state, runtime)
     faults = [
@@ -120,8 +122,10 @@ def _grounded(
 
 def _there(names: Sequence[str], state: ToCompare, runtime: Runtime[Context]) -> set[str]:
     """Those that name a segment of a paper, or a topic with no argument of its own."""
-    numbered = [name for name in names if re.fullmatch(r"[ab]:[0-9]{1,9}", name)]
-    segments = {segment.id for segment in quotable(runtime, state["authors"], numbered)}
+    segments: set[str] = set()
+    if state["searched"]:
+        numbered = [name for name in names if re.fullmatch(r"[ab]:[0-9]{1,9}", name)]
+        segments = {segment.id for segment in quotable(runtime, state["authors"], numbered)}
     debated = [one["id"] for one in state["debates"]]
     above = {name for name in names if any(one.startswith(f"{name}.") for one in debated)}
     return segments | above

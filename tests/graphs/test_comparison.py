@@ -9,6 +9,7 @@ from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from dialectree.graphs import METHODS
 from dialectree.nodes.comparison import SentenceText, SummaryReply
 from dialectree.nodes.persona import ArgumentReply
 from tests.graphs.comparing import (
@@ -103,6 +104,31 @@ def test_a_segment_that_nobody_cited_in_the_end_is_no_ground() -> None:
     done = summed_up(sentence("So.", "a:2"))
     assert "a:2" in done.tree.segments
     assert faults(done) == [["points to a:2, on which no argument rests", "rests on nothing"]]
+
+
+def test_an_id_in_the_wrong_list_is_read_as_what_it_names() -> None:
+    said = SentenceText(text="So.", nodes=["b:1", "0.0", "a:2"], segments=["0.0", "a:1", "0"])
+    done = summed_up(said, SentenceText(text="And so.", nodes=["b:1"], segments=["0.0"]))
+    first, second = done.node().sentences
+    assert (first.nodes, first.segments) == (["0.0"], ["b:1", "a:1"])
+    assert first.faults == [
+        "points to a:2, on which no argument rests",
+        "points to 0, on which no argument rests",
+    ]
+    assert (second.nodes, second.segments, second.faults) == (["0.0"], ["b:1"], [])
+
+
+def test_without_segments_a_sentence_that_names_one_is_marked_and_the_run_answered() -> None:
+    said = sentence("So.", "0.0", "a:1")
+    done = compare(
+        summing_up(said),
+        papers=({**PAPER_A, "title": "Ladder, never shelved"}, PAPER_B),
+        graph=METHODS["no_self_deliberation"].graph(),
+    )
+    assert (done.node().status, done.verdict.answer) == (
+        "answered", "So. [cites what is not there]",
+    )  # fmt: skip
+    assert faults(done) == [["cites a:1, which is not there"]]
 
 
 QUOTES = {
