@@ -104,7 +104,9 @@ class Asking:
     def mend(self, text: str, fault: Fault) -> None:
         """Ask again, showing what came and what was wrong with it."""
         words = self.request.form.words
-        wrong = f"Your last reply cannot be used: {fault}. Send the whole reply again as {words}"
+        wrong = (
+            f"Your last reply cannot be used: {fault.text}. Send the whole reply again as {words}"
+        )
         *before, last = self.request.messages
         if text.strip():
             said = Message("assistant", text[:_SHOWN])

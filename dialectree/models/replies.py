@@ -4,6 +4,9 @@ A reply counts only if it validates as it stands: a value out of range is not cl
 was cut off is not completed, an id that was not offered is not guessed. Thinking, code fences and
 prose around the one object are taken off; fields that nobody asked for are left out. Broken JSON is
 mended only where nothing but commas and the kind of quotes was wrong with it.
+
+What a repair call says of a fault are our words: a model may repeat what a paper orders, and a
+user message must not.
 """
 
 from __future__ import annotations
@@ -31,14 +34,19 @@ _ZEROS = re.compile(r"(\.\d+?)0+(?!\d)")
 _MENDED_LENGTH, _MENDED_DEPTH = 10_000, 8
 """Beyond these a text is not mended: it is no reply, and looking for one could take minutes."""
 _FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
+_NAME = re.compile(r"\S{0,20}")
+"""What may be repeated of what a model named: too little to say anything."""
 
 
 class Fault(Exception):
-    """What is wrong with a reply, in words that a repair call can show to the model."""
+    """What is wrong with a reply: as ``text``, which a repair call can show to the model.
 
-    def __init__(self, kind: Kind, text: str) -> None:
-        self.kind = kind
-        super().__init__(text)
+    A person is also told what the model ``said`` instead of a reply.
+    """
+
+    def __init__(self, kind: Kind, text: str, said: str = "") -> None:
+        self.kind, self.text = kind, text
+        super().__init__(f"{text}: {said}" if said else text)
 
 
 def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: str | None) -> Reply:
@@ -48,12 +56,10 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
     complete and sound counts.
     """
     if refusal:
-        raise Fault("refusal", f"the model declined: {refusal[:_FAULT_LENGTH]}")
+        raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
     try:
         value, mended = _parsed(text.strip(), finish)
-        said = reply.model_validate_json(
-            json.dumps(value), strict=True, extra="forbid" if mended else "ignore"
-        )
+        said = _valid(reply, value, mended)
     except ValidationError as error:
         raise Fault("invalid", _joined(_invalid(error))) from None
     except RecursionError:
@@ -61,6 +67,12 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
     if faults := _joined(_wrong_ids(said.model_dump(mode="json"), ids)):
         raise Fault("ids", faults)
     return said
+
+
+def _valid(reply: type[Reply], value: JsonValue, mended: bool) -> Reply:
+    return reply.model_validate_json(
+        json.dumps(value), strict=True, extra="forbid" if mended else "ignore"
+    )
 
 
 def _parsed(text: str, finish: str | None) -> tuple[dict[str, JsonValue], bool]:
@@ -220,8 +232,16 @@ def _joined(faults: Iterator[str]) -> str:
 
 def _invalid(error: ValidationError) -> Iterator[str]:
     for fault in error.errors(include_url=False, include_context=False, include_input=False):
-        where = ".".join(map(str, fault["loc"])) or "reply"
+        *place, last = fault["loc"] or ("reply",)
+        if fault["type"] == "extra_forbidden":
+            last = _repeated(last, "a field")
+        where = ".".join(map(str, [*place, last]))
         yield f"{where}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
+
+
+def _repeated(name: object, otherwise: str) -> str:
+    """What a model named, where that is too short to be more than a name."""
+    return str(name) if _NAME.fullmatch(str(name)) else otherwise
 
 
 def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
@@ -230,7 +250,11 @@ def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
         if inner:
             yield from _wrong_list(path, _named(value[name], inner), offered)
         elif value[name] not in offered:
-            yield f"{name}: {value[name]!r} is not one of {', '.join(offered)}"
+            yield f"{name}: {_unknown(value[name], offered)}"
+
+
+def _unknown(name: JsonValue, offered: Sequence[str]) -> str:
+    return f"{_repeated(repr(name), 'what you named')} is not one of {', '.join(offered)}"
 
 
 def _named(items: JsonValue, name: str) -> list[JsonValue]:
@@ -241,7 +265,7 @@ def _named(items: JsonValue, name: str) -> list[JsonValue]:
 def _wrong_list(path: str, named: list[JsonValue], offered: Sequence[str]) -> Iterator[str]:
     for name in named:
         if name not in offered:
-            yield f"{path}: {name!r} is not one of {', '.join(offered)}"
+            yield f"{path}: {_unknown(name, offered)}"
     for name in offered:
         if (times := named.count(name)) != 1:
             fault = "is missing" if not times else "is named more than once"
