@@ -1,9 +1,10 @@
 """From a model's text to a valid reply, or to the fault that a repair call can show.
 
 A reply counts only if it validates as it stands: a value out of range is not clamped, a text that
-was cut off is not completed, an id that was not offered is not guessed. Thinking, code fences and
-prose around the one object are taken off; fields that nobody asked for are left out. Broken JSON is
-mended only where nothing but commas and the kind of quotes was wrong with it.
+was cut off is not completed, an id that was not offered is not guessed, and blanks are no text.
+Thinking, code fences and prose around the one object are taken off; fields that nobody asked for
+are left out. Broken JSON is mended only where nothing but commas and the kind of quotes was wrong
+with it.
 
 What a repair call says of a fault are our words: a model may repeat what a paper orders, and a
 user message must not.
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Literal, NoReturn, TypeVar
@@ -59,6 +61,7 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
         raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
     try:
         value, mended = _parsed(text.strip(), finish)
+        _valid(reply, _without_blanks(value), mended)
         said = _valid(reply, value, mended)
     except ValidationError as error:
         raise Fault("invalid", _joined(_invalid(error))) from None
@@ -73,6 +76,19 @@ def _valid(reply: type[Reply], value: JsonValue, mended: bool) -> Reply:
     return reply.model_validate_json(
         json.dumps(value), strict=True, extra="forbid" if mended else "ignore"
     )
+
+
+def _without_blanks(value: JsonValue) -> JsonValue:
+    """``value`` with every text empty in which nothing can be seen."""
+    if isinstance(value, dict):
+        return {name: _without_blanks(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_blanks(item) for item in value]
+    return value if not isinstance(value, str) or any(map(_seen, value)) else ""
+
+
+def _seen(sign: str) -> bool:
+    return not sign.isspace() and unicodedata.category(sign) not in ("Cc", "Cf")
 
 
 def _parsed(text: str, finish: str | None) -> tuple[dict[str, JsonValue], bool]:

@@ -146,6 +146,8 @@ NOT_READ = {
     "a winner in small letters": (but(winner="a"), "invalid"),
     "a winner in a list": (but(winner=["A"]), "invalid"),
     "an empty answer": (but(answer=""), "invalid"),
+    "an answer of blanks": (but(answer=" \n\t\u00a0"), "invalid"),
+    "an answer that cannot be seen": (but(answer="\u200b \u2060\ufeff"), "invalid"),
     "an answer that is too long": (but(answer="a" * 100_001), "invalid"),
     "a truth value in words": (but(stop="no"), "invalid"),
     "a truth value as a number": (but(stop=0), "invalid"),
@@ -260,6 +262,10 @@ def test_a_repair_call_says_that_the_model_declined_and_not_how() -> None:
         read(Ruling, IDS, "", "stop", ORDER)
     assert fault.value.text == "the model declined"
     assert str(fault.value) == f"the model declined: {ORDER}"
+
+
+def test_a_text_that_may_be_empty_is_kept_where_it_is_blank() -> None:
+    assert said(but(rationale=" \n", note="\u200b")).rationale == " \n"
 
 
 def test_a_fault_stays_short_however_much_is_wrong() -> None:
