@@ -7,10 +7,11 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from dialectree.nodes.answers import folded
+from dialectree.nodes.answers import exact, folded
 
 _ELLIPSIS = re.compile(r"[\[(]\s?\.{3,}\s?[\])]|\.{3,}|\.(?: \.){2,}")
 _EMPHASIS = re.compile(r"(?<!\w)[*]+|[*]+(?!\w)")  # Markdown's, which a quotation may drop
+_POINT = re.compile(r"\d[.,]\d|\d_\d|[\w)\]]\^[\w({-]")  # 3.5, 10_2, 10^-3
 _SIGNS = " .,;:!?'\"-"
 
 
@@ -33,7 +34,7 @@ def occurs(quote: str, text: str) -> bool:
 @lru_cache(256)
 def _plain(text: str) -> str:
     """As it is compared. One turn is searched for many quotations, in many rounds."""
-    return " ".join(_EMPHASIS.sub("", folded(text)).split())
+    return " ".join(_EMPHASIS.sub("", folded(exact(text))).split())
 
 
 def _end(piece: str, text: str, at: int) -> int:
@@ -47,12 +48,12 @@ def _end(piece: str, text: str, at: int) -> int:
 
 
 def _goes_on(text: str, at: int) -> bool:
-    """Whether a word or a number runs across the place ``at``: "st|art", "3|.5"."""
+    """Whether a word or a number runs across the place ``at``: "st|art", "3|.5", "10|^3"."""
     left, right = text[max(at - 2, 0) : at], text[at : at + 2]
     if _in_word(left[-1:]) and _in_word(right[:1]):
         return True
-    point = left[-1:] + right if right[:1] in (".", ",") else left + right[:1]
-    return re.fullmatch(r"\d[.,]\d", point) is not None
+    point = left[-1:] + right if right[:1] in (".", ",", "^", "_") else left + right[:1]
+    return _POINT.fullmatch(point) is not None
 
 
 def _in_word(sign: str) -> bool:
@@ -60,11 +61,14 @@ def _in_word(sign: str) -> bool:
     return bool(sign) and unicodedata.category(sign)[0] in "LMN"
 
 
+# No apostrophe is one: "the authors' own", "f(x)'s", "the '90s", "'tis".
+_SINGLE = r"(?<![\w)\]])[‘‚’'](?=\S)(?!\d\ds?\b|(?:tis|twas|em|til)\b)"
+# A sign that also closes, or stands in words, opens only what begins at it.
 _QUOTED = re.compile(
-    r"[“„\"]([^“”„\"]{2,3000})[“”\"]"
-    r"|«([^«»]{2,3000})»|‹([^‹›]{2,3000})›|「([^「」]{2,3000})」|『([^『』]{2,3000})』"
-    r"|``(.{2,3000}?)''"
-    r"|(?<!\w)[‘‚'](\S.{0,600}?(?<!\s))[’‘'](?!\w)",  # an apostrophe neither opens nor closes
+    r"(?:[“„‟\"＂]|(?<!\w)”(?=\S))([^“”„‟\"＂]++)[“”\"＂]|❝([^❝❞]++)❞|〝([^〝〞〟]++)[〞〟]"
+    r"|«([^«»]++)»|(?<!\w)»(?=\S)([^«»]++)«|‹([^‹›]++)›|(?<!\w)›(?=\S)([^‹›]++)‹"
+    r"|「([^「」]++)」|『([^『』]++)』|``((?:(?!``).)+?)''"
+    rf"|{_SINGLE}((?:(?!{_SINGLE}).)+?)(?<!\s)[’‘'](?!\w)",
     re.DOTALL,
 )
 _WORDS = re.compile(r"[぀-ヿ一-鿿]|\w+")

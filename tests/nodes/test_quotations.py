@@ -94,10 +94,20 @@ QUOTED = {
     "``a b'' then ‘c d’ then 'e f'": ["a b", "c d", "e f"],
     "‹a b› 「水と土」『深層学習』": ["a b", "水と土", "深層学習"],
     "the authors' model and the readers' time": [],
+    "»a b«, ”c d”, ›e f‹ och ’g h’": ["a b", "c d", "e f", "g h"],
+    "＂a b＂ ❝c d❞ 〝e f〟 ‟g h”": ["a b", "c d", "e f", "g h"],
+    "«a b» et « c d » puis «e»": ["a b", " c d "],
+    "“a”, or b, and “c”": [],
+    '"a", or b, and "c"': [],
+    "‘we’re sure’ and ’we’re sure’": ["we’re sure"] * 2,
+    "rock ’n’ roll, the ’90s, the '80s and the authors’ own, ’tis true of the readers' time": [],
+    "f(x)’s shape and the authors’ own": [],
+    "the '90s say 'n points'": ["n points"],
     "it's what we're told, isn't it": [],
     "'we're sure of it', they say": ["we're sure of it"],
     "a “word” or a 'word' alone": [],
     "“" + "long " * 400 + "”": [("long " * 400)],
+    f"‘{'long ' * 400}end’": [f"{'long ' * 400}end"],
     '5" or so': [],
 }
 
@@ -105,6 +115,27 @@ QUOTED = {
 @pytest.mark.parametrize(("text", "found"), QUOTED.items())
 def test_quotations_stand_in_quotes_of_any_kind(text: str, found: list[str]) -> None:
     assert quoted(text) == found
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("a speedup of 103", "a speedup of 10³"),
+        ("a speedup of 10", "a speedup of 10³"),
+        ("a speedup of 10", "a speedup of 10⁻³"),
+        ("a speedup of 3 times", "a speedup of 10³ times"),
+        ("a rate of x2", "a rate of x²"),
+        ("the number 102", "the number 10₂"),
+        ("the number 10", "the number 10₂"),
+    ],
+)
+def test_a_small_figure_is_no_large_one(quote: str, text: str) -> None:
+    assert not occurs(quote, text)
+    assert occurs(text, f"It has {text}.")
+
+
+def test_a_power_may_be_written_with_its_sign() -> None:
+    assert occurs("a speedup of 10^3 times", "a speedup of 10³ times")
 
 
 def test_what_is_misquoted_is_no_word_of_ones_own() -> None:
@@ -151,7 +182,9 @@ def test_no_text_is_too_odd(quote: str, text: str) -> None:
     assert not occurs(quote, text) or any(map(str.isalnum, folded(quote)))
 
 
-@pytest.mark.parametrize("sign", ["a", "a ", "*", ".", "... ", "[", " ", "'", "1,", "水"])
+@pytest.mark.parametrize(
+    "sign", ["a", "a ", "*", ".", "... ", "[", " ", "'", "1,", "水", "”", "»", "`", "``a"]
+)
 def test_long_texts_are_read_fast(sign: str) -> None:
     text = sign * (20_000 // len(sign))
     started = time.perf_counter()
