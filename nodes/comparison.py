@@ -148,13 +148,17 @@ def _readable(
     texts = [state["question"], *(segments or [segment.text for segment in cited])]
     for author in state["authors"].values():
         texts += [author["title"], author["abstract"], author["introduction"]]
-    for one in debates:
-        texts += [one["title"], one["description"]]
     read = [*texts, *(segment.text for segment in cited)]
     for one in debates:
-        for said in one["positions"]:
-            argued = [said["title"], said["description"], *said["proposals"]]
-            texts += [own_words(text, read) for text in argued]
+        texts += [own_words(text, read) for text in _argued(one)]
+    return texts
+
+
+def _argued(debated: Debated) -> list[str]:
+    """What the moderator and the personas said of a topic."""
+    texts = [debated["title"], debated["description"]]
+    for said in debated["positions"]:
+        texts += [said["title"], said["description"], *said["proposals"]]
     return texts
 
 

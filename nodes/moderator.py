@@ -5,6 +5,7 @@ ToD, sections 3.3 and 3.4.1, prompts 8 and 9.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
@@ -16,7 +17,7 @@ from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import normal
 from dialectree.nodes.evidence import quotable
-from dialectree.nodes.persona import among
+from dialectree.nodes.persona import among, of_topic, own_text, remark
 from dialectree.nodes.topics import (
     Claim,
     Deliberated,
@@ -113,7 +114,8 @@ async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
                 return f"subtopics: number {number} names no claim; it needs one of either paper"
         return None
 
-    shown = [name for claim in claims for name in [*claim["evidence"], *(claim["counter"] or [])]]
+    named = [name for claim in claims for name in [*claim["evidence"], *(claim["counter"] or [])]]
+    shown = quotable(runtime, state["authors"], [*dict.fromkeys(named)])
     reply = await ask(
         runtime,
         Place(state["id"], "moderator", "subtopics", 0, 1),
@@ -126,7 +128,7 @@ async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
         authors=state["authors"],
         topic=state,
         claims=claims,
-        evidence=quotable(runtime, state["authors"], [*dict.fromkeys(shown)]),
+        evidence=shown,
         most=most,
     )
     by_id = {claim["id"]: claim for claim in claims}
@@ -141,7 +143,24 @@ async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
         }
         for one in reply.subtopics[:most]
     ]
-    return {"subtopics": _each_once(found)}
+    read = [segment.text for segment in shown]
+    for claim in claims:
+        read += [claim["title"], claim["description"]]
+    return {"subtopics": _kept(found, state, runtime, read)}
+
+
+def _kept(
+    found: list[Subtopic], state: Topic, runtime: Runtime[Context], read: Sequence[str]
+) -> list[Subtopic]:
+    """The subtopics, each once; what they quote is looked up in all that the moderator read."""
+    kept = _each_once(found)
+    known = [*read, *of_topic(state)]
+    for author in state["authors"].values():
+        known += own_text(author)
+    for number, one in enumerate(kept, 1):
+        texts = [one["title"], one["description"]]
+        remark(state, runtime, f"subtopic {number}", texts, known)
+    return kept
 
 
 def _each_once(found: list[Subtopic]) -> list[Subtopic]:
@@ -170,7 +189,7 @@ async def bare_subtopics(state: Topic, runtime: Runtime[Context]) -> Split:
         {"title": one.title, "description": one.description, "claims": []}
         for one in reply.subtopics[:most]
     ]
-    return {"subtopics": _each_once(found)}
+    return {"subtopics": _kept(found, state, runtime, [])}
 
 
 async def progress(state: ToModerate, runtime: Runtime[Context]) -> Moderated:

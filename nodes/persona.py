@@ -108,9 +108,10 @@ def claims(letter: Letter) -> Node[ToClaim, Claimed]:
         )
         made = _claims(letter, reply, offered, most)
         tell(runtime, state["id"], "claimed", {"paper": letter, "claims": [_told(c) for c in made]})
-        read = [*(segment.text for segment in shown), *_own_words(author), *_of_topic(state)]
+        read = [*(segment.text for segment in shown), *own_text(author), *of_topic(state)]
         for claim in made:
-            _remark(state, runtime, f"claim {claim['id']}", claim["description"], read)
+            said = [claim["title"], claim["description"]]
+            remark(state, runtime, f"claim {claim['id']}", said, read)
         return {"own": made}
 
     return claims
@@ -248,11 +249,13 @@ def _shown(state: ToSpeak, letter: Letter) -> list[str]:
     return [*dict.fromkeys(shown)]
 
 
-def _own_words(author: Author) -> list[str]:
+def own_text(author: Author) -> list[str]:
+    """What everybody may read of a paper."""
     return [author["title"], author["abstract"], author["introduction"]]
 
 
-def _of_topic(topic: Topic) -> list[str]:
+def of_topic(topic: Topic) -> list[str]:
+    """What everybody may read of a topic."""
     return [topic["question"], topic["title"], topic["description"]]
 
 
@@ -262,18 +265,21 @@ def _look_at_quotations(
     """Compares a turn with all that was before the persona's eyes."""
     read = [segment.text for segment in quotable(runtime, state["authors"], shown)]
     for author in state["authors"].values():
-        read += _own_words(author)
-    for known in (*_own(state, said["paper"]), *state["said"]):
-        read += [known["title"], known["description"]]
-    read += [question for turn in state["said"] for question in turn["questions"]]
+        read += own_text(author)
+    for claim in _own(state, said["paper"]):
+        read += [claim["title"], claim["description"]]
+    for turn in state["said"]:
+        read += [turn["title"], turn["description"], *turn["questions"]]
     where = f"{said['stage']}, persona {said['paper']}"
-    _remark(state, runtime, where, said["description"], [*read, *_of_topic(state)])
+    texts = [said["title"], said["description"], *said["questions"], *said["proposals"]]
+    remark(state, runtime, where, texts, [*read, *of_topic(state)])
 
 
-def _remark(
-    state: Topic, runtime: Runtime[Context], where: str, text: str, read: Sequence[str]
+def remark(
+    state: Topic, runtime: Runtime[Context], where: str, said: Sequence[str], read: Sequence[str]
 ) -> None:
-    """Remarks on words that are quoted and stand in nothing that the persona has read."""
-    for quote in unfounded(text, read):
+    """Remarks on words that are quoted and stand in nothing that the speaker has read."""
+    quotes = [quote for text in said for quote in unfounded(text, read)]
+    for quote in dict.fromkeys(quotes):
         note = f"{where}: quotes what no evidence says: “{quote}”"
         tell(runtime, state["id"], "noted", {"note": note})

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dialectree.graphs import METHODS
 from dialectree.nodes.comparison import SentenceText, SummaryReply
+from dialectree.nodes.moderator import SubtopicsReply
 from dialectree.nodes.persona import ArgumentReply
 from tests.graphs.comparing import (
     PAPER_A,
@@ -163,6 +164,27 @@ def test_a_quotation_has_to_stand_in_what_the_sentence_rests_on(
     wrong = [fault for fault in found if fault.startswith("quotes what its evidence does not say")]
     assert bool(wrong) != stands
     assert ("[quotation not found]" in str(done.verdict.answer)) != stands
+
+
+@pytest.mark.parametrize("field", ["title", "description"])
+def test_what_the_moderator_misquotes_is_no_ground_for_a_quotation(field: str) -> None:
+    text = "Is it so that the ladder “wins every prize” and “treats accuracy with care”?"
+    model = summing_up(
+        sentence("Paper a “wins every prize”.", "0.0", "a:1"),
+        sentence("Paper a “treats accuracy with care”.", "0.0", "b:1"),
+    )
+    usual = model.says(SubtopicsReply)
+
+    def misquote(call: Asked) -> SubtopicsReply:
+        said = usual(call)
+        assert isinstance(said, SubtopicsReply)
+        split = [one.model_copy(update={field: text}) for one in said.subtopics]
+        return SubtopicsReply(subtopics=split)
+
+    model.will_say_now(misquote, to=SubtopicsReply)
+    done = compare(model, segments=3)
+    assert faults(done) == [["quotes what its evidence does not say: “wins every prize”"], []]
+    assert done.node().notes == ["subtopic 1: quotes what no evidence says: “wins every prize”"]
 
 
 def test_each_kind_of_fault_is_marked_once_in_the_text() -> None:

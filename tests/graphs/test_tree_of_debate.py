@@ -631,6 +631,27 @@ def test_whatever_was_quoted_that_nobody_read_is_remarked_on() -> None:
     }  # fmt: skip
 
 
+def test_quotations_in_titles_questions_and_proposals_are_looked_up_too() -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        ClaimsReply(claims=[ClaimText(title="“a claimed award”", description="So.", evidence=[])])
+    )
+    model.will_say_now(argue("“a titled award”", proposals=["“a proposed award”", "“no award”"]))
+    model.will_say_now(respond(questions=["Why “an asked award”, why “a titled award”?"]))
+    done = compare(model)
+    said = "quotes what no evidence says"
+    assert done.node().notes == [f"claim {name}1: {said}: “a claimed award”" for name in "ab"]
+    notes = [note for note in done.node("0.0").notes if "persona a" in note]
+    assert notes == [
+        f"present, persona a: {said}: “a titled award”",
+        f"present, persona a: {said}: “a proposed award”",
+        f"present, persona a: {said}: “no award”",
+        f"respond, persona a: {said}: “an asked award”",
+        f"revise, persona a: {said}: “a proposed award”",
+        f"revise, persona a: {said}: “no award”",
+    ]
+
+
 def positions(node: Node) -> dict[str, tuple[str, bool]]:
     return {one.paper: (one.title, one.concedes) for one in node.positions}
 
