@@ -134,11 +134,11 @@ def compare(
 
 
 def _paper(paper: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(paper, Mapping):
-        return paper
-    from dialectree.nodes.papers import given
+    from dialectree.nodes.papers import encodable, given
     from dialectree.retrieval.papers import read
 
+    if isinstance(paper, Mapping):
+        return encodable(paper)
     return given(read(paper))
 
 

@@ -46,11 +46,24 @@ def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:
     return found
 
 
+def encodable(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A paper as plain data in which half a character is a question mark, as in a file."""
+    return {name: _sound(value) for name, value in given.items()}
+
+
+def _sound(value: Any) -> Any:
+    if isinstance(value, str):
+        return sound(value)
+    if isinstance(value, Mapping):
+        return encodable(value)
+    return [*map(_sound, value)] if isinstance(value, list | tuple) else value
+
+
 def _source(letter: Letter, given: Mapping[str, Any]) -> Source:
     if not isinstance(given, Mapping):
         raise InputError(f"paper {letter}: give a mapping with title, abstract and body")
     try:
-        fields = {name: value for name, value in given.items() if name != "key"}
+        fields = encodable({name: value for name, value in given.items() if name != "key"})
         if (key := given.get("key")) and not _KEY.fullmatch(str(key)):
             shown = sound(str(key)[:80])
             raise InputError(

@@ -75,6 +75,17 @@ def test_a_mapping_is_compared_like_the_file_that_holds_the_same(
     assert but_for_times_and_ids(twice) == but_for_times_and_ids(by_file)
 
 
+@pytest.mark.parametrize("field", ["title", "abstract", "introduction", "body", "name"])
+def test_half_a_character_in_a_mapping_is_a_question_mark_as_in_a_file(
+    model: str, field: str
+) -> None:
+    odd = {**PAPER_A, field: f"{PAPER_A[field]} half \ud800 of it"}
+    record = dialectree.compare(odd, PAPER_B, TOPIC, model=model, **COMPARED)
+    assert record.status == "answered"
+    papers: Any = kept(record).input["papers"]
+    assert papers[0][field] == f"{PAPER_A[field]} half ? of it"
+
+
 def test_the_twins_give_the_same_and_a_notebook_may_call_either(model: str) -> None:
     async def both() -> list[dialectree.RunRecord]:
         return [

@@ -13,9 +13,11 @@ from pydantic import BaseModel
 from dialectree.errors import InputError
 from dialectree.graphs import METHODS
 from dialectree.nodes.moderator import ProgressReply, SubtopicsReply, SubtopicText
+from dialectree.nodes.papers import given
 from dialectree.nodes.persona import ArgumentReply, ClaimsReply, ClaimText, ResponseReply
 from dialectree.nodes.pre_emption import Relevance, RelevanceReply
 from dialectree.records import Node, Tree, fold
+from dialectree.retrieval.papers import from_fields
 from tests.graphs.comparing import (
     PAPER_A,
     PAPER_B,
@@ -550,6 +552,13 @@ def test_what_cannot_be_compared_is_refused_in_one_line(papers: Any, why: str, n
         debate(model, TOPIC, graph=METHODS[name].graph(), given={"papers": papers})
     assert why in str(refused.value) and "\n" not in str(refused.value)
     assert model.calls == []
+
+
+def test_half_a_character_in_a_passage_is_a_question_mark() -> None:
+    plain = given(from_fields(PAPER_A))
+    passages = [{**passage, "text": f"{passage['text']} \ud800"} for passage in plain["passages"]]
+    done = compare(personas(1, 1), ({**plain, "passages": passages}, PAPER_B))
+    assert done.verdict.answer and done.failures == []
 
 
 def test_papers_of_one_title_are_two_papers() -> None:
