@@ -555,7 +555,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(papers: Any, why: str, n
 
 
 def test_half_a_character_in_a_passage_is_a_question_mark() -> None:
-    plain = given(from_fields(PAPER_A))
+    plain: dict[str, Any] = {**given(from_fields(PAPER_A))}
     passages = [{**passage, "text": f"{passage['text']} \ud800"} for passage in plain["passages"]]
     done = compare(personas(1, 1), ({**plain, "passages": passages}, PAPER_B))
     assert done.verdict.answer and done.failures == []
