@@ -61,8 +61,9 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
         raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
     try:
         value, mended = _parsed(text.strip(), finish)
-        _valid(reply, _without_blanks(value), mended)
         said = _valid(reply, value, mended)
+        if (emptied := _without_blanks(value)) != value:
+            _valid(reply, emptied, mended)
     except ValidationError as error:
         raise Fault("invalid", _joined(_invalid(error))) from None
     except RecursionError:
