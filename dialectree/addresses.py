@@ -15,6 +15,11 @@ _NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]
 """What a refused text may begin with: a model's name, the scheme of an address."""
 _HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
 """What may be user, password or query in the rest."""
+_SPEC = re.compile(
+    r"(?P<provider>openai|local):(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL
+)
+_NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
+"""What stands in a model's name where an address was meant."""
 
 
 @lru_cache(maxsize=256)
@@ -47,6 +52,22 @@ def require_address(url: str) -> str:
     except ValueError:
         raise ValueError("port must be a number from 0 to 65535") from None
     return url
+
+
+def require_spec(text: str) -> re.Match[str]:
+    """The provider, model and url of a model written ``openai:NAME@URL``; ValueError for another.
+
+    An address that is none is refused: as a part of the name it would be asked of somebody else.
+    """
+    spec = _SPEC.fullmatch(text.strip())
+    if not spec:
+        known = "openai:NAME, openai:NAME@URL, local:smollm2 or local:PATH.gguf"
+        raise ValueError(f"a model is written {known}")
+    if _NO_SCHEME.search(spec["model"]):
+        raise ValueError("an address begins with http:// or https://")
+    if spec["url"]:
+        require_address(spec["url"])
+    return spec
 
 
 def secret(text: str) -> Iterator[tuple[str, str]]:

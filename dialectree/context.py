@@ -36,14 +36,11 @@ from pydantic_settings import (
     SettingsError as UnreadableSettings,
 )
 
-from dialectree.addresses import harmless, public, require_address, secret, shown
+from dialectree.addresses import harmless, public, require_address, require_spec, secret, shown
 from dialectree.errors import SettingsError
 from dialectree.roles import FAMILIES, require_role
 
 EMBEDDED = "local:smollm2"
-SPEC = re.compile(r"(?P<provider>openai|local):(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL)
-"""How a model is written."""
-_NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
 
 OWN_SETTINGS = {
     "tsd": frozenset(
@@ -109,15 +106,7 @@ def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
         return speaker
     if speaker.startswith("live:"):
         raise ValueError("a live model is not kept with a run; give it again")
-    spec = SPEC.fullmatch(speaker.strip())
-    if not spec:
-        known = "openai:NAME, openai:NAME@URL, local:smollm2 or local:PATH.gguf"
-        raise ValueError(f"a model is written {known}")
-    if _NO_SCHEME.search(spec["model"]):
-        raise ValueError("an address begins with http:// or https://")
-    if spec["url"]:
-        require_address(spec["url"])
-    return speaker.strip()
+    return require_spec(speaker)[0]
 
 
 def _embedder(name: str) -> str:

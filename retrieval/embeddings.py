@@ -17,7 +17,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from dialectree import clock
-from dialectree.context import SPEC, cache_folder
+from dialectree.addresses import require_spec, veiled
+from dialectree.context import cache_folder
+from dialectree.errors import SettingsError
 from dialectree.retrieval.vectors import VectorCache, Vectors
 
 GATHER_S = 0.003
@@ -190,10 +192,13 @@ def embedder(name: str, base_url: str | None = None) -> Embedder:
 
 
 def _encoder(name: str, base_url: str | None) -> Encoder:
-    spec = SPEC.fullmatch(name)
-    if spec and spec["provider"] == "openai":
+    if name.startswith("openai:"):
         from dialectree.retrieval.remote import RemoteEncoder
 
+        try:
+            spec = require_spec(name)
+        except ValueError as error:
+            raise SettingsError(f"--embeddings: {error}, not {veiled(name)!r}") from None
         return RemoteEncoder(spec["model"], spec["url"] or base_url)
     from dialectree.retrieval.sentence_models import SentenceEncoder
 

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from langchain_core.language_models import BaseChatModel
 
-from dialectree.addresses import public, require_address, veiled
-from dialectree.context import SPEC, Context, endpoint_from_environment
+from dialectree.addresses import public, require_address, require_spec, veiled
+from dialectree.context import Context, endpoint_from_environment
 from dialectree.errors import SettingsError
 
 OPENAI = "https://api.openai.com/v1"
@@ -59,8 +59,7 @@ def resolve(speaker: str | BaseChatModel, context: Context) -> Spec:
     """The spec of a speaker of ``context``."""
     if isinstance(speaker, BaseChatModel):
         return Spec("live", _name_of(speaker), live=speaker)
-    spec = SPEC.fullmatch(speaker)
-    assert spec is not None  # the context took it
+    spec = require_spec(speaker)
     if spec["provider"] == "local":
         return Spec("local", spec["model"])
     whole = context.whole(spec["url"] or context.base_url or "") or _conventional()

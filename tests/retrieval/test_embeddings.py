@@ -121,6 +121,24 @@ def test_what_can_be_no_model_is_a_wrong_setting(name: str) -> None:
         SentenceEncoder(name)
 
 
+@pytest.mark.parametrize("name", ["openai:e@localhost:8000/v1", "openai:e@host:80@http://b/v1"])
+def test_an_address_without_a_scheme_is_no_part_of_a_models_name(name: str) -> None:
+    with pytest.raises(SettingsError, match="--embeddings: an address begins with http://"):
+        embedder(name)
+
+
+@pytest.mark.parametrize("name", ["openai:", "openai:e@http://host:99999/v1"])
+def test_a_name_that_an_endpoint_cannot_have_is_a_wrong_setting(name: str) -> None:
+    with pytest.raises(SettingsError, match="--embeddings: (a model is written|port must be)"):
+        embedder(name)
+
+
+def test_a_refused_address_shows_no_password() -> None:
+    with pytest.raises(SettingsError) as raised:
+        embedder("openai:e@me:secret@host:80/v1")
+    assert "secret" not in str(raised.value)
+
+
 def test_a_folder_without_a_model_is_a_wrong_setting(tmp_path: Path) -> None:
     (tmp_path / "modules.json").write_text("[]")
     with pytest.raises(SettingsError, match="is no embedding model that can be used"):
