@@ -47,6 +47,7 @@ _SILENT = {  # macro: its arguments, which say nothing to a reader
     **dict.fromkeys(("vskip", "maketitle", "tableofcontents", "xspace", "iffalse", "today"), ""),
     **dict.fromkeys(("newcommand", "renewcommand", "setlength", "addtolength"), "{{"),
     **dict.fromkeys(("nocite", "linespread", "phantom", "hypersetup", "pagenumbering"), "{"),
+    "IfFileExists": "{",
     **dict.fromkeys(("fontsize", "captionof", "numberwithin"), "{{"),
     **dict.fromkeys(("crefrange", "Crefrange"), "*{{"),
     **dict.fromkeys(("rule", "pdfbookmark"), "[{{"),
@@ -88,9 +89,13 @@ _SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection")
 
 
 def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
-    """What a LaTeX source says; it draws in files from ``folder`` and below, never from outside."""
+    """What a LaTeX source says; it draws in files from ``folder`` and below, never from outside.
+
+    Raises InputError where it cannot be read, and where a file of its body is not there.
+    """
     text = latex_source.whole(text, name=name, folder=folder).replace(_SECTION, "")
     text = latex_macros.written_out(text, name, _meanings())
+    text = latex_source.complete(text, name=name, folder=folder, unread=_DROPPED)
     title = _argument(text, "title")
     abstract = _environment(text, "abstract") or _argument(text, "abstract")
     body = re.split(r"\\begin\s*\{document\}", text, maxsplit=1)[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from dialectree.errors import InputError
@@ -44,19 +45,56 @@ _SIGNS = {
 _IN_ADDRESS = re.compile(r"%\n[ \t]*|\\[A-Za-z]+|#\d|\\?([%#$&~`'-])")
 _WORD_AT_END = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z@]+\Z")
 _INPUT = re.compile(
-    r"\\(?:input|include|subfile)\s*\{\s*\"?([^{}\n]{1,200}?)\"?\s*\}"
-    r"|\\input[ \t]+\"?([^\s{}\\\"]{1,200})\"?"
-    r"|\\(?:sub)?import\*?\s*\{([^{}\n]{1,100})\}\s*\{([^{}\n]{1,100})\}"
+    r"\\(?:input|include|subfile(?:include)?)\s*"
+    r"\{\s*\"?(?P<name>(?:[^{}\n]|\{[^{}\n]{0,100}\}){1,200}?)\"?\s*\}"
+    r"|\\input[ \t]+\"?(?P<bare>[^\s{}\\\"]{1,200})\"?"
+    r"|\\(?:sub)?import\*?\s*\{(?P<folder>[^{}\n]{1,100})\}\s*\{(?P<file>[^{}\n]{1,100})\}"
 )
+_BOUND = re.compile(rf"\\(?P<bound>begin|end)\s*\{{(?P<of>\w+\*?)\}}|{_INPUT.pattern}")
+_ASKED_FOR = re.compile(r"\\IfFileExists\s*\{([^{}\n]{1,200})\}")
+_NO_PROSE = re.compile(r"\.(?:bbl|ind|pgf|tikz|sty|cls|def|cfg|\w{1,5}_t(?:ex)?)\Z", re.IGNORECASE)
+"""Ends the names of files that hold references, drawings and macros, but no sentences."""
 
 
 def whole(text: str, *, name: str, folder: Path | None) -> str:
-    """The source with the files that it draws in, none of them from outside ``folder``."""
+    """The source with the files that it draws in, none of them from outside ``folder``.
+
+    What draws in another file is left for :func:`complete`, which knows whether that matters.
+    """
     itself = _inside(folder, name)
     text = _with_inputs(_stripped(text), folder, {itself} if itself else set(), 0)
     if len(text) > LARGEST:
         raise InputError(f"{name}: draws in too much text; give its PDF or text")
     return latex_switches.chosen(text, declared=True)
+
+
+def complete(text: str, *, name: str, folder: Path | None, unread: Collection[str]) -> str:
+    """Without what draws in a file that could not be; InputError where the body lacks its text.
+
+    Nothing is lost in the preamble, in environments that are ``unread``, or where the source itself
+    asks whether the file is there.
+    """
+    began = re.search(r"\\begin\s*\{document\}", text)
+    excused = set(map(_base, _ASKED_FOR.findall(text)))
+    within = 0
+    for found in _BOUND.finditer(text, began.end() if began else 0):
+        if found["of"] == "document" and found["bound"] == "end":
+            break
+        if found["of"] in unread:
+            within = max(0, within + (1 if found["bound"] == "begin" else -1))
+        elif not found["of"] and not within:
+            asked = _asked(found)
+            if _base(asked) not in excused and not _NO_PROSE.search(asked):
+                raise _incomplete(name, asked, there=_inside(folder, asked) is not None)
+    return _INPUT.sub("\n", text)
+
+
+def _incomplete(name: str, asked: str, *, there: bool) -> InputError:
+    if not there:
+        what = "is no .tex file in its folder; put it there, or give the paper's PDF"
+        return InputError(f"{name}: it draws in {asked}, which {what}")
+    why = "too large, too deep in other files, or named by a macro"
+    return InputError(f"{name}: {asked} cannot be drawn in ({why}); give the paper's PDF")
 
 
 def side_by_side(pieces: list[str]) -> str:
@@ -113,23 +151,47 @@ def _sign(found: re.Match[str]) -> str:
     return "" if found[0][0] == "%" else found[0]
 
 
-def _with_inputs(text: str, folder: Path | None, seen: set[Path], depth: int) -> str:
-    """With the files that it draws in, each once; one from outside the folder stays out."""
+def _with_inputs(
+    text: str, folder: Path | None, seen: set[Path], depth: int, beside: str = ""
+) -> str:
+    """With the files that it draws in, each once; what cannot be drawn in stays as it is.
+
+    An imported file names others as they lie ``beside`` it.
+    """
 
     def drawn_in(found: re.Match[str]) -> str:
-        path = _inside(folder, found[1] or found[2] or f"{found[3].strip()}/{found[4].strip()}")
-        if path is None or path in seen or depth >= _DEEPEST or len(seen) > _MOST:
+        asked = _asked(found)
+        path = _inside(folder, f"{beside}{asked}") or _inside(folder, asked)
+        if path in seen:
             return "\n"
+        inner = _content(path) if path and depth < _DEEPEST and len(seen) <= _MOST else None
+        if path is None or inner is None:
+            return found[0]
         seen.add(path)
-        try:
-            if path.stat().st_size > LARGEST // 5:
-                return "\n"
-            inner = decoding.decoded(path.read_bytes(), path.name)
-        except (OSError, InputError):
-            return "\n"
-        return _with_inputs(_stripped(inner), folder, seen, depth + 1)
+        below = f"{path.parent}/" if found["folder"] else beside
+        return _with_inputs(_stripped(inner), folder, seen, depth + 1, below)
 
     return _INPUT.sub(drawn_in, text)
+
+
+def _asked(found: re.Match[str]) -> str:
+    """The file that a match of ``_INPUT`` names."""
+    named = re.sub(r"[{}]", "", found["name"] or "")
+    return named or found["bare"] or f"{found['folder'].strip()}/{found['file'].strip()}"
+
+
+def _base(asked: str) -> str:
+    return asked.strip().removesuffix(".tex")
+
+
+def _content(path: Path) -> str | None:
+    """What a file holds; None where that is too much, or no text."""
+    try:
+        if path.stat().st_size > LARGEST // 5:
+            return None
+        return decoding.decoded(path.read_bytes(), path.name)
+    except (OSError, InputError):
+        return None
 
 
 def _inside(folder: Path | None, asked: str) -> Path | None:

@@ -220,18 +220,73 @@ def test_what_is_switched_off_is_not_read(preamble: str, body: str, text: str) -
     assert said(body, preamble) == text
 
 
-def test_a_file_is_drawn_in_by_any_form_of_input(tmp_path: Path) -> None:
+def folder_of(tmp_path: Path, **files: str) -> Path:
+    """A folder with a paper's other files, beside one that is none of its business."""
+    (tmp_path / "outside.tex").write_text("A secret.")
     folder = tmp_path / "paper"
     (folder / "sec").mkdir(parents=True)
-    (tmp_path / "outside.tex").write_text("A secret.")
-    for name in ("one", "two", "three", "a"):
-        (folder / "sec" / f"{name}.tex").write_text(f"This is {name}.\n")
-    (folder / "a.tex").write_text("This is itself.")
-    body = (
-        "\\input sec/one\n\n\\input sec/two.tex \n\n\\import{sec/}{three}\n\n"
-        "\\input ../outside\n\n\\import{../}{outside}\n\n\\input /etc/hostname\n\n\\input a\n\nEnd."
+    for name, text in files.items():
+        (folder / f"{name.replace('__', '/')}.tex").write_text(text)
+    return folder
+
+
+def test_a_file_is_drawn_in_by_any_form_of_input(tmp_path: Path) -> None:
+    folder = folder_of(
+        tmp_path,
+        sec__one="This is one.\n",
+        sec__two="This is two.\n",
+        sec__three="This is three.\n\n\\input{four}\n\n\\subfileinclude{sec/five}",
+        sec__four="This is four.\n",
+        sec__five="This is five.\n",
+        a="This is itself.",
     )
-    assert said(body, folder=folder) == "This is one.\n\nThis is two.\n\nThis is three.\n\nEnd."
+    body = (
+        "\\input sec/one\n\n\\input sec/two.tex \n\n\\import{sec/}{three}\n\n\\input a\n\n"
+        "\\input{sec/one}\n\nEnd."
+    )
+    parts = [f"This is {name}." for name in ("one", "two", "three", "four", "five")]
+    assert said(body, folder=folder) == "\n\n".join([*parts, "End."])
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        (r"\input{sec/none}", "draws in sec/none, which is no .tex file in its folder"),
+        (r"\include{sec/none.tex}", "draws in sec/none.tex, which is no .tex file"),
+        (r"\input ../outside", "draws in ../outside, which is no .tex file"),
+        (r"\import{../}{outside}", "draws in ..//outside, which is no .tex file"),
+        (r"\input{sec/link}", "draws in sec/link, which is no .tex file"),
+        (r"\input{/etc/hostname}", "draws in /etc/hostname, which is no .tex file"),
+        (r"\piece{none}", "draws in sec/none, which is no .tex file"),
+        (r"\input{\where/one}", r"sec/one cannot be drawn in \(too large, .* named by a macro\)"),
+        (r"\input{sec/long}", r"sec/long cannot be drawn in \(too large"),
+    ],
+)
+def test_a_paper_without_one_of_its_files_is_refused(
+    tmp_path: Path, body: str, named: str
+) -> None:
+    folder = folder_of(tmp_path, sec__one="This is one.", sec__long="So it is. " * 50_000)
+    (folder / "sec" / "link.tex").symlink_to(tmp_path / "outside.tex")
+    preamble = r"\newcommand{\where}{sec}\newcommand{\piece}[1]{\input{sec/#1}}"
+    with pytest.raises(InputError, match=named) as raised:
+        said(f"So it is. {body}", preamble, folder)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        r"\begin{figure*}\begin{tabular}{l}\input{none}\end{tabular}\input{none}\end{figure*}",
+        r"\input{drawing.pgf}\input{drawing.pdf_tex}\input{paper.bbl}",
+        r"\IfFileExists{none.tex}{\input{none}}{}",
+        r"\iflong\input{none}\fi",
+        "% \\input{none}\n\\begin{comment}\\input{none}\\end{comment}",
+        r"\end{document}\input{none}",
+    ],
+)
+def test_a_file_that_would_say_nothing_need_not_be_there(tmp_path: Path, body: str) -> None:
+    preamble = r"\newif\iflong\longfalse\input{glyphtounicode}\input{macros}"
+    assert said(f"So it is.\n{body}", preamble, folder_of(tmp_path)) == "So it is."
 
 
 def test_hostile_sources_are_read_or_refused_in_time() -> None:

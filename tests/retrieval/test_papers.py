@@ -190,19 +190,15 @@ $x_i \in \mathbb{R}$ be
 \begin{equation} y = \frac{a}{b}, \end{equation}
 where $a \leq b$.
 \begin{figure}\includegraphics{x}\caption{A figure.}\end{figure}
-\input{part}\input{../outside}\input{/etc/hostname}
+\input{part}
 \bibliography{refs}
 \end{document}
 """
 
 
 def test_latex_becomes_sentences(tmp_path: Path) -> None:
-    (tmp_path / "outside.tex").write_text("A secret.")
-    folder = tmp_path / "paper"
-    folder.mkdir()
-    (folder / "part.tex").write_text("\\section*{Method}\nWe plant them.\n")
-    (folder / "link.tex").symlink_to(tmp_path / "outside.tex")
-    paper = paper_of(folder, LATEX.replace("{part}", "{part}\\input{link}"), "paper.tex")
+    (tmp_path / "part.tex").write_text("\\section*{Method}\nWe plant them.\n")
+    paper = paper_of(tmp_path, LATEX, "paper.tex")
     assert paper.title == "A Study of TreeNet: Why"
     assert paper.abstract == "We study TreeNet, 50% of it."
     assert told(paper) == [
