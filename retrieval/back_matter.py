@@ -9,8 +9,17 @@ from dataclasses import replace
 from dialectree.retrieval import headings
 from dialectree.retrieval.drafts import Block
 
-_ENTRY = re.compile(r"\[\w+\]|.{0,400}\b(?:19|20)\d\d[a-z]?\)?(?:[.,:;]|$)", re.DOTALL)
-"""One of the references: a mark in brackets before it, or a year that something parts off."""
+_YEAR = r"\b(?:19|20)\d\d[a-z]?\b"
+_DATED = re.compile(rf".{{0,400}}{_YEAR}\)?(?:[.,:;]|$)", re.DOTALL)
+"""A year that something parts off."""
+_CITED = re.compile(rf"[(\[][^()\[\]]*{_YEAR}[^()\[\]]*[)\]]")
+_INITIALS = r"(?:[^\W\d_a-z]\.[\s-]*)"
+_NAME = r"[^\W\d_a-z][\w'’-]+"
+_WHOLE_NAME = rf"{_NAME}\s+{_INITIALS}*{_NAME}"
+_AUTHORS = re.compile(
+    rf"{_INITIALS}+{_NAME}|{_NAME},\s+{_INITIALS}|{_WHOLE_NAME}(?:,|,?\s+and)\s+{_WHOLE_NAME}"
+)
+_MARK = re.compile(r"\[\w+\]")
 
 
 def without_references(blocks: Sequence[Block]) -> list[Block]:
@@ -63,7 +72,10 @@ def _names_references(block: Block) -> bool:
 
 
 def _opens_appendix(blocks: Sequence[Block], at: int) -> bool:
-    """By its name or the number A.1; or by the letter A, unless an author may begin with it."""
+    """By its name or the number A.1; or by the letter A, unless an author may begin with it.
+
+    A year in brackets cites a work inside a sentence; any other may end one of the references.
+    """
     if headings.is_appendix(blocks[at].text):
         return True
     letter = headings.letter(blocks[at].text)
@@ -76,6 +88,12 @@ def _opens_appendix(blocks: Sequence[Block], at: int) -> bool:
     if letters & {"A.1", "A.1."}:
         return True
     text = next((block.text for block in later if not block.heading), None)
-    if text is None or _ENTRY.match(text):
+    if text is None or _is_entry(text):
         return False
-    return letter == "A" or "B." in letters
+    dated = _DATED.match(_CITED.sub("", text)) is not None
+    return ("B" in letters or not dated) if letter == "A" else ("B." in letters and not dated)
+
+
+def _is_entry(text: str) -> bool:
+    """Whether it begins as one of the references: a mark in brackets, or authors and a year."""
+    return bool(_MARK.match(text) or (_AUTHORS.match(text) and _DATED.match(text)))

@@ -129,7 +129,7 @@ def test_an_address_without_a_scheme_is_no_part_of_a_models_name(name: str) -> N
 
 @pytest.mark.parametrize("name", ["openai:", "openai:e@http://host:99999/v1"])
 def test_a_name_that_an_endpoint_cannot_have_is_a_wrong_setting(name: str) -> None:
-    with pytest.raises(SettingsError, match="--embeddings: (a model is written|port must be)"):
+    with pytest.raises(SettingsError, match=r"--embeddings: (a model is written|port must be)"):
         embedder(name)
 
 

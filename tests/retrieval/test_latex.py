@@ -262,9 +262,7 @@ def test_a_file_is_drawn_in_by_any_form_of_input(tmp_path: Path) -> None:
         (r"\input{sec/long}", r"sec/long cannot be drawn in \(too large"),
     ],
 )
-def test_a_paper_without_one_of_its_files_is_refused(
-    tmp_path: Path, body: str, named: str
-) -> None:
+def test_a_paper_without_one_of_its_files_is_refused(tmp_path: Path, body: str, named: str) -> None:
     folder = folder_of(tmp_path, sec__one="This is one.", sec__long="So it is. " * 50_000)
     (folder / "sec" / "link.tex").symlink_to(tmp_path / "outside.tex")
     preamble = r"\newcommand{\where}{sec}\newcommand{\piece}[1]{\input{sec/#1}}"
