@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 
 from dialectree.errors import InputError
 
@@ -15,15 +16,38 @@ _MARKS = (
 )
 
 
+_STRAY = re.compile("[\udc80-\udcff]+")
+"""Bytes that are no UTF-8, as Python keeps them."""
+
+
 def decoded(data: bytes, name: str) -> str:
     """The text in ``data``: UTF-8, whatever its byte order mark says, or else Latin-1."""
+    encoding = _encoding(data)
     try:
-        text = data.decode(_encoding(data))
+        text = data.decode(encoding)
     except UnicodeDecodeError:
-        text = data.decode("cp1252", errors="replace")
+        mended = _with_stray_bytes(data, encoding) if encoding.startswith("utf-8") else None
+        text = mended or _latin(data)
     if _is_rubbish(text):
         raise InputError(f"{name}: not text; give a PDF, text, Markdown, LaTeX or JSON file")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _with_stray_bytes(data: bytes, encoding: str) -> str | None:
+    """UTF-8 but for some bytes, which are Latin-1, and a last character that is cut off.
+
+    None where such bytes are as many as the letters beyond ASCII that the rest holds.
+    """
+    text = codecs.getincrementaldecoder(encoding)("surrogateescape").decode(data)
+    beyond = sum(not sign.isascii() for sign in text)
+    stray = sum(map(len, _STRAY.findall(text)))
+    if beyond <= 2 * stray:
+        return None
+    return _STRAY.sub(lambda found: _latin(found[0].encode("utf-8", "surrogateescape")), text)
+
+
+def _latin(data: bytes) -> str:
+    return data.decode("cp1252", errors="replace")
 
 
 def sound(text: str) -> str:

@@ -297,6 +297,17 @@ def test_encodings_are_told_apart(tmp_path: Path, encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("end", "read"), [(b"caf\xe9 too.", "café too."), (b"over.\xc3", "over."), (b"\x94.", "”.")]
+)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_stray_byte_changes_no_other(tmp_path: Path, mark: bytes, end: bytes, read: str) -> None:
+    text = "Über Bäume\n\nWe say naïve in it.\n\nThe body is über-long. It is "
+    paper = paper_of(tmp_path, mark + text.encode() + end)
+    assert paper.title == "Über Bäume"
+    assert paper.body == f"The body is über-long. It is {read}"
+
+
+@pytest.mark.parametrize(
     ("data", "name", "why"),
     [
         (b"", "paper.txt", "empty"),
