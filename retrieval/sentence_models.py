@@ -68,7 +68,7 @@ class SentenceEncoder:
         """What the model's own settings fail to say; None leaves it to them."""
         assert self._model is not None
         own = self._model.prompts.get("query")
-        return BGE_QUERY if not own and _BGE.search(self._place.where) else None
+        return BGE_QUERY if not own and _is_bge(self._place) else None
 
 
 class _Place(NamedTuple):
@@ -93,6 +93,24 @@ def _place(name: str) -> _Place:
     if "/" in name:
         return _Place(name, name, on_hub=True)
     return _packaged(name) or _place(f"sentence-transformers/{name}")
+
+
+def _is_bge(place: _Place) -> bool:
+    """By its own name, else by what the files of its folder say that it is or was made of."""
+    folder = Path(place.where)
+    found = _BGE.search(place.name)
+    if not (found or place.on_hub):
+        card = re.match(r"---\n.*?\n---\n", _text(folder / "README.md"), re.DOTALL)
+        origin = re.search(r'"_name_or_path":.*', _text(folder / "config.json"))
+        found = _BGE.search(" ".join(told[0] for told in (card, origin) if told))
+    return found is not None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _packaged(name: str) -> _Place | None:

@@ -65,12 +65,28 @@ def test_bge_is_told_that_a_query_is_one(stub: type[StubModel], size: str) -> No
     assert encoder.name == f"BAAI/bge-{size}-en-v1.5"
 
 
-def test_bge_in_a_folder_is_told_too(stub: type[StubModel], tmp_path: Path) -> None:
-    folder = tmp_path / "bge-small-en-v1.5"
-    folder.mkdir()
+def prompt_in(folder: Path, stub: type[StubModel], **files: str) -> str | None:
+    """What a model in that folder puts before a query."""
+    folder.mkdir(parents=True)
     (folder / "modules.json").write_text("[]")
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text)
     SentenceEncoder(str(folder)).queries(["a query"])
-    assert stub.asked[0][2] == BGE_QUERY
+    return stub.asked[-1][2]
+
+
+def test_bge_in_a_folder_is_told_too(stub: type[StubModel], tmp_path: Path) -> None:
+    config = '{"_name_or_path": "/root/.cache/BAAI_bge-base-en/", "hidden_size": 8}'
+    card = "---\nlicense: mit\nmodel-index:\n- name: bge-small-en-v1.5\n---\n# BGE\n"
+    assert prompt_in(tmp_path / "bge-small-en-v1.5", stub) == BGE_QUERY
+    assert prompt_in(tmp_path / "made", stub, config_json=config) == BGE_QUERY
+    assert prompt_in(tmp_path / "saved", stub, README_md=card) == BGE_QUERY
+
+
+def test_what_only_lies_near_bge_is_told_nothing(stub: type[StubModel], tmp_path: Path) -> None:
+    card = "---\nlicense: mit\n---\n# MiniLM\n\nSmaller than bge-small-en.\n\n---\n"
+    assert prompt_in(tmp_path / "bge-small-en-runs" / "minilm", stub) is None
+    assert prompt_in(tmp_path / "minilm", stub, README_md=card, config_json="{}") is None
 
 
 def test_other_models_use_their_own_prompts(
