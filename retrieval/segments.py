@@ -21,7 +21,10 @@ SHORTEST = 150
 LONGEST = 500
 """Characters of one sentence; what is longer, such as a table, is cut."""
 
-_ABBREVIATIONS = ("app", "cor", "lem", "mat", "prop", "tab", "thm", "w.r.t")
+_ABBREVIATIONS = (
+    *("alg", "algs", "app", "cor", "esp", "i.i.d", "lem", "mat", "max", "prop", "props", "std"),
+    *("tab", "tbl", "tbls", "thm", "thms", "w.h.p", "w.l.o.g", "w.r.t"),
+)
 """What papers abbreviate, and a segmenter for all kinds of text does not know."""
 _WORDS = (
     *("all", "art", "code", "day", "found", "free", "hand", "hard", "in", "life", "low", "month"),
