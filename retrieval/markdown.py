@@ -30,8 +30,31 @@ _NOTED = (
 _NOTED_HERE = r"\^\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
 _ATTRIBUTES = r"(?<=\S)\s*\{(?:#|\.(?!\d))(?:\"[^\"{}]*\"|[^{},\"])*\}"
 """Names that Pandoc gives to what stands before them; a set as {.1, .5} is none."""
+_LOWERED = r"(?<=[\w)])~(?P<low>[\w+−-]{1,10})~(?!~)"
+_RAISED = r"(?<=[\w)])\^(?P<high>[^\s^\[\]]{1,20})\^(?!\w)"
+_CAPTION = rf"(?:(?:\n[ \t]*)+\n {{0,3}}(?:[Tt]able)?:[ \t][^\n]*{_GOES_ON})?"
+_TABLE = (
+    rf"(?:^[^\n]++\n)?^ *-{{2,}}(?: +-{{2,}})+[ \t]*$(?:\n(?![ \t]*\n)[^\n]+)*{_CAPTION}"
+    rf"|^ {{0,3}}\+[-=:+]+\+[ \t]*$(?:\n {{0,3}}[|+][^\n]*)+{_CAPTION}"
+)
+"""Pandoc's tables without bars, and in a grid."""
+_FENCE = r"^ {0,3}:{3,}[^\n]*$"
+_LAYOUT = (
+    r"^ {0,3}\\(?:(?:new|clear|cleardouble)page|pagebreak|maketitle|tableofcontents|listof\w+"
+    r"|(?:big|med|small)skip|noindent|centering|[vh]space\*?\{[^{}\n]*\})[ \t]*$"
+)
+_LATEX = (
+    r"^ {0,3}(?P<latex>\\begin\{(?P<kind>(?:figure|table|tabular|longtable|tikzpicture|algorithm"
+    r"|equation|align|gather|multline|eqnarray)\*?)\}"
+    r"(?:(?!\\begin\{(?P=kind)\}).){0,4000}?\\end\{(?P=kind)\})"
+)
 _SCANNED = re.compile(
-    "|".join((_NOTED, _CODE, _MATHS, _CITED, _NOTED_HERE, _NOTE, _ATTRIBUTES)),
+    "|".join(
+        (
+            *(_NOTED, _CODE, _MATHS, _CITED, _NOTED_HERE, _NOTE, _ATTRIBUTES),
+            *(_LOWERED, _RAISED, _TABLE, _FENCE, _LAYOUT, _LATEX),
+        )
+    ),
     re.MULTILINE | re.DOTALL,
 )
 """Whichever begins first: code and formulas keep what would be a citation or a note elsewhere."""
@@ -50,6 +73,8 @@ _APART = re.compile(
 )
 """Parts one paragraph from the next in markup."""
 _INLINE = MarkdownIt("commonmark")
+_OVER_TABLE = re.compile(r"(?:[Tt]able)?:\s")
+"""Begins the caption of a table, where one stands beside it."""
 _HELD = "\ue000"
 """Stands for a formula while Markdown is read, so that its stars and underscores stay."""
 
@@ -129,15 +154,19 @@ def _blocks(text: str, *, titled: bool) -> list[Block]:
 
 
 def _with_formulas_held(text: str) -> tuple[str, list[str]]:
-    """Without notes, citations and attributes, each formula held in its place."""
+    """Without notes, citations, attributes and layout, each formula held in its place."""
     formulas: list[str] = []
 
     def read(found: re.Match[str]) -> str:
         if found["ticks"]:
             return found[0]
-        if not (formula := found["shown"] or found["maths"]):
+        if found["low"] or found["high"]:
+            return found["low"] or f"^{found['high']}"
+        formula = found["shown"] or found["maths"]
+        source = f"${formula}$" if formula else found["latex"] or ""
+        if not source or not (shown := latex.readable(source)):
             return ""
-        formulas.append(latex.readable(f"${formula}$"))
+        formulas.append(shown)
         return f"{_HELD}{len(formulas) - 1}{_HELD}"
 
     return _SCANNED.sub(read, text.replace(_HELD, "")), formulas
@@ -160,15 +189,22 @@ def _from_the_title(tokens: list[Token]) -> list[Token]:
 def _said(tokens: Sequence[Token], words: mending.Words) -> Iterator[Block]:
     """The paragraphs and headings among the tokens; tables and code say nothing."""
     tables, heading = 0, False
-    for token in tokens:
+    for at, token in enumerate(tokens):
         if token.type in ("table_open", "table_close"):
             tables += token.nesting
         elif token.type in ("heading_open", "heading_close"):
             heading = token.nesting > 0
-        elif token.type == "inline" and not tables:
+        elif token.type == "inline" and not tables and not _is_caption(tokens, at):
             yield _block(token, heading, words)
         elif token.type == "html_block":
             yield from _in_markup(token.content, words)
+
+
+def _is_caption(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a paragraph names the table over or under it."""
+    beside = [token.type for token in (*tokens[max(0, at - 2) : at], *tokens[at + 2 : at + 3])]
+    captioned = beside[0] == "table_close" or beside[-1] == "table_open"
+    return captioned and _OVER_TABLE.match(tokens[at].content) is not None
 
 
 def _in_markup(text: str, words: mending.Words) -> Iterator[Block]:

@@ -151,7 +151,9 @@ def _goes_on(first: Block, second: Block) -> bool:
         return False
     text = first.text[-600:].rstrip()
     if second.text[:1].islower():
-        return not text.endswith((".", "!", "?", '."', ".”", ".)")) or _is_formula(text)
+        if not text.endswith((".", "!", "?", '."', ".”", ".)")):
+            return True
+        return _is_formula(re.split(r"[.!?]['\"”’)]*\s", text)[-1])
     return (unfinished(text) or text.endswith(":")) and _is_formula(second.text)
 
 

@@ -60,6 +60,42 @@ def test_only_what_is_markup_is_left_out(text: str, words: str) -> None:
     assert said(text) == words
 
 
+TABLE = "  Right     Left\n-------     ------\n     12     12\na b     c"
+GRID = "+---+---+\n| a | b |\n+===+===+\n| c | d |\n+---+---+"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("::: {.theorem #a}\nIt holds.\n:::\n\nSo.", "It holds.\n\nSo."),
+        ("It is.\n:::: note\nSo.\n::::", "It is.\n\nSo."),
+        (f"It is.\n\n{TABLE}\n\n: A caption\nin lines.\n\nSo.", "It is.\n\nSo."),
+        (f"It is.\n\n{GRID}\n\nTable: A caption.\n\nSo.", "It is.\n\nSo."),
+        ("It is.\n\n| a | b |\n|---|---|\n| c | d |\n\n: A caption {#a}\n\nSo.", "It is.\n\nSo."),
+        ("It is.\n\n: A caption\n\n| a | b |\n|---|---|\n| c | d |\n\nSo.", "It is.\n\nSo."),
+        ("A term\n\n: What it is.", "A term\n\n: What it is."),
+        ("It is.\n\n\\newpage\n\n\\vspace{1em}\n\nSo.", "It is.\n\nSo."),
+        (
+            "It is.\n\n\\begin{table}\n\\begin{tabular}{l}a\\end{tabular}\n\n\\end{table}\n\nSo.",
+            "It is.\n\nSo.",
+        ),
+        ("So\n\\begin{equation*}\na_1 = b_1.\n\\end{equation*}", "So a_1 = b_1."),
+        (
+            "H~2~O, CO~2~, Fe^3+^ and 10^5^, ~a~ or a~b c~.",
+            "H2O, CO2, Fe^3+ and 10^5, ~a~ or a~b c~.",
+        ),
+        ("Of `a~b~` and $x^a^$.", "Of a~b~ and x^a^."),
+        (
+            "It is x = y and:\n\n$$a = b$$\n\nso. It is.\n\n- of one",
+            "It is x = y and: a = b so. It is.\n\nof one",
+        ),
+        ("So:\n\n$$a = b.$$\n\nwhere b is.", "So: a = b. where b is."),
+    ],
+)
+def test_what_pandoc_adds_to_markdown_is_read_as_it_is_printed(text: str, words: str) -> None:
+    assert said(text) == words
+
+
 @pytest.mark.parametrize(
     "piece", ["@a ", "[@a ]( ", "[@a ", "`a``", "^[a ", 'x {#a " ', "<h1>", "<td>"]
 )
