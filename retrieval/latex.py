@@ -68,6 +68,7 @@ _WORDED = {  # macro: its arguments, the last of which is read
     **dict.fromkeys(("href", "textcolor", "colorbox", "rotatebox"), "[{{"),
     **dict.fromkeys(("makebox", "framebox"), "[[{"),
     "hyperref": "[{",
+    "twocolumn": "[",
     "operatorname": "*{",
     "parbox": "[[[{{",
     "raisebox": "{[[{",
@@ -149,7 +150,9 @@ def _blocks(text: str) -> list[Block]:
 def _said(paragraphs: Sequence[str]) -> Iterator[Block]:
     for paragraph in paragraphs:
         text = re.sub(r"\s+", " ", mending.plain_signs(paragraph)).strip()
-        text = re.sub(r"\s+([,.;:])(?=\s|$)", r"\1", re.sub(r"\(\s*\)|\[\s*\]", "", text))
+        text = re.sub(r"\(\s*\)|\[\s*\]", "", text)
+        text = re.sub(r"(?<=\w\.)\s+\.(?=\s|$)(?!\s\.)", "", text)  # "Fig. ." of a reference
+        text = re.sub(r"\s+([,.;:])(?=\s|$)", r"\1", text)
         if text and any(map(str.isalnum, text)):
             heading = paragraph.lstrip().startswith(_SECTION)
             yield Block(text, heading or headings.part(text) == "references")

@@ -124,6 +124,13 @@ def test_a_use_of_a_macro_is_what_it_stands_for(preamble: str, body: str, text: 
             "So it is.",
         ),
         ("", r"So \texttt{GPT-4} and \mbox{it}.", "So GPT-4 and it."),
+        ("", r"See Fig.~\ref{a}. So Eq.~\eqref{b}.", "See Fig. So Eq."),
+        ("", r"So a, b, . . . , z. . .", "So a, b,..., z..."),
+        (
+            "",
+            "\\twocolumn[\\begin{center}It is [1]{}.\\end{center}]\n\\twocolumn So.",
+            "It is [1].\n\nSo.",
+        ),
         (
             "",
             r"So\footnote{A {note {of} \emph{ours}}.} it~is \citep[see][p. 2]{a}.",
