@@ -31,7 +31,7 @@ _NOTED_HERE = r"\^\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\]"
 _ATTRIBUTES = r"(?<=\S)\s*\{(?:#|\.(?!\d))(?:\"[^\"{}]*\"|[^{},\"])*\}"
 """Names that Pandoc gives to what stands before them; a set as {.1, .5} is none."""
 _LOWERED = r"(?<=[\w)])~(?P<low>[\w+−-]{1,10})~(?!~)"
-_RAISED = r"(?<=[\w)])\^(?P<high>[^\s^\[\]]{1,20})\^(?!\w)"
+_RAISED = r"(?<=[\w)])\^(?P<high>[\w+−.,*-]{1,20})\^(?![\w{\\])"
 _CAPTION = rf"(?:(?:\n[ \t]*)+\n {{0,3}}(?:[Tt]able)?:[ \t][^\n]*{_GOES_ON})?"
 _TABLE = (
     rf"(?:^[^\n]++\n)?^ *-{{2,}}(?: +-{{2,}})+[ \t]*$(?:\n(?![ \t]*\n)[^\n]+)*{_CAPTION}"

@@ -153,7 +153,8 @@ def _goes_on(first: Block, second: Block) -> bool:
     if second.text[:1].islower():
         if not text.endswith((".", "!", "?", '."', ".”", ".)")):
             return True
-        return _is_formula(re.split(r"[.!?]['\"”’)]*\s", text)[-1])
+        last_sentence = re.split(r"[.!?]['\"”’)]*\s", text)[-1]
+        return _is_formula(text) and _is_formula(last_sentence)
     return (unfinished(text) or text.endswith(":")) and _is_formula(second.text)
 
 

@@ -85,6 +85,8 @@ GRID = "+---+---+\n| a | b |\n+===+===+\n| c | d |\n+---+---+"
             "H2O, CO2, Fe^3+ and 10^5, ~a~ or a~b c~.",
         ),
         ("Of `a~b~` and $x^a^$.", "Of a~b~ and x^a^."),
+        ("Of (L^T)^{-1} and x^(a)^b.", "Of (L^T)^{-1} and x^(a)^b."),
+        (f"{'It is so. ' * 60}Here k = 3.\n\nitems", f"{'It is so. ' * 60}Here k = 3.\n\nitems"),
         (
             "It is x = y and:\n\n$$a = b$$\n\nso. It is.\n\n- of one",
             "It is x = y and: a = b so. It is.\n\nof one",
