@@ -54,6 +54,7 @@ def require_address(url: str) -> str:
     return url
 
 
+@lru_cache(maxsize=256)
 def require_spec(text: str) -> re.Match[str]:
     """The provider, model and url of a model written ``openai:NAME@URL``; ValueError for another.
 
