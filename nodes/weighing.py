@@ -162,6 +162,7 @@ def outcome(
 ) -> Outcome:
     """The weights of all nodes and the verdict at ``root``; of several trees the mean.
 
+    ``arguments`` are those that no person dropped: a side that a person emptied is empty, not lost.
     A claim is without a probability where a side of it is ``unheard`` or none of its arguments
     could be weighed.
     """

@@ -200,6 +200,13 @@ def attacks(record: RunRecord, node: Node) -> int:
     return (node.stance == "attack") + (attacks(record, above) if above is not None else 0)
 
 
+def known(record: RunRecord) -> list[str]:
+    """The trees that have a probability."""
+    root = record.tree.nodes["0"]
+    claims = root.children if record.settings["trees"] != 1 else ["0"]
+    return [name for name in claims if record.tree.nodes[name].strength is not None]
+
+
 several = st.sampled_from([1, 1, 2])
 
 
@@ -231,9 +238,16 @@ def test_without_an_attacker_the_claim_is_no_weaker_and_without_a_supporter_no_s
     if not names:
         return
     node = old.tree.nodes[data.draw(st.sampled_from(names))]
-    before, after = probability(old), probability(contest(folder, Drop(node.id)))
-    assert (before is None) == (after is None)
-    if before is not None and after is not None:
+    new = contest(folder, Drop(node.id))
+    same = {name for name in known(old) if name in known(new)}
+    if known(old) != known(new):  # the mean is of other trees
+        side = [n for n in old.tree.nodes.values() if n.parent == node.parent]
+        assert any(n.stance == node.stance and n.status == "missing" for n in side)
+    elif same:
+        same.add("0")
+    for name in same:
+        before, after = old.tree.nodes[name].strength, new.tree.nodes[name].strength
+        assert before is not None and after is not None
         helped = after - before if attacks(old, node) % 2 else before - after
         assert helped >= -rounding
 
@@ -451,6 +465,29 @@ def test_a_second_try_that_failed_does_not_make_a_side_unheard() -> None:
     made = two()
     made.told.append(("0", "failed", {"role": "attacker", "who": "", "fault": "no reply"}))
     assert probability(contest(run_of(made), Set("0.0", 0.5))) == 0.75
+
+
+@pytest.mark.parametrize(
+    "wishes", [[Drop("0.1")], [Set("0.1", 0.1), Drop("0.1")], [Drop("0.1"), Set("0.1", 0.1)]]
+)
+def test_a_side_that_a_person_emptied_is_not_lost_whatever_was_known_of_it(
+    wishes: list[Wish],
+) -> None:
+    folder = run_of(small(("0.0", "support", 0.6), ("0.1", "attack", None), blend=0.0))
+    assert probability(folder.record()) is None
+    assert probability(contest(folder, *wishes)) == 0.8
+
+
+def test_a_side_is_lost_where_what_a_person_left_of_it_could_not_be_weighed() -> None:
+    three = small(
+        ("0.0", "support", 0.6), ("0.1", "attack", None), ("0.2", "attack", 0.5), blend=0.0
+    )
+    folder = run_of(three)
+    assert probability(folder.record()) is not None
+    gone = contest(folder, Drop("0.2"))
+    assert (gone.status, probability(gone)) == ("unresolved", None)
+    assert probability(contest(at(gone), Drop("0.1"))) == 0.8
+    assert figures(contest(at(gone), Restore("0.2"))) == figures(folder.record())
 
 
 @pytest.fixture(scope="module")

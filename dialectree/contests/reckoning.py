@@ -89,8 +89,9 @@ def reckoned(record: RunRecord, context: Context, nodes: Nodes) -> Outcome:
         frozenset(node.id for node in nodes.values() if node.dropped),
     )
     trees = [weigh(claim, arguments, scores, comparisons, how) for claim in claims]
-    here = [argument for argument in arguments if argument["id"] not in gone]
-    return outcome(root.id, trees, here, _unheard(nodes, here))
+    there = [argument for argument in arguments if argument["id"] not in gone]
+    standing = [argument for argument in arguments if not nodes[argument["id"]].dropped]
+    return outcome(root.id, trees, standing, _unheard(nodes, there))
 
 
 def _unheard(nodes: Nodes, arguments: Sequence[Argument]) -> set[str]:
