@@ -23,6 +23,9 @@ from dialectree.state import Ruling, Verdict
 NEUTRAL = 0.5
 """The claim's own strength where nobody estimates it, and the threshold of its truth."""
 
+ROUNDING = 1e-12
+"""What is nearer than this to one half is one half: floating point may miss an exact balance."""
+
 
 class Reckoning(NamedTuple):
     """How a tree is weighed; the names are those of the settings."""
@@ -164,18 +167,18 @@ def outcome(
 
     ``arguments`` are those that no person dropped: a side that a person emptied is empty, not lost.
     A claim is without a probability where a side of it is ``unheard`` or none of its arguments
-    could be weighed.
+    could be weighed, or where its own strength is not known.
     """
     told: list[Told] = []
     found: list[float | None] = []
     for tree in trees:
         claim = next(iter(tree.weights))
-        weights = tree.weights
-        if claim in unheard or lost(claim, arguments, tree):
-            weights = {**weights, claim: weights[claim]._replace(strength=None)}
-        found.append(weights[claim].strength)
+        heard = claim not in unheard and not lost(claim, arguments, tree)
+        strength = balanced(tree.weights[claim].strength) if heard else None
+        weights = {**tree.weights, claim: tree.weights[claim]._replace(strength=strength)}
+        found.append(strength)
         told += _told(tree._replace(weights=weights))
-    probability = mean(found)
+    probability = balanced(mean(found))
     if len(trees) > 1:
         told.append((root, "weighed", {"strength": probability}))
     ruled = verdict(probability, arguments, trees)
@@ -187,6 +190,15 @@ def outcome(
         settled = {"answer": ruled["label"], "rationale": "", "confidence": probability}
     told.append((root, "settled", {"take": 1, "verdict": settled, "provenance": [root]}))
     return Outcome(told, ruled)
+
+
+def balanced(strength: float | None) -> float | None:
+    """One half where only rounding keeps a claim's strength from being that.
+
+    Here and nowhere else: label, notes, reports and records then agree on what is undecided.
+    """
+    near = strength is not None and abs(strength - NEUTRAL) < ROUNDING
+    return NEUTRAL if near else strength
 
 
 def lost(claim: str, arguments: Sequence[Argument], tree: Tree) -> bool:
@@ -205,7 +217,10 @@ def verdict(
     """P(claim), its label, and the arguments that weighed most on either side."""
     notes = []
     if probability is None:
-        notes.append("a side of the claim could not be heard or weighed; there is no verdict")
+        known = any(next(iter(tree.weights.values())).blended is not None for tree in trees)
+        lacks = "a side of the claim could not be heard or weighed"
+        why = lacks if known else "the claim's own strength is not known"
+        notes.append(f"{why}; there is no verdict")
     elif probability == NEUTRAL:
         notes.append("undecided: P(claim) is exactly 0.5")
     label = None if probability is None else str(probability > NEUTRAL)

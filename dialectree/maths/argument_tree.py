@@ -44,7 +44,7 @@ class Weight(NamedTuple):
     strength: float | None
     """The blended weight after all that lies below, 0 to 1; the root's is P(claim) (ART Eq. 6)."""
     counted: bool
-    """Whether it takes part in the claim's strength."""
+    """Whether it takes part in the claim's strength, or would where the claim has none."""
 
 
 class Weighed(NamedTuple):
@@ -69,12 +69,12 @@ def weigh(
     """Blend each argument's tau with its theta, then aggregate from the leaves to the claim.
 
     ``comparisons`` are by parent. ``blend`` is lambda, 0 to 1; at 0 no theta is used. An argument
-    that lacks a strength it needs is left out; it and all below it get no blended weight. One
-    blended to less than ``prune_below`` takes no part, nor does what is below it, but their numbers
-    are there. So it is with those ``dropped``: what they won and lost still counts for the others,
-    so that dropping an attacker never lowers the claim. The same input gives the same bits, in any
-    order. ValueError for anything but one whole tree, for a comparison of others than a supporter
-    and an attacker of that parent, and for a number out of its range.
+    that lacks a strength it needs gets no blended weight and takes no part, nor does what is below
+    it, but the numbers of that are there. So it is with one blended to less than ``prune_below``,
+    and with those ``dropped``: what they won and lost still counts for the others, so that dropping
+    an attacker never lowers the claim. The same input gives the same bits, in any order.
+    ValueError for anything but one whole tree, for a comparison of others than a supporter and an
+    attacker of that parent, and for a number out of its range.
     """
     if not 0 <= blend <= 1:
         raise ValueError(f"a blend is in 0 to 1, not {blend}")
@@ -95,17 +95,20 @@ def weigh(
     for argument in downward:
         id, parent, _, tau = argument
         weight = _blended(tau, theta.get(id), blend)
-        if weight is None:
-            notes[id if parent is None else parent].append(f"{id} is left out: it has no strength")
-        elif parent is None or parent in blended:
+        if weight is not None:
             blended[id] = weight
-            weak = prune_below is not None and weight < prune_below
-            if parent is None or not (weak or id in dropped):
-                kept.add(id)
-            elif prune_below is not None and weak:
-                notes[parent].append(f"{id} is pruned: its weight is below {prune_below:g}")
-        if id in kept and (parent is None or parent in counted):
+        if parent is None:
             counted.add(id)
+            if weight is None:
+                notes[id].append("its own strength is not known")
+        elif weight is None:
+            notes[parent].append(f"{id} is left out: it has no strength")
+        elif prune_below is not None and weight < prune_below:
+            notes[parent].append(f"{id} is pruned: its weight is below {prune_below:g}")
+        elif id not in dropped:
+            kept.add(id)
+            if parent in counted:
+                counted.add(id)
 
     strength: dict[str, float] = {}
     for parent in reversed([argument.id for argument in downward]):

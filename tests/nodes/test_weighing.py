@@ -145,6 +145,35 @@ def test_a_claim_that_was_not_heard_or_weighed_has_no_probability_anywhere(
     assert (nodes["0"].status, nodes["0"].strength, nodes["0"].verdict) == ("missing", None, None)
 
 
+def test_a_claim_without_a_strength_of_its_own_says_so_and_its_arguments_keep_theirs() -> None:
+    came = outcome("0", [weigh("0", PAIR, KNOWN[1:], WON, HOW)], PAIR, [])
+    assert came.verdict["notes"] == ["the claim's own strength is not known; there is no verdict"]
+    assert "No argument" not in str(came.verdict["explanation"])
+    nodes = folded(came.told)
+    assert (nodes["0"].status, nodes["0"].strength) == ("missing", None)
+    assert [nodes[name].strength for name in ("0.0", "0.1")] == [0.9, 0.2]
+
+
+def test_equal_sides_are_undecided_in_whatever_order_their_strengths_stand() -> None:
+    sides = zip(("support", "attack"), ([0.1, 0.3, 0.1], [0.1, 0.1, 0.3]), strict=True)
+    listed = [(stance, tau) for stance, taus in sides for tau in taus]
+    arguments = [argument(f"0.{n}", stance) for n, (stance, _) in enumerate(listed)]
+    known: list[Scored] = [{"id": f"0.{n}", "tau": tau} for n, (_, tau) in enumerate(listed)]
+    tree = weigh("0", arguments, [*known, {"id": "0", "tau": 0.5}], [], HOW)
+    assert tree.weights["0"].strength != 0.5
+    came = outcome("0", [tree], arguments, [])
+    assert (came.verdict["confidence"], came.verdict["label"]) == (0.5, "False")
+    assert came.verdict["notes"] == ["undecided: P(claim) is exactly 0.5"]
+    assert folded(came.told)["0"].strength == 0.5
+
+
+def test_an_ensemble_whose_trees_balance_each_other_is_undecided() -> None:
+    trees = [Tree({name: Weight(None, p, p, True)}, {}) for name, p in (("0.0", 0.1), ("0.1", 0.9))]
+    assert outcome("0", trees, [], []).verdict["notes"] == ["undecided: P(claim) is exactly 0.5"]
+    near = [Tree({"0": Weight(None, 0.5, 0.5 + 1e-9, True)}, {})]
+    assert outcome("0", near, [], []).verdict["label"] == "True"
+
+
 def test_a_part_of_the_tree_that_was_not_heard_takes_nothing_from_the_claim() -> None:
     heard = outcome("0", [weigh("0", PAIR, KNOWN, WON, HOW)], PAIR, [])
     assert outcome("0", [weigh("0", PAIR, KNOWN, WON, HOW)], PAIR, ["0.1"]) == heard
