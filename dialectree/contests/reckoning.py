@@ -52,8 +52,7 @@ def _as_argument(node: Node) -> Argument:
 
 
 def _taken_back(nodes: Nodes) -> set[str]:
-    """What a person added and dropped again: as if it had never been there."""
-    return {node.id for node in nodes.values() if node.added and node.dropped}
+    return {node.id for node in nodes.values() if node.taken_back()}
 
 
 def blend_of(record: RunRecord, context: Context) -> float:

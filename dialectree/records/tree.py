@@ -156,6 +156,10 @@ class Node(Strict):
     sentences: list[Sentence] = []
     """The comparison; at the root."""
 
+    def taken_back(self) -> bool:
+        """Whether a person added it and dropped it again: it is as if it had never been there."""
+        return self.added and self.dropped
+
     @model_serializer(mode="wrap")
     def _only_what_it_can_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
         """A question has no strengths; leave out what only arguments or only topics have."""

@@ -37,6 +37,7 @@ class Meeting(NamedTuple):
     remarks: list[str]
     """Which was shown first; what a person made of it."""
     voided: bool
+    """Whether it counts for nobody."""
     rationale: str
 
 
@@ -93,6 +94,11 @@ def chain(node: Node) -> str:
     return " → ".join(part for part in (first, *shown.values()) if part)
 
 
+def unweighed(node: Node) -> str:
+    """What to say of a node without a strength: it has none, or nobody has come to it yet."""
+    return "no strength" if node.status == "missing" else "not weighed yet"
+
+
 def standing(record: RunRecord | None, node: Node) -> str:
     """Why an argument takes no part in the claim's strength; empty where it does."""
     if node.kind != "argument":
@@ -132,20 +138,21 @@ def _parent(record: RunRecord | None, node: Node) -> Node | None:
     return above if above is not None and len(above.id) < len(node.id) else None
 
 
-def meetings(node: Node) -> list[Meeting]:
+def meetings(record: RunRecord | None, node: Node) -> list[Meeting]:
     """Who among the children of ``node`` beat whom."""
     both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
-    return [
-        Meeting(
-            met.supporter,
-            met.attacker,
-            _VERBS[met.winner],
-            _remarks(met, both),
-            met.contested == "voided",
-            _rationale(node, met),
-        )
-        for met in node.comparisons
-    ]
+    return [_meeting(node, met, both, _mark(record, met)) for met in node.comparisons]
+
+
+def _meeting(node: Node, met: Comparison, both: bool, mark: str) -> Meeting:
+    return Meeting(
+        met.supporter,
+        met.attacker,
+        _VERBS[met.winner],
+        _remarks(met, both, mark),
+        mark in ("voided", "taken back"),
+        _rationale(node, met),
+    )
 
 
 _VERBS = {"SUPPORT": "beat", "ATTACK": "lost to", "TIE": "tied with"}
@@ -153,13 +160,21 @@ _TURNED = {"SUPPORT": "lost to", "ATTACK": "beat", "TIE": "tied with"}
 _CONTESTED = {
     "flipped": "flipped by a person; the judge had ruled the other way",
     "voided": "voided by a person: counts for nobody",
+    "taken back": "with an argument that a person added and took back: counts for nobody",
 }
 
 
-def _remarks(met: Comparison, both: bool) -> list[str]:
+def _mark(record: RunRecord | None, met: Comparison) -> str:
+    """What a person made of a comparison; empty where nobody touched it."""
+    nodes = record.tree.nodes if record is not None else {}
+    pair = [nodes[name] for name in (met.supporter, met.attacker) if name in nodes]
+    return "taken back" if any(node.taken_back() for node in pair) else met.contested or ""
+
+
+def _remarks(met: Comparison, both: bool, mark: str) -> list[str]:
     shown = "supporter" if met.order == "support_first" else "attacker"
     remarks = [f"{shown} shown first"] if both or shown == "attacker" else []
-    return [*remarks, _CONTESTED[met.contested]] if met.contested else remarks
+    return [*remarks, _CONTESTED[mark]] if mark else remarks
 
 
 def _rationale(node: Node, met: Comparison) -> str:
@@ -181,7 +196,7 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
         if node.id in (met.supporter, met.attacker):
             mine = node.id == met.supporter
             verb = (_VERBS if mine else _TURNED)[met.winner]
-            mark = f" ({met.contested})" if met.contested else ""
+            mark = f" ({made})" if (made := _mark(record, met)) else ""
             other = met.attacker if mine else met.supporter
             ends.setdefault(other, []).append(f"{verb} {other}{mark}")
     return [" / ".join(dict.fromkeys(said)) for said in ends.values()]

@@ -150,7 +150,7 @@ def _node(record: RunRecord, node: Node) -> Iterator[str]:
         yield quoted(node.text)
     if arguments.weighs(node):
         yield from markdown_parts.argument(record, node)
-        yield from markdown_parts.meetings(node)
+        yield from markdown_parts.meetings(record, node)
     else:
         yield _kind(record, node)
     if arguments.by_strength(record, node):

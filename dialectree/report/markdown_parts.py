@@ -83,7 +83,7 @@ def row(record: RunRecord, node: Node) -> str:
     text = escaped(words.line(node.text, 200))
     text = f"~~{text}~~" if node.dropped and text else text
     told = [arguments.chain(node), *arguments.edges(record, node), arguments.remark(record, node)]
-    known = escaped("; ".join(part for part in told if part)) or "not weighed yet"
+    known = escaped("; ".join(part for part in told if part)) or arguments.unweighed(node)
     return f"{bold(node.id)} {stance}{text} — {known}"
 
 
@@ -95,17 +95,17 @@ def argument(record: RunRecord, node: Node) -> Iterator[str]:
     if out := arguments.remark(record, node):
         yield bold(words.label(out))
     known = [f"- {f.sign} {f.name}: **{words.figure(f.value)}**" for f in arguments.figures(node)]
-    yield "\n".join(known) or "Not weighed yet."
+    yield "\n".join(known) or f"{words.label(arguments.unweighed(node))}."
     if edges := arguments.edges(record, node):
         yield f"Against its opponents: {escaped('; '.join(edges))}."
     if node.declined:
         yield "\n".join(f"- {words.declined(side)}" for side in node.declined)
 
 
-def meetings(node: Node) -> Iterator[str]:
+def meetings(record: RunRecord, node: Node) -> Iterator[str]:
     """Who among the arguments below ``node`` beat whom, and why."""
     met = []
-    for meeting in arguments.meetings(node):
+    for meeting in arguments.meetings(record, node):
         ended = f"{escaped(meeting.supporter)} {meeting.verb} {escaped(meeting.attacker)}"
         ended = f"~~{ended}~~" if meeting.voided else ended
         remarks = f" ({'; '.join(meeting.remarks)})" if meeting.remarks else ""

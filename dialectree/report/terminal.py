@@ -183,7 +183,7 @@ def transcript(node: Node, record: RunRecord | None = None) -> RenderableType:
     parts: list[RenderableType] = []
     if arguments.weighs(node):
         parts += terminal_parts.argument(record, node, whole=True)
-        parts += terminal_parts.meetings(node)
+        parts += terminal_parts.meetings(record, node)
     elif topics.debated(node):
         parts += terminal_topics.topic(record, node)
     else:

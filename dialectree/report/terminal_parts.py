@@ -103,10 +103,9 @@ def argument(record: RunRecord | None, node: Node, *, whole: bool = False) -> It
     if node.strength is not None:
         drawn = (gauge if node.kind == "claim" else bar)(node.strength, 8)
         yield Text.assemble(name, f"{chain} ", drawn)
-    elif node.status == "missing":
-        yield Text.assemble(name, f"{chain} ", ("no strength", "" if node.dropped else BAD))
     else:
-        yield Text.assemble(name, f"{chain} ", ("not weighed yet", WARN))
+        style_of_none = "" if node.dropped else BAD if node.status == "missing" else WARN
+        yield Text.assemble(name, f"{chain} ", (arguments.unweighed(node), style_of_none))
     if out:
         yield Text(out, WARN)
     yield Text(text or "–", "strike" if node.dropped else style)
@@ -115,9 +114,9 @@ def argument(record: RunRecord | None, node: Node, *, whole: bool = False) -> It
     yield from (Text(words.declined(side), SOFT) for side in node.declined)
 
 
-def meetings(node: Node) -> Iterator[Text]:
+def meetings(record: RunRecord | None, node: Node) -> Iterator[Text]:
     """Who among the arguments below ``node`` beat whom, and why."""
-    met = arguments.meetings(node)
+    met = arguments.meetings(record, node)
     if met:
         yield Text("Supporters against attackers", SOFT)
     for meeting in met:

@@ -366,7 +366,28 @@ def unresolved(record: RunRecord) -> str:
     """That there is no answer, and why: the first note of such a verdict says so."""
     notes = record.verdict.notes if record.verdict else []
     reason = f": {notes[0].rstrip('.')}" if notes else ""
-    return f"The debate ended without {outcome(record)}{reason}."
+    said = f"The debate ended without {outcome(record)}{reason}."
+    if not (lacking := _without_strength(record)):
+        return said
+    settings = " ".join(f"--set {name}=STRENGTH" for name in lacking)
+    return f"{said} With a strength of your own: dialectree contest {record.run_id} {settings}"
+
+
+def _without_strength(record: RunRecord) -> list[str]:
+    """The claims of an argument tree and the arguments about them that lack a strength they need.
+
+    A person can give them one in a contest.
+    """
+    nodes = record.tree.nodes
+    if record.protocol != "art" or not any(node.kind == "argument" for node in nodes.values()):
+        return []
+    claims = [
+        node
+        for node in nodes.values()
+        if node.kind == "claim" and not any(nodes[name].kind == "claim" for name in node.children)
+    ]
+    below = [nodes[name] for claim in claims for name in claim.children]
+    return [node.id for node in [*claims, *below] if node.blended is None and not node.dropped]
 
 
 def notes(record: RunRecord) -> list[str]:

@@ -196,7 +196,21 @@ def unheard() -> RunRecord:
     """A side failed for good: no verdict."""
     note = "a side of the claim could not be heard or weighed; there is no verdict"
     failed = told("failed", role="supporter", fault="no reply came")
-    return run([*events(), failed, weighed("0", None, None, None), *ended(None, [note])])
+    return run([*events(), failed, weighed("0", None, 0.5, None), *ended(None, [note])])
+
+
+def unknown() -> RunRecord:
+    """Nobody could estimate the claim's own strength: no verdict, but all arguments are weighed."""
+    note = "the claim's own strength is not known; there is no verdict"
+    happened = [event for event in events() if event.node != "0" or event.kind != "scored"]
+    failed = told("failed", role="claim_scorer", fault="no reply came")
+    return run([*happened, failed, weighed("0", None, None, None), *ended(None, [note])])
+
+
+def taken_back() -> RunRecord:
+    """0.2 was added by a person and dropped again."""
+    dropped = told("contested", "0.2", change="0.2 dropped", dropped=True, added=True)
+    return run([*events(), dropped])
 
 
 def ensemble() -> RunRecord:

@@ -21,6 +21,8 @@ RUNS = [
     sample_art.both_orders,
     sample_art.undecided,
     sample_art.unheard,
+    sample_art.unknown,
+    sample_art.taken_back,
     sample_art.ensemble,
     sample_art.contested,
     sample_art.leaf_of_a_tree,
@@ -115,6 +117,27 @@ def test_a_claim_that_was_not_heard_has_no_verdict(shown: Shown) -> None:
 
 
 @everywhere
+def test_a_claim_without_a_strength_of_its_own_says_so_and_how_to_give_it_one(shown: Shown) -> None:
+    said = flat(shown(sample_art.unknown())).replace("\\", "")
+    assert "ended without an answer: the claim's own strength is not known" in said
+    assert "dialectree contest 20260131-120000-abc123 --set 0=STRENGTH" in said
+    assert "ot weighed yet" not in said and "left out" not in said
+    assert "τ 0.80, θ 1.00 → τ′ 0.90 → s 0.97" in said
+
+
+def test_an_undecided_side_names_the_arguments_that_lack_a_strength() -> None:
+    record = sample_art.unheard()
+    assert "--set" not in words.unresolved(record)
+    for name in ("0.0", "0.1.0"):
+        record.tree.nodes[name].blended = None
+    assert words.unresolved(record).endswith(
+        "dialectree contest 20260131-120000-abc123 --set 0.0=STRENGTH"
+    )
+    record.tree.nodes["0.0"].dropped = True
+    assert "--set" not in words.unresolved(record)
+
+
+@everywhere
 def test_the_trees_of_a_leaf_show_their_strength_and_lack_no_verdict(shown: Shown) -> None:
     record = sample_art.ensemble().model_copy(update={"protocol": "tsd", "method": "tsd"})
     said = flat(shown(record))
@@ -139,6 +162,14 @@ def test_a_contest_says_what_was_changed_and_what_it_did(shown: Shown) -> None:
     assert "flipped by a person" in said and "voided by a person: counts for nobody" in said
     assert "ropped by a person" in said
     assert "Without a strength" not in said
+
+
+@everywhere
+def test_the_comparisons_of_an_argument_that_was_taken_back_are_marked(shown: Shown) -> None:
+    said = flat(shown(sample_art.taken_back()))
+    assert "tied with 0.2 (taken back)" in said
+    assert "lost to 0.1 (" not in said
+    assert "with an argument that a person added and took back: counts for nobody" in said
 
 
 def test_what_was_dropped_or_voided_is_struck_through() -> None:
