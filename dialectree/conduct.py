@@ -31,8 +31,8 @@ from dialectree.models.door import Run
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
 from dialectree.nodes.answers import letter
+from dialectree.own_settings import own_roles, require_roles
 from dialectree.records import Event, Held, RunRecord, RunStatus, critical_path, fold, usage
-from dialectree.roles import FAMILIES
 from dialectree.runs import RunFolder, own_calls
 
 Ask = Callable[[Mapping[str, str]], Awaitable[str]]
@@ -138,6 +138,7 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
         raise InputError(f"{record.run_id} contests {of} and is not resumed: contest {of} again")
     chosen = method(record.method)
     context = settled(record, given)
+    require_roles(chosen, context, given)
     if unfinished:
         specs = speakers(chosen, context)
         record.models = {role: spec.address for role, spec in specs.items()}
@@ -166,13 +167,8 @@ def versions() -> dict[str, str]:
 
 
 def speakers(chosen: Method, context: Context) -> dict[str, Spec]:
-    """The spec of every role; a role or a spec that is none is an error before anything runs."""
-    roles = chosen.speakers(context)
-    known = dict.fromkeys([*roles, *(FAMILIES[role] for role in roles if role in FAMILIES)])
-    if unknown := sorted(set(context.roles) - set(known)):
-        names = ", ".join(known)
-        raise InputError(f"--role {unknown[0]}: {chosen.name} has no such role; known: {names}")
-    specs = {role: resolve(context.speaker(role), context) for role in roles}
+    """The spec of every role; a spec that is none is an error before anything runs."""
+    specs = {role: resolve(context.speaker(role), context) for role in chosen.speakers(context)}
     require_prices(context, (spec.name for spec in specs.values()))
     return specs
 
@@ -180,7 +176,7 @@ def speakers(chosen: Method, context: Context) -> dict[str, Spec]:
 def kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
     """The settings as a record keeps them: those that were given, and the defaults of the day.
 
-    What only other protocols ask for is left out.
+    What only other protocols ask for is left out, and so are the models of their roles.
     """
     protocols = chosen.protocols(context)
     own = frozenset[str]().union(*(OWN_SETTINGS[name] for name in protocols))
@@ -188,8 +184,9 @@ def kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
     known: dict[str, JsonValue] = context.model_dump(
         mode="json", exclude={"model", "roles", "replay", *others}
     )
-    for name in ("model", "roles"):
-        known[name] = _names(getattr(context, name))
+    roles = own_roles(chosen, context)
+    known["model"] = _names(context.model)
+    known["roles"] = _names({name: context.roles[name] for name in roles if name in context.roles})
     return known
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from dialectree.context import OWN_SETTINGS, Context, build
 from dialectree.errors import InputError
 from dialectree.graphs import Method
+from dialectree.roles import FAMILIES
 
 PERSONS = frozenset(["ask", "judge"])
 """Settings that give a person something to say; in an evaluation nobody is there."""
@@ -57,15 +58,31 @@ def require_read(given: Iterable[str], readers: Mapping[str, frozenset[str]]) ->
 def configured(method: Method, given: Mapping[str, Any], say: Callable[[str], None]) -> Context:
     """The context of one run of ``method``; a setting ``given`` that it does not read is said.
 
-    InputError where a person would have something to say, and nobody would ask.
+    InputError where a person would have something to say, and nobody would ask; and for a model
+    that is given to a role which the method has not.
     """
     context = build(**given)
+    require_roles(method, context, given)
     for name in _unread(given, with_leaves(method, context)):
         said = _no_setting(name, method.name)
         if name in PERSONS and given[name] in (True, "me"):
             raise InputError(said)
         say(f"{said}, and changes nothing")
     return context
+
+
+def require_roles(method: Method, context: Context, given: Mapping[str, Any]) -> None:
+    """InputError for a role among those ``given`` that nobody plays with these settings."""
+    known = own_roles(method, context)
+    for role in sorted(set(given.get("roles", {})).difference(known)):
+        names = ", ".join(known)
+        raise InputError(f"--role {role}: {method.name} has no such role; known: {names}")
+
+
+def own_roles(method: Method, context: Context) -> list[str]:
+    """The roles that speak with these settings, and their families."""
+    roles = method.speakers(context)
+    return [*dict.fromkeys([*roles, *(FAMILIES[role] for role in roles if role in FAMILIES)])]
 
 
 def _unread(given: Iterable[str], read: frozenset[str]) -> list[str]:

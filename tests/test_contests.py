@@ -609,6 +609,19 @@ def test_the_first_judge_of_a_run_with_a_live_model_is_needed_for_additions_alon
     assert added.models == dict.fromkeys(("scorer", "pairwise_judge"), "live:ScriptedModel")
 
 
+def test_a_contest_that_asks_nobody_needs_no_price_and_no_role_of_its_own() -> None:
+    folder = run_of(two(model="openai:x"))
+    Path("dialectree.toml").write_text(
+        'max_cost = 5\n[prices]\n"openai:x" = [1.0, 2.0]\n[roles]\nleaf_judge = "openai:j"\n'
+    )
+    assert probability(contest(folder, Drop("0.1"))) == 0.875
+    assert (
+        probability(contest(folder, Drop("0.1"), max_cost=1, prices={"openai:x": (1, 1)})) == 0.875
+    )
+    with pytest.raises(InputError, match="--role leaf_judge: art has no such role"):
+        contest(folder, Drop("0.1"), roles={"leaf_judge": "openai:j"})
+
+
 # What an addition costs
 
 

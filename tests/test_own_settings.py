@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import dialectree
+from dialectree.conduct import again, start
 from dialectree.context import OWN_SETTINGS, Context
 from dialectree.errors import InputError, Unreachable
 from dialectree.graphs import METHODS
@@ -102,6 +103,22 @@ def test_environment_and_file_may_hold_what_other_methods_read(
     assert configured(METHODS["single_shot"], {}, nothing_said).breadth == 4
     monkeypatch.setenv("DIALECTREE_LEAF_PROTOCOL", "art")
     assert configured(METHODS["tsd"], {"breadth": 2}, nothing_said).breadth == 2
+
+
+def test_environment_and_file_may_name_roles_that_other_methods_have(tmp_path: Path) -> None:
+    Path("dialectree.toml").write_text('[roles]\nleaf_judge = "openai:j"\nscorer = "openai:s"\n')
+    given = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
+    chosen = METHODS["art"]
+    begun = start(chosen, "It is so.", configured(chosen, given, nothing_said), tmp_path)
+    assert begun.record.models["scorer"] == "openai:s@http://127.0.0.1:1/v1"
+    assert begun.record.settings["roles"] == {"scorer": "openai:s"}
+    again(begun.folder, {})
+    wrong = {**given, "roles": {"leaf_judge": "openai:j"}}
+    said = "--role leaf_judge: art has no such role; known: supporter"
+    with pytest.raises(InputError, match=said):
+        configured(chosen, wrong, nothing_said)
+    with pytest.raises(InputError, match=said):
+        again(begun.folder, wrong)
 
 
 def test_from_python_it_is_a_warning() -> None:

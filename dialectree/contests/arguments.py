@@ -33,6 +33,7 @@ from dialectree.context import EMBEDDED, Context
 from dialectree.errors import DialectreeError, InputError, RunFolderError
 from dialectree.graphs import method, tournament
 from dialectree.models.specs import Spec
+from dialectree.own_settings import require_roles
 from dialectree.records import Event, RunRecord
 from dialectree.runs import RunFolder
 
@@ -176,12 +177,14 @@ def _judges(
 ) -> tuple[Context, dict[str, Spec]]:
     """The settings of the run but for those ``given``, and the models that judge what is added."""
     only_models_and_limits(given)
+    chosen = method(old.method)
     if not asks:  # a live model is not kept with a run, and none is needed
         context = settled(old, {"model": EMBEDDED, "roles": {}, **given})
-        speakers(method(old.method), context)  # a role that is none is no role here either
+        require_roles(chosen, context, given)
         return context, {}
     context = settled(old, given)
-    specs = speakers(method(old.method), context)
+    require_roles(chosen, context, given)
+    specs = speakers(chosen, context)
     return context, {role: specs[role] for role in ("scorer", "pairwise_judge") if role in specs}
 
 

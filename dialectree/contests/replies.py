@@ -21,6 +21,7 @@ from dialectree.context import EMBEDDED, Context
 from dialectree.errors import InputError, RunFolderError
 from dialectree.graphs import method
 from dialectree.nodes.switching_judge import ruled_by_person
+from dialectree.own_settings import require_roles
 from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
 from dialectree.runs import RunFolder
 
@@ -43,6 +44,7 @@ def start(
     asked = _asked_before(folder, old, changing)
     context = _settings(old, given, asked)
     chosen = method(old.method)
+    require_roles(chosen, context, given)
     specs = speakers(chosen, context)
     new = RunFolder.create(runs)
     record = RunRecord(

@@ -35,6 +35,7 @@ from dialectree.nodes.switching_debater import (
 )
 from dialectree.nodes.switching_judge import JudgeReply
 from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.own_settings import configured
 from dialectree.records import Event, RunRecord, fold
 from dialectree.runs import RunFolder
 from tests.graphs import arguing, debating, switching
@@ -607,10 +608,10 @@ def test_one_debater_of_a_leaf_may_have_a_model_of_its_own(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("protocol", "role"), [("debate", "debater"), ("rsd", "scorer"), ("art", "judge")]
 )
-def test_a_role_of_another_protocol_is_refused(protocol: str, role: str, tmp_path: Path) -> None:
+def test_a_role_of_another_protocol_is_refused(protocol: str, role: str) -> None:
+    given = {"leaf_protocol": protocol, "roles": {role: speakers()}}
     with pytest.raises(InputError, match=f"--role {role}: tsd has no such role"):
-        begin(speakers(), tmp_path, protocol, roles={role: speakers()})
-    assert not [*tmp_path.glob("*/run.json")]
+        configured(method("tsd"), given, print)
 
 
 def test_a_protocol_that_there_is_not_is_refused() -> None:
