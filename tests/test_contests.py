@@ -609,6 +609,19 @@ def test_the_first_judge_of_a_run_with_a_live_model_is_needed_for_additions_alon
     assert added.models == dict.fromkeys(("scorer", "pairwise_judge"), "live:ScriptedModel")
 
 
+def test_a_record_names_the_prompts_and_the_models_behind_all_that_it_tells(url: str) -> None:
+    old = dialectree.verify("It is so.", model=f"openai:x@{url}")
+    dropped = contest(at(old), Drop("0.1"))
+    assert (dropped.prompts, dropped.models) == (old.prompts, old.models)
+    added = contest(at(dropped), Add("support", "0", "Yes."), model=f"openai:y@{url}")
+    again = contest(at(added), Add("support", "0", "Once more."), model=f"openai:y@{url}")
+    both = f"openai:x@{url}, openai:y@{url}"
+    for record in (added, again):
+        assert record.prompts == old.prompts
+        judged = dict.fromkeys(("scorer", "pairwise_judge"), both)
+        assert record.models == {**old.models, **judged}
+
+
 def test_a_contest_that_asks_nobody_needs_no_price_and_no_role_of_its_own() -> None:
     folder = run_of(two(model="openai:x"))
     Path("dialectree.toml").write_text(

@@ -57,7 +57,7 @@ def start(
             "run_id": new.run_id,
             "status": "running",
             "demonstration": old.demonstration or any(j.name == EMBEDDED for j in judges.values()),
-            "models": old.models | {role: judge.address for role, judge in judges.items()},
+            "models": old.models | {r: _both(old.models.get(r), j) for r, j in judges.items()},
             "contest": begun(old, words),
             "verdict": None,
             "notices": [],
@@ -113,6 +113,7 @@ class Contesting:
             record.usage.wall_s = round(clock.seconds() - began, 6)
             complete(record, folder, ended)
             record.notices += passed
+            record.prompts = dict(sorted({**self.old.prompts, **record.prompts}.items()))
             if ended is None:
                 record.contest = compared(self.old, record)
             folder.write_record(record)
@@ -186,6 +187,12 @@ def _judges(
     require_roles(chosen, context, given)
     specs = speakers(chosen, context)
     return context, {role: specs[role] for role in ("scorer", "pairwise_judge") if role in specs}
+
+
+def _both(before: str | None, judge: Spec) -> str:
+    """Who played a role: the models of the contested run judged all but what is added."""
+    known = before.split(", ") if before else []
+    return ", ".join(dict.fromkeys([*known, judge.address]))
 
 
 def _show(event: Event, watch: Watch | None) -> None:
