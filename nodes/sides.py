@@ -27,16 +27,28 @@ def is_polar(question: str) -> bool:
 
 
 def is_asked(text: str) -> bool:
-    """True for what ends in a question mark of any script, whatever closes or stresses it."""
+    """True for what ends in a question mark of any script, whatever closes or stresses it.
+
+    A statement may end in a question that it quotes.
+    """
     left = len(text)
     while left and _closes(text[left - 1]):
         left -= 1
-    if not left:
+    if not left or (_quotes(text[:left], text[left:]) and not is_polar(text)):
         return False
     last = unicodedata.name(text[left - 1], "")
     if last == "SEMICOLON" and left > 1:  # after a Greek letter it is the question mark
         return "GREEK" in unicodedata.name(text[left - 2], "")
     return "QUESTION" in last or last == "INTERROBANG"
+
+
+_QUOTE = "[\"'“”‘’„«»‹›「」『』]"
+
+
+def _quotes(text: str, close: str) -> bool:
+    """Whether ``close`` ends a quotation that begins within ``text``, after other words."""
+    began = re.search(rf"\w.*\s{_QUOTE}\s?\w", text, re.DOTALL)
+    return began is not None and re.search(_QUOTE, close) is not None
 
 
 def _closes(sign: str) -> bool:

@@ -720,6 +720,7 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
     "flipped while void": ([Void("0.0", "0.1"), Flip("0.0", "0.1")], "--flip 0.0:0.1: it is void"),
     "restored and not void": ([Restore("0.0", "0.1")], "--restore 0.0:0.1: it was not voided"),
     "an empty text": ([Add("support", "0", " \n")], "the argument is empty"),
+    "a text without a word": ([Add("support", "0", "?!")], "this argument has no word in it"),
     "an endless text": ([Add("support", "0", "x" * 200_001)], "longer than 200,000 characters"),
     "an unknown parent": ([Add("attack", "0.9", "No.")], "0.9: the run has no such argument"),
     "one wrong after a right one": ([Drop("0.0"), Drop("0.7")], "0.7: the run has no such"),

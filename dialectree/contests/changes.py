@@ -150,8 +150,11 @@ def _add(nodes: Nodes, stance: Stance, parent: str, text: str) -> Changed:
     """An argument of the person's own, after its siblings."""
     above = _one_tree(nodes, parent, f"--add {stance}:{parent}")
     name = f"{parent}.{max((path_key(c)[-1] for c in above.children), default=-1) + 1}"
+    said = tidy(text, "argument")
+    if not any(map(str.isalnum, said)):
+        raise InputError(f"--add {stance}:{parent}: this argument has no word in it")
     opened: dict[str, object] = {
-        "text": tidy(text, "argument"),
+        "text": said,
         "depth": above.depth + 1,
         "parent": parent,
         "kind": "argument",

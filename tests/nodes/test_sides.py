@@ -66,6 +66,7 @@ def test_every_other_question_is_open(question: str) -> None:
             "Is it blue❓\ufe0f",
         ),
         *("Είναι μπλε;", "Είναι μπλε\u037e", "?!!?!"),
+        *("Why did she ask “why”?", 'Did she ask "Is it blue?"', "“Isn't it ‘blue’?”"),
     ],
 )
 def test_a_text_that_ends_in_a_question_mark_is_asked(text: str) -> None:
@@ -77,6 +78,11 @@ def test_a_text_that_ends_in_a_question_mark_is_asked(text: str) -> None:
     [
         *("", " ", "!", ";", "Is it blue", "It is blue.", "It is blue!", "It is (blue)", "Blue;"),
         *("She asked: why? And so on.", "The book is called “Who am I?”.", "x ? y : z", "नीला है।"),
+        *(
+            'The play opens with the line "Who is there?"',
+            "He asked: “What's that?”!",
+            "Il dit « Où ? »",
+        ),
     ],
 )
 def test_a_text_that_ends_otherwise_is_not_asked(text: str) -> None:
