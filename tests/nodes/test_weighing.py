@@ -155,11 +155,9 @@ def test_a_claim_without_a_strength_of_its_own_says_so_and_its_arguments_keep_th
 
 
 def test_equal_sides_are_undecided_in_whatever_order_their_strengths_stand() -> None:
-    sides: list[tuple[Stance, list[float]]]
-    sides = [("support", [0.1, 0.3, 0.1]), ("attack", [0.1, 0.1, 0.3])]
-    listed = [(stance, tau) for stance, taus in sides for tau in taus]
-    arguments = [argument(f"0.{n}", stance) for n, (stance, _) in enumerate(listed)]
-    known: list[Scored] = [{"id": f"0.{n}", "tau": tau} for n, (_, tau) in enumerate(listed)]
+    taus = [0.1, 0.3, 0.1, 0.1, 0.1, 0.3]
+    arguments = [argument(f"0.{n}", "support" if n < 3 else "attack") for n in range(6)]
+    known: list[Scored] = [{"id": f"0.{n}", "tau": tau} for n, tau in enumerate(taus)]
     tree = weigh("0", arguments, [*known, {"id": "0", "tau": 0.5}], [], HOW)
     assert tree.weights["0"].strength != 0.5
     came = outcome("0", [tree], arguments, [])
