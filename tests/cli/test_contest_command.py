@@ -242,5 +242,5 @@ def test_an_addition_that_nobody_answers_is_broken_off(
     out, err = unreachable.communicate(timeout=60)
     record = json.loads(out)
     assert (unreachable.returncode, record["status"]) == (3, "partial")
-    assert record["models"]["scorer"].partition("@")[2] in err
+    assert record["models"]["scorer"].rpartition("@")[2] in err
     assert f"contest {made.name} again" in err and "Traceback" not in err
