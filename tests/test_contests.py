@@ -664,6 +664,14 @@ def test_a_contest_says_that_its_calls_passed_a_budget(url: str) -> None:
     assert notice.startswith("the budget --max-tokens 100 was passed by calls under way: ")
 
 
+def test_one_that_is_taken_back_has_no_strength_on_the_path() -> None:
+    added = contest(run_of(two()), Add("attack", "0", "No."), model=evaluator(tau=0.7))
+    gone = contest(at(added), Drop("0.2"))
+    assert gone.contest is not None
+    (change,) = [change for change in gone.contest.path if change.node == "0.2"]
+    assert (change.before, change.after) == (added.tree.nodes["0.2"].strength, None)
+
+
 def test_an_addition_does_not_meet_one_that_was_taken_back() -> None:
     first = contest(run_of(two()), Add("attack", "0", "No."), model=evaluator())
     gone = contest(at(first), Drop("0.2"))

@@ -23,9 +23,9 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
     """Old and new, node by node."""
     assert new.contest is not None  # the record of a contest says what it contests
     path = [
-        Change(node=node.id, before=was, after=node.strength)
+        Change(node=node.id, before=was, after=now)
         for node in sorted(new.tree.nodes.values(), key=lambda n: (-n.depth, path_key(n.id)))
-        if (was := _strength(old.tree.nodes.get(node.id))) != node.strength
+        if (was := _strength(old.tree.nodes.get(node.id))) != (now := _strength(node))
     ]
     before, after = _probability(old), _probability(new)
     why = _why(new.contest.changes, before, after, [c for c in path if c.node != old.tree.root])
@@ -33,7 +33,8 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
 
 
 def _strength(node: Node | None) -> float | None:
-    return None if node is None else node.strength
+    """What counts of it; nothing does of an argument that was taken back."""
+    return None if node is None or node.taken_back() else node.strength
 
 
 def _why(
