@@ -248,6 +248,28 @@ def test_a_person_may_concede_for_a_paper_and_take_it_back() -> None:
     assert (spoken(again), said.calls) == (spoken(old), [])
 
 
+@pytest.mark.parametrize(
+    ("field", "text"), [("concedes", "yes"), ("description", "We are better."), ("title", "Better")]
+)
+def test_a_text_that_was_replaced_is_restored_by_the_name_that_replaced_it(
+    field: str, text: str
+) -> None:
+    old = compare(model(), max_depth=1)
+    name = f"0.0/a1/revise/{field}"
+    new = contest(old, Replace(name, text), said=model())
+    back = contest(new, Restore(name), said=(said := model()))
+    assert (spoken(back), said.calls) == (spoken(old), [])
+    assert back.contest is not None and back.contest.changes == [f"{name} restored"]
+    with pytest.raises(InputError, match="0.0/a1/respond/description: nothing was changed there"):
+        begin(new, Restore("0.0/a1/respond/description"), said=model())
+
+
+def test_a_text_beside_the_one_that_was_replaced_is_not_restored() -> None:
+    new = contest(compare(model(), max_depth=1), Replace("0.0/a1/revise", "Yes."), said=model())
+    with pytest.raises(InputError, match="--restore 0.0/a1/revise/title: nothing was changed"):
+        begin(new, Restore("0.0/a1/revise/title"), said=model())
+
+
 def test_a_concession_is_a_move_and_says_which_word_was_changed() -> None:
     old = compare(model(), max_depth=1)
     new = contest(old, Replace("0.0/a1/revise/concedes", "yes"), said=model())

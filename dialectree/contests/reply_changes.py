@@ -180,13 +180,22 @@ class Changing:
         return Held(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before)
 
     def _restored(self, name: str) -> Held:
-        for dropped in (True, False):
-            if (found := self.held.pop((name, dropped), None)) is not None:
+        for place, found in sorted(self.held.items(), key=lambda held: not held[0][1]):
+            if name in self._names(found):
+                del self.held[place]
                 self.changes.append(f"{name} restored")
-                if found.what == "ruled" and name in self._rulings:
-                    self.ruled[name] = found.before or ""
+                if found.what == "ruled" and found.id in self._rulings:
+                    self.ruled[found.id] = found.before or ""
                 return found
         raise InputError(f"--restore {name}: nothing was changed there")
+
+    def _names(self, change: Held) -> list[str]:
+        """What a person may call ``change``: the turn, or the very text of it that was replaced."""
+        field = change.field
+        if not field and change.what == "replaced" and change.id in self._turns:
+            words = turns.words(self._turns[change.id][1])
+            field = words.texts[0] if words is not None else ""
+        return [change.id, f"{change.id}/{field}"] if field else [change.id]
 
     def _ruled(self, name: str, text: str) -> Held:
         """A person's verdict in the place of a judge's."""
