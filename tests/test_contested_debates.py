@@ -1032,7 +1032,7 @@ def test_a_journal_that_does_not_fit_its_record_is_refused(tree: RunRecord) -> N
     assert contest(tree, Drop("0.1"), model=speakers()).status == "answered"
     for status in ("running", "partial"):
         at(tree).write_record(tree.model_copy(update={"status": status}))
-        with pytest.raises(InputError, match=f"first: dialectree resume {tree.run_id}"):
+        with pytest.raises(InputError, match=f"first: dialectree resume {at(tree).path}"):
             contest(tree, Drop("0.1"), model=speakers())
 
 

@@ -32,7 +32,7 @@ def start(
     """A new run under ``runs`` in which ``wishes`` hold; as :func:`dialectree.contests.start`."""
     old = folder.record()
     if old.status in ("running", "partial"):
-        raise InputError(f"{old.run_id} is not finished; first: dialectree resume {old.run_id}")
+        raise InputError(f"{old.run_id} is not finished; first: dialectree resume {folder.path}")
     only_models_and_limits(given)
     calls = _journal(folder, old)
     changing = Changing(old, _rulings_of_persons(folder))

@@ -342,7 +342,8 @@ def state(record: RunRecord) -> str:
         case "partial" if record.contest is not None and record.protocol == "art":
             return f"Broken off before the end. Contest {record.contest.run} again."
         case "partial":
-            return f"Broken off before the end. It goes on with: dialectree resume {record.run_id}"
+            folder = f"where RUN is the path of the folder {record.run_id}"
+            return f"Broken off before the end. It goes on with: dialectree resume RUN, {folder}."
         case "running":
             return "Still under way, or stopped without notice; this is what was known."
 

@@ -115,7 +115,10 @@ def test_a_contest_that_is_broken_off_says_how_it_goes_on(shown: Shown) -> None:
     record.status = "partial"
     record.contest = record.contest.model_copy(update={"verdict_after": None, "moved": []})
     said = shown(record)
-    assert f"It goes on with: dialectree resume {record.run_id}" in said
+    assert (
+        f"goes on with: dialectree resume RUN, where RUN is the path of the folder {record.run_id}"
+        in (" ".join(said.split()))
+    )
     assert re.search(r"after\W+not reached yet", said)
 
 

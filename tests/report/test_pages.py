@@ -127,7 +127,9 @@ def test_a_degraded_run_says_what_failed_and_where(render: Render) -> None:
 @pytest.mark.parametrize("render", [html, markdown])
 def test_a_partial_run_shows_what_there_is_and_how_to_go_on(render: Render) -> None:
     page = render(sample.partial(), sample.calls())
-    assert "dialectree resume 20260131-120000-abc123" in page
+    assert (
+        "dialectree resume RUN, where RUN is the path of the folder 20260131-120000-abc123." in page
+    )
     assert "the budget of 20 calls is used up" in page
     assert "There is no verdict yet." in page
     assert "only claim B0" in page
