@@ -143,7 +143,7 @@ def _paper(paper: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 async def acontest(
-    run: str | Path,
+    run: str | Path | RunRecord,
     wishes: Sequence[Wish],
     *,
     runs: str | Path = "runs",
@@ -153,17 +153,19 @@ async def acontest(
 ) -> RunRecord:
     """Change something in a run and return the record of what comes of it, a new run.
 
+    ``run`` is the record of a run that lies in ``runs``, its id, or the path of its folder.
     ``wishes`` are of ``dialectree.contests``: :class:`Replace`, :class:`Drop`, :class:`Rule` and
     :class:`Restore`; for a run of ART :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`,
     :class:`Restore` and :class:`Add`. ``record.contest`` says what they moved. ``settings`` are
     models and limits for the calls that are made anew; a live model has to be given again. Raises
     InputError for a wish that the run cannot fulfil.
     """
-    folder = RunFolder.find(str(run), Path(runs))
+    name = run.run_id if isinstance(run, RunRecord) else str(run)
+    folder = RunFolder.find(name, Path(runs))
     return await _conduct(contesting(folder, wishes, Path(runs), settings), ask, watch)
 
 
-def contest(run: str | Path, wishes: Sequence[Wish], **options: Any) -> RunRecord:
+def contest(run: str | Path | RunRecord, wishes: Sequence[Wish], **options: Any) -> RunRecord:
     """:func:`acontest` for programs without an event loop (and for notebooks, which have one)."""
     return _run(acontest(run, wishes, **options))
 

@@ -161,10 +161,10 @@ class RunFolder:
     @classmethod
     def find(cls, run: str, runs: Path) -> RunFolder:
         """The folder of a run named by its id or by its path."""
-        by_id = re.fullmatch(r"[\w.-]+", run) is not None and (runs / run / "run.json").is_file()
+        by_id = re.fullmatch(r"[\w.-]+", run) and os.path.isfile(runs / run / "run.json")
         path = runs / run if by_id else Path(run)
         path = path.parent if path.name == "run.json" else path
-        if not (path / "run.json").is_file():
+        if not os.path.isfile(path / "run.json"):
             raise RunFolderError(f"there is no run {run!r}: no run.json in {path} or {runs / run}")
         return cls(path)
 

@@ -7,6 +7,7 @@ SHA-256 goes into the results, and results go on only with the file that they we
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -106,9 +107,9 @@ def _own_file(
     catalogue: Mapping[str, Dataset],
 ) -> Loaded:
     path = Path(name)
-    if data is not None and path.is_file():
+    if data is not None and os.path.isfile(path):
         raise InputError(f"--data goes with a data set's name, and {name} is a file: leave one out")
-    if not path.is_file():
+    if not os.path.isfile(path):
         known = ", ".join(catalogue)
         raise InputError(f"there is no data set and no file {name!r}; known are {known}")
     content, sha256 = read(path)

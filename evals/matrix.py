@@ -18,6 +18,7 @@ A row of a product is named by what sets it apart: ``tsd, max_nodes=12, scout``.
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -150,7 +151,7 @@ def matrix(name_or_path: str | Path) -> Matrix:
     InputError, a line for each thing that is wrong in the file.
     """
     path = Path(name_or_path)
-    if not path.exists() and (PACKAGED / f"{name_or_path}.yaml").is_file():
+    if not os.path.exists(path) and str(name_or_path) in packaged():
         path = PACKAGED / f"{name_or_path}.yaml"
     if path.suffix.lower() not in _SUFFIXES:
         forms, known = ", ".join(_SUFFIXES), ", ".join(packaged())

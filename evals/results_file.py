@@ -61,7 +61,7 @@ class Folder:
     def evaluation(self) -> Evaluation | None:
         """What was begun here; None where nothing was."""
         path = self.path / "evaluation.json"
-        if not path.exists():
+        if not os.path.exists(path):
             return None
         with files(path, _GO_ON):
             return _read(path, path.read_bytes(), Evaluation)

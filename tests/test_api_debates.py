@@ -100,6 +100,8 @@ def test_contest_returns_what_a_change_comes_to(model: str) -> None:
     assert [event.kind for event in told][:2] == ["contested", "weighed"]
     back = dialectree.contest(Path("runs") / new.run_id, [Restore("0.1")], runs="more")
     assert kept(back, "more").verdict == old.verdict
+    again = dialectree.contest(old, [Drop("0.1")])
+    assert again.verdict == new.verdict
     added = dialectree.contest(old.run_id, [Add("support", "0", "So it is.")], cache=False)
     assert added.usage.calls >= 2
     settings: dict[str, Any]

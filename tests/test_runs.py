@@ -270,7 +270,7 @@ def test_a_run_is_found_by_id_and_by_path(folder: RunFolder, tmp_path: Path) -> 
     runs = tmp_path / "runs"
     for name in (folder.run_id, str(folder.path), str(folder.path / "run.json")):
         assert RunFolder.find(name, runs).path == folder.path
-    for name in ("20200101-000000-abcdef", str(tmp_path), ""):
+    for name in ("20200101-000000-abcdef", str(tmp_path), "", "x" * 300):
         with pytest.raises(RunFolderError, match="there is no run"):
             RunFolder.find(name, runs)
 

@@ -293,7 +293,7 @@ def _engine() -> str:
 def _file_of(model: str) -> Path:
     """The file of ``model``, with links followed."""
     path = _carried() if is_demonstration(model) else Path(model).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise SettingsError(
             f"there is no model file {path}: write local:smollm2 or local:PATH.gguf"
         )

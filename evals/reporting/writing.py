@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,7 +84,8 @@ def put(path: Path, data: bytes) -> None:
         draft.write_bytes(data)
         os.replace(draft, path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink()
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 

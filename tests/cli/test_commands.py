@@ -161,6 +161,8 @@ WRONG_CALLS = {
     ),
     "a run that is not there": (["show", "20200101-000000-abcdef"], 2, "no run"),
     "resuming what is not there": (["resume", "nothing"], 2, "no run"),
+    "a name that no file can have": (["show", "x" * 300], 2, "no run"),
+    "a model's file with such a name": (["answer", "Q?", "--model", "local:" + "x" * 300], 2, "no"),
     "an unknown flag": (["answer", "Q?", "--depht", "1"], 2, "depht"),
     "no question": (["answer"], 2, ""),
 }

@@ -222,6 +222,8 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
     [
         (["nothing"], "there is no data set and no file 'nothing'; known are truthfulqa"),
         (["medqa"], "--data FILE with id, claim, label"),
+        (["x" * 300], "there is no data set and no file"),
+        (["mine.jsonl", "--matrix", "x" * 300], "or one of art, rsd, tod, tsd"),
         (["mine.jsonl", "--methods", "chess"], "--methods chess: there is no such method"),
         (["mine.jsonl", "--methods", " "], "--methods names no method"),
         (["mine.jsonl", "--data", "mine.jsonl"], "--data goes with a data set's name"),

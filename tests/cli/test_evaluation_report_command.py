@@ -47,6 +47,9 @@ def test_what_cannot_be_reported_is_one_line(tmp_path: Path) -> None:
     refused(command("eval", "report", str(first), str(other)), "only results on the same data")
     refused(command("eval", "report", str(tmp_path)), "holds no evaluation")
     refused(command("eval", "report", str(first), "--baseline", "x"), "there is no such row")
+    refused(command("eval", "report", "x" * 300), "holds no evaluation")
+    refused(command("eval", "report", str(first), "--out", "x" * 300), "File name too long")
+    refused(command("eval", "rate", "x" * 300), "holds no evaluation")
 
 
 def test_people_rate_and_the_report_shows_how_far_they_agree(tmp_path: Path) -> None:
