@@ -24,7 +24,7 @@ Gold = Annotated[
 ]
 
 
-@flags.settings(flags.MODELS, flags.DRAWS, flags.TSD, flags.LIMITS)
+@flags.settings(flags.MODELS, flags.DRAWS, flags.TSD, flags.LEAVES, flags.LIMITS)
 def answer(
     question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
     settings: dict[str, Any],

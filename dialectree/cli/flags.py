@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from copy import copy
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import typer
 
@@ -153,6 +154,23 @@ ART: Flags = {
     "prune_below": _flag(float, help="Leave weaker arguments out of the reckoning (off)."),
     "trees": _flag(int, help="Independent trees, averaged (1)."),
 }
+
+
+def _of_leaves(flag: Any, protocol: str) -> Any:
+    """``flag`` where it serves the leaves of another protocol alone."""
+    kind, option = get_args(flag)
+    told = copy(option)
+    told.help = f"{protocol} leaves: {option.help[0].lower()}{option.help[1:]}"
+    return Annotated[kind, told]
+
+
+_NOT_IN_LEAVES = ("candidates", "distractor", "gate", "samples")
+LEAVES: Flags = {
+    **{name: _of_leaves(flag, "rsd") for name, flag in RSD.items() if name not in _NOT_IN_LEAVES},
+    **{name: _of_leaves(flag, "art") for name, flag in ART.items()},
+    "judge_orders": _of_leaves(_JUDGE_ORDERS, "rsd, art"),
+}
+"""What settles the leaves of TSD where ``--leaf-protocol`` says so."""
 
 
 def settings(*groups: Flags) -> Callable[[Command], Command]:

@@ -361,10 +361,12 @@ def test_help_lists_the_settings_of_its_protocol_and_those_of_all_as_flags(
     command: str, protocol: str
 ) -> None:
     from dialectree.context import OWN_SETTINGS, Context
+    from dialectree.own_settings import LEAVES
 
     shown = run(command, "--help", env={**os.environ, "COLUMNS": "200"}).stdout
     named = {"roles": "role", "prices": "price"}
-    of_others = frozenset[str]().union(*OWN_SETTINGS.values()) - OWN_SETTINGS[protocol]
+    own = OWN_SETTINGS[protocol].union(*LEAVES.values() if command == "answer" else ())
+    of_others = frozenset[str]().union(*OWN_SETTINGS.values()) - own
     flags = {
         f"--{named.get(name, name).replace('_', '-')}"
         for name in Context.model_fields

@@ -173,6 +173,31 @@ def test_a_flag_that_the_method_does_not_read_is_said(words: list[str], flag: st
     assert f"{flag}: that is no setting of {name}, and changes nothing" in said.err
 
 
+@pytest.mark.parametrize(
+    ("protocol", "given"),
+    [
+        ("art", {"breadth": 2, "trees": 2, "judge_orders": "both"}),
+        ("rsd", {"cross_examination": "simultaneous", "allow_uncertain": True}),
+    ],
+)
+def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_them(
+    protocol: str, given: dict[str, Any], model: Model
+) -> None:
+    flags = [f"--{name}".replace("_", "-") for name in given]
+    words = [
+        w for f, v in zip(flags, given.values(), strict=True) for w in (f, str(v)) if w != "True"
+    ]
+    question = "Do chameleons change colour?"
+    leaves = ["--leaf-protocol", protocol, "--max-depth", "0", *words, "--json"]
+    done = command("answer", question, *leaves, *model)
+    assert {name: ended_well(done)["settings"][name] for name in given} == given
+    assert "no setting of" not in done.err
+    said = command(
+        "answer", question, *words, "--model", "openai:x", "--base-url", "http://127.0.0.1:1"
+    )
+    assert f"{flags[0]}: that is no setting of tsd, and changes nothing" in said.err
+
+
 def test_a_person_who_would_not_be_asked_is_told_before_anything_is_paid() -> None:
     words = ["decide", QUESTION, "--method", "self_consistency", "--judge", "me"]
     refused(command(*words, "--model", "openai:x"), "--judge: that is no setting of self_consist")
