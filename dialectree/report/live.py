@@ -145,7 +145,7 @@ class LiveTree:
         marks = _FINE if self._console.encoding.startswith("utf") else _PLAIN
         with self._lock:
             head = self._head(marks)
-            room = max(self._console.height - 4, 3)
+            room = max(self._console.height - 4, 2)
             count = len(self._picture.nodes)
             nodes = shown(self._picture.nodes, count if self._whole else room)
             grid = Table.grid(padding=(0, 1), expand=True)
@@ -156,6 +156,8 @@ class LiveTree:
                 grid.add_row(_asked(node, marks), self._doing(node, marks))
         hidden = count - len(nodes)
         more = [Text(f"{marks.etc} and {hidden} more", SOFT)] if hidden else []
+        if not self._whole:  # what is typed, such as ^C, would wrap at the end of a full line
+            more.append(Text())
         return Group(head, grid, *more)
 
     def _head(self, marks: _Marks) -> Text:

@@ -60,7 +60,7 @@ def live(events: Iterable[Event], height: int = 24, width: int = 80) -> tuple[Li
 
 def frame(events: Iterable[Event], height: int = 24, width: int = 80) -> str:
     drawing, _ = live(events, height, width)
-    return seen(drawing.frame(), width, height)
+    return seen(drawing.frame(), width, height).rstrip("\n")
 
 
 def test_the_tree_shows_what_was_asked_and_what_came_of_it() -> None:
@@ -207,7 +207,7 @@ def test_a_tree_higher_than_the_screen_keeps_what_is_under_way(width: int, heigh
     done = [told("settled", f"0.{n}", verdict={"confidence": 0.5}) for n in range(38)]
     shown = frame([*grown(40), *done, spoke("0.38", "A", 1)], height, width)
     rows = shown.splitlines()
-    assert len(rows) < height
+    assert len(rows) + 1 < height  # an empty one follows
     assert max(map(cell_len, rows)) <= width
     assert any(row.startswith("0 whole") for row in rows)
     assert any(row.startswith("  0.38") for row in rows)
@@ -325,6 +325,14 @@ def test_no_event_is_too_odd_to_watch(told: list[Event]) -> None:
     quiet = Lines(Console(file=io.StringIO()), "q", lambda: 0)
     for event in told:
         quiet.watch(event)
+
+
+def test_what_is_typed_while_the_tree_is_drawn_has_a_line_of_its_own() -> None:
+    drawing, _ = live(grown(2))
+    assert seen(drawing.frame()).endswith("\n\n")
+    with drawing:
+        pass
+    assert not seen(drawing.frame()).endswith("\n\n")
 
 
 def test_the_whole_tree_is_left_on_the_screen_at_the_end() -> None:
