@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from dialectree import streams
 
 T = TypeVar("T")
 
+_SOON_S = 0.2
+"""Seconds after which work that was told to stop, and has not, is waited for."""
 SELDOM = (20_000, 20, 20)
 """Objects, and then rounds, after which garbage is sought in a process that is ours alone."""
 
@@ -40,3 +42,15 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     import uvloop
 
     return uvloop.run(work)
+
+
+async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -> T:
+    """``work``, to its end; ``say`` is called where it is cancelled and takes its time to end."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait([task])
+    except asyncio.CancelledError:
+        task.cancel()
+        if not (await asyncio.wait([task], timeout=_SOON_S))[0]:
+            say()
+    return await task

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from dialectree import clock, loop
 from dialectree.cli.evaluation_report import report_after_run, upload_after_run
-from dialectree.cli.progress import DEMONSTRATION
+from dialectree.cli.progress import DEMONSTRATION, STOPPING
 from dialectree.context import Context
 from dialectree.errors import DialectreeError
 from dialectree.evals import cluster, preferring, processes, running
@@ -61,7 +61,7 @@ def follow(
         try:
             loop.tune()
             running = _run(folder, plan, spends, watch, ray=ray, workers=workers, against=against)
-            standing = loop.run(running)
+            standing = loop.run(loop.stopped_aloud(running, lambda: _notice(STOPPING)))
             status = 5 if standing.failed else 0
         except DialectreeError as error:
             fault, status = error, error.status

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from dialectree import loop
 from dialectree.cli import person
-from dialectree.conduct import Started, leave_reports
+from dialectree.conduct import GRACE_S, Started, leave_reports
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.records import Event, RunRecord, Standing, Verdict
@@ -23,6 +23,7 @@ DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
     "(choose another: --model, dialectree models list)"
 )
+STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
 
 def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
@@ -60,7 +61,8 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     try:
         with view:
             loop.tune()
-            loop.run(run.conduct(ask=ask if run.asks() else None, watch=watch))
+            work = run.conduct(ask=ask if run.asks() else None, watch=watch)
+            loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
         fault, status = error, error.status

@@ -278,6 +278,7 @@ def test_interrupting_twice_waits_for_no_call() -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=4)
         assert process.returncode == 130, said
+        assert said.count("stopping: calls under way have up to 5 s (Ctrl-C again: none)") == 1
         assert "Traceback" not in said
 
 

@@ -204,13 +204,14 @@ def _wait_for_calls(endpoint: LocalEndpoint, after: int, seconds: float) -> None
 
 
 def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None:
-    with LocalEndpoint(latency_ms=300) as slow:
+    with LocalEndpoint(latency_ms=2000) as slow:
         words = ["eval", data(20), "--model", f"openai:any@{slow.url}", "--out", "out"]
         process = subprocess.Popen([PROGRAM, *words], stderr=subprocess.PIPE, text=True)
         _wait_for_calls(slow, 0, 0.2)
         os.kill(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=20)
     assert process.returncode == 130
+    assert "stopping: calls under way have up to 5 s" in said
     assert "the same command goes on" in said and "Traceback" not in said
 
 
