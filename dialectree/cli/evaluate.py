@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,29 +52,25 @@ _OWN = frozenset(SETTINGS)
 @app.command("list")
 def list_() -> None:
     """The data sets that are known by name."""
-    from rich.console import Console
-    from rich.table import Table
-
     from dialectree.evals.catalogue import CATALOGUE
     from dialectree.evals.fetching import folder
 
-    table = Table(box=None, pad_edge=False, header_style="")
-    for name in ("data set", "task", "items", "licence", "where it comes from", "sha256"):
-        table.add_column(name, overflow="fold", no_wrap=name != "where it comes from")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
+    wrap = TextWrapper(width, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    wrap.break_on_hyphens = False
+    print(_LISTED.format("data set", "task", "items", "licence", "sha256"))
     for dataset in CATALOGUE.values():
         pin = dataset.pin
         here = pin is not None and (folder() / f"{pin.sha256[:12]}-{pin.name}").is_file()
         how = "--data FILE only" if pin is None else "fetched" if here else "fetched when asked for"
-        table.add_row(
-            dataset.name,
-            dataset.task,
-            str(dataset.count or "?"),
-            dataset.licence.partition(" (")[0],
-            f"{dataset.source} ({dataset.version}); {how}",
-            pin.sha256[:16] if pin else "",
-        )
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False).print(table)
+        licence, digest = dataset.licence.partition(" (")[0], pin.sha256[:16] if pin else ""
+        shown = dataset.name, dataset.task, dataset.count or "?", licence, digest
+        print(_LISTED.format(*shown).rstrip())
+        print(wrap.fill(f"{dataset.source} ({dataset.version}); {how}"))
+
+
+_INDENT = " " * 4
+_LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 
 
 @app.command("run", no_args_is_help=True)

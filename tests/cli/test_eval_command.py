@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -79,6 +80,18 @@ def test_the_data_sets_are_listed_with_all_that_is_to_know_of_them() -> None:
     text = " ".join(done.out.split())
     assert "Apache-2.0" in text and "8479930f7b8a2605" in text and " 500 " in text
     assert "--data FILE only" in text and "fetched when asked for" in text
+
+
+def test_the_list_of_data_sets_breaks_no_word_in_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = command("eval", "list").out.split()
+    monkeypatch.setenv("COLUMNS", "80")
+    with patch("dialectree.cli.evaluate.sys") as system:
+        system.stdout.isatty.return_value = True
+        narrow = command("eval", "list").out
+    assert narrow.split() == whole
+    assert max(map(len, narrow.splitlines())) <= 80
 
 
 def test_every_setting_of_every_protocol_is_a_flag() -> None:
