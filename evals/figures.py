@@ -74,7 +74,9 @@ def _accuracy(analysis: Analysis) -> Plot | None:
         for row, share in zip(rows, shares, strict=True)
     )
     says = " ".join([f"{says}.", *analysis.left_out]) if analysis.left_out else says
-    return Plot("accuracy", "Accuracy with 95% intervals", says, figure)
+    unparsed = sum(analysis.counts[row.name].unparsed for row in rows)
+    left_out = f", {unparsed} unparsed left out" if unparsed else ""
+    return Plot("accuracy", f"Accuracy with 95% intervals{left_out}", says, figure)
 
 
 def _summaries(analysis: Analysis) -> Plot | None:

@@ -48,7 +48,7 @@ class Turned(NamedTuple):
     ledger: McNemar
     """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
     without: int
-    """Questions without a vote, or with nothing to measure it by."""
+    """Questions without a vote, or of which nobody knows what is right."""
     unread: int
     """Questions left out because one of their two judgements could not be read."""
     vote_tokens: float

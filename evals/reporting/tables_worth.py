@@ -41,7 +41,7 @@ def turned_table(analysis: Analysis) -> Table | None:
         Column("wrong → right", "count"),
         Column("p, exact", "p"),
         Column("tokens of the vote", "mean"),
-        Column("without a vote", "count"),
+        Column("no vote, or no right answer", "count"),
         Column("judgement not read", "count"),
     ]
     notes = [

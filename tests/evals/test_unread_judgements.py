@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.evals import worth
+from dialectree.evals import figures, worth
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, analysed
 from dialectree.evals.reporting.findings import findings, warnings
@@ -76,6 +76,13 @@ def test_pairs_z_and_categories_take_what_was_read_and_say_what_they_leave_out(
     assert cells(made["accuracy"])[-1].startswith("100.0%")
     spent = {one.row.name: one.right.share for one in analysis.spent}
     assert spent == {"tsd": 1.0, "single_shot": 1.0}
+
+
+def test_the_plot_of_accuracy_says_how_many_it_leaves_out(tmp_path: Path) -> None:
+    title = "Accuracy with 95% intervals"
+    for unread, said in ((0, title), (2, f"{title}, 2 unparsed left out")):
+        (plot,) = (p for p in figures.plots(hazy(tmp_path / said, unread)) if p.key == "accuracy")
+        assert plot.title == said
 
 
 def test_confidences_are_measured_by_judgements_that_were_read(tmp_path: Path) -> None:
