@@ -62,10 +62,11 @@ def figure(value: float | None) -> str:
     """A strength as a number. It never reads as 0, 0.5 or 1 unless it is."""
     if value is None:
         return "–"
-    digits = 2
-    while digits < 6 and round(value, digits) in (0, 0.5, 1) and round(value, digits) != value:
-        digits += 1
-    return f"{value:.{digits}f}"
+    for digits in range(2, 7):
+        if round(value, digits) == value or round(value, digits) not in (0, 0.5, 1):
+            return f"{value:.{digits}f}"
+    near = round(value, 1)
+    return f"{'>' if value > near else '<'}{near:g}"
 
 
 def move(before: float | None, after: float | None) -> str:

@@ -233,6 +233,10 @@ def test_a_census_counts_claims_and_arguments_apart() -> None:
         (0.5028, "0.503"),
         (0.997, "0.997"),
         (1.0, "1.00"),
+        (1e-9, ">0"),
+        (0.5 - 1e-9, "<0.5"),
+        (0.5 + 1e-9, ">0.5"),
+        (1 - 1e-9, "<1"),
     ],
 )
 def test_a_strength_never_reads_as_a_limit_that_it_is_not(value: float | None, said: str) -> None:
