@@ -76,7 +76,10 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
         if before != after:
             moved.append(Moved(node=name, before=before, after=after))
     before, after = _standing(old.verdict), _standing(new.verdict)
-    why = _why(new.contest.changes, before or Standing(), after or Standing(), moved)
+    names = [move.node for move in moved]
+    if before != after and new.tree.root not in names:  # a comparison is no verdict of its topic
+        names.append(new.tree.root)
+    why = _why(new.contest.changes, before or Standing(), after or Standing(), names)
     update = {
         "after": _confidence(new.verdict),
         "verdict_after": after or Standing(),
@@ -111,14 +114,13 @@ def _said(position: Position) -> str:
     return f"{position.paper}{gave}: {position.title}: {position.description}"
 
 
-def _why(changes: Sequence[str], before: Standing, after: Standing, moved: Sequence[Moved]) -> str:
+def _why(changes: Sequence[str], before: Standing, after: Standing, moved: Sequence[str]) -> str:
     """One line: what became of the answer, what was changed, and how far that reached."""
     if before == after:
         came = "the verdict stays as it was"
     else:
         came = ", ".join([_answer(before, after), *_certainty(before, after)])
-    names = ", ".join(move.node for move in moved)
-    reached = f"the verdict of {names} moved" if moved else "no node's verdict moved"
+    reached = f"the verdict of {', '.join(moved)} moved" if moved else "no node's verdict moved"
     return f"{came[:1].upper()}{came[1:]}: {'; '.join([*changes, reached])}"
 
 

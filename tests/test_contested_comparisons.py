@@ -341,6 +341,7 @@ def test_a_person_may_set_the_comparison(name: str, answer: str) -> None:
     assert new.verdict is not None and new.contest is not None and old.verdict is not None
     assert (new.verdict.answer, said.calls) == (answer, [])
     assert new.contest.held[0].before == old.verdict.answer
+    assert new.contest.why.endswith("0 given another verdict; the verdict of 0 moved")
     assert spoken(contest(new, Restore("0"), said=said)) == spoken(old)
     assert said.calls == []
 

@@ -95,7 +95,7 @@ def test_a_contested_debate_is_shown_before_and_after(shown: Shown) -> None:
     assert "0.1 dropped in an earlier contest" in said
     assert re.search(r"before\W+What was found\.\W+after\W+nothing", said)
     assert re.search(r"verdict\W+before\W+.*\W+after\W+A person's own words\. \(\d+%\)", said)
-    assert re.search(r"0\.1 .{0,200}before.{0,200}after\W+dropped by a person", said)
+    assert re.search(r"0\.1\W.{0,200}before.{0,200}after\W+dropped by a person", said)
     assert record.contest.why in said
     assert "1/" not in record.contest.why
     assert re.search(r"0\.0/[AB]1, in a person’s words", said)
