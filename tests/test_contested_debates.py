@@ -436,7 +436,7 @@ def test_a_budget_stops_a_contest_and_resuming_pays_the_rest(tree: RunRecord) ->
         asyncio.run(begun.conduct())
     partial = at(begun.record).record()
     assert (partial.status, stated(partial).verdict_after) == ("partial", None)
-    with pytest.raises(InputError, match=f"resume {partial.run_id}"):
+    with pytest.raises(InputError, match=f"resume {at(partial).path}"):
         contest(partial, Drop("0.1"), model=speakers())
     record = asyncio.run(again(at(partial), {"model": speakers()}).conduct())
     assert record.status == "answered" and stated(record).moved != []
