@@ -152,7 +152,7 @@ class Contesting:
 def _before_the_maths(folder: RunFolder, old: RunRecord) -> list[Event]:
     """All that was told of the contested run before its tree was weighed."""
     if old.status in ("running", "partial"):
-        how = f"contest {old.contest.run} again" if old.contest else f"resume {old.run_id}"
+        how = f"contest {old.contest.run} again" if old.contest else f"resume {folder.path}"
         raise InputError(f"{old.run_id} is not finished; first: dialectree {how}")
     root = old.tree.nodes.get(old.tree.root)
     if old.protocol != "art" or root is None or root.kind != "claim":
