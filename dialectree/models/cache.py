@@ -62,6 +62,8 @@ class ReplyCache:
         self._unwritten: dict[str, Completion] = {}
         self._connections: _Connections | None = None
         self._opening = threading.Lock()
+        self._reading = threading.Lock()
+        """One reads at a time: reads that overlap would all see the file as the first one did."""
         atexit.register(self.close)
 
     async def get(self, key: str) -> Completion | None:
@@ -130,7 +132,9 @@ class ReplyCache:
 
     def _get(self, key: str) -> Completion | None:
         with self._clear_errors():
-            found = self._open().reading.execute(_QUERY, (key,)).fetchone()
+            reading = self._open().reading
+            with self._reading:
+                found = reading.execute(_QUERY, (key,)).fetchone()
             return Completion(**json.loads(found[0])) if found else None
 
     def _put(self, new: list[tuple[str, Completion]]) -> None:

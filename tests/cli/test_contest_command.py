@@ -205,7 +205,7 @@ def test_a_run_that_is_none_or_no_argument_tree_is_refused(
     refused(command("contest", f"others/{other}", "--drop", "0.1"), "the run has no such node")
     partial = command("verify", CLAIM, *model, "--max-calls", "1", "--no-cache").record["run_id"]
     done = command("contest", f"others/{partial}", "--drop", "0.1")
-    refused(done, f"is not finished; first: dialectree resume {partial}")
+    refused(done, f"is not finished; first: dialectree resume others/{partial}")
     assert [path.name for path in runs()] == [run]
 
 

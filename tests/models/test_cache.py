@@ -130,13 +130,13 @@ def test_event_loops_share_a_cache(path: Path) -> None:
     cache = ReplyCache(path)
 
     async def use(name: str) -> list[Completion | None]:
-        for n in range(20):
+        for n in range(50):
             await cache.put(f"{name}.{n}", DONE)
-        return [await cache.get(f"{name}.{n}") for n in range(20)]
+        return [await cache.get(f"{name}.{n}") for n in range(50)]
 
-    with ThreadPoolExecutor(4) as threads:
-        found = [*threads.map(lambda name: asyncio.run(use(name)), "abcd")]
-    assert found == [[DONE] * 20] * 4
+    with ThreadPoolExecutor(8) as threads:
+        found = [*threads.map(lambda name: asyncio.run(use(name)), "abcdefgh")]
+    assert found == [[DONE] * 50] * 8
 
 
 def test_a_folder_has_one_cache_a_process(tmp_path: Path) -> None:
