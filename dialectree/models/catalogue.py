@@ -7,7 +7,6 @@ is what the hub says on the day, and is kept in a small JSON file beside the mod
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -20,7 +19,7 @@ from pathlib import Path
 from platformdirs import user_data_dir
 
 from dialectree import clock
-from dialectree.errors import DiskFull, InputError, ModelUnavailable
+from dialectree.errors import NO_ROOM, DiskFull, InputError, ModelUnavailable
 from dialectree.models import hub
 from dialectree.models.hub import Progress as Progress
 from dialectree.models.hub import Published, Remote
@@ -205,7 +204,7 @@ def _writing(home: Path) -> Iterator[None]:
         home.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in NO_ROOM:
             raise DiskFull(f"there is no room left in {home}") from error
         raise InputError(f"cannot write in {home}: {error.strerror or error}") from error
 
