@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from pydantic import JsonValue
+
 from dialectree.records import (
     Contest,
     Event,
@@ -30,13 +32,35 @@ def told(held: Sequence[Held], tree: Tree, met: Collection[str]) -> Iterator[Eve
         for name, node in tree.nodes.items():
             below = whole and any(name.startswith(f"{above}.") for above in here)
             if name in here or below:
-                gone = whole or (change.what == "dropped" and _silenced(node))
+                gone = whole or (change.what == "dropped" and _emptied(node))
                 data = {"change": said, **({"dropped": True} if gone else {})}
                 yield Event(t="", run_id="", node=name, kind="contested", data=data)
+        if change.what in ("flipped", "voided") and change.id in met:
+            yield from _compared(change, tree)
 
 
-def _silenced(node: Node) -> bool:
-    """Whether a topic has no argument, and nobody failed to give one: all were dropped."""
+def _compared(change: Held, tree: Tree) -> Iterator[Event]:
+    """The comparison at a leaf that a person changed, as it is shown; a void one counts no more."""
+    supporter, attacker = change.id.split(":")
+    for spot in change.spots:
+        if spot.node in tree.nodes:
+            data: dict[str, JsonValue] = {
+                "supporter": supporter,
+                "attacker": attacker,
+                "winner": change.after or change.before,
+                "order": "support_first" if spot.who == change.id else "attack_first",
+                "contested": "flipped" if change.what == "flipped" else "voided",
+            }
+            yield Event(t="", run_id="", node=spot.node, kind="compared", data=data)
+
+
+def _emptied(node: Node) -> bool:
+    """Whether nothing is left of a node: an argument, or a topic of which all was dropped.
+
+    A topic without an argument that nobody failed to give is such a one.
+    """
+    if node.kind == "argument":
+        return True
     debated = node.kind == "topic" and node.parent is not None
     return debated and not node.positions and not node.failures
 
@@ -45,7 +69,11 @@ _VERBS = {"replaced": "replaced", "dropped": "dropped", "ruled": "given another 
 
 
 def in_words(change: Held) -> str:
-    """``0.1/A2 replaced``, ``0.1/a1/revise/concedes replaced``."""
+    """``0.1/A2 replaced``, ``0.1/a1/revise/concedes replaced``, ``strength of 0.1 set to 0.3``."""
+    if change.what == "set":
+        return f"strength of {change.id} set to {change.after}"
+    if change.what in ("flipped", "voided"):
+        return f"comparison of {' and '.join(change.id.split(':'))} {change.what}"
     name = "/".join(part for part in (change.id, change.field) if part)
     return f"{name} {_VERBS[change.what]}"
 

@@ -25,9 +25,9 @@ from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.opening import require_question
-from dialectree.nodes.scorer import Claim, Scores, claim_scorer
+from dialectree.nodes.scorer import Claim, Scores, claim_scorer, unasked
 from dialectree.nodes.sides import is_asked
-from dialectree.nodes.weighing import NEUTRAL, ToWeigh, Weighing, weighing, weighing_alone
+from dialectree.nodes.weighing import ToWeigh, Weighing, weighing, weighing_alone
 from dialectree.state import Debate, Question, Ruling
 
 
@@ -89,9 +89,7 @@ def planted(name: str, claim: str, blend: float, runtime: Runtime[Context]) -> O
         tell(runtime, name, "branched", {"children": claims, "kind": "claim"})
     scores: list[Scored] = []
     if context.root_strength == "neutral":
-        scores = [{"id": root, "tau": NEUTRAL} for root in claims]
-        for root in claims:
-            tell(runtime, root, "scored", {"tau": NEUTRAL})
+        scores = [scored for root in claims for scored in unasked(root, runtime)]
     return {
         "id": name,
         "claims": claims,

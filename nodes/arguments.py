@@ -12,6 +12,8 @@ Stance = Literal["support", "attack"]
 STANCES: tuple[Stance, Stance] = ("support", "attack")
 Winner = Literal["SUPPORT", "ATTACK", "TIE"]
 Order = Literal["support_first", "attack_first"]
+NEUTRAL = 0.5
+"""The claim's own strength where nobody estimates it, and the threshold of its truth."""
 
 
 class Argument(TypedDict):

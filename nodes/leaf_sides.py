@@ -7,12 +7,13 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.events import tell
+from dialectree.nodes.arguments import NEUTRAL
 from dialectree.nodes.candidates import Candidate, Side, drawn
 from dialectree.nodes.failures import missing
 from dialectree.nodes.kinds import Finding, Judged
 from dialectree.nodes.sides import is_polar
 from dialectree.nodes.switching_verdict import Outcome
-from dialectree.nodes.weighing import NEUTRAL, Weighing
+from dialectree.nodes.weighing import Weighing
 
 YES: Candidate = {"label": "A", "text": "Yes"}
 NO: Candidate = {"label": "B", "text": "No"}

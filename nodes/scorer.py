@@ -14,7 +14,8 @@ from typing_extensions import TypedDict
 from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.arguments import Argument, Scored
+from dialectree.models.run import run_of
+from dialectree.nodes.arguments import NEUTRAL, Argument, Scored
 
 
 class ScorerReply(BaseModel):
@@ -83,6 +84,19 @@ async def claim_scorer(state: Claim, runtime: Runtime[Context]) -> Scores:
         claim=state["text"],
     )
     return _scored(runtime, state["id"], reply)
+
+
+def unasked(claim: str, runtime: Runtime[Context]) -> list[Scored]:
+    """The neutral strength of a claim that nobody is asked about, or what a person set instead."""
+    held = run_of(runtime).changes.at(Place(claim, "scorer", "strength", 0))
+    if held is None:
+        tau = NEUTRAL
+    elif held.reply is None:
+        return []
+    else:
+        tau = ScorerReply.model_validate(held.reply).strength
+    tell(runtime, claim, "scored", {"tau": tau})
+    return [{"id": claim, "tau": tau}]
 
 
 def _scored(runtime: Runtime[Context], node: str, reply: ScorerReply) -> Scores:

@@ -16,12 +16,11 @@ from dialectree.events import tell
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Weight
 from dialectree.maths.bradley_terry import Comparison
-from dialectree.nodes.arguments import Argument, Compared, Grown, Scored
+from dialectree.models.asking import Place
+from dialectree.models.run import run_of
+from dialectree.nodes.arguments import NEUTRAL, Argument, Compared, Grown, Scored
 from dialectree.records import EventKind
 from dialectree.state import Ruling, Verdict
-
-NEUTRAL = 0.5
-"""The claim's own strength where nobody estimates it, and the threshold of its truth."""
 
 ROUNDING = 1e-12
 """What is nearer than this to one half is one half: floating point may miss an exact balance."""
@@ -120,7 +119,7 @@ class Weighing(Ruling):
 
 async def weighing(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
     """Weighs every tree and settles the claim; its probability is the mean of theirs."""
-    came = _weighed(state, settings(runtime))
+    came = _weighed(state, runtime)
     for one in came.told:
         tell(runtime, *one)
     return {"probability": came.verdict["confidence"], "verdict": came.verdict}
@@ -128,25 +127,35 @@ async def weighing(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
 
 async def weighing_alone(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
     """The same where the claim is a node of another protocol, which settles it itself."""
-    came = _weighed(state, settings(runtime))
+    came = _weighed(state, runtime)
     for node, kind, data in came.told:
         if kind != "settled":
             tell(runtime, node, kind, data)
     return {"probability": came.verdict["confidence"], "verdict": came.verdict}
 
 
-def _weighed(state: ToWeigh, context: Context) -> Outcome:
+def _weighed(state: ToWeigh, runtime: Runtime[Context]) -> Outcome:
+    context, changes = settings(runtime), run_of(runtime).changes
+    names = [argument["id"] for argument in state["arguments"]]
+    gone = frozenset(name for name in names if changes.at(left_out(name)) is not None)
     how = Reckoning(
         state["blend"],
         context.semantics,
         context.ties,
         context.prune_below,
+        gone,
     )
     trees = [
         weigh(claim, state["arguments"], state["scores"], state["comparisons"], how)
         for claim in state["claims"]
     ]
-    return outcome(state["id"], trees, state["arguments"], state["unheard"])
+    standing = [argument for argument in state["arguments"] if argument["id"] not in gone]
+    return outcome(state["id"], trees, standing, state["unheard"])
+
+
+def left_out(argument: str) -> Place:
+    """Where a person says of an argument within a debate that it does not count."""
+    return Place(argument, "argument", "weighing", 0)
 
 
 Told = tuple[str, EventKind, dict[str, object]]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Strengths = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="art: another intrinsic strength, 0 to 1, or none.", metavar="ID=STRENGTH"
+        "--set", help="Another strength of an argument, 0 to 1, or none.", metavar="ID=STRENGTH"
     ),
 ]
 Dropped = Annotated[
@@ -27,11 +27,11 @@ Dropped = Annotated[
     typer.Option("--drop", help="Take an argument, a turn or a part out.", metavar="ID"),
 ]
 Flipped = Annotated[
-    list[str] | None, typer.Option("--flip", help="art: let the other one win.", metavar="ID:ID")
+    list[str] | None, typer.Option("--flip", help="Let the other argument win.", metavar="ID:ID")
 ]
 Voided = Annotated[
     list[str] | None,
-    typer.Option("--void", help="art: let a comparison count for nobody.", metavar="ID:ID"),
+    typer.Option("--void", help="Let a comparison count for nobody.", metavar="ID:ID"),
 ]
 Restored = Annotated[
     list[str] | None,

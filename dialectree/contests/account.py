@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialectree.nodes.weighing import NEUTRAL
+from dialectree.nodes.arguments import NEUTRAL
 from dialectree.records import Change, Contest, Node, RunRecord, path_key
 
 

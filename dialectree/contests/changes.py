@@ -86,7 +86,7 @@ def _argument(nodes: Nodes, name: str) -> Node:
     return node
 
 
-def _one_tree(nodes: Nodes, name: str, flag: str) -> Node:
+def one_tree(nodes: Nodes, name: str, flag: str) -> Node:
     """A claim or an argument; not the claim above several trees, which the maths only averages."""
     node = _node(nodes, name)
     if any(nodes[child].kind == "claim" for child in node.children):
@@ -95,7 +95,7 @@ def _one_tree(nodes: Nodes, name: str, flag: str) -> Node:
 
 
 def _set(nodes: Nodes, name: str, tau: float | None) -> Changed:
-    node = _one_tree(nodes, name, f"--set {name}={tau}")
+    node = one_tree(nodes, name, f"--set {name}={tau}")
     if tau is not None:
         if not 0 <= tau <= 1:
             raise InputError(f"--set {name}={tau}: a strength lies in 0 to 1")
@@ -108,30 +108,41 @@ def _compare(
     events: Sequence[Event], nodes: Nodes, what: Literal["flip", "void", "restore"], *pair: str
 ) -> Changed:
     """A comparison that a person changes; in both orders where there are two."""
-    flag = f"--{what} {':'.join(pair)}"
-    one, other = (_argument(nodes, name) for name in pair)
-    parent = one.parent or ""
-    met = [c for c in nodes[parent].comparisons if {c.supporter, c.attacker} == {one.id, other.id}]
-    if not met:
+    found = met(nodes, what, *pair)
+    one, other = pair
+    parent = nodes[one].parent or ""
+    told: list[Told] = [
+        (parent, "compared", _changed(c, what, _ruled(events, c)).model_dump()) for c in found
+    ]
+    return Changed(parent, f"comparison of {one} and {other} {_PAST[what]}", told, {})
+
+
+def met(
+    nodes: Nodes, what: Literal["flip", "void", "restore"], one: str, other: str
+) -> list[Comparison]:
+    """The comparison of two arguments, once for each order; InputError where ``what`` cannot be."""
+    flag = f"--{what} {one}:{other}"
+    parent = _argument(nodes, one).parent or ""
+    pair = {one, _argument(nodes, other).id}
+    found = [c for c in nodes[parent].comparisons if {c.supporter, c.attacker} == pair]
+    if not found:
         raise InputError(f"{flag}: these two were not compared")
-    void = met[0].contested == "voided"
+    void = found[0].contested == "voided"
     if what == "restore" and not void:
         raise InputError(f"{flag}: it was not voided")
     if what != "restore" and void:
         raise InputError(f"{flag}: it is void; --restore brings it back")
-    if what == "flip" and all(c.winner == "TIE" for c in met):
+    if what == "flip" and all(c.winner == "TIE" for c in found):
         raise InputError(f"{flag}: it was a tie; there is nothing to flip")
-    if what == "flip" and {c.winner for c in met} == {"SUPPORT", "ATTACK"}:
-        hint = f"--void {':'.join(pair)} takes them out"
+    if what == "flip" and {c.winner for c in found} == {"SUPPORT", "ATTACK"}:
+        hint = f"--void {one}:{other} takes them out"
         raise InputError(f"{flag}: its two orders disagree; there is nothing to flip, and {hint}")
-    told: list[Told] = [
-        (parent, "compared", _changed(c, what, _ruled(events, c)).model_dump()) for c in met
-    ]
-    return Changed(parent, f"comparison of {one.id} and {other.id} {_PAST[what]}", told, {})
+    return found
 
 
 _PAST = {"flip": "flipped", "void": "voided", "restore": "restored"}
-_OTHER: dict[Winner, Winner] = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT", "TIE": "TIE"}
+OTHER: dict[Winner, Winner] = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT", "TIE": "TIE"}
+"""Who wins where the other one would have."""
 
 
 def _ruled(events: Sequence[Event], comparison: Comparison) -> Winner:
@@ -141,14 +152,14 @@ def _ruled(events: Sequence[Event], comparison: Comparison) -> Winner:
 
 
 def _changed(comparison: Comparison, what: str, ruled: Winner) -> Comparison:
-    winner = _OTHER[comparison.winner] if what == "flip" else comparison.winner
+    winner = OTHER[comparison.winner] if what == "flip" else comparison.winner
     mark = "voided" if what == "void" else "flipped" if winner != ruled else None
     return comparison.model_copy(update={"winner": winner, "contested": mark})
 
 
 def _add(nodes: Nodes, stance: Stance, parent: str, text: str) -> Changed:
     """An argument of the person's own, after its siblings."""
-    above = _one_tree(nodes, parent, f"--add {stance}:{parent}")
+    above = one_tree(nodes, parent, f"--add {stance}:{parent}")
     name = f"{parent}.{max((path_key(c)[-1] for c in above.children), default=-1) + 1}"
     said = tidy(text, "argument")
     if not any(map(str.isalnum, said)):

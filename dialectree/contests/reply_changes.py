@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from dialectree import comparison, turns
 from dialectree.conduct import tidy
-from dialectree.contests import forms
-from dialectree.contests.wishes import Drop, Replace, Restore, Rule, Wish
+from dialectree.contests import forms, leaf_arguments
+from dialectree.contests.wishes import Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.errors import InputError
 from dialectree.nodes.answers import letter
 from dialectree.nodes.switching_judge import UNCERTAIN
@@ -26,8 +26,8 @@ class Changing:
         self._rulings = rulings
         """What the person who judges ruled, by node; empty for none."""
         held = old.contest.held if old.contest is not None else []
-        self.held = {(change.id, change.what == "dropped"): change for change in held}
-        """By id, and whether it is a drop: a node may be dropped and hold a verdict, too."""
+        self.held = {change.key(): change for change in held}
+        """By id, and whether it takes something out: a node may be dropped and hold a verdict."""
         self.changes: list[str] = []
         """In words."""
         self.ruled: dict[str, str] = {}
@@ -52,18 +52,47 @@ class Changing:
                 change = self._dropped(name)
             case Restore(name, ""):
                 change = self._restored(name)
+            case Set() | Flip() | Void() | Restore() if leaf_arguments.grown(self.old):
+                change = self._argued(wish)
             case _:
-                known = "--replace, --drop, --verdict and --restore ID"
-                flag, of = f"--{type(wish).__name__.lower()}", self.old.protocol
-                raise InputError(f"{flag}: that is for runs of art; a run of {of} knows {known}")
+                raise self._unknown(wish)
         if change.id in self._wished:
             raise InputError(f"{change.id}: two changes of one thing; give one")
         self._wished.add(change.id)
         self.touched |= {spot.node for spot in change.spots}
 
+    def _unknown(self, wish: Wish) -> InputError:
+        flag, known = f"--{type(wish).__name__.lower()}", "--replace, --drop, --verdict"
+        if leaf_arguments.grown(self.old):
+            known += ", --set, --flip, --void"
+        of = self.old.protocol
+        return InputError(
+            f"{flag}: that is for runs of art; a run of {of} knows {known} and --restore"
+        )
+
+    def _argued(self, wish: Set | Flip | Void | Restore) -> Held:
+        """A strength or a comparison in an argument tree at a leaf."""
+        match wish:
+            case Set(name, tau):
+                earlier = self.held.get((name, False))
+                return self._hold(leaf_arguments.strength(self.old, name, tau, earlier))
+            case Restore(one, other):
+                for name in (f"{one}:{other}", f"{other}:{one}"):
+                    if (name, True) in self.held:
+                        return self._restored(name)
+                raise InputError(f"--restore {one}:{other}: it was not voided")
+            case Flip(one, other):
+                change = leaf_arguments.comparison(self.old, "flip", one, other)
+                if (change.id, False) in self.held:  # flipped back
+                    self.changes.append(comparison.in_words(change))
+                    return self.held.pop((change.id, False))
+                return self._hold(change)
+            case Void(one, other):
+                return self._hold(leaf_arguments.comparison(self.old, "void", one, other))
+
     def _hold(self, change: Held) -> Held:
         """From here on ``change`` holds."""
-        self.held[change.id, change.what == "dropped"] = change
+        self.held[change.key()] = change
         self.changes.append(comparison.in_words(change))
         return change
 
@@ -174,7 +203,9 @@ class Changing:
             raise InputError(f"{flag}: it is dropped already")
         if node.parent is None:
             raise InputError(f"{flag}: it is the whole debate, not a part of it")
-        if self.old.protocol == "rsd" or node.kind == "argument":
+        if node.kind == "argument":
+            return leaf_arguments.without(node)
+        if self.old.protocol == "rsd":
             raise InputError(f"{flag}: the debate cannot do without it; name a turn of it")
         before = node.verdict.answer if node.verdict else ""
         return Held(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before)

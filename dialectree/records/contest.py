@@ -53,8 +53,9 @@ class Held(Strict):
     """What a person put in the place of a reply, or took out; it holds whenever a run is walked."""
 
     id: str
-    """As a person names it: a turn, a node, a segment of evidence."""
-    what: Literal["replaced", "ruled", "dropped"]
+    """As a person names it: a turn, a node, a segment of evidence, two arguments (``ID:ID``)."""
+    what: Literal["replaced", "ruled", "dropped", "set", "flipped", "voided"]
+    """The last three are of argument trees at leaves: a strength, and two of a comparison."""
     field: str = ""
     """Which text of a turn, where it is not the one that a turn is known by."""
     spots: list[Spot]
@@ -65,6 +66,10 @@ class Held(Strict):
     before: str | None = None
     """The text that it took the place of."""
     after: str | None = None
+
+    def key(self) -> tuple[str, bool]:
+        """Its id, and whether it takes something out: what is out may hold a change, too."""
+        return self.id, self.what in ("dropped", "voided")
 
 
 class Contest(Strict):

@@ -48,7 +48,7 @@ def restored(contest: Contest) -> list[str]:
 
 
 def _after(change: Held) -> str:
-    return "nothing" if change.what == "dropped" else change.after or ""
+    return "nothing" if change.key()[1] else change.after or ""
 
 
 def verdicts(contest: Contest) -> tuple[str, str]:
@@ -100,7 +100,7 @@ def tag(record: RunRecord | None, node: Node, turn: Turn) -> str:
     contest = record.contest if record is not None else None
     for change in reversed(contest.held) if contest is not None else []:
         if any(spot.node == node.id and _at(turn, spot) for spot in change.spots):
-            return f"{name}, {_MADE[change.what]}"
+            return ", ".join(filter(None, [name, _MADE[change.what]]))
     return name
 
 
@@ -113,4 +113,7 @@ _MADE = {
     "replaced": "in a person’s words",
     "ruled": "set by a person",
     "dropped": "dropped by a person",
+    "set": "set by a person",
+    "flipped": "flipped by a person",
+    "voided": "voided by a person",
 }

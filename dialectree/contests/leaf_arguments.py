@@ -1,0 +1,93 @@
+"""What a person may change of an argument tree at a leaf of another protocol.
+
+There the tree's weights are a step of the debate. So a strength or a comparison is changed as the
+reply that it was, at its place, and the debate goes on from what the leaf comes to.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dialectree.contests.account import exact
+from dialectree.contests.changes import OTHER, met, one_tree
+from dialectree.errors import InputError
+from dialectree.nodes.weighing import left_out
+from dialectree.records import Held, Node, RunRecord, Spot
+
+_SET = "A person set this."
+
+
+def grown(record: RunRecord) -> bool:
+    """Whether an argument tree grew anywhere in the run."""
+    return any(node.kind == "argument" for node in record.tree.nodes.values())
+
+
+def strength(record: RunRecord, name: str, tau: float | None, earlier: Held | None) -> Held:
+    """Another intrinsic strength of an argument or a claim; None: it has none.
+
+    ``earlier`` is the strength that a person set before.
+    """
+    flag = f"--set {name}={exact(tau)}"
+    node = record.tree.nodes.get(name)
+    if node is not None and node.kind not in ("argument", "claim"):
+        raise InputError(f"{flag}: that is neither a claim nor an argument, and has no strength")
+    node = one_tree(record.tree.nodes, name, flag)
+    spot = _scored(record, node) if earlier is None else earlier.spots[0]
+    if spot is None:
+        raise InputError(f"{flag}: nobody was asked for it, since comparisons alone decide there")
+    if tau is not None and not 0 <= tau <= 1:
+        raise InputError(f"{flag}: a strength lies in 0 to 1")
+    if tau == node.tau:
+        raise InputError(f"{flag}: nothing to change, that is its strength already")
+    return Held(
+        id=name,
+        what="set",
+        spots=[spot],
+        reply=None if tau is None else {"rationale": _SET, "strength": tau + 0.0},
+        before=exact(node.tau),
+        after=exact(tau),
+    )
+
+
+def _scored(record: RunRecord, node: Node) -> Spot | None:
+    """Where the strength of ``node`` was asked for; None where nobody wanted it.
+
+    Once comparisons alone count, an argument that they leave undecided is scored after them.
+    """
+    alone = Spot(node=node.id, stage="strength", role="scorer", who="scorer")
+    if node.kind == "claim" or record.settings.get("blend") != 1:
+        return alone
+    above = record.tree.nodes[node.parent or ""]
+    late = Spot(node=above.id, stage="tournament", role="scorer", round=0, who=node.id)
+    asked = any(turn.role == "scorer" and turn.who == node.id for turn in above.transcript)
+    return late if asked or any(f.role == "scorer" for f in node.failures) else None
+
+
+def without(node: Node) -> Held:
+    """An argument, and what hangs below it, that counts for nothing."""
+    return Held(id=node.id, what="dropped", spots=[_spot(node.id)], before=node.text)
+
+
+def _spot(name: str) -> Spot:
+    place = left_out(name)
+    return Spot(node=place.node, stage=place.stage, role=place.role, who=place.role)
+
+
+def comparison(record: RunRecord, what: Literal["flip", "void"], one: str, other: str) -> Held:
+    """A comparison with another winner, or none; in both orders where there are two."""
+    found = met(record.tree.nodes, what, one, other)
+    first, winner = found[0], found[0].winner
+    parent = record.tree.nodes[first.supporter].parent or ""
+    spots = []
+    for c in found:
+        shown = (c.supporter, c.attacker)
+        who = ":".join(shown if c.order == "support_first" else reversed(shown))
+        spots.append(Spot(node=parent, stage="tournament", role="pairwise_judge", who=who))
+    return Held(
+        id=f"{first.supporter}:{first.attacker}",
+        what="flipped" if what == "flip" else "voided",
+        spots=spots,
+        reply={"rationale": _SET, "winner": OTHER[winner]} if what == "flip" else None,
+        before=winner,
+        after=OTHER[winner] if what == "flip" else None,
+    )
