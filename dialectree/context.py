@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -40,6 +41,7 @@ from dialectree.addresses import harmless, public, require_address, require_spec
 from dialectree.errors import SettingsError
 from dialectree.roles import FAMILIES, require_role
 
+_PREFIX = "DIALECTREE_"
 EMBEDDED = "local:smollm2"
 
 OWN_SETTINGS = {
@@ -143,7 +145,7 @@ class Context(BaseSettings):
     """The settings of a debate. Unknown names and values out of range are refused."""
 
     model_config = SettingsConfigDict(
-        env_prefix="DIALECTREE_",
+        env_prefix=_PREFIX,
         toml_file="dialectree.toml",
         extra="forbid",
         arbitrary_types_allowed=True,
@@ -368,6 +370,7 @@ class Context(BaseSettings):
 
 def build(**given: Any) -> Context:
     """A context from what was given; a wrong value is a SettingsError that names it in one line."""
+    _require_known(os.environ)
     try:
         return Context(**given)
     except ValidationError as error:
@@ -376,6 +379,17 @@ def build(**given: Any) -> Context:
         raise SettingsError(_unreadable(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"dialectree.toml cannot be read: {error}") from None
+
+
+def _require_known(variables: Iterable[str]) -> None:
+    """SettingsError for a variable of ours that sets nothing: a limit would be off unnoticed."""
+    known = ["CACHE_DIR", *(name.upper() for name in Context.model_fields)]
+    for variable in variables:
+        prefix, name = variable[: len(_PREFIX)].upper(), variable[len(_PREFIX) :].upper()
+        if prefix == _PREFIX and name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"; is {_PREFIX}{near[0]} meant?" if near else ""
+            raise SettingsError(f"{variable}: there is no such setting{hint}")
 
 
 def _lines(error: ValidationError, given: Mapping[str, Any]) -> Iterator[str]:
@@ -428,7 +442,7 @@ def cache_folder() -> Path:
 
     No field of Context: whoever sends settings to a server has no say in its folders.
     """
-    named = os.environ.get("DIALECTREE_CACHE_DIR")
+    named = os.environ.get(f"{_PREFIX}CACHE_DIR")
     return Path(named) if named else user_cache_path("dialectree")
 
 

@@ -110,6 +110,22 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
+    ("variable", "hint"),
+    [
+        ("DIALECTREE_MAX_CALL", "; is DIALECTREE_MAX_CALLS meant?"),
+        ("dialectree_max_call", "; is DIALECTREE_MAX_CALLS meant?"),
+        ("DIALECTREE_CACHEDIR", "; is DIALECTREE_CACHE_DIR meant?"),
+        ("DIALECTREE_QQQ", ""),
+    ],
+)
+def test_a_variable_that_would_set_nothing_is_refused(
+    variable: str, hint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    assert fault() == f"{variable}: there is no such setting{hint}"
+
+
+@pytest.mark.parametrize(
     ("text", "begins"),
     [
         ("max_depth = -1", "dialectree.toml, max_depth: "),
