@@ -12,7 +12,7 @@ debate: $(VENV)/.run
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
 
 test: $(VENV)/.dev
-	$(PY) -m pytest
+	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal
 
 check: $(VENV)/.dev
 	$(PY) -m ruff check .
