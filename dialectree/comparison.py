@@ -42,12 +42,13 @@ def told(held: Sequence[Held], tree: Tree, met: Collection[str]) -> Iterator[Eve
 def _compared(change: Held, tree: Tree) -> Iterator[Event]:
     """The comparison at a leaf that a person changed, as it is shown; a void one counts no more."""
     supporter, attacker = change.id.split(":")
-    for spot in change.spots:
+    winners = (change.after or change.before or "").split(", ")
+    for spot, winner in zip(change.spots, winners, strict=True):
         if spot.node in tree.nodes:
             data: dict[str, JsonValue] = {
                 "supporter": supporter,
                 "attacker": attacker,
-                "winner": change.after or change.before,
+                "winner": winner,
                 "order": "support_first" if spot.who == change.id else "attack_first",
                 "contested": "flipped" if change.what == "flipped" else "voided",
             }

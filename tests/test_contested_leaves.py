@@ -234,6 +234,20 @@ def test_a_change_that_moves_no_verdict_asks_nobody(tree: RunRecord) -> None:
     assert model.calls == [] and there_and_back.verdict == tree.verdict
 
 
+def test_two_orders_that_disagree_or_of_which_one_is_a_tie_are_changed_as_in_a_tree_alone() -> None:
+    old, alone = debated(speakers(), judge_orders="both"), verified(judge_orders="both")
+    winners: dict[tuple[str, str], list[str]] = {}
+    for node in alone.tree.nodes.values():
+        for met in node.comparisons:
+            winners.setdefault((met.supporter, met.attacker), []).append(met.winner)
+    kinds = {frozenset(won): pair for pair, won in winners.items()}
+    tied = next(pair for won, pair in kinds.items() if len(won) == 2 and "TIE" in won)
+    for wish in (Void(*kinds[frozenset(("SUPPORT", "ATTACK"))]), Void(*tied), Flip(*tied)):
+        new = contest(old, moved_to(wish, "0.0"))
+        assert below(new, "0.0") == below(contest(alone, wish), "0")
+        assert outcome(contest(new, *reversal(held_by(new)[0]))) == outcome(old)
+
+
 def test_a_void_comparison_stays_in_sight(tree: RunRecord) -> None:
     one, other = decided(tree, "0.0")[0]
     new = contest(tree, Void(other, one))

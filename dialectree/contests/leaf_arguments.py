@@ -12,7 +12,7 @@ from dialectree.contests.account import exact
 from dialectree.contests.changes import OTHER, met, one_tree
 from dialectree.errors import InputError
 from dialectree.nodes.weighing import left_out
-from dialectree.records import Held, Node, RunRecord, Spot
+from dialectree.records import Comparison, Held, Node, RunRecord, Spot
 
 _SET = "A person set this."
 
@@ -74,20 +74,30 @@ def _spot(name: str) -> Spot:
 
 
 def comparison(record: RunRecord, what: Literal["flip", "void"], one: str, other: str) -> Held:
-    """A comparison with another winner, or none; in both orders where there are two."""
+    """A comparison with another winner, or none; in both orders where there are two.
+
+    A tie in one of them has no other winner, and stays when the other one is flipped.
+    """
     found = met(record.tree.nodes, what, one, other)
-    first, winner = found[0], found[0].winner
-    parent = record.tree.nodes[first.supporter].parent or ""
-    spots = []
-    for c in found:
-        shown = (c.supporter, c.attacker)
-        who = ":".join(shown if c.order == "support_first" else reversed(shown))
-        spots.append(Spot(node=parent, stage="tournament", role="pairwise_judge", who=who))
+    if what == "flip":
+        found = [c for c in found if c.winner != "TIE"]
+    parent = record.tree.nodes[one].parent or ""
+    spots = [
+        Spot(node=parent, stage="tournament", role="pairwise_judge", who=":".join(_shown(c)))
+        for c in found
+    ]
+    won = OTHER[found[0].winner]
     return Held(
-        id=f"{first.supporter}:{first.attacker}",
+        id=f"{found[0].supporter}:{found[0].attacker}",
         what="flipped" if what == "flip" else "voided",
         spots=spots,
-        reply={"rationale": _SET, "winner": OTHER[winner]} if what == "flip" else None,
-        before=winner,
-        after=OTHER[winner] if what == "flip" else None,
+        reply={"rationale": _SET, "winner": won} if what == "flip" else None,
+        before=", ".join(c.winner for c in found),
+        after=", ".join(won for _ in found) if what == "flip" else None,
     )
+
+
+def _shown(comparison: Comparison) -> tuple[str, str]:
+    """The two in the order in which the judge was shown them."""
+    pair = comparison.supporter, comparison.attacker
+    return pair if comparison.order == "support_first" else pair[::-1]
