@@ -324,7 +324,10 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
         "--flip, --void and --restore",
     ),
     "other words": ([Replace("0.0.1", "So it is.")], "--replace 0.0.1: the run has no such turn"),
-    "a ruling": ([Rule("0.0", "Yes")], "--verdict 0.0: no judge has ruled there"),
+    "a ruling": (
+        [Rule("0.0", "Yes")],
+        "no judge has ruled there; --set, --drop, --flip and --void",
+    ),
     "twice": ([Set("0.0.0", 0.5), Set("0.0.0", 0.6)], "0.0.0: two changes of one thing"),
 }
 

@@ -243,6 +243,8 @@ class Changing:
             instead = ""
             if self.old.protocol == "tod":
                 instead = "; --verdict 0 sets the comparison, --replace changes an argument"
+            elif node.kind == "claim":
+                instead = "; --set, --drop, --flip and --void change what it is reckoned from"
             raise InputError(f"{flag}: no judge has ruled there{instead}")
         verdict = node.verdict or (self.old.verdict if self.old.protocol == "tod" else None)
         before = verdict.answer if verdict else ""
