@@ -155,10 +155,10 @@ async def acontest(
 
     ``run`` is the record of a run that lies in ``runs``, its id, or the path of its folder.
     ``wishes`` are of ``dialectree.contests``: :class:`Replace`, :class:`Drop`, :class:`Rule` and
-    :class:`Restore`; for a run of ART :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`,
-    :class:`Restore` and :class:`Add`. ``record.contest`` says what they moved. ``settings`` are
-    models and limits for the calls that are made anew; a live model has to be given again. Raises
-    InputError for a wish that the run cannot fulfil.
+    :class:`Restore`; where arguments were weighed :class:`Set`, :class:`Drop`, :class:`Flip`,
+    :class:`Void` and :class:`Restore`, and for a run of ART :class:`Add`. ``record.contest`` says
+    what they moved. ``settings`` are models and limits for the calls that are made anew; a live
+    model has to be given again. Raises InputError for a wish that the run cannot fulfil.
     """
     name = run.run_id if isinstance(run, RunRecord) else str(run)
     folder = RunFolder.find(name, Path(runs))

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import JsonValue
 
+from dialectree.figures import NOT_DETERMINED, short
 from dialectree.records import (
     Contest,
     Event,
@@ -25,6 +26,8 @@ def told(held: Sequence[Held], tree: Tree, met: Collection[str]) -> Iterator[Eve
     """What is told of the nodes that the changes concern; ``met`` had a place in the debate."""
     for change in held:
         here = dict.fromkeys(spot.node for spot in change.spots) or {tree.root: None}
+        if change.what == "set":  # the scorer may have been asked at its parent
+            here = {change.id: None}
         whole = change.what == "dropped" and any(not spot.stage for spot in change.spots)
         said = f"{in_words(change)} by a person"
         if change.id not in met:
@@ -172,4 +175,4 @@ def _certainty(before: Standing, after: Standing) -> list[str]:
 
 
 def _figure(value: float | None) -> str:
-    return "not determined" if value is None else f"{value:.3g}"
+    return NOT_DETERMINED if value is None else short(value)

@@ -7,6 +7,8 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.events import tell
+from dialectree.figures import figure
+from dialectree.models.run import run_of
 from dialectree.nodes.arguments import NEUTRAL
 from dialectree.nodes.candidates import Candidate, Side, drawn
 from dialectree.nodes.failures import missing
@@ -89,12 +91,13 @@ class Verified(Leaf, Weighing):
 async def verified(state: Verified, runtime: Runtime[Context]) -> Judged:
     """Yes where the claim is likelier true than not; as sure as the answer is probable."""
     probability, verdict = state["probability"], state["verdict"]
-    for note in verdict["notes"]:
+    gone = run_of(runtime).changes.dropped(state["id"])
+    for note in verdict["notes"] if gone is None else []:
         tell(runtime, state["id"], "noted", {"note": note})
     if probability is None:
         return await missing(state, runtime)
     answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
-    known = f"The claim that the answer is yes has a probability of {probability:.2f}."
+    known = f"The claim that the answer is yes has a probability of {figure(probability)}."
     rationale = "\n".join(filter(None, [known, verdict["explanation"]]))
     ruled = {
         "answer": answer,

@@ -89,7 +89,7 @@ async def claim_scorer(state: Claim, runtime: Runtime[Context]) -> Scores:
 def unasked(claim: str, runtime: Runtime[Context]) -> list[Scored]:
     """The neutral strength of a claim that nobody is asked about, or what a person set instead."""
     held = run_of(runtime).changes.at(Place(claim, "scorer", "strength", 0))
-    if held is None:
+    if held is None or held.what != "set":
         tau = NEUTRAL
     elif held.reply is None:
         return []

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 
 from dialectree.context import Context, settings
 from dialectree.events import tell
+from dialectree.figures import figure
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Weight
 from dialectree.maths.bradley_terry import Comparison
@@ -258,7 +259,7 @@ def explanation(arguments: Sequence[Argument], trees: Sequence[Tree]) -> str | N
         ]
         if heard:
             known, text = max(heard, key=lambda found: found[0])
-            lines.append(f"The strongest argument {name} the claim ({known:.2f}): {text}")
+            lines.append(f"The strongest argument {name} the claim ({figure(known)}): {text}")
         else:
             lines.append(f"No argument {name} the claim counts.")
     return "\n".join(lines) if arguments else None

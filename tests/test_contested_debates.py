@@ -377,6 +377,62 @@ def test_a_replaced_turn_can_be_dropped_and_comes_back_replaced(tree: RunRecord)
     assert outcome(back) == outcome(replaced)
 
 
+def test_two_texts_of_one_turn_hold_side_by_side_and_each_goes_by_itself(tree: RunRecord) -> None:
+    own = said(tree, "0.1.0/A2")
+    one = contest(tree, Replace("0.1.0/A2/claim", "One."), model=speakers())
+    both = contest(one, Replace("0.1.0/A2", "Two."), model=speakers())
+    assert said(both, "0.1.0/A2") == {**own, "claim": "One.", "support": "Two."}
+    assert [(held.field, held.after) for held in stated(both).held] == [
+        ("claim", "One."),
+        ("", "Two."),
+    ]
+    model = speakers()
+    left = contest(both, Restore("0.1.0/A2/claim"), model=model)
+    assert said(left, "0.1.0/A2") == {**own, "support": "Two."}
+    back = contest(both, Restore("0.1.0/A2"), model=(model := speakers()))
+    assert outcome(back) == outcome(one) and model.calls == []
+    assert outcome(contest(back, Restore("0.1.0/A2/claim"), model=model)) == outcome(tree)
+
+
+@pytest.mark.parametrize("ruled_first", [True, False])
+def test_a_verdict_and_the_words_of_its_judge_go_each_by_itself(
+    ruled_first: bool, tree: RunRecord
+) -> None:
+    wishes: list[Wish] = [Rule("0.1.0", TEXT), Replace("0.1.0/leaf_judge/rationale", "Why not.")]
+    for wish in wishes if ruled_first else reversed(wishes):
+        tree_then, tree = tree, contest(tree, wish, model=speakers())
+    judge = said(tree, "0.1.0/leaf_judge")
+    assert judge["answer"] == TEXT and (judge["rationale"] == "Why not.") == ruled_first
+    assert {held.what for held in stated(tree).held} == {"ruled", "replaced"}
+    unruled = contest(tree, Restore("0.1.0"), model=speakers())
+    judge = said(unruled, "0.1.0/leaf_judge")
+    assert judge["answer"] != TEXT and judge["rationale"] == "Why not."
+    assert [held.what for held in stated(unruled).held] == ["replaced"]
+    whole = contest(unruled, Restore("0.1.0/leaf_judge/rationale"), model=(model := speakers()))
+    assert stated(whole).held == [] and model.calls == []
+    assert tree_then.verdict is not None and TEXT not in str(outcome(whole))
+
+
+def test_a_verdict_of_a_role_switching_debate_is_gone_once_it_is_taken_back() -> None:
+    old = debate(speakers(), "rsd", switching.TWO, judge_orders="both")
+    assert old.verdict is not None
+    label = {"A": "B", "B": "A"}[old.verdict.label or "A"]
+    ruled = contest(old, Rule("0", label), model=speakers())
+    both = contest(ruled, Replace("0/judge1", "Why not."), model=speakers())
+    judged = [turn for turn in both.tree.nodes["0"].transcript if turn.role == "judge"]
+    first, second = (turn.fields for turn in judged)
+    assert (first["label"], first["rationale"], second["label"]) == (label, "Why not.", label)
+    assert second["rationale"] == "A person set this verdict."
+    left = contest(both, Restore("0"), model=(model := speakers()))
+    assert left.verdict is not None and said(left, "0/judge1")["rationale"] == "Why not."
+    assert (left.verdict.label, left.verdict.confidence) == (
+        old.verdict.label,
+        old.verdict.confidence,
+    )
+    assert outcome(contest(left, Restore("0/judge1"), model=model)) == outcome(old)
+    assert model.calls == []
+
+
 # Models, budgets, crashes, caches
 
 

@@ -260,7 +260,7 @@ def test_a_void_comparison_stays_in_sight(tree: RunRecord) -> None:
     with pytest.raises(InputError, match="it is void; --restore brings it back"):
         begin(new, Flip(one, other), model=speakers())
     for page in (report.markdown(new, []), report.html(new, [])):
-        assert words in page
+        assert words in page and "counts for nobody" in page and f"{one} beat {other}" in page
 
 
 def test_changes_of_several_kinds_add_up_and_each_goes_by_itself(tree: RunRecord) -> None:
@@ -283,6 +283,45 @@ def test_a_dropped_argument_counts_for_nothing_and_degrades_nothing(tree: RunRec
     assert gone.text not in str(new.tree.nodes["0.0"].verdict)
     with pytest.raises(InputError, match="it is dropped already"):
         begin(new, Drop("0.0.1"), model=speakers())
+
+
+def test_a_verdict_of_a_second_pass_and_a_strength_hold_side_by_side() -> None:
+    old = debated(speakers(), breadth=1, depth=1, second_pass_below=1.0, second_pass_leaves=2)
+    assert old.tree.nodes["0.0"].earlier
+    ruled, set_, new = Rule("0.0", "So."), Set("0.0", 0.9), old
+    for new in (contest(contest(old, ruled), set_), contest(contest(old, set_), ruled)):
+        verdict = new.tree.nodes["0.0"].verdict
+        assert verdict is not None and verdict.answer == "So."
+        assert new.tree.nodes["0.0"].tau == 0.9
+        assert {held.what for held in held_by(new)} == {"ruled", "set"}
+        both_back = contest(contest(new, Restore("0.0")), Restore("0.0"))
+        assert (both_back.tree, both_back.verdict) == (old.tree, old.verdict)
+
+
+def test_where_one_side_alone_argued_a_strength_can_be_set_at_any_lambda() -> None:
+    model = speakers()
+    silent = arguing.by_role(supporter=argue, attacker=arguing.argue())
+    model.will_say_now(silent, to=ArgumentsReply)
+    old = debated(model, blend=1.0, breadth=1, depth=1)
+    assert old.tree.nodes["0.0.0"].tau is not None and old.tree.nodes["0.0"].comparisons == []
+    new = contest(old, Set("0.0.0", 0.9))
+    assert new.tree.nodes["0.0.0"].tau == 0.9
+    model.will_say_now(arguing.argue(), to=ArgumentsReply)
+    nobody = debated(model, breadth=1, depth=1)
+    assert nobody.tree.nodes["0.0"].children == []
+    assert contest(nobody, Set("0.0", 0.9)).tree.nodes["0.0"].tau == 0.9
+
+
+def test_a_dropped_leaf_is_said_to_be_dropped_and_no_more(tree: RunRecord) -> None:
+    new = contest(tree, Drop("0.0"))
+    assert new.tree.nodes["0.0"].tau == tree.tree.nodes["0.0"].tau
+    assert [note for note in new.tree.nodes["0.0"].notes if "verdict" in note] == []
+
+
+def test_a_whole_tree_of_several_cannot_be_dropped() -> None:
+    old = debated(speakers(), breadth=1, depth=1, trees=2)
+    with pytest.raises(InputError, match="it is a whole tree of arguments; name one of them"):
+        begin(old, Drop("0.0.1"), model=speakers())
 
 
 def test_a_strength_that_failed_can_be_given_and_taken_back() -> None:
@@ -315,6 +354,8 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
     "a strength of a question": ([Set("0", 0.5)], "--set 0=0.5: that is neither a claim nor"),
     "the same strength": ([Set("0.0", 0.5)], "nothing to change, that is its strength already"),
     "too strong": ([Set("0.0.0", 1.5)], "a strength lies in 0 to 1"),
+    "a question among two": ([Flip("0", "0.0.0")], "0 is no argument"),
+    "the claim among two": ([Void("0.0.0", "0.0")], "0.0 is the claim, not an argument"),
     "not compared": ([Flip("0.0.0", "0.0.1")], "these two were not compared"),
     "a comparison of nobody": ([Void("0.0.0", "0.7")], "0.7: the run has no such argument"),
     "not voided": ([Restore("0.0.0", "0.0.2")], "--restore 0.0.0:0.0.2: it was not voided"),

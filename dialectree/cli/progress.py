@@ -15,9 +15,10 @@ from dialectree.cli import person
 from dialectree.conduct import GRACE_S, Started, leave_reports
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
+from dialectree.figures import NOT_DETERMINED, short
 from dialectree.records import Event, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
-from dialectree.report.words import count, line
+from dialectree.report.words import clean, count, line
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
@@ -93,26 +94,26 @@ def _say(record: RunRecord, *, json: bool) -> None:
     if verdict is None:
         return
     if topics.compares(record):
-        print("\n\n".join(map(_plain, topics.paragraphs(record))) + "\n" * bool(verdict.notes))
+        print("\n\n".join(map(clean, topics.paragraphs(record))) + "\n" * bool(verdict.notes))
     else:
         _say_answer(verdict)
     for note in verdict.notes:
-        print(f"Note: {_plain(note)}")
+        print(f"Note: {clean(note)}")
     if record.contest is not None:
-        print(f"\n{_plain(record.contest.why)}")
-        moves = [(c.node, _figure(c.before), _figure(c.after)) for c in record.contest.path]
+        print(f"\n{clean(record.contest.why)}")
+        moves = [(c.node, short(c.before), short(c.after)) for c in record.contest.path]
         moves += [(m.node, *_standings(m.before, m.after)) for m in record.contest.moved]
         for node, before, after in moves:
             if before != after:
-                print(f"  {_plain(node)}: {before} -> {after}")
+                print(f"  {clean(node)}: {before} -> {after}")
 
 
 def _say_answer(verdict: Verdict) -> None:
-    sure = "not determined" if verdict.confidence is None else f"{verdict.confidence:.2g}"
+    sure = NOT_DETERMINED if verdict.confidence is None else short(verdict.confidence, 2)
     letter = f"{verdict.label}: " if verdict.label not in (None, verdict.answer) else ""
-    print(letter + _plain(verdict.answer or "No answer: the debate could not be resolved."))
+    print(letter + clean(verdict.answer or "No answer: the debate could not be resolved."))
     if verdict.explanation:
-        print(f"\n{_plain(verdict.explanation)}")
+        print(f"\n{clean(verdict.explanation)}")
     print(f"\n{'P(claim)' if verdict.confidence_source == 'P(claim)' else 'Confidence'}: {sure}")
 
 
@@ -125,17 +126,8 @@ def _standings(before: Standing | None, after: Standing | None) -> tuple[str, st
 def _standing(of: Standing | None, *, rated: bool) -> str:
     if of is None or of.answer is None:
         return "no verdict"
-    sure = "not determined" if of.confidence is None else _figure(of.confidence)
+    sure = NOT_DETERMINED if of.confidence is None else short(of.confidence)
     return f"{line(of.answer, 60)} ({sure})" if rated else line(of.answer, 60)
-
-
-def _figure(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3g}"
-
-
-def _plain(text: str) -> str:
-    """Model text without the control characters that could steer a terminal."""
-    return "".join(c for c in text if c.isprintable() or c in "\n\t")
 
 
 def _explain(
@@ -170,4 +162,4 @@ def _explain(
 def notice(text: str) -> None:
     """One line for the person, on stderr; there may be nobody any more, and no room in a file."""
     with suppress(OSError):
-        print(f"dialectree: {_plain(text)}", file=sys.stderr)
+        print(f"dialectree: {clean(text)}", file=sys.stderr)

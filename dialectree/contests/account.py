@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dialectree.figures import short
 from dialectree.nodes.arguments import NEUTRAL
 from dialectree.records import Change, Contest, Node, RunRecord, path_key
 
@@ -48,7 +49,7 @@ def _why(
     else:
         said += "; no argument's strength moved"
     if before == after:
-        return f"P(claim) stays {_figure(after)}: {said}"
+        return f"P(claim) stays {short(after)}: {said}"
     labels = [None if p is None else str(p > NEUTRAL) for p in (before, after)]
     label = "" if labels[0] == labels[1] else f", and the label becomes {labels[1] or 'none'}"
     return f"P(claim) goes {_step(before, after)}{label}: {said}"
@@ -60,14 +61,10 @@ def _size(change: Change) -> float:
 
 def _step(before: float | None, after: float | None) -> str:
     """``from 0.41 to 0.5``; in full where three digits show no difference."""
-    was, now = _figure(before), _figure(after)
+    was, now = short(before), short(after)
     if was == now:
         was, now = exact(before), exact(after)
     return f"from {was} to {now}"
-
-
-def _figure(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3g}"
 
 
 def exact(value: float | None) -> str:

@@ -81,8 +81,9 @@ def _node(nodes: Nodes, name: str) -> Node:
 
 
 def _argument(nodes: Nodes, name: str) -> Node:
-    if (node := _node(nodes, name)).kind == "claim":
-        raise InputError(f"{name} is the claim, not an argument")
+    if (node := _node(nodes, name)).kind != "argument":
+        what = "the claim, not an argument" if node.kind == "claim" else "no argument"
+        raise InputError(f"{name} is {what}")
     return node
 
 

@@ -18,8 +18,8 @@ _SET = "A person set this."
 
 
 def grown(record: RunRecord) -> bool:
-    """Whether an argument tree grew anywhere in the run."""
-    return any(node.kind == "argument" for node in record.tree.nodes.values())
+    """Whether a claim stands anywhere in the run, with an argument tree or where one might grow."""
+    return any(node.kind in ("claim", "argument") for node in record.tree.nodes.values())
 
 
 def strength(record: RunRecord, name: str, tau: float | None, earlier: Held | None) -> Held:
@@ -27,6 +27,7 @@ def strength(record: RunRecord, name: str, tau: float | None, earlier: Held | No
 
     ``earlier`` is the strength that a person set before.
     """
+    tau = None if tau is None else tau + 0.0  # -0 is 0
     flag = f"--set {name}={exact(tau)}"
     node = record.tree.nodes.get(name)
     if node is not None and node.kind not in ("argument", "claim"):
@@ -43,7 +44,7 @@ def strength(record: RunRecord, name: str, tau: float | None, earlier: Held | No
         id=name,
         what="set",
         spots=[spot],
-        reply=None if tau is None else {"rationale": _SET, "strength": tau + 0.0},
+        reply=None if tau is None else {"rationale": _SET, "strength": tau},
         before=exact(node.tau),
         after=exact(tau),
     )
@@ -52,15 +53,17 @@ def strength(record: RunRecord, name: str, tau: float | None, earlier: Held | No
 def _scored(record: RunRecord, node: Node) -> Spot | None:
     """Where the strength of ``node`` was asked for; None where nobody wanted it.
 
-    Once comparisons alone count, an argument that they leave undecided is scored after them.
+    Where comparisons alone count, an argument that they leave undecided is scored after them.
     """
-    alone = Spot(node=node.id, stage="strength", role="scorer", who="scorer")
-    if node.kind == "claim" or record.settings.get("blend") != 1:
-        return alone
-    above = record.tree.nodes[node.parent or ""]
-    late = Spot(node=above.id, stage="tournament", role="scorer", round=0, who=node.id)
+    above = record.tree.nodes.get(node.parent or "")
+    stances = {record.tree.nodes[child].stance for child in above.children} if above else set()
+    alone = record.settings.get("blend") != 1 or not {"support", "attack"} <= stances
+    if above is None or node.kind == "claim" or alone:
+        return Spot(node=node.id, stage="strength", role="scorer", who="scorer")
     asked = any(turn.role == "scorer" and turn.who == node.id for turn in above.transcript)
-    return late if asked or any(f.role == "scorer" for f in node.failures) else None
+    if not asked and not any(failure.role == "scorer" for failure in node.failures):
+        return None
+    return Spot(node=above.id, stage="tournament", role="scorer", who=node.id)
 
 
 def without(node: Node) -> Held:

@@ -55,7 +55,7 @@ def start(
         input=old.input,
         settings=kept(context, chosen),
         models={role: spec.address for role, spec in specs.items()},
-        contest=comparison.begun(old, changing.changes, [*changing.held.values()]),
+        contest=comparison.begun(old, changing.changes, changing.settled()),
         started=clock.stamp(),
         versions={**installed_versions()},
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from pydantic import JsonValue
@@ -27,7 +27,7 @@ class Changing:
         """What the person who judges ruled, by node; empty for none."""
         held = old.contest.held if old.contest is not None else []
         self.held = {change.key(): change for change in held}
-        """By id, and whether it takes something out: a node may be dropped and hold a verdict."""
+        """By what makes each the one it is: a node may be dropped and hold a verdict."""
         self.changes: list[str] = []
         """In words."""
         self.ruled: dict[str, str] = {}
@@ -74,18 +74,18 @@ class Changing:
         """A strength or a comparison in an argument tree at a leaf."""
         match wish:
             case Set(name, tau):
-                earlier = self.held.get((name, False))
+                earlier = self.held.get((name, "", "set"))
                 return self._hold(leaf_arguments.strength(self.old, name, tau, earlier))
             case Restore(one, other):
                 for name in (f"{one}:{other}", f"{other}:{one}"):
-                    if (name, True) in self.held:
+                    if (name, "", "out") in self.held:
                         return self._restored(name)
                 raise InputError(f"--restore {one}:{other}: it was not voided")
             case Flip(one, other):
                 change = leaf_arguments.comparison(self.old, "flip", one, other)
-                if (change.id, False) in self.held:  # flipped back
+                if change.key() in self.held:  # flipped back
                     self.changes.append(comparison.in_words(change))
-                    return self.held.pop((change.id, False))
+                    return self.held.pop(change.key())
                 return self._hold(change)
             case Void(one, other):
                 return self._hold(leaf_arguments.comparison(self.old, "void", one, other))
@@ -96,9 +96,19 @@ class Changing:
         self.changes.append(comparison.in_words(change))
         return change
 
+    def settled(self) -> list[Held]:
+        """What holds. Changes at one place make one reply: what was said, and all that they set."""
+        held = [*self.held.values()]
+        return [change if change.own is None else _merged(change, held) for change in held]
+
+    def _own(self, at: Spot, turn: Turn) -> dict[str, JsonValue]:
+        """What was said at a place before any person changed it."""
+        there = (c.own for c in self.held.values() if at in c.spots and c.own is not None)
+        return next(there, turn.fields)
+
     def _turn(self, flag: str, name: str) -> tuple[Node, Turn, turns.Words]:
         """The turn called ``name``, and what may be changed of it."""
-        if (name, True) in self.held:
+        if (name, "", "out") in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
         if self.old.protocol == "tod" and re.fullmatch(r"[ab]:[0-9]+", name):
             raise InputError(f"{flag} {name}: no segment of that number was retrieved in the run")
@@ -143,16 +153,18 @@ class Changing:
             raise InputError(f"--replace {name}: nothing to change, it says that already")
         change = {field: said == "yes" if switch else said}
         reply = forms.changed(turn, change, f"--replace {name}")
-        spots = [spot(node, turn)]
+        at = spot(node, turn)
         held = self._hold(
             Held(
                 id=name,
                 what="replaced",
                 field="" if field == words.texts[0] else field,
-                spots=spots,
+                spots=[at],
                 reply=reply,
                 before=before,
                 after=said,
+                own=self._own(at, turn),
+                changed={field: reply[field]},
             )
         )
         if not switch and reply.get("concedes") is True:
@@ -179,7 +191,7 @@ class Changing:
 
     def _segment(self, flag: str, name: str, text: str | None) -> Held:
         """A segment of evidence: another text, or none. It has no place; whoever retrieves asks."""
-        if (name, True) in self.held:
+        if (name, "", "out") in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
         before = self._said_by_segment(name)
         if text == before:
@@ -193,31 +205,34 @@ class Changing:
         """The text of a segment that was retrieved, or that a person wrote; None for all else."""
         if name in self.old.tree.segments:
             return self.old.tree.segments[name].text
-        written = self.held.get((name, False))
+        written = self.held.get((name, "", "replaced"))
         return written.after if written is not None and not written.spots else None
 
     def _without(self, node: Node) -> Held:
         """A part of the question that is answered without."""
         flag = f"--drop {node.id}"
-        if (node.id, True) in self.held or node.dropped:
+        if (node.id, "", "out") in self.held or node.dropped:
             raise InputError(f"{flag}: it is dropped already")
         if node.parent is None:
             raise InputError(f"{flag}: it is the whole debate, not a part of it")
         if node.kind == "argument":
             return leaf_arguments.without(node)
+        if node.kind == "claim" and self.old.tree.nodes[node.parent].kind == "claim":
+            raise InputError(f"{flag}: it is a whole tree of arguments; name one of them")
         if self.old.protocol == "rsd":
             raise InputError(f"{flag}: the debate cannot do without it; name a turn of it")
         before = node.verdict.answer if node.verdict else ""
         return Held(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before)
 
     def _restored(self, name: str) -> Held:
-        for place, found in sorted(self.held.items(), key=lambda held: not held[0][1]):
-            if name in self._names(found):
-                del self.held[place]
-                self.changes.append(f"{name} restored")
-                if found.what == "ruled" and found.id in self._rulings:
-                    self.ruled[found.id] = found.before or ""
-                return found
+        there = [change for change in self.held.values() if name in self._names(change)]
+        if there:  # what is out first, then the text that a turn is known by, then the latest
+            found = max(reversed(there), key=lambda change: (change.out(), not change.field))
+            del self.held[found.key()]
+            self.changes.append(f"{name} restored")
+            if found.what == "ruled" and found.id in self._rulings:
+                self.ruled[found.id] = found.before or ""
+            return found
         raise InputError(f"--restore {name}: nothing was changed there")
 
     def _names(self, change: Held) -> list[str]:
@@ -261,15 +276,18 @@ class Changing:
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
             named, change = said, _rulings(judged[0], said)
         first = {turn.who: turn for turn in reversed(judged)}
-        replies = [forms.changed(turn, change, flag) for turn in first.values()]
+        turn = next(iter(first.values()))
+        reply = forms.changed(turn, change, flag)
         return self._hold(
             Held(
                 id=name,
                 what="ruled",
                 spots=[spot(node, turn) for turn in first.values()],
-                reply=replies[0],
+                reply=reply,
                 before=before,
                 after=named,
+                own=self._own(spot(node, turn), turn),
+                changed={field: reply[field] for field in change},
             )
         )
 
@@ -279,14 +297,14 @@ class Changing:
         if label == self._rulings[node.id]:
             raise InputError(f"{flag}: nothing to change, {label} is the ruling already")
         self.ruled[node.id] = label
-        earlier = self.held.get((node.id, False))
+        earlier = self.held.get((node.id, "", "ruled"))
         before = self._rulings[node.id] if earlier is None else earlier.before
         spots = [Spot(node=node.id)]
         return self._hold(Held(id=node.id, what="ruled", spots=spots, before=before, after=label))
 
     def forget(self, node: str) -> None:
         """The person is asked again at ``node``: what was put in the place of a ruling is gone."""
-        self.held.pop((node, False), None)
+        self.held.pop((node, "", "ruled"), None)
 
     def _label(self, node: Node, said: str, flag: str) -> tuple[str, str]:
         """The label that ``said`` is, and the answer that bears it."""
@@ -318,6 +336,15 @@ def _rulings(turn: Turn, said: str) -> dict[str, object]:
         sentence = {"text": said, "nodes": [], "segments": []}
         return {"similarities": [], "differences": [sentence], "proposals": []}
     return {"answer": said, "rationale": _KEPT}
+
+
+def _merged(change: Held, held: Sequence[Held]) -> Held:
+    """``change`` with the reply that all changes at its place make, in their order."""
+    reply = {**(change.own or {})}
+    for other in held:
+        if all(place in other.spots for place in change.spots):
+            reply |= other.changed
+    return change.model_copy(update={"reply": reply})
 
 
 def spot(node: Node, turn: Turn) -> Spot:

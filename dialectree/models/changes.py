@@ -19,7 +19,7 @@ class Changes:
         self._nodes: dict[str, Held] = {}
         self._turns: dict[tuple[str, str, str, int, int, str], tuple[Spot, Held]] = {}
         self._evidence = {change.id: change for change in held if not change.spots}
-        for change in held:
+        for change in sorted(held, key=_weight):
             for spot in change.spots:
                 if spot.stage:
                     place = (spot.node, spot.stage, spot.role, spot.round, spot.take, spot.who)
@@ -34,7 +34,7 @@ class Changes:
 
         Nobody's words are put into the mouth of one who has to defend something else there.
         """
-        if self._nodes and place.stage != "expansion" and (gone := self._dropped(place.node)):
+        if self._nodes and place.stage != "expansion" and (gone := self.dropped(place.node)):
             return gone
         spot, change = self._turns.get(place.spot(), (None, None))
         if spot is None or change is None or spot.side != place.side:
@@ -59,7 +59,8 @@ class Changes:
         self.met.add(segment)
         return True
 
-    def _dropped(self, node: str) -> Held | None:
+    def dropped(self, node: str) -> Held | None:
+        """The drop of ``node``, or of a part that it belongs to."""
         while node:
             if node in self._nodes:
                 return self._nodes[node]
@@ -70,3 +71,8 @@ class Changes:
         """What holds at ``place`` is no possible reply any more: the debate has changed."""
         _, change = self._turns.pop(place.spot())
         self.met.discard(change.id)
+
+
+def _weight(change: Held) -> tuple[bool, int]:
+    """What is out is out; else what concerns one place alone is said there."""
+    return change.out(), -len(change.spots)

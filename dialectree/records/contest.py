@@ -67,9 +67,18 @@ class Held(Strict):
     """The text that it took the place of."""
     after: str | None = None
 
-    def key(self) -> tuple[str, bool]:
-        """Its id, and whether it takes something out: what is out may hold a change, too."""
-        return self.id, self.what in ("dropped", "voided")
+    own: dict[str, JsonValue] | None = None
+    """What was said there before any person changed it; None where no text of it is kept."""
+    changed: dict[str, JsonValue] = {}
+    """The fields of ``reply`` that this change set; others may be of other changes there."""
+
+    def out(self) -> bool:
+        """Whether it takes something out: what is out may hold other changes, too."""
+        return self.what in ("dropped", "voided")
+
+    def key(self) -> tuple[str, str, str]:
+        """What makes it the one it is: a turn may hold a change in each of its texts."""
+        return self.id, self.field, "out" if self.out() else self.what
 
 
 class Contest(Strict):

@@ -148,14 +148,14 @@ def _meeting(node: Node, met: Comparison, both: bool, mark: str) -> Meeting:
     return Meeting(
         met.supporter,
         met.attacker,
-        _VERBS[met.winner],
+        VERBS[met.winner],
         _remarks(met, both, mark),
         mark in ("voided", "taken back"),
         _rationale(node, met),
     )
 
 
-_VERBS = {"SUPPORT": "beat", "ATTACK": "lost to", "TIE": "tied with"}
+VERBS = {"SUPPORT": "beat", "ATTACK": "lost to", "TIE": "tied with"}
 _TURNED = {"SUPPORT": "lost to", "ATTACK": "beat", "TIE": "tied with"}
 _CONTESTED = {
     "flipped": "flipped by a person; the judge had ruled the other way",
@@ -195,7 +195,7 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
     for met in above.comparisons if above is not None else []:
         if node.id in (met.supporter, met.attacker):
             mine = node.id == met.supporter
-            verb = (_VERBS if mine else _TURNED)[met.winner]
+            verb = (VERBS if mine else _TURNED)[met.winner]
             mark = f" ({made})" if (made := _mark(record, met)) else ""
             other = met.attacker if mine else met.supporter
             ends.setdefault(other, []).append(f"{verb} {other}{mark}")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dialectree import comparison, turns
 from dialectree.records import Contest, Held, Node, RunRecord, Spot, Standing, Turn
 from dialectree.report import words
+from dialectree.report.arguments import VERBS
 
 
 class Text(NamedTuple):
@@ -37,7 +38,7 @@ def texts(contest: Contest) -> list[Text]:
     for change in contest.held:
         said = comparison.in_words(change)
         earlier = "" if said in contest.changes else " in an earlier contest"
-        found.append(Text(f"{said}{earlier}", change.before or "", _after(change)))
+        found.append(Text(f"{said}{earlier}", _said(change, change.before), _after(change)))
     return found
 
 
@@ -48,7 +49,18 @@ def restored(contest: Contest) -> list[str]:
 
 
 def _after(change: Held) -> str:
-    return "nothing" if change.key()[1] else change.after or ""
+    if change.out():
+        return "counts for nobody" if change.what == "voided" else "nothing"
+    return _said(change, change.after)
+
+
+def _said(change: Held, text: str | None) -> str:
+    """A text; of a comparison who won it, in either order of showing the two."""
+    if change.what not in ("flipped", "voided"):
+        return text or ""
+    supporter, _, attacker = change.id.partition(":")
+    won = dict.fromkeys((text or "").split(", "))
+    return " / ".join(f"{supporter} {VERBS[winner]} {attacker}" for winner in won)
 
 
 def verdicts(contest: Contest) -> tuple[str, str]:

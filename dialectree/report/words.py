@@ -7,9 +7,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
+from dialectree.figures import figure, move, percent
 from dialectree.records import Call, Failure, NodeKind, RunRecord, Stance, Turn, Verdict
 
-NOT_DETERMINED = "not determined"
+__all__ = ["figure", "move", "percent"]
 
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
@@ -43,40 +44,6 @@ def line(text: str, limit: int) -> str:
     flat = " ".join(clean(text[: 8 * limit + 64]).split())
     cut = len(flat) > limit or len(text) > 8 * limit + 64
     return f"{flat[: limit - 1].rstrip()}…" if cut else flat
-
-
-def percent(share: float | None) -> str:
-    """A confidence as a percentage. Only certainty itself is shown as 100% or 0%."""
-    if share is None:
-        return NOT_DETERMINED
-    if share in (0, 1):
-        return f"{share:.0%}"
-    if share < 0.001:
-        return "<0.1%"
-    if share > 0.99:
-        return f"{min(share, 0.999):.1%}"
-    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
-
-
-def figure(value: float | None) -> str:
-    """A strength as a number. It never reads as 0, 0.5 or 1 unless it is."""
-    if value is None:
-        return "–"
-    for digits in range(2, 7):
-        if round(value, digits) == value or round(value, digits) not in (0, 0.5, 1):
-            return f"{value:.{digits}f}"
-    near = round(value, 1)
-    return f"{'>' if value > near else '<'}{near:g}"
-
-
-def move(before: float | None, after: float | None) -> str:
-    """``0.675 → 0.684``: as many digits as it takes to see that two strengths differ."""
-    shown = figure(before), figure(after)
-    for digits in range(3, 7):
-        if before is None or after is None or before == after or shown[0] != shown[1]:
-            break
-        shown = f"{before:.{digits}f}", f"{after:.{digits}f}"
-    return " → ".join(shown)
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
@@ -205,7 +172,8 @@ def census(record: RunRecord) -> str:
 
 SIGNS = (
     "τ: how strong an argument is by itself; θ: what its comparisons make of it; "
-    "τ′: both blended; s: its strength with the arguments below it."
+    "τ′: both blended; s: its strength with the arguments below it; "
+    "P: the probability of the claim."
 )
 
 
@@ -218,6 +186,8 @@ def legend(record: RunRecord) -> str:
     root = record.tree.nodes.get(record.tree.root)
     if root is not None and root.kind == "knockout":
         return "one after another; the winner of each meets the next option."
+    if any(node.kind == "argument" for node in record.tree.nodes.values()):
+        return "each with the confidence of its verdict; of an argument its strength, 0 to 1."
     return "each with the confidence of its verdict."
 
 
