@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dialectree import loop
-from dialectree.conduct import Ask, Started, Watch, leave_reports, require_judge, start
+from dialectree.conduct import Started, Watch, leave_reports, require_judge, start
 from dialectree.contests import Contesting, Wish
 from dialectree.contests import start as contesting
 from dialectree.errors import DialectreeError
 from dialectree.graphs import METHODS, Method, method
 from dialectree.own_settings import configured
+from dialectree.persons import Ask
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
 

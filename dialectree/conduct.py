@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -32,12 +32,10 @@ from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
 from dialectree.nodes.answers import letter
 from dialectree.own_settings import own_roles, require_roles
+from dialectree.persons import Ask, answered_before, nobody, replies
 from dialectree.records import Event, Held, RunRecord, RunStatus, critical_path, fold, usage
 from dialectree.runs import RunFolder, own_calls
 
-Ask = Callable[[Mapping[str, str]], Awaitable[str]]
-"""Asks the person: gets node, kind (clarification, judge), question, request and, to judge by, the
-transcript; returns the answer."""
 Watch = Callable[[Event], None]
 
 GRACE_S = 5.0
@@ -275,10 +273,10 @@ async def calling(
 async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
     """Drives the graph to its end; asks the person whenever it stops to."""
     folder, chosen, context = started.folder, started.method, started.context
-    answers = _answers(folder)
+    answers = answered_before(folder)
     asks = context.ask or context.judge == "me"
     if ask is None and started.record.contest is not None and asks:
-        ask = _nobody  # what was asked in the contested run is known
+        ask = nobody  # what was asked in the contested run is known
     if ask is None:  # nobody is there: what is unclear is recorded
         context = context.model_copy(update={"ask": False})
     graph = chosen.graph()
@@ -291,11 +289,7 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
         interrupts = await stream(graph, todo, started.record, context, run, folder, watch, thread)
         todo = None
         if interrupts and ask is not None:
-            replies: dict[str, str] = {}
-            for i, asked in interrupts.items():
-                known = answers.pop((asked["node"], asked["kind"]), None)
-                replies[i] = await ask(asked) if known is None else known
-            todo = Command(resume=replies)
+            todo = Command(resume=await replies(interrupts, answers, ask, folder))
 
 
 async def stream(
@@ -344,19 +338,6 @@ def _of_its_own() -> Iterator[None]:
         yield
     finally:
         var_child_runnable_config.reset(token)
-
-
-async def _nobody(asked: Mapping[str, str]) -> str:
-    """Answers for a person who is not there: with nothing, but a ruling cannot be nothing."""
-    if asked["kind"] == "judge":
-        raise InputError("--judge me: nobody is there to rule")
-    return ""
-
-
-def _answers(folder: RunFolder) -> dict[tuple[str, str], str]:
-    """What the person answered before the run was broken off, by node and kind of request."""
-    told = [event for event in folder.told() if event.kind == "clarified"]
-    return {(e.node, str(e.data.get("of", "clarification"))): str(e.data["answer"]) for e in told}
 
 
 def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
+from pydantic import JsonValue
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
@@ -41,10 +42,8 @@ async def clarification(state: Unclear, runtime: Runtime[Context]) -> Clarified:
         "question": state["question"],
         "request": request,
     }
-    answer = " ".join(str(interrupt(asked) or "").split())
-    note = f"the person answered: {answer}" if answer else "the person gave no answer"
-    told = {"note": note, "answer": answer}
-    tell(runtime, state["id"], "clarified", told)
+    answer = _line(interrupt(asked))
+    tell(runtime, state["id"], "clarified", answered_by_person(answer))
     if not answer:
         return {"attempt": state["attempt"] + 1}
     return {
@@ -53,3 +52,14 @@ async def clarification(state: Unclear, runtime: Runtime[Context]) -> Clarified:
         "stopped": None,
         "unclear": [],
     }
+
+
+def answered_by_person(answer: object) -> dict[str, JsonValue]:
+    """What is told of a person's answer to a request."""
+    text = _line(answer)
+    note = f"the person answered: {text}" if text else "the person gave no answer"
+    return {"note": note, "answer": text}
+
+
+def _line(answer: object) -> str:
+    return " ".join(str(answer or "").split())

@@ -143,18 +143,20 @@ async def person(state: ToRule, runtime: Runtime[Context]) -> Rulings:
     context = settings(runtime)
     candidates = read_from(state["first"], state["candidates"])
     labels = [*sorted(candidates), *([UNCERTAIN] if context.allow_uncertain else [])]
-    request = f"Which answer is right? Reply with one of: {', '.join(labels)}"
+    offered_labels = ", ".join(labels)
+    request = f"Which answer is right? Reply with one of: {offered_labels}"
     asked = {
         "node": state["id"],
         "kind": "judge",
         "question": state["question"],
         "transcript": _readable(state, candidates),
         "request": request,
+        "labels": offered_labels,
     }
-    said = _label(interrupt(asked))
+    said = named_by_person(interrupt(asked))
     while said and said not in labels:
         again = f"{said[:80]!r} is no such label. {request}"
-        said = _label(interrupt({**asked, "request": again}))
+        said = named_by_person(interrupt({**asked, "request": again}))
     tell(runtime, state["id"], "clarified", ruled_by_person(said))
     ruled: Ruled = {
         "order": "as_held",
@@ -173,7 +175,7 @@ def ruled_by_person(label: str) -> dict[str, JsonValue]:
     return {"of": "judge", "note": note, "answer": label}
 
 
-def _label(answer: object) -> str:
+def named_by_person(answer: object) -> str:
     """What the person said; a host may resume with the label or with ``{"label": …}``."""
     if isinstance(answer, Mapping):
         answer = answer.get("label", "")

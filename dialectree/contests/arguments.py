@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dialectree import clock
-from dialectree.conduct import Ask, Watch, calling, complete, settled, speakers, stream
+from dialectree.conduct import Watch, calling, complete, settled, speakers, stream
 from dialectree.conduct import versions as installed_versions
 from dialectree.contests.account import begun, compared
 from dialectree.contests.changes import fulfilled
@@ -34,6 +34,7 @@ from dialectree.errors import DialectreeError, InputError, RunFolderError
 from dialectree.graphs import method, tournament
 from dialectree.models.specs import Spec
 from dialectree.own_settings import require_roles
+from dialectree.persons import Ask
 from dialectree.records import Event, RunRecord
 from dialectree.runs import RunFolder
 

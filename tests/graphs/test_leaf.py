@@ -837,3 +837,56 @@ def test_a_clarification_and_a_ruling_at_one_node_are_told_apart_after_a_crash(
     nobody = Person({})
     assert kept(go_on(run, model(), ask=nobody)) == kept(whole)
     assert nobody.asked == []
+
+
+def test_what_was_ruled_before_the_run_broke_off_is_not_asked_again(tmp_path: Path) -> None:
+    answers: dict[tuple[str, str], str | BaseException] = {
+        ("0.0", "judge"): "A",
+        ("0.1", "judge"): "B",
+        ("0.2", "judge"): Crash(),
+    }
+    spoken = speakers(POLAR, POLAR, POLAR)
+    run = begin(spoken, tmp_path, "rsd", judge="me")
+    before = Person(answers)
+    with pytest.raises(Crash):
+        conducted(run, ask=before)
+    assert before.asked == [*answers]  # in the order of the tree
+    after = Person({("0.2", "judge"): "A"})
+    record = go_on(run, spoken, ask=after)
+    assert (record.status, after.asked) == ("answered", [("0.2", "judge")])
+    assert "the person ruled B" in record.tree.nodes["0.1"].notes
+
+
+def test_a_label_that_is_none_is_not_kept_as_a_ruling(tmp_path: Path) -> None:
+    spoken = speakers(POLAR, POLAR)
+    run = begin(spoken, tmp_path, "rsd", judge="me")
+    with pytest.raises(Crash):
+        conducted(run, ask=Person({("0.0", "judge"): "Z", ("0.1", "judge"): Crash()}))
+    after = Person({("0.0", "judge"): "A", ("0.1", "judge"): "B"})
+    record = go_on(run, spoken, ask=after)
+    assert after.asked == [("0.0", "judge"), ("0.1", "judge")]
+    assert record.tree.nodes["0.0"].notes.count("the person ruled A") == 1
+    assert not any("Z" in note for note in record.tree.nodes["0.0"].notes)
+
+
+def test_a_clarification_that_was_given_before_the_run_broke_off_is_not_asked_for_again(
+    tmp_path: Path,
+) -> None:
+    unclear, clear = rate_all(0.1, decision="clarify", request="Which?"), rate_all(0.1)
+    spoken = debating.debaters(2)
+    spoken.will_say(
+        lambda call: (
+            rate_all(0.9)(call)
+            if call.node == "0"
+            else (unclear if call.round == 1 else clear)(call)
+        ),
+        to=ComplexityReply,
+    )
+    run = begin(spoken, tmp_path, "debate", max_depth=2, ask=True)
+    places = [("0.0", "clarification"), ("0.1", "clarification")]
+    with pytest.raises(Crash):
+        conducted(run, ask=Person({places[0]: "the red one", places[1]: Crash()}))
+    after = Person({places[1]: ""})
+    record = go_on(run, spoken, ask=after)
+    assert (record.status, after.asked) == ("answered", places[1:])
+    assert "the person answered: the red one" in record.tree.nodes["0.0"].notes
