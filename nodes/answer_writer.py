@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.kinds import Finding
+from dialectree.nodes.kinds import Finding, parent
 from dialectree.state import Ruling, Verdict
 
 _HIGHLIGHTS = 3
@@ -30,6 +30,8 @@ class ToWrite(TypedDict):
 
     finding: Finding
     findings: list[Finding]
+    certified: list[Finding]
+    """What the first pass found; only where there was a second one."""
 
 
 def highlights(finding: Finding, branches: list[Finding]) -> list[str]:
@@ -37,6 +39,17 @@ def highlights(finding: Finding, branches: list[Finding]) -> list[str]:
     sure = [b for b in branches if b["answer"] is not None]
     sure.sort(key=lambda b: -1.0 if b["confidence"] is None else b["confidence"], reverse=True)
     return [f"{b['question']} {b['answer']}" for b in sure[:_HIGHLIGHTS]] or [finding["rationale"]]
+
+
+def merged(state: ToWrite) -> list[Finding]:
+    """The children's findings that the root's verdict rests on.
+
+    A second pass may have found something new at a child and not have reached the root.
+    """
+    finding = state["finding"]
+    if all(child["take"] <= finding["take"] for child in state["findings"]):
+        return state["findings"]
+    return [first for first in state["certified"] if parent(first["id"]) == finding["id"]]
 
 
 async def answer_writer(state: ToWrite, runtime: Runtime[Context]) -> Ruling:
@@ -51,7 +64,7 @@ async def answer_writer(state: ToWrite, runtime: Runtime[Context]) -> Ruling:
         max_tokens=1200,
         question=finding["question"],
         integration=finding["answer"],
-        highlights=highlights(finding, state["findings"]),
+        highlights=highlights(finding, merged(state)),
         unclear=finding["unclear"],
         confidence=confidence,
     )

@@ -68,6 +68,9 @@ async def missing(state: Unfound, runtime: Runtime[Context]) -> Judged:
     """A part without an answer. In a second pass the verdict of the first one stands."""
     if state["take"] == 1:
         tell(runtime, state["id"], "settled", {"verdict": None})
+    else:
+        note = "the second pass came to no verdict here; that of the first pass stands"
+        tell(runtime, state["id"], "noted", {"note": note})
     finding: Finding = {
         "id": state["id"],
         "question": state["question"],

@@ -63,8 +63,8 @@ async def synthesis_judge(state: ToChoose, runtime: Runtime[Context]) -> Judged:
 async def unjudged(state: ToChoose, runtime: Runtime[Context]) -> Judged:
     """No judge: the concise text goes upward (or the other, if only that is left), unrated."""
     text = remaining(state["candidates"], state["gone"])[0]
-    rationale = "The synthesis judge gave no ruling."
-    return _settled(state, runtime, text["integration"], rationale, None, text["style"])
+    rationale = f"The synthesis judge gave no ruling; the {text['style']} text stands."
+    return _settled(state, runtime, text["integration"], rationale, None, None)
 
 
 def _settled(
@@ -73,7 +73,7 @@ def _settled(
     answer: str,
     rationale: str,
     local: float | None,
-    winner: str,
+    winner: str | None,
 ) -> Judged:
     """The verdict of an inner node; the recursive product is its confidence."""
     node, take, children = state["id"], state["take"], state["findings"]

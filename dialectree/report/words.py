@@ -335,14 +335,31 @@ def pending(record: RunRecord) -> str:
 
 
 def unresolved(record: RunRecord) -> str:
-    """That there is no answer, and why: the first note of such a verdict says so."""
-    notes = record.verdict.notes if record.verdict else []
-    reason = f": {notes[0].rstrip('.')}" if notes else ""
+    """That there is no answer, and why, where that is known."""
+    why_not = _what_failed(record) if _notes_are_gaps(record) else _first_note(record)
+    reason = f": {why_not.rstrip('.')}" if why_not else ""
     said = f"The debate ended without {outcome(record)}{reason}."
     if not (lacking := _without_strength(record)):
         return said
     settings = " ".join(f"--set {name}=STRENGTH" for name in lacking)
     return f"{said} With a strength of your own: dialectree contest {record.run_id} {settings}"
+
+
+def _notes_are_gaps(record: RunRecord) -> bool:
+    """True where the notes of a verdict say what the question leaves open, and never why."""
+    return record.protocol == "tsd"
+
+
+def _first_note(record: RunRecord) -> str:
+    """The first note of a verdict without an answer says why there is none."""
+    return next(iter(record.verdict.notes if record.verdict else []), "")
+
+
+def _what_failed(record: RunRecord) -> str:
+    broken = [failed(failure) for _, failure in record.degraded()]
+    if len(broken) < 2:
+        return "".join(broken)
+    return f"{len(broken)} parts failed for good; of the first, {broken[0]}"
 
 
 def _without_strength(record: RunRecord) -> list[str]:
@@ -368,7 +385,7 @@ def notes(record: RunRecord) -> list[str]:
     if verdict is None:
         return []
     told = verdict.answer is None and record.status not in ("running", "partial")
-    return verdict.notes[1:] if told else verdict.notes
+    return verdict.notes[1:] if told and not _notes_are_gaps(record) else verdict.notes
 
 
 def waiting(record: RunRecord) -> list[str]:

@@ -156,7 +156,8 @@ def test_without_a_synthesis_judge_the_concise_text_goes_upward_unrated(fault: S
     assert told(done) == [("0.1", "synthesis_judge", "")]
     verdict = done.node("0.1").verdict
     assert verdict is not None
-    assert (verdict.answer, verdict.confidence, verdict.winner) == ("short", None, "concise")
+    assert (verdict.answer, verdict.confidence, verdict.winner) == ("short", None, None)
+    assert verdict.rationale == "The synthesis judge gave no ruling; the concise text stands."
     root = done.node("0").verdict
     assert root is not None
     assert (root.local_confidence, root.confidence) == (0.9, None)  # unknown stays unknown upward
@@ -174,7 +175,7 @@ def test_without_judge_and_concise_debater_the_full_text_goes_upward(fault: Said
     model.will_say_now(only_when("style is concise", fault, text), to=SynthesisReply)
     verdict = debate(model).node().verdict
     assert verdict is not None
-    assert (verdict.answer, verdict.winner, verdict.confidence) == ("long", "full", None)
+    assert (verdict.answer, verdict.winner, verdict.confidence) == ("long", None, None)
 
 
 def test_without_a_writer_the_roots_integration_is_the_answer_as_it_stands(fault: Said) -> None:

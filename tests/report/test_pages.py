@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from dialectree.records import Call, Node, RunRecord, Tree, Turn, Verdict
+from dialectree.records import Call, Failure, Node, RunRecord, Tree, Turn, Verdict
 from dialectree.report import html, markdown
 from dialectree.report.markdown_text import escaped, lines
 from dialectree.report.words import clean
@@ -152,6 +152,29 @@ def test_an_unresolved_run_says_so_and_names_no_confidence(render: Render) -> No
     run.status, run.verdict = "unresolved", Verdict()
     page = render(run, [])
     assert "The debate ended without an answer." in page
+
+
+@pytest.mark.parametrize("render", [html, markdown])
+@pytest.mark.parametrize("broken", [0, 1, 2])
+def test_what_the_question_leaves_open_is_not_why_there_is_no_answer(
+    render: Render, broken: int
+) -> None:
+    gap = "The question leaves something open: which age is meant?"
+    run = sample.record()
+    run.status, run.verdict = "unresolved", Verdict(notes=[gap])
+    for node in run.tree.nodes.values():
+        node.failures = []
+    leaves = [node for node in run.tree.nodes.values() if not node.children]
+    for leaf in leaves[:broken]:
+        leaf.failures = [Failure(role="leaf_judge", fault="no reply")]
+    page = " ".join(render(run, []).split())
+    why = {
+        0: "",
+        1: ": Leaf judge failed: no reply",
+        2: ": 2 parts failed for good; of the first, Leaf judge failed: no reply",
+    }
+    assert f"The debate ended without an answer{why[broken]}." in page
+    assert page.count(gap) == 1
 
 
 @pytest.mark.parametrize("render", [html, markdown])
