@@ -26,6 +26,7 @@ from dialectree.nodes.decomposer import Drafted, Split, Why, decomposer
 from dialectree.nodes.decomposition_judge import decomposition_judge
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Finding, Judged, merge_findings, parent
+from dialectree.nodes.repetitions import repetitions
 
 
 class Position(TypedDict):
@@ -172,6 +173,8 @@ async def branching(state: Subtree, runtime: Runtime[Context]) -> Branched:
         }
         for n, (place, budget) in enumerate(zip(kept, shares(state["budget"], count), strict=True))
     ]
+    for note in repetitions(children, state["question"], state["id"]):
+        tell(runtime, state["id"], "noted", {"note": note})
     for child in children:
         if found := newcomers(child["question"], path):
             note = f"possible drift: {child['id']} brings {', '.join(found)}"

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.nodes.decomposer import Why
+from dialectree.nodes.sides import CLARIFIED
 
 
 class Unclear(TypedDict):
@@ -47,7 +48,7 @@ async def clarification(state: Unclear, runtime: Runtime[Context]) -> Clarified:
     if not answer:
         return {"attempt": state["attempt"] + 1}
     return {
-        "question": f"{state['question']}\n(Clarified by the person who asks: {answer})",
+        "question": f"{state['question']}{CLARIFIED}{answer})",
         "attempt": state["attempt"] + 1,
         "stopped": None,
         "unclear": [],

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.models.door import Place, ask
+from dialectree.nodes.candidates import tokens
 
 Why = Literal[
     "max_depth",
@@ -23,17 +24,26 @@ Why = Literal[
 """Why expansion stopped at a node."""
 
 
+_QID = 16
+"""Characters of a part's name in a reply."""
+
+
+def _cut(value: object) -> object:
+    """Nobody reads the name: a number will do, and what is too long loses its end."""
+    return str(value)[:_QID] if type(value) in (str, int) else value
+
+
 class ChildReply(BaseModel):
     """One sub-question."""
 
-    qid: Annotated[str, Field(max_length=16)]
+    qid: Annotated[str, BeforeValidator(_cut), Field(max_length=_QID)]
     text: Annotated[str, Field(min_length=1, max_length=600)]
 
 
 class DecomposerReply(BaseModel):
     """A proposed split."""
 
-    canonical_parent: Annotated[str, Field(min_length=1, max_length=2000)]
+    canonical_parent: Annotated[str, Field(min_length=1)]
     children: Annotated[list[ChildReply], Field(max_length=12)]
     coverage_justification: Annotated[str, Field(max_length=1500)]
     stop: bool
@@ -82,7 +92,7 @@ async def decomposer(state: ToSplit, runtime: Runtime[Context]) -> Split:
         place(state["id"], "decomposer", state["attempt"], 0),
         "tree_structured_debate/decomposer",
         DecomposerReply,
-        max_tokens=1200,
+        max_tokens=max(1200, 600 + tokens(state["question"])),
         question=state["question"],
         path=state["path"],
         max_children=context.max_children,

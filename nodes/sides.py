@@ -13,6 +13,8 @@ from dialectree import chance
 
 Debater = Literal["A", "B"]
 Side = Literal["YES", "NO", "SPAN", "OTHER"]
+CLARIFIED = "\n(Clarified by the person who asks: "
+"""Stands between a question and what the person said that it means."""
 
 _AUXILIARIES = re.compile(
     r"(am|is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|ought|shall|should|will"
@@ -20,9 +22,17 @@ _AUXILIARIES = re.compile(
 )
 
 
+def as_asked(question: str) -> str:
+    """A question without what the person said that it means."""
+    return question.partition(CLARIFIED)[0]
+
+
 def is_polar(question: str) -> bool:
-    """True for a yes-or-no question: it begins with an auxiliary verb and holds no "or"."""
-    words = re.findall(r"\w+(?:'\w+)*", question.lower().replace("’", "'"))
+    """True for a yes-or-no question: it begins with an auxiliary verb and holds no "or".
+
+    What the person said that it means does not count.
+    """
+    words = re.findall(r"\w+(?:'\w+)*", as_asked(question).lower().replace("’", "'"))
     return bool(words) and _AUXILIARIES.fullmatch(words[0]) is not None and "or" not in words
 
 

@@ -247,7 +247,7 @@ def declined(side: Stance) -> str:
 
 _WHYS = {
     "max_depth": "the depth limit was reached",
-    "node_budget": "the budget of nodes was used up",
+    "node_budget": "its share of the node budget is too small for two parts",
     "decomposer_stop": "the decomposer found nothing to split",
     "too_few_children": "the split had fewer than two parts",
     "below_threshold": "every part was rated easy",

@@ -1,6 +1,7 @@
 """Who speaks in a tree-structured debate, and what is ruled."""
 
 import asyncio
+import json
 from itertools import pairwise
 from zlib import crc32
 
@@ -10,6 +11,7 @@ from dialectree.graphs.tree_structured_debate import graph
 from dialectree.models.asking import Asking
 from dialectree.models.endpoints import Completion, Decoding
 from dialectree.nodes.complexity_evaluator import ComplexityReply
+from dialectree.nodes.decomposer import DecomposerReply
 from dialectree.nodes.leaf_judge import LeafJudgeReply
 from dialectree.nodes.sides import Debater, concise_is_a, opener, side
 from dialectree.nodes.synthesis_debater import SynthesisReply
@@ -517,3 +519,31 @@ def test_which_call_returns_first_never_matters() -> None:
     assert shuffled.verdict == straight.verdict
     assert shuffled.usage == straight.usage
     assert {c.key for c in shuffled.calls} == {c.key for c in straight.calls}
+
+
+@pytest.mark.parametrize("qid", ["mediterranean-trade", 1, ""])
+def test_a_part_may_have_any_name_for_nobody_reads_it(qid: str | int) -> None:
+    model = debaters(2)
+    said = split("what of a?", "what of b?").model_dump()
+    for child in said["children"]:
+        child["qid"] = qid
+    model.will_say_now(json.dumps(said), to=DecomposerReply)
+    done = debate(model)
+    assert done.node().children == ["0.0", "0.1"]
+    assert model.asked.count("DecomposerReply") == 1
+
+
+def test_a_long_question_may_be_restated_as_it_is() -> None:
+    question = "Is it so that " + "it rains and " * 400 + "it snows?"
+    model = debaters(2)
+    said = split("what of a?", "what of b?").model_copy(update={"canonical_parent": question})
+    model.will_say_now(said, to=DecomposerReply)
+    assert debate(model, question).node().kind == "branch"
+    assert model.asked.count("DecomposerReply") == 1
+
+
+def test_a_part_that_asks_what_was_asked_already_is_noted() -> None:
+    model = debaters(2)
+    model.will_say_now(split("What of it?", f" {QUESTION.upper()}", "what of  it?", "and that?"))
+    notes = debate(model).node().notes
+    assert notes == ["0.1 asks the same as 0", "0.2 asks the same as 0.0"]

@@ -2,7 +2,15 @@
 
 import pytest
 
-from dialectree.nodes.sides import Debater, concise_is_a, is_asked, is_polar, opener, side
+from dialectree.nodes.sides import (
+    CLARIFIED,
+    Debater,
+    concise_is_a,
+    is_asked,
+    is_polar,
+    opener,
+    side,
+)
 
 SEEDS = range(2000)
 
@@ -23,6 +31,11 @@ SEEDS = range(2000)
 )
 def test_a_question_that_begins_with_an_auxiliary_is_polar(question: str) -> None:
     assert is_polar(question)
+
+
+def test_what_the_person_said_that_a_question_means_leaves_it_polar_or_open() -> None:
+    assert is_polar(f"Is it blue?{CLARIFIED}the sky or the sea)")
+    assert not is_polar(f"Is it red or blue?{CLARIFIED}the sky)")
 
 
 @pytest.mark.parametrize(
