@@ -56,15 +56,18 @@ def require_read(given: Iterable[str], readers: Mapping[str, frozenset[str]]) ->
 
 
 def configured(method: Method, given: Mapping[str, Any], say: Callable[[str], None]) -> Context:
-    """The context of one run of ``method``; a setting ``given`` that it does not read is said.
+    """The context of one run of ``method``; a setting ``given`` that is not read is said.
 
     InputError where a person would have something to say, and nobody would ask; and for a model
     that is given to a role which the method has not.
     """
     context = build(**given)
     require_roles(method, context, given)
-    for name in _unread(given, with_leaves(method, context)):
-        said = _no_setting(name, method.name)
+    read = with_leaves(method, context)
+    idle = _idle(context) if method.name == "tsd" else {}
+    unread = {name: _no_setting(name, method.name) for name in _unread(given, read)}
+    unread |= {name: f"{_flag(name)}: {idle[name]}" for name in sorted(idle) if name in given}
+    for name, said in unread.items():
         if name in PERSONS and given[name] in (True, "me"):
             raise InputError(said)
         say(f"{said}, and changes nothing")
@@ -90,5 +93,24 @@ def _unread(given: Iterable[str], read: frozenset[str]) -> list[str]:
     return sorted(others.intersection(given))
 
 
+def _idle(context: Context) -> dict[str, str]:
+    """The settings of TSD that the others leave without a meaning, and why."""
+    idle: dict[str, str] = {}
+    if context.depth_profile == "fixed":
+        fixed = "nobody rates the parts with --depth-profile fixed"
+        idle["stop_threshold"] = fixed
+        if context.judge != "me":  # whoever judges is asked, if only to rule
+            idle["ask"] = fixed
+    if context.depth_profile != "safety":
+        idle["min_depth"] = "only --depth-profile safety reads it"
+    if context.second_pass_below is None:
+        idle["second_pass_leaves"] = "there is no second pass without --second-pass-below"
+    return idle
+
+
 def _no_setting(name: str, methods: str) -> str:
-    return f"--{name.replace('_', '-')}: that is no setting of {methods}"
+    return f"{_flag(name)}: that is no setting of {methods}"
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

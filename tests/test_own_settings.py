@@ -34,6 +34,8 @@ UNREAD: list[tuple[str, dict[str, Any], str]] = [
 ]
 READ: list[tuple[str, dict[str, Any]]] = [
     ("tsd", {"ask": True, "max_depth": 1}),
+    ("tsd", {"depth_profile": "safety", "min_depth": 2, "stop_threshold": 0.5, "ask": True}),
+    ("tsd", {"second_pass_below": 0.5, "second_pass_leaves": 2}),
     ("tsd", {"leaf_protocol": "rsd", "judge_orders": "both", "allow_uncertain": True}),
     ("tsd", {"leaf_protocol": "art", "breadth": 2, "trees": 3}),
     ("best_of_n", {"samples": 3}),
@@ -55,6 +57,32 @@ def test_a_given_setting_that_the_method_does_not_read_is_said(
     said: list[str] = []
     configured(METHODS[name], {**OF_ALL, **given}, said.append)
     assert said[0] == f"{flag}: that is no setting of {name}, and changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"depth_profile": "fixed", "stop_threshold": 0.5}, "--stop-threshold: nobody rates the"),
+        ({"depth_profile": "fixed", "min_depth": 2}, "--min-depth: only --depth-profile safety"),
+        ({"min_depth": 2}, "--min-depth: only --depth-profile safety"),
+        ({"second_pass_leaves": 2}, "--second-pass-leaves: there is no second pass without"),
+    ],
+)
+def test_a_given_setting_that_the_other_settings_leave_unread_is_said(
+    given: dict[str, Any], why: str
+) -> None:
+    said: list[str] = []
+    configured(METHODS["tsd"], {**OF_ALL, **given}, said.append)
+    assert [line.startswith(why) for line in said] == [True]
+    assert said[0].endswith(", and changes nothing")
+
+
+def test_with_a_fixed_depth_nobody_would_be_asked() -> None:
+    given = {**OF_ALL, "depth_profile": "fixed"}
+    with pytest.raises(InputError, match="--ask: nobody rates the parts"):
+        configured(METHODS["tsd"], {**given, "ask": True}, nothing_said)
+    judging = {**given, "leaf_protocol": "rsd", "judge": "me", "ask": True}
+    assert configured(METHODS["tsd"], judging, nothing_said).judge == "me"
 
 
 @pytest.mark.parametrize(
