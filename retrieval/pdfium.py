@@ -23,8 +23,12 @@ _SECONDS = 60.0
 """A paper takes a second or two; what takes longer was made to."""
 _ALONE = threading.Lock()  # PDFium is not safe for threads, not even with two documents
 _BOLD = re.compile(r"bold|black|heavy|demi|medi\b|cmbx|sfbx", re.IGNORECASE)
-_OLD_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0E: "ffi", 0x0F: "ffl"}
-"""Where TeX's first fonts have them; a PDF that does not say so shows the bare codes."""
+_OLD_LIGATURES = {
+    **{0x0B: "ff", 0x0C: "fi", 0x0D: "fl", 0x0E: "ffi", 0x0F: "ffl"},
+    **{0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"},
+}
+"""Where TeX's first fonts have them, and its later ones; a PDF that does not say so, as one with
+letters of dots does not, shows the bare codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +150,7 @@ class _Reader:
 
     def sign(self, at: int) -> _Placed | None:
         """The sign at that place; None for one that stands nowhere."""
-        code = self._code(at)
-        text = _OLD_LIGATURES.get(code) or (chr(code) if 0 < code < 0x110000 else "")
+        text = self._text(at)
         self._take_style(at)
         boxed = pdfium.FPDFText_GetCharBox(
             self.page, at, self.left, self.right, self.foot, self.top
@@ -160,6 +163,13 @@ class _Reader:
             return None
         box = (self.left.value, self.foot.value, self.right.value, self.top.value)
         return _Placed(text, box, self.x.value, self.y.value, *self.style)
+
+    def _text(self, at: int) -> str:
+        """What it says; the line ends that PDFium puts in have the code of a ligature."""
+        code = self._code(at)
+        if code in _OLD_LIGATURES and not pdfium.FPDFText_IsGenerated(self.page, at):
+            return _OLD_LIGATURES[code]
+        return chr(code) if 0 < code < 0x110000 else ""
 
     def _code(self, at: int) -> int:
         """Its number in Unicode; a pair of surrogates counts as one sign, at the first of them."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dialectree.errors import InputError
-from dialectree.retrieval import pdf, pdfium
+from dialectree.retrieval import pdf, pdf_lines, pdfium
 from dialectree.retrieval.mending import joined, plain_signs, words_of
 from dialectree.retrieval.papers import Paper, PartMissing, read
 from tests.retrieval import pdfs
@@ -157,6 +157,15 @@ def test_ligatures_are_letters_again() -> None:
         plain_signs("ﬁrst eﬀect, ﬂow, oﬃce, baﬄe\u00a0now")
         == "first effect, flow, office, baffle now"
     )
+
+
+@pytest.mark.parametrize("codes", ["\x0b\x0c\r\x0e\x0f", "\x1b\x1c\x1d\x1e\x1f"])
+def test_ligatures_of_bitmap_fonts_are_letters_and_line_ends_are_none(codes: str) -> None:
+    ff, fi, fl, ffi, ffl = codes
+    lines = [f"the di{ff}erent {fi}nds of a con{fl}ict", f"an o{ffi}ce that ba{ffl}es them"]
+    (page,) = pdfium.pages_of(pdfs.in_letters_of_dots(lines), "paper.pdf")
+    said = [line.text for line in pdf_lines.lines_of(page)]
+    assert said == ["the different finds of a conflict", "an office that baffles them"]
 
 
 def test_running_heads_and_page_numbers_are_not_text(tmp_path: Path) -> None:
