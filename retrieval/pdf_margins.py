@@ -11,7 +11,7 @@ from statistics import median
 
 from dialectree.retrieval.pdf_lines import Line, Word
 
-_ZONE = 0.12
+_ZONE = 0.19
 """Of the page's height: how far a head or a foot reaches in."""
 _EDGE_LINES = 3
 _FEWEST = 5

@@ -81,6 +81,13 @@ def test_a_number_that_stands_alone_at_a_page_end_is_the_page_s(number: str) -> 
     assert f" {number} " not in text
 
 
+def test_the_page_number_of_a_short_text_stands_high_and_is_not_text() -> None:
+    """TeX's own "article" on A4 has it at a sixth of the page's height."""
+    feet = [[(295.0, 139.0, str(page), 10.0)] for page in (1, 2, 3)]
+    text = said(pages(*feet, rows=48, numbered=False))
+    assert "says so page 2" in text and "says so page 3" in text
+
+
 def test_a_page_number_takes_a_head_with_it_that_other_pages_lack() -> None:
     heads = [[], [(60.0, 806.0, "2", 9.0), (400.0, 806.0, "Ann Author and Others", 9.0)]]
     heads += [
