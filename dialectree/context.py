@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -434,7 +435,41 @@ def _default() -> Context:
 
 def settings(runtime: Runtime[Context]) -> Context:
     """A whole context, whatever the caller passed."""
-    return runtime.context or _default()
+    given: object = runtime.context
+    return given if isinstance(given, Context) else _among(given)
+
+
+def _among(given: object) -> Context:
+    """The settings in a host's own context: a mapping of them, or its ``dialectree``."""
+    if not given:
+        return _default()
+    if isinstance(given, Mapping):
+        own = given.get("dialectree")
+        return own if isinstance(own, Context) else _made(given)
+    own = getattr(given, "dialectree", None)
+    if isinstance(own, Context):
+        return own
+    raise SettingsError(
+        f"the graph's context ({type(given).__name__}) holds no settings: give it an attribute "
+        "`dialectree` with a dialectree.Context, or invoke the debate with a context of its own"
+    )
+
+
+_mapped: OrderedDict[int, tuple[Mapping[str, Any], dict[str, Any], Context]] = OrderedDict()
+"""What mappings were made into, by their identity, and what they held then."""
+_MAPPED = 4096
+
+
+def _made(given: Mapping[str, Any]) -> Context:
+    """The same context each time, for a debate's budget hangs on it."""
+    known = _mapped.get(id(given))
+    if known is not None and known[1] == given:
+        return known[2]
+    made = build(**given)
+    _mapped[id(given)] = given, dict(given), made
+    if len(_mapped) > _MAPPED:
+        _mapped.popitem(last=False)
+    return made
 
 
 def cache_folder() -> Path:

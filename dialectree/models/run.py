@@ -208,19 +208,27 @@ class Run(RunControl):
             task.cancel()
 
 
-_hosts: OrderedDict[RunControl, Run] = OrderedDict()
+_hosts: OrderedDict[tuple[RunControl, int], Run] = OrderedDict()
+"""By the host's run and the identity of the settings, which the run's budget keeps alive."""
 _HOSTS = 4096
 
 
 def run_of(runtime: Runtime[Context]) -> Run:
-    """The run that a node belongs to; one without a folder where a host drives the graph."""
+    """The run that a node belongs to; one without a folder where a host drives the graph.
+
+    A host's run may hold several debates. Those with the same settings share one budget; what
+    halted one of them does not halt the next.
+    """
     control = runtime.control
     if isinstance(control, Run):
         return control
+    context = settings(runtime)
     if control is None:
-        return Run("", settings(runtime))
-    if control not in _hosts:
-        _hosts[control] = Run("", settings(runtime))
+        return Run("", context)
+    run = _hosts.get((control, id(context)))
+    if run is None or run.halted is not None:
+        run = Run("", context, budget=run.budget if run is not None else None)
+        _hosts[control, id(context)] = run
         if len(_hosts) > _HOSTS:
             _hosts.popitem(last=False)
-    return _hosts[control]
+    return run

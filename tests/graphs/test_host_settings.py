@@ -1,0 +1,127 @@
+"""Several debates in one run of a host: each has settings, a budget and an end of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import RetryPolicy
+
+from dialectree.context import Context, build, settings
+from dialectree.errors import BudgetReached, SettingsError, Unreachable
+from dialectree.graphs import single_shot
+from dialectree.models import run
+from dialectree.nodes.answerer import AnswererReply
+from dialectree.state import Debate
+from tests.scripted import ScriptedModel
+
+QUESTION: Any = {"question": "Is it so?"}
+
+
+def answering(*first: BaseException) -> ScriptedModel:
+    """A model that raises ``first``, one a call, and answers then."""
+    model = ScriptedModel()
+    model.will_say(*first, to=AnswererReply)
+    model.will_say(AnswererReply(answer="Yes.", explanation="So.", confidence=0.9))
+    return model
+
+
+async def debate(context: Any) -> Any:
+    return (await single_shot.graph.ainvoke(QUESTION, context=context))["verdict"]["answer"]
+
+
+def hosted(work: Callable[[Any], Awaitable[Any]], **node: Any) -> Any:
+    """What a host's graph comes to that does ``work`` in its only node."""
+    builder = StateGraph(Debate)
+    builder.add_node("work", work, **node)
+    builder.add_edge(START, "work")
+    builder.add_edge("work", END)
+    return asyncio.run(builder.compile().ainvoke(QUESTION))
+
+
+def test_a_host_asks_another_model_where_the_first_is_unreachable() -> None:
+    async def work(_: Debate) -> None:
+        with pytest.raises(Unreachable):
+            await debate(build(model=answering(Unreachable("nobody"))))
+        assert await debate(build(model=answering())) == "Yes."
+
+    hosted(work)
+
+
+def test_what_halted_a_debate_does_not_halt_the_next_one_with_the_same_settings() -> None:
+    given, tries = build(model=answering(Unreachable("nobody"))), []
+
+    async def work(_: Debate) -> None:
+        tries.append(1)
+        assert await debate(given) == "Yes."
+
+    hosted(work, retry_policy=RetryPolicy(initial_interval=0.01, retry_on=Unreachable))
+    assert len(tries) == 2
+
+
+def test_each_settings_have_a_budget_of_their_own_in_a_hosts_run() -> None:
+    async def work(_: Debate) -> None:
+        small, large = (build(model=answering(), max_calls=calls) for calls in (1, 100))
+        assert await debate(small) == await debate(large) == "Yes."
+        with pytest.raises(BudgetReached):
+            await debate(small)
+
+    hosted(work)
+
+
+def test_each_debate_of_a_host_asks_the_cache_as_its_own_settings_say() -> None:
+    async def work(_: Debate) -> None:
+        seen: list[bool] = []
+        for cached in (False, True):
+            await debate(build(model=answering(), cache=cached))
+            seen.append(next(reversed(run._hosts.values())).cache is not None)
+        assert seen == [False, True]
+
+    hosted(work)
+
+
+# A host with a context of its own
+
+
+@dataclass
+class Own:
+    user: str = "somebody"
+    dialectree: Context | None = None
+
+
+def within(context: Any, schema: Any = None) -> Any:
+    """The answer of a debate that is a node of a host with ``context``."""
+    builder = StateGraph(Debate, context_schema=schema)
+    builder.add_node("debate", single_shot.graph)
+    builder.add_edge(START, "debate")
+    builder.add_edge("debate", END)
+    found = asyncio.run(builder.compile().ainvoke(QUESTION, context=context))
+    return found["verdict"]["answer"]
+
+
+def test_a_host_hands_settings_on_in_a_context_of_its_own() -> None:
+    given = build(model=answering())
+    assert within(Own(dialectree=given), Own) == "Yes."
+    assert within({"user": "somebody", "dialectree": given}) == "Yes."
+    assert within({"model": answering(), "max_calls": 1}) == "Yes."
+
+
+def test_a_hosts_context_without_settings_is_refused_in_one_line() -> None:
+    with pytest.raises(SettingsError, match=r"\(Own\) holds no settings") as said:
+        within(Own(), Own)
+    assert "\n" not in str(said.value)
+    with pytest.raises(SettingsError, match="user: there is no such setting"):
+        within({"user": "somebody"})
+
+
+def test_a_mapping_is_the_same_settings_until_it_changes() -> None:
+    given: Any = {"max_depth": 1}
+    runtime: Any = type("Runtime", (), {"context": given})
+    first = settings(runtime)
+    assert settings(runtime) is first
+    given["max_depth"] = 2
+    assert settings(runtime).max_depth == 2
