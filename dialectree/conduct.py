@@ -30,6 +30,7 @@ from dialectree.graphs import Method, method
 from dialectree.models.door import Run
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
+from dialectree.models.troubles import one_line
 from dialectree.nodes.answers import letter
 from dialectree.own_settings import own_roles, require_roles
 from dialectree.persons import Ask, answered_before, nobody, replies
@@ -212,7 +213,7 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
                     record.usage.embedding_s += round(run.embedding_s, 6)
             if started.budget is None:  # one that several runs share is told of for all of them
                 passed = run.budget.overrun()
-        except (DialectreeError, asyncio.CancelledError) as error:
+        except (Exception, asyncio.CancelledError) as error:
             ended = error
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended)
@@ -361,9 +362,9 @@ def _prompt(label: str) -> tuple[str, int]:
 
 
 def _notice(ended: BaseException) -> str:
-    return str(ended) or (
-        "interrupted" if isinstance(ended, asyncio.CancelledError) else repr(ended)
-    )
+    if isinstance(ended, asyncio.CancelledError):
+        return str(ended) or "interrupted"
+    return str(ended) if isinstance(ended, DialectreeError) else one_line(repr(ended))
 
 
 def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:

@@ -13,17 +13,19 @@ from typing import Any, Literal, NamedTuple
 
 import aiohttp
 import openai
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig, ensure_config
 from langchain_core.runnables.config import get_async_callback_manager_for_config
+from langgraph.errors import GraphBubbleUp
 
 from dialectree import chance, clock
 from dialectree.context import endpoint_from_environment
-from dialectree.errors import KeyRefused, RequestError, Unreachable
+from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
 from dialectree.models.specs import OPENAI, Spec
-from dialectree.models.troubles import Garbled, Trouble, trouble
+from dialectree.models.troubles import Failed, Garbled, Trouble, trouble
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
@@ -145,7 +147,7 @@ class Endpoint:
             try:
                 async with asyncio.timeout(tries.left_s()):
                     done = await self._send(request, at)
-            except (openai.OpenAIError, TimeoutError, Garbled) as error:
+            except (openai.OpenAIError, TimeoutError, Garbled, Failed) as error:
                 met = trouble(error, self.spec, without)
                 self._learn(met, at, tries.waits, began)
                 if met.kind in ("parameter", "format"):
@@ -219,7 +221,7 @@ class Endpoint:
     async def _send(self, request: Request, rung: Rung) -> Completion:
         said = _said(request, rung)
         if self.spec.live is not None:
-            return _told(await self.spec.live.ainvoke(_as_messages(said), request.config))
+            return await _alive(self.spec.live, said, request.config)
         from dialectree.models.clients import clients  # heavy, and a live model needs none
 
         url, key, body = await self._way_in(request, rung)
@@ -263,6 +265,24 @@ class Endpoint:
         sent = {name: value for name, value in body.items() if name not in self.dropped}
         assert self.spec.whole_url is not None
         return self.spec.whole_url, _key(self.spec.url), sent
+
+
+_SLIPS = (ArithmeticError, AssertionError, NameError)
+
+
+async def _alive(
+    live: BaseChatModel, said: Sequence[Message], config: RunnableConfig
+) -> Completion:
+    """What a live model says; Failed for an error of whatever library it is made with.
+
+    What is meant for LangGraph or for us is no failure of the model, nor is a slip of its program.
+    """
+    try:
+        return _told(await live.ainvoke(_as_messages(said), config))
+    except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_SLIPS):
+        raise
+    except Exception as error:
+        raise Failed(str(error)) from error
 
 
 def _drawn(decoding: Decoding) -> dict[str, Any]:

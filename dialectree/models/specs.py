@@ -8,6 +8,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from langchain_core.language_models import BaseChatModel
+from pydantic import SecretStr
 
 from dialectree.addresses import public, require_address, require_spec, veiled
 from dialectree.context import Context, endpoint_from_environment
@@ -51,6 +52,11 @@ class Spec:
         parts = urlsplit(self.whole_url or "")
         password = parts.password or ""
         values = [value for _, value in parse_qsl(parts.query)]
+        values += [
+            held.get_secret_value()
+            for held in (vars(self.live) if self.live is not None else {}).values()
+            if isinstance(held, SecretStr)
+        ]
         found = [endpoint_from_environment()[0] or "", password, unquote(password), *values]
         return [text for text in found if len(text) >= _SHORTEST_SECRET]
 

@@ -34,6 +34,10 @@ class Garbled(Exception):
     """What came back is not a chat completion."""
 
 
+class Failed(Exception):
+    """A live model raised an error of a library of its own, which is the cause of this one."""
+
+
 Kind = Literal["again", "page", "wait", "lost", "format", "parameter", "hopeless"]
 
 
@@ -61,8 +65,8 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     ModelUnavailable.
     """
     text = one_line(discreet(_words(error), spec))
-    if isinstance(error, openai.APIStatusError):
-        return _answered(error, spec, text, dropped)
+    if (status := _status(error)) is not None:
+        return _answered(status, error, spec, text, dropped)
     if _never_connected(error):
         slow = any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in _causes(error))
         return Trouble("lost", "the connection timed out" if slow else text)
@@ -70,6 +74,8 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
         return Trouble("again", "it timed out")
     if isinstance(error, openai.APIConnectionError):
         return Trouble("again", "the connection broke")
+    if isinstance(error, Failed):
+        return Trouble("again", f"{type(error.__cause__).__name__}: {text}")
     page = re.search(r"<(!doctype|html|head|body)\b", text, re.IGNORECASE)
     return Trouble("page" if page else "again", f"that is not a chat completion: {text}")
 
@@ -77,20 +83,45 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
 def _words(error: Exception) -> str:
     """The innermost words: the client library wraps them in an all-purpose sentence."""
     cause = error.__cause__
-    if isinstance(error, openai.APIConnectionError) and cause and str(cause):
+    if isinstance(error, Failed | openai.APIConnectionError) and cause and str(cause):
         return str(cause)
     return str(getattr(error, "message", "") or error) or type(error).__name__
 
 
+class _Status(NamedTuple):
+    """An answer with an error status, whichever library tells of it."""
+
+    status: int
+    headers: Mapping[str, str]
+    code: str
+    parameter: str
+
+
+def _status(error: Exception) -> _Status | None:
+    if isinstance(error, openai.APIStatusError):
+        code = f"{error.code or ''} {error.type or ''}"
+        return _Status(error.status_code, error.response.headers, code, error.param or "")
+    cause = error.__cause__ if isinstance(error, Failed) else None
+    response = getattr(cause, "response", None)
+    headers = getattr(response, "headers", None)
+    for holder in (cause, response):
+        status = getattr(holder, "status_code", None)
+        if isinstance(status, int) and status >= 400:
+            told = headers if isinstance(headers, Mapping) else {}
+            return _Status(status, told, str(getattr(cause, "code", "")), "")
+    return None
+
+
 def _answered(
-    error: openai.APIStatusError, spec: Spec, text: str, dropped: Container[str]
+    answer: _Status, error: Exception, spec: Spec, text: str, dropped: Container[str]
 ) -> Trouble:
     """The endpoint answered with an error status."""
-    status, headers, where = error.status_code, error.response.headers, spec.where
-    code = f"{error.code or ''} {error.type or ''}"
+    (status, headers, code, parameter), where = answer, spec.where
     if status in (401, 403):
         hint = "set OPENAI_API_KEY to one that it accepts"
-        if spec.whole_url == spec.url:
+        if spec.live is not None:
+            hint = "give the live model one that it accepts"
+        elif spec.whole_url == spec.url:
             hint += ", or give the address with its user and password (a record never keeps them)"
         raise KeyRefused(f"{where} refuses the key ({status}): {hint}: {text}") from error
     if status == 402 or (status == 429 and "quota" in code):
@@ -101,11 +132,13 @@ def _answered(
         return Trouble("again", f"status {status}: {text}", wait_s=_wait(headers))
     if status == 404:
         hint = "check --model and --base-url; `dialectree doctor` lists what an endpoint has"
+        if spec.live is not None:
+            hint = "check the live model's name and address"
         raise RequestError(f"{where} does not know {spec.name} (404): {hint}: {text}") from error
     said = f"{where} refuses the request ({status}): {text}"
     if "context_length" in code or _TOO_LONG.search(text):
         return Trouble("hopeless", f"the messages are too long for the model: {said}")
-    named = f"{error.param or ''} {text}"
+    named = f"{parameter} {text}"
     for name in OPTIONAL:
         if re.search(rf"\b{name}\b", named) and name not in dropped:
             return Trouble("parameter", said, parameter=name)
@@ -161,7 +194,8 @@ def _never_connected(error: Exception) -> bool:
     if ours:
         nobody = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
         return any(isinstance(cause, nobody) for cause in ours)
-    return any(type(cause).__name__ in ("ConnectError", "ConnectTimeout") for cause in causes)
+    names = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError")
+    return any(type(cause).__name__ in names for cause in causes)
 
 
 def discreet(text: str, spec: Spec) -> str:

@@ -129,12 +129,12 @@ def test_a_host_goes_on_after_any_error_that_ended_the_run(
 def test_a_failure_that_was_told_before_a_crash_stays_as_it_was(tmp_path: Path) -> None:
     model = debaters(2)
     model.will_say(no_reply(), at="0.0.0", to=LeafJudgeReply)
-    model.will_say(ValueError("a crash"), at="0.0", to=SynthesisReply)
+    model.will_say(ZeroDivisionError("a crash"), at="0.0", to=SynthesisReply)
 
     async def twice() -> dict[str, Any]:
         thread = graph.copy({"checkpointer": InMemorySaver()})
         given = context(model, max_depth=2)
-        with pytest.raises(ValueError, match="a crash"):
+        with pytest.raises(ZeroDivisionError, match="a crash"):
             await thread.ainvoke({"question": QUESTION}, CONFIG, context=given)
         model.will_say_now(SynthesisReply(integration="x", assumptions=""), at="0.0")
         found: dict[str, Any] = await thread.ainvoke(None, CONFIG, context=given)

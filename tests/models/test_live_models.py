@@ -1,0 +1,139 @@
+"""Live models of any library: their errors mean what an endpoint's mean, and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from langgraph.errors import GraphInterrupt
+from pydantic import SecretStr
+
+import dialectree
+from dialectree.context import build
+from dialectree.errors import CallError, KeyRefused, RequestError, Unreachable
+from dialectree.models.endpoints import ATTEMPTS
+from dialectree.nodes.answerer import AnswererReply
+from tests.models.asking import RULE, QuickClock, Rule, question
+from tests.scripted import ScriptedModel
+
+
+class ProviderError(Exception):
+    """An error as a library that is not OpenAI's tells of a status."""
+
+    def __init__(self, status: int, text: str = "no", **headers: str) -> None:
+        super().__init__(text)
+        self.status_code = status
+        self.response = SimpleNamespace(
+            headers={k.replace("_", "-"): v for k, v in headers.items()}
+        )
+
+
+class HTTPStatusError(Exception):
+    """The same as an HTTP client tells of it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("no")
+        self.response = SimpleNamespace(status_code=status, headers={})
+
+
+class ConnectError(Exception):
+    """Nobody is there, by the name that HTTP clients give it."""
+
+
+class KeyedModel(ScriptedModel):
+    """A model that has its key."""
+
+    api_key: SecretStr = SecretStr("sk-own-key")
+
+
+def failing(*errors: BaseException) -> ScriptedModel:
+    """A model that raises ``errors``, one a call, and answers then."""
+    model = KeyedModel()
+    model.will_say(*errors, to=Rule)
+    model.will_say(RULE)
+    return model
+
+
+def ask(*errors: BaseException) -> tuple[Rule, int]:
+    """The reply of a model that fails at first, and how often it was asked."""
+    model = failing(*errors)
+    return asyncio.run(question(build(model=model))), len(model.calls)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProviderError(500),
+        ProviderError(529, "overloaded"),
+        HTTPStatusError(503),
+        HTTPStatusError(429),
+        ConnectError("refused"),
+        ConnectionResetError(),
+        RuntimeError("overloaded"),
+        ValueError("no generations"),
+    ],
+    ids=repr,
+)
+def test_what_may_pass_is_tried_again(error: Exception, quick: QuickClock) -> None:
+    assert ask(error) == (RULE, 2)
+
+
+def test_a_rate_limit_is_waited_for_as_long_as_is_asked(quick: QuickClock) -> None:
+    assert ask(*[ProviderError(429, retry_after="7")] * 9) == (RULE, 10)
+    assert sum(quick.slept) >= 9 * 7
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ProviderError(401), KeyRefused),
+        (HTTPStatusError(403), KeyRefused),
+        (ProviderError(400), RequestError),
+        (ProviderError(404), RequestError),
+    ],
+)
+def test_a_status_that_ends_a_run_is_said_as_an_endpoints(
+    error: Exception, kind: type[Exception], quick: QuickClock
+) -> None:
+    with pytest.raises(kind, match="live:KeyedModel") as said:
+        ask(error)
+    assert "OPENAI_API_KEY" not in str(said.value)
+
+
+def test_messages_that_are_too_long_are_the_failure_of_their_part(quick: QuickClock) -> None:
+    with pytest.raises(CallError, match="too long for the model"):
+        ask(ProviderError(400, "prompt is too long: 9 tokens"))
+
+
+def test_a_model_that_nobody_serves_is_unreachable(quick: QuickClock) -> None:
+    with pytest.raises(Unreachable):
+        ask(*[ConnectError("refused")] * 99)
+
+
+def test_an_unknown_error_is_the_failure_of_its_part_and_names_no_key(quick: QuickClock) -> None:
+    with pytest.raises(CallError, match=f"in {ATTEMPTS} attempts.*RuntimeError: no: ") as said:
+        ask(*[RuntimeError("no: sk-own-key")] * ATTEMPTS)
+    assert "sk-own-key" not in str(said.value)
+
+
+@pytest.mark.parametrize("error", [GraphInterrupt(), KeyRefused("no"), ZeroDivisionError("slip")])
+def test_what_is_no_failure_of_the_model_passes_through(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        ask(error)
+
+
+def test_a_run_that_an_unexpected_error_ends_says_so(tmp_path: Path) -> None:
+    model = ScriptedModel()
+    model.will_say(ZeroDivisionError("a slip"), to=AnswererReply)
+    given: Any = {"method_name": "single_shot", "model": model, "runs": tmp_path}
+    with pytest.raises(ZeroDivisionError, match="a slip"):
+        dialectree.answer("Is it so?", **given)
+    (folder,) = tmp_path.iterdir()
+    record = json.loads((folder / "run.json").read_text())
+    assert record["status"] == "partial"
+    assert record["ended"]
+    assert record["notices"] == ["ZeroDivisionError('a slip')"]
