@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails
@@ -20,6 +21,7 @@ _SPEC = re.compile(
 )
 _NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
 """What stands in a model's name where an address was meant."""
+_SHORTEST_SECRET = 4  # a shorter one protects nothing, and would blot out words
 
 
 @lru_cache(maxsize=256)
@@ -76,6 +78,30 @@ def secret(text: str) -> Iterator[tuple[str, str]]:
     for address in _URL.finditer(text):
         if (short := public(address[0])) != address[0].rstrip("/"):
             yield short, address[0]
+
+
+def basic(url: str) -> str | None:
+    """The token of a Basic authorization with the user and password of ``url``; None without."""
+    parts = urlsplit(url)
+    if parts.username is None:
+        return None
+    user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return base64.b64encode(user.encode()).decode()
+
+
+def secrets(url: str, *keys: str) -> list[str]:
+    """What must not be told of the way to ``url``, the longest first.
+
+    The keys, the password (a user who has none is one), the Basic token, and the values of the
+    query, each as it is and as an address spells it.
+    """
+    parts = urlsplit(url)
+    password, token = parts.password or parts.username or "", (basic(url) or "").rstrip("=")
+    values = [value for _, value in parse_qsl(parts.query)]
+    plain = [*keys, unquote(password), token, *values]
+    spelt = [spell(text) for text in plain for spell in (quote_plus, lambda text: quote(text, ""))]
+    found = {*plain, *spelt, password}
+    return sorted((text for text in found if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
 
 
 def shown(text: object) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialectree.addresses import public, veiled
+from dialectree.addresses import public, secrets, veiled
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,14 @@ def test_an_address_is_shown_without_what_opens_it(text: str, shown: str) -> Non
 )
 def test_of_a_refused_address_all_is_shown_that_cannot_be_secret(text: str, shown: str) -> None:
     assert veiled(text) == shown
+
+
+def test_what_opens_an_address_is_known_in_every_spelling() -> None:
+    found = secrets("https://bob:hunter%202@host/v1?code=a%2Fb%2Bc%3D&v=1", "sk-key")
+    assert set(found) == {
+        *("sk-key", "hunter%202", "hunter 2", "hunter+2"),
+        *("a/b+c=", "a%2Fb%2Bc%3D", "Ym9iOmh1bnRlciAy"),
+    }
+    assert found == sorted(found, key=len, reverse=True)  # none is left over in a longer one
+    assert secrets("https://sesame@host/v1", "") == ["c2VzYW1lOg", "sesame"]
+    assert secrets("https://host/v1?v=1", "") == []

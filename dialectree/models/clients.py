@@ -6,14 +6,13 @@ Connections belong to an event loop, so that a process with several has its own 
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from functools import cache
 from ipaddress import ip_address
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
@@ -21,6 +20,7 @@ import httpx2
 import openai
 from openai._models import FinalRequestOptions
 
+from dialectree.addresses import basic, secrets
 from dialectree.errors import RequestError
 
 CONNECTIONS = 1000
@@ -29,6 +29,9 @@ _OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
 """Headers that the connection sets as it can."""
 _TELLTALE = "x-stainless-"
 """Headers that tell of the caller's program; nobody needs them to answer."""
+_NO_KEY = "none"
+"""The key of an endpoint that wants none."""
+_LOSSLESS = ("utf-8", "surrogateescape")
 
 
 class _Library(openai.AsyncOpenAI):
@@ -64,12 +67,16 @@ class Line:
         self._library = _Library(http_client=silent(), **given)
         self._connections = connections
         self._proxy = proxy_for(url)
+        self._secrets = secrets(url, "" if key == _NO_KEY else key)
         self._ways = dict[str, _Way]()
 
     async def post(
         self, path: str, body: Mapping[str, object], timeout: aiohttp.ClientTimeout
     ) -> Any:
-        """What is answered to ``body``: JSON, else text. Raises what the client library would."""
+        """What is answered to ``body``: JSON, else text. Raises what the client library would.
+
+        An endpoint may quote the request in an error: whoever traces hears of it without secrets.
+        """
         way = self._way(path)
         asked = way.empty
         try:
@@ -88,13 +95,38 @@ class Line:
         except (aiohttp.ClientError, OSError) as error:
             raise openai.APIConnectionError(request=asked) from error
         if not 200 <= response.status < 300:
-            headers = [(k, v) for k, v in response.raw_headers if k.lower() != b"content-encoding"]
-            told = httpx2.Response(response.status, headers=headers, content=said, request=asked)
+            headers = [
+                (name, self._discreet(value))
+                for name, value in response.raw_headers
+                if name.lower() != b"content-encoding"
+            ]
+            content = self._discreet(said)
+            told = httpx2.Response(response.status, headers=headers, content=content, request=asked)
             raise self._library._make_status_error_from_response(told)
         try:
-            return json.loads(said)
+            answer = json.loads(said)
+            return answer if _is_one(answer) else self._hidden(answer)
         except (ValueError, RecursionError):
-            return said.decode("utf-8", "replace")  # a web page, say
+            return self._discreet(said).decode("utf-8", "replace")  # a web page, say
+
+    def _discreet(self, said: bytes) -> bytes:
+        """What an endpoint ``said`` with an error, without the secrets of the way to it."""
+        try:
+            return json.dumps(self._hidden(json.loads(said))).encode()
+        except (ValueError, RecursionError):
+            text: str = self._hidden(said.decode(*_LOSSLESS))
+            return text.encode(*_LOSSLESS)
+
+    def _hidden(self, value: Any) -> Any:
+        """A value of JSON without the secrets in its texts and names."""
+        if isinstance(value, dict):
+            return {self._hidden(name): self._hidden(held) for name, held in value.items()}
+        if isinstance(value, list):
+            return [self._hidden(held) for held in value]
+        if isinstance(value, str):
+            for secret in self._secrets:
+                value = value.replace(secret, "***")
+        return value
 
     def _way(self, path: str) -> _Way:
         if path not in self._ways:
@@ -181,18 +213,22 @@ def _is_loopback(url: str) -> bool:
         return False
 
 
+def _is_one(answer: Any) -> bool:
+    """Whether it holds completions or embeddings, and no error."""
+    if not isinstance(answer, dict) or answer.get("error"):
+        return False
+    return bool(answer.get("choices") or answer.get("data"))
+
+
 def _given(url: str, key: str) -> dict[str, Any]:
     """What the client library is given for ``url``."""
     parts = urlsplit(url)
     place = parts.netloc.rpartition("@")[2]
-    headers = {}
-    if parts.username is not None:
-        user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
+    token = basic(url)
     return {
         "base_url": f"{parts.scheme}://{place}{parts.path}",
         "api_key": key,
-        "default_headers": headers,
+        "default_headers": {"Authorization": f"Basic {token}"} if token else {},
         "default_query": dict(parse_qsl(parts.query)),
         "max_retries": 0,
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
+from dialectree.addresses import public, veiled
 from dialectree.errors import DialectreeError, InputError, KeyRefused, RequestError, Unreachable
 
 Progress = Callable[[int, int], None]
@@ -45,6 +46,7 @@ def asked(file: Remote, endpoint: str | None) -> Iterator[str]:
     from huggingface_hub.errors import HfHubHTTPError
 
     hub = _address(endpoint or constants.ENDPOINT)
+    shown = public(hub)
     # The hub's errors share this base with those of its HTTP client, whichever that is.
     client_error = cast("type[Exception]", HfHubHTTPError.__bases__[0])
     logger = logging.getLogger("huggingface_hub")
@@ -56,13 +58,13 @@ def asked(file: Remote, endpoint: str | None) -> Iterator[str]:
     except DialectreeError:
         raise
     except HfHubHTTPError as error:
-        raise _refusal(error.response.status_code, file, hub) from error
+        raise _refusal(error.response.status_code, file, shown) from error
     except OSError as error:
         if error.errno is not None and not isinstance(error, ConnectionError | TimeoutError):
             raise
-        raise Unreachable(f"no {file.name} from {hub}: {_first_line(error)}") from error
+        raise Unreachable(f"no {file.name} from {shown}: {_first_line(error)}") from error
     except (client_error, RuntimeError) as error:
-        raise Unreachable(f"no {file.name} from {hub}: {_first_line(error)}") from error
+        raise Unreachable(f"no {file.name} from {shown}: {_first_line(error)}") from error
     finally:
         constants.HF_HUB_DISABLE_TELEMETRY = before[0]
         logger.setLevel(before[1])
@@ -76,7 +78,7 @@ def _address(endpoint: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise InputError(f"{endpoint!r} is not the address of a hub: say https://HOST")
+        raise InputError(f"{veiled(endpoint)!r} is not the address of a hub: say https://HOST")
     return endpoint.rstrip("/")
 
 
@@ -99,7 +101,9 @@ def published(file: Remote, hub: str) -> Published:
     told = get_hf_file_metadata(hf_hub_url(file.repository, file.name, endpoint=hub))
     revision, sha256 = told.commit_hash or "", told.etag or ""
     if not (_COMMIT.fullmatch(revision) and _SHA256.fullmatch(sha256) and told.size):
-        raise Unreachable(f"{hub} does not answer like a model hub: no commit, SHA-256 and size")
+        raise Unreachable(
+            f"{public(hub)} does not answer like a model hub: no commit, SHA-256 and size"
+        )
     return Published(revision, sha256, told.size)
 
 
@@ -159,6 +163,9 @@ def _meter(size_bytes: int, progress: Progress | None) -> type:
 
 
 def _first_line(error: BaseException) -> str:
-    """The first line of what an error says, without the rest of its advice."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    """The first line of what an error says, without the rest of its advice.
+
+    An address in it may be the hub's, with the user and password that it was given with.
+    """
+    lines = [line.strip() for line in public(str(error)).splitlines() if line.strip()]
     return lines[0][:200] if lines else type(error).__name__

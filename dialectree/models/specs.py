@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qsl, unquote, urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from dialectree.addresses import public, require_address, require_spec, veiled
+from dialectree.addresses import public, require_address, require_spec, secrets, veiled
 from dialectree.context import Context, endpoint_from_environment
 from dialectree.errors import SettingsError
 
 OPENAI = "https://api.openai.com/v1"
-_SHORTEST_SECRET = 4  # a shorter one protects nothing, and would blot out words
 
 
 @dataclass(frozen=True)
@@ -48,17 +46,10 @@ class Spec:
         return self.url or self.name
 
     def secrets(self) -> list[str]:
-        """What must not be told of the way in: key, password, and values of the query."""
-        parts = urlsplit(self.whole_url or "")
-        password = parts.password or ""
-        values = [value for _, value in parse_qsl(parts.query)]
-        values += [
-            held.get_secret_value()
-            for held in (vars(self.live) if self.live is not None else {}).values()
-            if isinstance(held, SecretStr)
-        ]
-        found = [endpoint_from_environment()[0] or "", password, unquote(password), *values]
-        return [text for text in found if len(text) >= _SHORTEST_SECRET]
+        """What must not be told of the way in: keys, password, token, and values of the query."""
+        held = vars(self.live).values() if self.live is not None else ()
+        keys = [value.get_secret_value() for value in held if isinstance(value, SecretStr)]
+        return secrets(self.whole_url or "", endpoint_from_environment()[0] or "", *keys)
 
 
 def resolve(speaker: str | BaseChatModel, context: Context) -> Spec:

@@ -427,6 +427,22 @@ def test_what_the_hub_refuses_is_told_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("trouble", ["refuses", "plain", "none", "cut"])
+def test_what_opens_the_hub_is_used_and_not_shown(
+    hub: Hub, folder: Path, trouble: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    hub.refuses = (401, "GatedRepo") if trouble == "refuses" else None
+    hub.plain = trouble == "plain"
+    address = hub.address.replace("://", "://bob:hunter2@")
+    if trouble == "none":
+        address = "ftp://bob:hunter2@hub"
+    if trouble == "cut":
+        hub.cuts = [0] * 10
+    with pytest.raises(DialectreeError) as caught:
+        catalogue.get(NAME, folder, endpoint=address)
+    assert "hunter2" not in str(caught.value) + caplog.text
+
+
 def test_a_page_instead_of_a_hub_is_not_taken_for_one(hub: Hub, folder: Path) -> None:
     hub.plain = True
     with pytest.raises(Unreachable, match="does not answer like a model hub"):

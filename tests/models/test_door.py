@@ -617,6 +617,8 @@ def test_a_hosts_graph_and_those_inside_it_share_one_budget() -> None:
 
 
 KEY, PASSWORD, TOKEN = "sk-very-secret-key", "open%20sesame", "token-in-a-query"
+BASIC = "dXNlcjpvcGVuIHNlc2FtZQ"
+"""The user and the password, as they are sent; an endpoint may leave out the padding."""
 
 
 def stored(folder: Path) -> str:
@@ -630,6 +632,7 @@ TELLTALES = {
     "an answer": says('{"answer": "Yes.", "explanation": "So.", "confidence": 1}'),
     "a refused key": fails(401, f"Incorrect key {KEY} for user:{PASSWORD}, ?api_key={TOKEN}"),
     "a bad request": fails(400, f"no: {KEY} open sesame {TOKEN}"),
+    "a refused user": fails(401, f"Incorrect key: Basic {BASIC}=="),
     "a failure": fails(500, f"no: {KEY} {PASSWORD} {TOKEN}"),
     "a long story": fails(400, "x" * 290 + f" {KEY} {PASSWORD} {TOKEN}"),
     "an error with status 200": sends({"error": {"message": f"{KEY} {TOKEN}"}}),
@@ -668,7 +671,7 @@ def test_neither_key_nor_password_is_told_or_kept(
                 await begun.conduct()
             except DialectreeError as error:
                 said = f"{error} {error!r}"
-            assert served.headers[0]["Authorization"] == "Basic dXNlcjpvcGVuIHNlc2FtZQ=="
+            assert served.headers[0]["Authorization"] == f"Basic {BASIC}=="
             assert served.paths[0] == f"/v1/chat/completions?api_key={TOKEN}"
             return said + repr(begun.context) + repr(begun.record)
 
@@ -677,7 +680,7 @@ def test_neither_key_nor_password_is_told_or_kept(
     ours = (r for r in caplog.records if not r.name.startswith("aiohttp"))  # the endpoint's own
     logged = " ".join(record.getMessage() for record in ours)
     assert "POST" in logged
-    for secret in (KEY, KEY[:9], PASSWORD, "open sesame", TOKEN):
+    for secret in (KEY, KEY[:9], PASSWORD, "open sesame", TOKEN, BASIC):
         assert secret not in told
         assert secret not in logged
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,7 +15,10 @@ from langchain_core.tracers.schemas import Run
 
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.context import Context, build
+from dialectree.errors import DialectreeError
 from dialectree.graphs import METHODS
+from tests.models.asking import QuickClock
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends, writes
 
 ASKED = {"question": "Is it so?", "options": ["a cow", "a tree"]}
 GRAPH = METHODS["basic"].graph()
@@ -72,3 +77,38 @@ def test_their_tokens_are_counted() -> None:
         context = build(model=f"openai:any@{endpoint.url}", cache=False)
         count, stats = asyncio.run(used(context)), endpoint.stats()
     assert count == stats["prompt_tokens"] + stats["completion_tokens"] > 0
+
+
+KEY, WAY_IN = "sk-very-secret-key", "user:open%20sesame@"
+QUOTED = f"{KEY}, Basic dXNlcjpvcGVuIHNlc2FtZQ==, open sesame, ?code=a%2Fb%3D%3D, a/b=="
+QUOTING = {
+    "a refusal": fails(401, QUOTED, {"x-quoted": QUOTED}, param=QUOTED),
+    "a detail": sends({"detail": [{QUOTED: QUOTED}]}, 400),
+    "escapes": writes(json.dumps({"error": QUOTED.replace("s", "\\u0073")}), status=400),
+    "a page": writes(f"<html>{QUOTED}</html>", "text/html", 500),
+    "an error with status 200": sends({"error": {"message": QUOTED}}),
+    "something else": sends({"detail": QUOTED}),
+}
+
+
+@pytest.mark.parametrize("answer", QUOTING.values(), ids=QUOTING.keys())
+def test_an_error_that_quotes_the_request_is_heard_of_without_its_secrets(
+    answer: Answer, quick: QuickClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    async def heard() -> list[Run]:
+        async with ScriptedEndpoint(answer) as served:
+            url = f"http://{WAY_IN}127.0.0.1:{served.port}/v1?code=a%2Fb%3D%3D"
+            with collect_runs() as collected, suppress(DialectreeError):
+                context = build(model=f"openai:any@{url}", cache=False)
+                await METHODS["single_shot"].graph().ainvoke(ASKED, context=context)
+            return collected.traced_runs
+
+    def told_of(runs: list[Run]) -> str:
+        return "".join(f"{r.inputs} {r.outputs} {r.error}{told_of(r.child_runs)}" for r in runs)
+
+    told = told_of(asyncio.run(heard()))
+    assert "Error" in told
+    for secret in (KEY, "dXNlcjpvcGVuIHNlc2FtZQ", "open sesame", "a%2Fb", "a/b=="):
+        assert secret not in told

@@ -132,6 +132,16 @@ def test_secrets_of_an_address_are_in_no_name() -> None:
     assert encoder.name == "openai:embed-1@https://host/v1"
 
 
+@pytest.mark.parametrize("status", [200, 404])
+def test_an_error_that_quotes_the_key_is_told_without_it(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    with pytest.raises(RequestError, match=r"\*\*\*") as raised:
+        embedded(sends({"error": {"message": "no: sk-secret"}}, status))
+    assert "sk-secret" not in str(raised.value)
+
+
 def test_a_debate_finds_through_an_endpoint() -> None:
     source = Source(paper=paper("A first paragraph. " * 9, "And a much longer second one. " * 9))
 
