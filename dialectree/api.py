@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from dialectree import loop
 from dialectree.conduct import Started, Watch, leave_reports, require_judge, start
@@ -180,10 +180,15 @@ async def _debate(
     settings: Mapping[str, Any],
     **more: Any,
 ) -> RunRecord:
-    context = configured(chosen, settings, lambda said: warnings.warn(said, stacklevel=3))
+    context = configured(chosen, settings, _warn)
     require_judge(chosen, context, ask)
     run = start(chosen, question, context, Path(runs), **more)
     return await _conduct(run, ask, watch)
+
+
+def _warn(said: str) -> None:
+    """Warn where ``configured`` was called."""
+    warnings.warn(said, stacklevel=3)
 
 
 async def _conduct(run: Started | Contesting, ask: Ask | None, watch: Watch | None) -> RunRecord:
@@ -223,31 +228,46 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     return done[0]
 
 
+_Question = Annotated[str, "One question, in full"]
+_Options = Annotated[
+    list[str] | None, "The answers to choose from, two or more; none where the question is open"
+]
+_Claim = Annotated[str, "A statement that is true or false, not a question"]
+_Paper = Annotated[str, "A file (PDF, .txt, .md, .tex, .json) or an arXiv id such as 2502.14767"]
+_Topic = Annotated[str, "What the papers are compared on"]
+
+
 def as_tool(name: str = "tsd", *, runs: str | Path = "runs", **settings: Any) -> StructuredTool:
     """A LangChain tool that debates a question (or a claim) by the method ``name``.
 
     It returns the verdict as text, with the confidence and the run's id. The methods of RSD take
-    ``options``, too.
+    ``options``, too. Settings that cannot be are refused here; what goes wrong with a call is told
+    to the agent's model in one line, so that it can call again.
     """
-    from langchain_core.tools import StructuredTool
+    from langchain_core.tools import StructuredTool, ToolException
 
     chosen: Method = method(name)
+    require_judge(chosen, configured(chosen, settings, _warn), None)
 
-    async def decide(question: str, options: list[str] | None = None) -> str:
+    async def told(debate: Coroutine[Any, Any, RunRecord]) -> str:
+        try:
+            return _spoken(await debate)
+        except DialectreeError as error:
+            raise ToolException(str(error)) from error
+
+    async def decide(question: _Question, options: _Options = None) -> str:
         more = {"options": options or None}
-        return _spoken(await _debate(chosen, question, runs, None, None, settings, **more))
+        return await told(_debate(chosen, question, runs, None, None, settings, **more))
 
-    async def debate(question: str) -> str:
+    async def debate(question: _Question) -> str:
         return await decide(question)
 
-    async def verify(claim: str) -> str:
+    async def verify(claim: _Claim) -> str:
         return await decide(claim)
 
-    async def compare(paper_a: str, paper_b: str, topic: str) -> str:
-        found = await acompare(
-            paper_a, paper_b, topic, method_name=chosen.name, runs=runs, **settings
-        )
-        return _spoken(found)
+    async def compare(paper_a: _Paper, paper_b: _Paper, topic: _Topic) -> str:
+        given = {"method_name": chosen.name, "runs": runs, **settings}
+        return await told(acompare(paper_a, paper_b, topic, **given))
 
     calls: dict[str, Callable[..., Coroutine[Any, Any, str]]]
     calls = {"tsd": debate, "rsd": decide, "art": verify, "tod": compare}
@@ -261,6 +281,7 @@ def as_tool(name: str = "tsd", *, runs: str | Path = "runs", **settings: Any) ->
         name=f"dialectree_{chosen.name}",
         description=f"{_USES[chosen.protocol]} Slow and thorough: use it where a wrong answer "
         "would cost more than a minute.",
+        handle_tool_error=True,
     )
     tool.func = wait
     return tool

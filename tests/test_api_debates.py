@@ -269,3 +269,41 @@ def test_a_tool_verifies(model: str) -> None:
     assert re.search(r"\nP\(claim\): \S+\. Run: \d{8}-\d{6}-[0-9a-f]{6}\.\Z", said)
     assert "claim" in tool.description
     assert re.match(r"True|False", dialectree.as_tool("cot", model=model).invoke({"claim": CLAIM}))
+
+
+SLIPS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "one option": ("rsd", {"question": QUESTION, "options": ["yes"]}, "one option is no choice"),
+    "no question": ("tsd", {"question": " "}, "the question is empty"),
+    "no paper": ("tod", {"paper_a": "a.pdf", "paper_b": "b.pdf", "topic": "x"}, "a.pdf"),
+    "a question": ("art", {"claim": "Is it so?"}, "this is a question"),
+}
+
+
+@pytest.mark.parametrize(("name", "given", "said"), SLIPS.values(), ids=SLIPS.keys())
+def test_an_agents_model_is_told_of_its_slip(
+    name: str, given: dict[str, Any], said: str, model: str
+) -> None:
+    tool = dialectree.as_tool(name, model=model)
+    call = {"name": tool.name, "args": given, "id": "1", "type": "tool_call"}
+    for told in (tool.invoke(call), asyncio.run(tool.ainvoke(call))):
+        assert (told.status, said in told.content) == ("error", True), told
+
+
+def test_an_agents_model_is_told_that_a_debate_came_to_nothing(model: str) -> None:
+    tool = dialectree.as_tool("cot", model=model, replay=True)
+    assert "replay" in tool.invoke({"claim": CLAIM})
+
+
+def test_a_tool_says_what_its_arguments_are() -> None:
+    for name in ("tsd", "rsd", "art", "tod"):
+        described = dialectree.as_tool(name, model="openai:any@http://127.0.0.1:1").args
+        assert all(argument["description"] for argument in described.values())
+    assert "two or more" in dialectree.as_tool("rsd").args["options"]["description"]
+
+
+def test_settings_that_cannot_be_are_refused_when_a_tool_is_made() -> None:
+    with pytest.raises(SettingsError, match="max-depht"):
+        dialectree.as_tool("rsd", max_depht=3)
+    for name in ("rsd", "tsd"):
+        with pytest.raises(InputError, match="judge"):
+            dialectree.as_tool(name, judge="me")
