@@ -101,12 +101,13 @@ async def _valid_reply(
 
 
 def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
-    """Name and metadata of a call in a trace."""
+    """Name and metadata of a call in a trace; the name says who speaks where two play a role."""
     return {
-        "run_name": f"{place.role} {place.node}",
+        "run_name": " ".join(filter(None, [place.role, place.who, place.node])),
         "metadata": {
             "tree_node": place.node,
             "role": place.role,
+            "who": place.who or place.role,
             "round": place.round,
             "take": place.take,
             "prompt": prompt,

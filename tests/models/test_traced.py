@@ -67,6 +67,19 @@ def test_every_call_is_heard_of(heard: Callable[[Context], Coroutine[None, None,
         assert count == endpoint.stats()["calls"] >= 5
 
 
+def test_a_trace_says_which_debater_speaks() -> None:
+    with LocalEndpoint(seed=3) as endpoint, collect_runs() as collected:
+        context = build(model=f"openai:any@{endpoint.url}", cache=False)
+        asyncio.run(GRAPH.ainvoke(ASKED, context=context))
+
+    def models(runs: list[Run]) -> list[Run]:
+        return [m for r in runs for m in ([r] if r.run_type == "llm" else models(r.child_runs))]
+
+    heard = models(collected.traced_runs)
+    assert {run.name for run in heard} == {"debater a 0", "debater b 0", "judge 0"}
+    assert {run.extra["metadata"]["who"] for run in heard} == {"a", "b", "judge"}
+
+
 def test_their_tokens_are_counted() -> None:
     async def used(context: Context) -> int:
         with get_usage_metadata_callback() as counted:

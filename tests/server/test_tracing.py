@@ -109,7 +109,7 @@ def test_a_trace_names_every_role_with_its_node_of_the_tree(tmp_path: Path) -> N
     names = [run["name"] for run in kept.runs.values()]
     models = [run for run in kept.runs.values() if run.get("run_type") == "llm"]
     assert len(models) == 37
-    assert {"decomposer 0", "leaf_debater 0.2", "leaf_judge 0.3", "answer_writer 0"} <= set(names)
+    assert {"decomposer 0", "leaf_debater A 0.2", "leaf_judge 0.3", "answer_writer 0"} <= set(names)
     roots = [run for run in kept.runs.values() if not run.get("parent_run_id")]
     assert [root["name"].split()[0] for root in roots] == ["tsd"]
     judge = next(run for run in models if run["name"] == "leaf_judge 0.3")
