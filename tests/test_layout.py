@@ -2,11 +2,17 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 import dialectree
 from dialectree.graphs import METHODS
@@ -51,6 +57,40 @@ def test_langgraph_json_agrees_with_the_registry() -> None:
         assert getattr(import_module(module), graph_name).name in (own, f"{protocol}_{own}")
         assert entry["description"].endswith(".")
         assert ". " not in entry["description"]
+
+
+def test_the_file_for_a_server_that_the_readme_gives_names_a_graph() -> None:
+    (given,) = re.findall(r"```json\n(.+?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    for name, path in json.loads(given)["graphs"].items():
+        assert path == f"{METHODS[name].module}:{METHODS[name].graph_name}"
+
+
+def test_the_distributions_hold_all_that_the_repository_does(tmp_path: Path) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no repository")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    source = tmp_path / "source"
+    files = {path for path in map(Path, listed.stdout.split()) if (ROOT / path).is_file()}
+    for path in files:
+        (source / path.parent).mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, source / path)
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path)]
+    done = subprocess.run([*command, source], capture_output=True, text=True, check=True)
+    assert "would be ignored" not in done.stdout + done.stderr
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
+        assert files <= {Path(*Path(name).parts[1:]) for name in packed.getnames()}
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        names = {Path(name) for name in wheel.namelist()}
+    rooms = {path for path in files if path.parts[0] in ROOMS}
+    assert {"dialectree" / path for path in rooms} <= names
+    assert {path for path in files if path.parts[0] == "dialectree"} <= names
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "dialectree", "-h"], capture_output=True, text=True, check=True
+    )
+    assert "Usage: python -m dialectree" in done.stdout
 
 
 def test_public_names_exist() -> None:
