@@ -7,27 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dialectree.evals.columns import FIELDS
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.items import Item, Task
-from dialectree.evals.scoring import applies
-from dialectree.report.words import line, listed
+from dialectree.evals.repeats import repeats
+from dialectree.evals.scoring import RIGHT, applies
+from dialectree.report.words import count, line, listed
 
-_RIGHT: Mapping[Task, tuple[str, str]] = {
-    "answer": ("truthful", "true or false"),
-    "decide": ("choice", "gold"),
-    "verify": ("claim_label", "label"),
-}
-"""The score of right and wrong, and the columns that it needs."""
+_COLUMNS: Mapping[Task, str] = {"answer": "true or false", "decide": "gold", "verify": "label"}
+"""What the score of right and wrong needs."""
 
 
 def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
-    """A line each: columns that nobody reads, and rows that do not say what is right."""
+    """A line each: columns that nobody reads, rows that repeat others, rows without a right one."""
     if loaded.unknown:
         unknown = "column" if len(loaded.unknown) == 1 else "columns"
         names = listed(line(name, 40) for name in loaded.unknown)
         known = f"known are {', '.join(FIELDS)}, and others by --columns"
         yield f"{loaded.path}: unknown {unknown} {names}; {known}"
-    if task not in _RIGHT:
+    if (found := repeats(items)).items:
+        said = found.said(count(len(items), "row"), task)
+        yield f"{loaded.path}: {said}: all count as questions of their own"
+    if task not in RIGHT:
         return
-    score, columns = _RIGHT[task]
+    score, columns = RIGHT[task], _COLUMNS[task]
     without = sum(not applies(score, item) for item in items)
     if without:
         some = f"{without} of {len(items)} rows do not say"

@@ -124,13 +124,16 @@ class Asker:
         ]
         records = await voting.conducted(begun)
         verdict = voting.verdict(records, row.context.seed, item.id)
-        scored = await self._scored(self.scorers[:1], item, verdict, begun[0].folder, result)
-        result.vote = Vote(
+        vote = result.vote = Vote(
             answers=voting.answers(records, item.inputs.task, self.vote_first),
             label=verdict.label if verdict else None,
-            right=next((one.score == 1 for one in scored.scores if one.score is not None), None),
             usage=voting.spent(records),
         )
+        if not vote.given:
+            return None
+        names = [name for name in self.scorers if name == scoring.RIGHT[item.inputs.task]]
+        scored = await self._scored(names, item, verdict, begun[0].folder, result)
+        vote.right = next((one.score == 1 for one in scored.scores if one.score is not None), None)
         return scored.refused
 
     async def _scored(

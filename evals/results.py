@@ -97,8 +97,14 @@ class Vote(Kept):
     """One a sample: a label where there are options, else the answer."""
     label: str | None = None
     right: bool | None = None
+    """None where no answer was given, where nobody knows what is right, and without a judgement."""
     usage: Usage = Usage()
     """Counted apart from the debate's own calls."""
+
+    @property
+    def given(self) -> bool:
+        """Whether any of the answers says something."""
+        return any(answer is not None for answer in self.answers)
 
 
 class Sides(Kept):

@@ -7,7 +7,7 @@ apart from the debate's own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -36,6 +36,8 @@ JUDGED: dict[Task, tuple[str, ...]] = {
     "compare": ("factuality", "breadth", "contextualisation"),
 }
 """Scores that a judge gives."""
+RIGHT: Mapping[Task, str] = {"answer": "truthful", "decide": "choice", "verify": "claim_label"}
+"""The score that says right or wrong."""
 COMPUTED: dict[Task, tuple[str, ...]] = {
     "answer": ("informative",),
     "decide": ("choice",),

@@ -48,7 +48,7 @@ class Turned(NamedTuple):
     ledger: McNemar
     """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
     without: int
-    """Questions without a vote, or of which nobody knows what is right."""
+    """Questions without a vote that says something, or of which nobody knows what is right."""
     unread: int
     """Questions left out because one of their two judgements could not be read."""
     vote_tokens: float
@@ -125,7 +125,7 @@ def _turned(row: Row, results: Sequence[Result]) -> Turned:
     spent = hazy = 0
     for result in results:
         vote = result.vote
-        if vote is None or result.item not in judged:
+        if vote is None or not vote.given or result.item not in judged:
             continue
         if vote.right is None or result.item in unread:
             hazy += 1

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dialectree.evals.bootstrap import Figure
 from dialectree.evals.paired import McNemar, difference
 from dialectree.evals.proportions import Proportion
-from dialectree.evals.reporting import measures
+from dialectree.evals.reporting import cautions, measures
 from dialectree.evals.reporting.analysis import Analysis, Compared, noticed
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tabled import probability
@@ -244,7 +244,9 @@ def warnings(analysis: Analysis) -> list[str]:
     return [
         *_demonstration(analysis.study),
         *_unfinished(analysis.study),
+        *cautions.repeated(analysis.study),
         *_declining(analysis),
+        *cautions.silent(analysis.study),
         *_unmarked(analysis.study),
         *_judge(analysis),
         *_always(analysis.study),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, RequestError
 from dialectree.evals.judges import TruthReply
@@ -30,6 +31,7 @@ from tests.evals.evaluating import (
     plan,
     results,
     row,
+    write,
 )
 from tests.evals.test_running import refused
 from tests.graphs.arguing import arguers as arguing
@@ -137,6 +139,40 @@ def test_a_vote_on_a_claim_is_direct_and_every_answer_has_a_seed_of_its_own() ->
     assert (one.vote.label, one.vote.right, one.vote.usage.calls) == ("False", False, 3)
     votes = [RunFolder(Path("out/runs") / f"{one.run}.vote-{n}").calls() for n in (1, 2, 3)]
     assert len({call.seed for calls in votes for call in calls}) == 3
+
+
+@pytest.mark.parametrize(
+    ("data", "speaks", "method", "kind"),
+    [
+        (choices, model, "basic", DirectReply),
+        (claims, arguing, "art", VerifierReply),
+        (opens, model, "two_round", DirectReply),
+    ],
+)
+def test_a_vote_in_which_nobody_says_anything_is_neither_right_nor_wrong(
+    data: Callable[[int], Path],
+    speaks: Callable[[], ScriptedModel],
+    method: str,
+    kind: type[BaseModel],
+) -> None:
+    speaker = speaks()
+    speaker.will_say_now(no_reply(), to=kind)
+    speaker.will_say(ExplorerReply(answer="Grass."), CriticReply(critique="Why?"))
+    evaluate(plan(data(1), speaker, row(method), vote_first=3))
+    (one,) = results()
+    assert one.vote and (one.vote.answers, one.vote.given) == ([None] * 3, False)
+    assert (one.vote.right, one.status) == (None, "answered")
+
+
+def test_a_vote_is_not_right_because_it_says_something() -> None:
+    data = write([{"id": "q1", "question": "What is it?"}])
+    speaker = model()
+    speaker.will_say_now(direct("Grass"), to=DirectReply)
+    speaker.will_say(ExplorerReply(answer="Grass."), CriticReply(critique="Why?"))
+    evaluate(plan(data, speaker, row("two_round"), vote_first=1))
+    (one,) = results()
+    assert [(score.key, score.score) for score in one.scores] == [("informative", 1.0)]
+    assert one.vote and (one.vote.answers, one.vote.right) == (["Grass"], None)
 
 
 def test_a_vote_on_an_open_question_is_scored_like_an_answer() -> None:

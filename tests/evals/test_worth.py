@@ -8,7 +8,7 @@ import pytest
 
 from dialectree.evals import worth
 from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.findings import findings
+from dialectree.evals.reporting.findings import findings, warnings
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.results import Result, Score, Sides, Vote
 from dialectree.records import Usage, Verdict
@@ -60,6 +60,16 @@ def test_a_row_without_votes_is_absent(tmp_path: Path) -> None:
 def test_questions_without_a_vote_are_told_apart(tmp_path: Path) -> None:
     (one,) = worth.turned(kept(tmp_path, result(1, True, before=True), result(2, True)))
     assert (one.before.n, one.without) == (1, 1)
+
+
+def test_a_vote_in_which_nobody_said_anything_is_none_and_is_told(tmp_path: Path) -> None:
+    silent = result(2, True).model_copy(update={"vote": Vote(answers=[None, None], right=False)})
+    found = kept(tmp_path, result(1, True, before=True), silent, result(3, True, before=False))
+    (one,) = worth.turned(found)
+    assert (one.before.right, one.before.n, one.without, one.unread) == (1, 2, 1, 0)
+    assert one.ledger.second_only == 1
+    (told,) = (text for text in warnings(analysed(found)) if "Votes" in text)
+    assert told.endswith("left out of before and after: rsd 1 of 3 votes.")
 
 
 @pytest.mark.parametrize(("tokens", "fair"), [(100, True), (79, False), (126, False)])
