@@ -82,17 +82,43 @@ def built(row: Row, make: Callable[[], Item]) -> Item:
 
 
 def _renamed(row: Row, mapped: Columns) -> Iterator[tuple[str, JsonValue]]:
-    """The row under our names. A list in several columns leaves out the empty ones."""
+    """The row under our names. A list in several columns leaves out the empty ones.
+
+    An empty option that others follow is a fault: a gold letter would name another one than it did.
+    """
     for name in FIELDS:
         theirs = mapped.get(name, (name,) if not mapped else ())
         if len(theirs) > 1:
-            yield name, [text for text in map(row.value, theirs) if text not in (None, "")]
+            texts = [row.value(column) for column in theirs]
+            if name == "options" and (gap := _gap(texts)) is not None:
+                raise row.fault(f"the option in column {theirs[gap]!r} is empty, and others follow")
+            yield name, [text for text in texts if not _empty(text)]
         elif theirs and (mapped or name in row.values):
             yield name, row.value(theirs[0])
 
 
+def _gap(texts: Sequence[JsonValue]) -> int | None:
+    """The place, from 0, of the first empty text that others follow."""
+    filled = [place for place, text in enumerate(texts) if not _empty(text)]
+    return next((place for place in range(len(filled)) if filled[place] != place), None)
+
+
+def _empty(text: JsonValue) -> bool:
+    return text is None or (isinstance(text, str) and not text.strip())
+
+
+def _options(row: Row) -> tuple[str, ...]:
+    """The options; in one cell, too, an empty one that others follow is a fault."""
+    written = row.values.get("options")
+    if isinstance(written, str) and not written.lstrip().startswith("["):
+        gap = _gap([*written.split(";")])
+        if gap is not None:
+            raise row.fault(f"option {gap + 1} of {written[:80]!r} is empty, and others follow")
+    return row.several("options")
+
+
 def _item(row: Row, number: int) -> Item:
-    options = row.several("options")
+    options = _options(row)
     inputs = Inputs(
         question=row.optional("question"),
         options=options,

@@ -251,6 +251,25 @@ def test_columns_may_be_mapped_and_options_lie_in_several(tmp_path: Path) -> Non
     assert named.items == items
 
 
+def test_an_empty_option_that_others_follow_moves_no_letter(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    mapped = "question=q,options=a|b|c|d,gold=key,true=a|b|c"
+    path.write_text("q,a,b,c,d,key\nFine?,1,2, ,,B\nWhich?,x,,y,z,C\n")
+    with pytest.raises(InputError) as caught:
+        load(path, mapped=mapped)
+    assert str(caught.value).endswith(
+        "own.csv, line 3: the option in column 'b' is empty, and others follow"
+    )
+    path.write_text("question,options,gold\nFine?,1;2;,B\nWhich?,x;;y;z,C\n")
+    with pytest.raises(InputError, match="line 3: option 2 of 'x;;y;z' is empty, and others"):
+        load(path)
+    path.write_text("q,a,b,c,d,key\nFine?,1,2, ,,B\n")
+    (item,) = load(path, mapped=mapped).items
+    assert (item.inputs.options, item.reference.gold) == (("1", "2"), "B")
+    path.write_text("q,a,b,c\nWhy?,So,,Thus\n")
+    assert load(path, mapped="question=q,true=a|b|c").items[0].reference.true == ("So", "Thus")
+
+
 def test_claims_free_questions_and_papers_of_ones_own(tmp_path: Path) -> None:
     path = lines(tmp_path / "c.jsonl", {"claim": "It rains", "label": "Yes", "category": "Weather"})
     (item,) = load(path).items
