@@ -19,6 +19,18 @@ from dialectree.evals.reporting.tables import tables
 
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""
+TABLES = (
+    *("accuracy", "models", "rubric", "categories", "cost", "mcnemar", "z-tests", "rubric-paired"),
+    *("people", "preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled"),
+    *("places", "front"),
+)
+PLOTS = ("accuracy", "summaries", "front", "reliability", "risk", "roots", "categories")
+SOMETIMES = (
+    "report.csv",
+    *(f"report/{name}.csv" for name in (*TABLES, "risk-coverage-curves")),
+    *(f"report/{name}.{kind}" for name in PLOTS for kind in ("svg", "png")),
+)
+"""Files that not every report has: those of another one do not stay beside it."""
 
 
 class Written(NamedTuple):
@@ -69,6 +81,8 @@ def report(
     ]
     for name, data in parts:
         put(where / name, data)
+    for name in {*SOMETIMES} - {name for name, _ in parts}:
+        _remove(where / name)
     return Written(where / "report.html", said, made, len(lacking) - made)
 
 
@@ -86,6 +100,13 @@ def put(path: Path, data: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             draft.unlink()
+        raise InputError(f"{path}: {error.strerror or error}") from error
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from dialectree import evals
 from dialectree.errors import InputError
 from dialectree.evals.items import Item
 from dialectree.evals.reporting import csv_files, measures
@@ -20,7 +21,7 @@ from dialectree.evals.reporting.page import embedded
 from dialectree.evals.reporting.study import RUBRIC, Study, study
 from dialectree.evals.reporting.tabled import Table, shown
 from dialectree.evals.reporting.tables import tables
-from dialectree.evals.reporting.writing import report
+from dialectree.evals.reporting.writing import PLOTS, TABLES, report
 from dialectree.evals.results import Result, Row, Score, Vote
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
@@ -376,6 +377,29 @@ def test_no_run_outside_the_folder_is_led_to(tmp_path: Path) -> None:
     for name in ("../../secret", "..", "", "/etc"):
         found.results["tsd"]["q1"] = result.model_copy(update={"run": name})
         assert found.run("tsd", "q1") is None
+
+
+def test_nothing_of_another_report_stays_beside_this_one(tmp_path: Path) -> None:
+    decided, compared = (
+        sample.evaluation(tmp_path / task, task, 12) for task in ("decide", "compare")
+    )
+    out, alone = tmp_path / "out", tmp_path / "alone"
+    report([decided], out=out)
+    own = [out / "notes.md", out / "report" / "mine.csv"]
+    for path in own:
+        path.write_text("mine")
+    report([compared], out=out)
+    report([compared], out=alone)
+    there, wanted = ({p.relative_to(f) for p in f.rglob("*") if p.is_file()} for f in (out, alone))
+    assert there - wanted == {path.relative_to(out) for path in own}
+    assert wanted <= there
+
+
+def test_every_table_and_plot_is_known_by_name_to_whoever_removes_an_old_one() -> None:
+    code = [path.read_text() for path in Path(evals.__path__[0]).rglob("*.py")]
+    for kind, known in (("Table", TABLES), ("Plot", PLOTS)):
+        named = {n for one in code for n in re.findall(rf'\b{kind}\(\s*"([a-z-]+)"', one)}
+        assert named == {*known}
 
 
 def test_an_unknown_baseline_is_refused_with_the_known_ones(tmp_path: Path) -> None:
