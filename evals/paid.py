@@ -5,14 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from dialectree.evals.question import run_id
 from dialectree.evals.results_file import Done
-from dialectree.records import Usage, usage
+from dialectree.records import Usage, from_cache, usage
 from dialectree.runs import RunFolder
 
 
-def paid(runs: Path, questions: Iterable[Done]) -> dict[Done, Usage]:
+class Paid(NamedTuple):
+    """What journals come to."""
+
+    usage: Usage
+    """Of all calls, those that the reply cache answered among them."""
+    cached: Usage
+    """Of these."""
+
+
+def paid(runs: Path, questions: Iterable[Done]) -> dict[Done, Paid]:
     """The sums over each question's run, its votes and what judged them; none where nothing is."""
     wanted = {run_id(row, item): (row, item) for row, item in questions}
     found: dict[Done, list[Path]] = {}
@@ -20,7 +30,9 @@ def paid(runs: Path, questions: Iterable[Done]) -> dict[Done, Usage]:
         own = ".".join(name.split(".")[:3])  # a vote's folder has its number behind that
         if own in wanted:
             found.setdefault(wanted[own], []).extend((runs / name, runs / name / "judging"))
-    return {
-        question: usage(call for folder in folders for call in RunFolder(folder).calls())
-        for question, folders in found.items()
-    }
+    return {question: _paid(folders) for question, folders in found.items()}
+
+
+def _paid(folders: Iterable[Path]) -> Paid:
+    calls = [call for folder in folders for call in RunFolder(folder).calls()]
+    return Paid(usage(calls), from_cache(calls))

@@ -20,7 +20,7 @@ from dialectree.evals.results import Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import Plan
 from dialectree.models.limits import Budget
-from dialectree.records import Usage, usage
+from dialectree.records import Usage, from_cache, usage
 from dialectree.runs import RunFolder
 
 
@@ -67,9 +67,10 @@ def pairs(folder: Folder, plan: Plan, against: str) -> list[Pair]:
 
 
 async def prefer(
-    folder: Folder, plan: Plan, against: str, budget: Budget, told: Callable[[Usage], object]
+    folder: Folder, plan: Plan, against: str, budget: Budget, told: Callable[[Usage, Usage], object]
 ) -> None:
-    """Judge every pair and keep what comes of it; ``told`` hears what each took now.
+    """Judge every pair and keep what comes of it; ``told`` hears what each took now, and
+    what of it the reply cache answered.
 
     Raises what ended it before its end, when all calls under way are kept.
     """
@@ -92,7 +93,11 @@ async def prefer(
 
 
 async def _preferred(
-    folder: Folder, pair: Pair, judge: Context, budget: Budget, told: Callable[[Usage], object]
+    folder: Folder,
+    pair: Pair,
+    judge: Context,
+    budget: Budget,
+    told: Callable[[Usage, Usage], object],
 ) -> Preferred:
     beside = RunFolder(folder.runs / pair.beside)
     beside.path.mkdir(parents=True, exist_ok=True)
@@ -109,7 +114,7 @@ async def _preferred(
         score = Score(key="preference", score=None, value=scoring.FAILED, comment=str(error))
     finally:
         after = beside.calls()
-        told(usage(after[len(before) :]))
+        told(usage(after[len(before) :]), from_cache(after[len(before) :]))
     return Preferred(
         row=pair.own.row,
         against=pair.other.row,

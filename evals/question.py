@@ -26,7 +26,7 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.sides import sides
 from dialectree.graphs import Method
 from dialectree.models.limits import Budget
-from dialectree.records import Usage, Verdict
+from dialectree.records import Usage, Verdict, from_cache
 from dialectree.runs import RunFolder
 
 _LONGEST = 40
@@ -93,6 +93,7 @@ class Asker:
             raise
         except InputError as error:  # the endpoint's, or that of whatever else an item needs
             result.fault, refused = _line(error), error
+        result.cached = await asyncio.to_thread(self._cached, name, row)
         result.ended = clock.stamp()
         if refused is not None:
             raise Refused(refused, result)
@@ -103,7 +104,7 @@ class Asker:
         name = str(result.run)
         begun = await self._begun(name, row.method, row.context, item, row.gold(item))
         refused = None
-        if self.vote_first and row.method.name in voting.DEBATES:
+        if self._votes(row):
             refused = await self._vote(row, item, result)
         try:
             record = await begun.conduct()
@@ -116,6 +117,18 @@ class Asker:
         scored = await self._scored(self.scorers, item, record.verdict, begun.folder, result)
         result.scores = scored.scores
         return refused or scored.refused
+
+    def _votes(self, row: Ready) -> bool:
+        return bool(self.vote_first) and row.method.name in voting.DEBATES
+
+    def _cached(self, name: str, row: Ready) -> Usage:
+        """What the reply cache answered of a question's calls, by their journals."""
+        if not any(one.cache or one.replay for one in (row.context, self.judge) if one):
+            return Usage()
+        votes = voting.voters(row, self.vote_first) if self._votes(row) else []
+        runs = [self.runs / f"{name}{suffix}" for suffix in ("", *(vote[0] for vote in votes))]
+        folders = [folder for run in runs for folder in (run, run / "judging")]
+        return from_cache(call for folder in folders for call in RunFolder(folder).calls())
 
     async def _vote(self, row: Ready, item: Item, result: Result) -> RequestError | None:
         begun = [

@@ -135,6 +135,9 @@ class Result(Kept):
     usage: Usage = Usage()
     judging: Usage = Usage()
     """What the scorers' judge cost."""
+    cached: Usage = Usage()
+    """What of all these calls, the vote's included, the reply cache answered; older folders do not
+    say."""
     vote: Vote | None = None
     sides: Sides | None = None
     seconds: float = 0.0

@@ -19,7 +19,7 @@ from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals import scoring
 from dialectree.evals.datasets import Loaded, require_same, require_same_items
 from dialectree.evals.items import Item, Task
-from dialectree.evals.paid import paid
+from dialectree.evals.paid import Paid, paid
 from dialectree.evals.question import Asker, Refused
 from dialectree.evals.results import DataUsed, Evaluation, Result
 from dialectree.evals.results_file import Done, Folder, Results
@@ -184,10 +184,12 @@ class Standing:
     failed: int = 0
     """Questions that no run brought to its end, those of before included."""
     calls: int = 0
-    """Since then, like the cost."""
+    """Made since then, like the cost."""
+    cached: int = 0
+    """Calls that the reply cache answered since then."""
     cost: float | None = 0.0
     """None as soon as a price is missing."""
-    paid_before: dict[Done, Usage] = field(default_factory=dict)
+    paid_before: dict[Done, Paid] = field(default_factory=dict)
     """What earlier commands paid for questions that they left without a result."""
     started: float = field(default_factory=clock.seconds)
 
@@ -208,20 +210,30 @@ class Standing:
         self.done += 1
         self.failed += result.status == "failed"
         votes = [result.vote.usage] if result.vote else []
-        self.spend((result.row, result.item), result.usage, result.judging, *votes)
+        usages = [result.usage, result.judging, *votes]
+        self.spend((result.row, result.item), usages, result.cached)
 
-    def spend(self, question: Done, *usages: Usage) -> None:
-        """All that a question took, less what was paid for it before."""
-        self.take(self.paid_before.pop(question, Usage()), -1)
+    def spend(self, question: Done, usages: Iterable[Usage], cached: Usage) -> None:
+        """All that a question took, less what was there of it before."""
+        if (before := self.paid_before.pop(question, None)) is not None:
+            self.take(before.usage, before.cached, -1)
         for usage in usages:
             self.take(usage)
+        self.take(Usage(), cached)
 
-    def take(self, usage: Usage, sign: int = 1) -> None:
-        """Calls more; or fewer, by a ``sign`` of -1."""
+    def take(self, usage: Usage, cached: Usage | None = None, sign: int = 1) -> None:
+        """Calls more, less the ``cached`` ones among them; or fewer, by a ``sign`` of -1."""
+        self._count(usage, sign)
+        if cached is not None:
+            self.cached += sign * cached.calls
+            self._count(cached, -sign)
+
+    def _count(self, usage: Usage, sign: int) -> None:
         self.calls += sign * usage.calls
         if usage.calls:
             known = self.cost is not None and usage.cost is not None
-            self.cost = (self.cost or 0.0) + sign * (usage.cost or 0.0) if known else None
+            cost = (self.cost or 0.0) + sign * (usage.cost or 0.0)
+            self.cost = round(cost, 9) if known else None
 
 
 Watch = Callable[[Standing], None]
@@ -385,8 +397,8 @@ async def run(
         finally:
             broken_off = set(asked_now) - results.there
             for question, spent in paid(folder.runs, broken_off).items():
-                standing.spend(question, spent)
-            if broken_off and standing.calls and watch is not None:
+                standing.spend(question, [spent.usage], spent.cached)
+            if broken_off and (standing.calls or standing.cached) and watch is not None:
                 watch(standing)
         every = ((row.name, item) for row in evaluation.rows for item in evaluation.items)
         if results.there.issuperset(every):

@@ -160,9 +160,10 @@ def _bar(console: Console) -> Iterator[Watch]:
 
 
 def _figures(standing: Standing, *, eta: bool = True) -> str:
-    """``2 failed, 4,500 calls, cost 1.25, 0:12:30 left``."""
+    """``2 failed, 4,500 calls and 12 from the cache, cost 1.25, 0:12:30 left``."""
     now = " now" if standing.before else ""
-    parts = [f"{standing.failed} failed", f"{standing.calls:,} calls{now}"]
+    cached = f" and {standing.cached:,} from the cache" if standing.cached else ""
+    parts = [f"{standing.failed} failed", f"{standing.calls:,} calls{now}{cached}"]
     if standing.cost:
         parts.append(f"cost {standing.cost:.2f}")
     if eta and standing.left and (left_s := standing.eta_s) is not None:

@@ -91,6 +91,11 @@ def usage(calls: Iterable[Call]) -> Usage:
     )
 
 
+def from_cache(calls: Iterable[Call]) -> Usage:
+    """The sums of those calls that the reply cache answered: nobody paid for them."""
+    return usage(call for call in calls if call.source == "cache")
+
+
 def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
     """For each node, pass and stage, the calls that had to follow one another.
 

@@ -173,6 +173,20 @@ def test_a_budget_ends_it_with_status_4_and_the_same_goes_on(
     assert sum(one["usage"]["calls"] for one in found) == endpoint.stats()["calls"]
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_the_closing_line_tells_calls_that_were_made_from_those_of_the_cache(
+    workers: str, model: tuple[str, str], endpoint: LocalEndpoint
+) -> None:
+    words = [*model, "--vote-first", "2", "--workers", workers]
+    evaluated(data(3), *words, "--out", "one")
+    calls = endpoint.stats()["calls"]
+    again = evaluated(data(3), *words, "--out", "two")
+    assert f"3 results, 0 failed, 0 calls and {calls} from the cache, 0:" in again.err
+    done = command("eval", data(6), *words, "--out", "three", "--max-calls", "5")
+    assert f"0 failed, 5 calls and {calls} from the cache, 0:" in done.err
+    assert (done.status, endpoint.stats()["calls"]) == (4, calls + 5)
+
+
 def test_nobody_at_the_address_is_status_3_and_a_wrong_model_status_2() -> None:
     away = ("--model", "openai:x@http://127.0.0.1:9/v1")
     done = command("eval", data(2), *away, "--out", "out", "--call-deadline", "1")

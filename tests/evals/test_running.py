@@ -14,6 +14,7 @@ from dialectree.context import build
 from dialectree.errors import BudgetReached, Halted, InputError, RequestError
 from dialectree.evals import running
 from dialectree.evals.datasets import load
+from dialectree.evals.paid import Paid
 from dialectree.evals.question import run_id
 from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
@@ -23,6 +24,7 @@ from dialectree.nodes.comparer import ComparisonReply
 from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.switching_debater import ProposalReply, RebuttalReply
 from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.records import Usage
 from tests.evals.evaluating import (
     OPTIONS,
     by_item,
@@ -164,6 +166,14 @@ def test_what_a_command_took_is_told_without_what_earlier_ones_paid() -> None:
     assert told[-1].calls == len(speaker.calls) == 23
     assert evaluate(asked).calls == len(speaker.calls) - 23
     assert evaluate(asked).calls == 0
+
+
+def test_what_the_cache_answered_is_not_among_the_calls_that_were_made() -> None:
+    whole, held = Usage(calls=9, cost=0.9), Usage(calls=4, cost=0.4)
+    standing = Standing(2, 0, paid_before={("tsd", "q1"): Paid(whole, held)})
+    standing.spend(("tsd", "q1"), [Usage(calls=12, cost=1.2)], Usage(calls=5, cost=0.5))
+    standing.spend(("tsd", "q2"), [Usage(calls=3, cost=0.3)], Usage())
+    assert (standing.calls, standing.cached, standing.cost) == (2 + 3, 1, 0.5)
 
 
 @pytest.mark.parametrize("what", ["tokens", "seconds", "cost"])
