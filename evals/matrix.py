@@ -5,6 +5,7 @@ A file lists rows, and blocks of axes whose product is taken::
     title: Tree-Structured Debate, table 1
     settings: {depth_profile: adaptive}       # of every row
     models: {leaf_judge: "openai:small"}      # of every row, by role; `model` is for all roles
+    # "openai:small", or the name of a role that lends its model where none is given: debater_a
     rows:
       - {name: short trees, method: tsd, settings: {max_depth: 1}}
     axes:

@@ -13,7 +13,7 @@ from dialectree.evals.items import Item, Task
 from dialectree.evals.matrix import Models, Written, over
 from dialectree.evals.results import Row
 from dialectree.graphs import METHODS, Method
-from dialectree.own_settings import PERSONS, require_read, with_leaves
+from dialectree.own_settings import PERSONS, own_roles, require_read, with_leaves
 from dialectree.roles import FAMILIES, ROLES
 
 PROTOCOLS: Mapping[Task, str] = {
@@ -77,7 +77,7 @@ def _ready(written: Written, task: Task, given: Mapping[str, Any], where: str) -
         )
     called = f"{where}: row {written.name!r}"
     try:
-        whole = build(**_merged(written, method, given))
+        whole = _lent(build(**_merged(written, method, given)), written, method)
         _require_own(written, method, whole, called)
         specs = speakers(method, whole)  # and every model has a price where --max-cost is given
     except SettingsError as error:
@@ -117,13 +117,36 @@ def _require_own(written: Written, method: Method, context: Context, called: str
 def _merged(written: Written, method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a row says goes before what the command line gives to all of them."""
     models: dict[str, Any] = {"model": given["model"]} if "model" in given else {}
-    models |= over(written.models, given.get("roles", {}))
+    models |= over(_own_models(written), given.get("roles", {}))
     known = {*method.roles, *(FAMILIES[role] for role in method.roles if role in FAMILIES)}
     known |= {name for name in models if name.rpartition("_")[0] in known}  # one speaker of two
+    lenders = set(_lenders(written, method).values())
+    known |= lenders | {FAMILIES[role] for role in lenders if role in FAMILIES}
     others = {name for name in models if name in ROLES} - known
     roles = {name: spec for name, spec in models.items() if name not in others | {"model"}}
     settings = {**given, **written.settings, "roles": roles}
     return {**settings, "model": models["model"]} if "model" in models else settings
+
+
+def _own_models(written: Written) -> Models:
+    """The models that a row names itself: the others it takes from another role."""
+    return {role: spec for role, spec in written.models.items() if spec not in ROLES}
+
+
+def _lenders(written: Written, method: Method) -> Models:
+    """By role, the role whose model it takes where nothing gives it one of its own."""
+    models = written.models
+    return {role: models[role] for role in method.roles if models.get(role) in ROLES}
+
+
+def _lent(context: Context, written: Written, method: Method) -> Context:
+    """With the models that roles take from other roles, and without those who only lend them."""
+    lenders = _lenders(written, method)
+    if not lenders:
+        return context
+    taken = {role: context.speaker(lender) for role, lender in lenders.items()}
+    own = {role: spec for role, spec in context.roles.items() if role in own_roles(method, context)}
+    return context.model_copy(update={"roles": {**taken, **own}})
 
 
 def _require_roles(rows: Iterable[Written], given: Mapping[str, Any], where: str) -> None:

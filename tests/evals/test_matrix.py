@@ -212,6 +212,34 @@ def test_the_example_of_the_document_runs() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "answerer"),
+    [
+        ({"model": "openai:weak"}, "weak"),
+        ({"model": "openai:weak", "roles": {"debater": "openai:strong"}}, "strong"),
+        ({"roles": {"debater_a": "openai:strong", "judge": "openai:weak"}}, "strong"),
+        ({"roles": {"debater": "openai:strong", "answerer": "openai:own"}}, "own"),
+    ],
+)
+def test_the_samples_beside_role_switching_debates_are_of_the_debaters_model(
+    given: dict[str, object], answerer: str
+) -> None:
+    made = rows.ready(matrix("rsd").rows, "decide", given)
+    (samples,) = (one for one in made if one.row.method == "self_consistency")
+    assert named(samples) == {"answerer": answerer}
+    assert set(samples.context.roles) == {"answerer"}
+
+
+def test_a_role_lends_its_model_with_the_secrets_of_its_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address = "openai:strong@http://me:word@h:1/v1"
+    monkeypatch.setenv("DIALECTREE_ROLES", json.dumps({"debater": address}))
+    (made,) = ready(Written("v", "self_consistency", {}, {"answerer": "debater_a"}))
+    assert made.row.models == {"answerer": "openai:strong@http://h:1/v1"}
+    assert made.context.with_secrets()["roles"] == {"answerer": address}
+
+
+@pytest.mark.parametrize(
     ("row", "block", "file", "flag", "scorer", "pairwise_judge"),
     [
         ("evaluator", "scorer", "", "", "row", "row"),
