@@ -7,9 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, norm, permutation_test
 
-from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, floats, resampled
+from dialectree import chance
+from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, Floats, floats, resampled
+
+FEWEST = 6
+"""Pairs below which differences of one sign are no rare chance (2 / 2⁵ > 5%), and an interval by
+resampling would leave out 0 all the same."""
+FLIPS = 9999
+"""Draws of signs where there are too many to take them all: from 14 pairs on."""
 
 
 class McNemar(NamedTuple):
@@ -94,10 +101,37 @@ def difference(
 ) -> Figure:
     """The mean of the first less that of the second, by paired bootstrap over the questions.
 
-    For scores of any scale; for right and wrong :func:`tango` is better. ValueError for other
-    lengths.
+    For scores of any scale; for right and wrong :func:`tango` is better. Below ``FEWEST`` pairs
+    there is no interval. ValueError for other lengths.
     """
+    apart = _apart(first, second)
+    if len(apart) < FEWEST:
+        return Figure(float(np.mean(apart)) if len(apart) else None, None, None, len(apart))
+    return resampled(np.mean, [apart], seed=seed, level=level, resamples=resamples)
+
+
+def sign_flips(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> float | None:
+    """How probable so large a mean difference is if neither is better; None without a pair.
+
+    Fisher's permutation test of pairs (1935): each difference is then as likely to have the other
+    sign. Two-sided; of all signs up to 13 pairs, of ``FLIPS`` draws from the seed beyond.
+    """
+    apart = _apart(first, second)
+    if len(apart) < 2:
+        return 1.0 if len(apart) else None
+    drawn = permutation_test(
+        [apart],
+        np.mean,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=FLIPS,
+        batch=max(1, 1_000_000 // len(apart)),
+        rng=np.random.default_rng(chance.seed(seed, "signs", len(apart))),
+    )
+    return min(1.0, float(drawn.pvalue))
+
+
+def _apart(first: Sequence[float], second: Sequence[float]) -> Floats:
     if len(first) != len(second):
         raise ValueError(f"{len(first)} scores against {len(second)}: not the same questions")
-    apart = floats(first) - floats(second)
-    return resampled(np.mean, [apart], seed=seed, level=level, resamples=resamples)
+    return floats(first) - floats(second)

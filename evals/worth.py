@@ -10,9 +10,10 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dialectree.evals.bootstrap import Figure
 from dialectree.evals.items import Task
-from dialectree.evals.paired import McNemar, mcnemar
-from dialectree.evals.proportions import Proportion, wilson
+from dialectree.evals.paired import McNemar, mcnemar, tango
+from dialectree.evals.proportions import Proportion, corrected, wilson
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.measures import (
     BASELINES,
@@ -31,12 +32,14 @@ from dialectree.graphs import best_of_n, self_consistency
 
 SAME_BUDGET = (0.8, 1.25)
 """Tokens of a question against the debate's, from which on two budgets are called the same."""
-
-
 SAMPLES = {"self_consistency": self_consistency.SAMPLES, "best_of_n": best_of_n.SAMPLES}
 """Samples of a question, where a row does not say how many."""
 SAMPLING: dict[Task, str] = {"decide": "self_consistency", "answer": "best_of_n"}
 """What spends the tokens of a debate on samples instead, by task."""
+
+
+ARGUERS = (("debater_a", "debater_b"), ("supporter", "attacker"), ("leaf_debater",))
+"""The roles that argue; where another protocol settles the leaves of TSD, they are its own."""
 
 
 class Turned(NamedTuple):
@@ -53,10 +56,13 @@ class Turned(NamedTuple):
     """Questions left out because one of their two judgements could not be read."""
     vote_tokens: float
     """Of a question's vote; they are not among the debate's. 0 without a question."""
+    holm: float | None = None
+    """The ledger's p, corrected for all rows that have one; None where the debate was handed the
+    right answer, and where there is no question."""
 
 
 class Sampled(NamedTuple):
-    """More samples of the same model instead of a debate."""
+    """More samples of the debaters' model instead of a debate."""
 
     row: Row
     debate: Row
@@ -64,6 +70,12 @@ class Sampled(NamedTuple):
     debate_right: Proportion
     ratio: float | None
     """Its tokens a question, by those of the debate."""
+    paired: McNemar
+    """``first_only``: just the debate is right."""
+    difference: Figure
+    """Of the debate's share less that of the samples."""
+    holm: float | None = None
+    """The exact test's p, corrected for all rows of samples and debates of the report."""
 
     @property
     def fair(self) -> bool:
@@ -114,7 +126,9 @@ class Spent(NamedTuple):
 def turned(study: Study) -> list[Turned]:
     """Every row that voted before it debated."""
     made = (_turned(row, study.of(row.name)) for row in study.rows)
-    return [one for one in made if one.ledger.n or one.unread]
+    found = [one for one in made if one.ledger.n or one.unread]
+    ps = [one.ledger.p if one.ledger.n and not handed(one.row) else None for one in found]
+    return [one._replace(holm=p) for one, p in zip(found, corrected(ps, "holm"), strict=True)]
 
 
 def _turned(row: Row, results: Sequence[Result]) -> Turned:
@@ -145,7 +159,7 @@ def _turned(row: Row, results: Sequence[Result]) -> Turned:
 
 
 def sampled(study: Study) -> list[Sampled]:
-    """Every debate beside every row of samples of its models, on the questions of both."""
+    """Every debate beside every row of samples of its debaters, on the questions of both."""
     found: list[Sampled] = []
     for debate in study.rows:
         for row in study.rows:
@@ -154,16 +168,19 @@ def sampled(study: Study) -> list[Sampled]:
             first, second = scored(study.of(row.name)), scored(study.of(debate.name))
             both = [item for item in first if item in second]
             if both:
-                found.append(
-                    Sampled(
-                        row,
-                        debate,
-                        wilson(sum(first[item] for item in both), len(both)),
-                        wilson(sum(second[item] for item in both), len(both)),
-                        _ratio(study, row, debate, both),
-                    )
-                )
-    return found
+                ours, theirs = [second[item] for item in both], [first[item] for item in both]
+                found.append(_sampled(row, debate, ours, theirs, _ratio(study, row, debate, both)))
+    holm = corrected([one.paired.p for one in found], "holm")
+    return [one._replace(holm=p) for one, p in zip(found, holm, strict=True)]
+
+
+def _sampled(
+    row: Row, debate: Row, ours: Sequence[bool], theirs: Sequence[bool], ratio: float | None
+) -> Sampled:
+    paired = mcnemar(ours, theirs)
+    n = paired.n
+    right, debate_right = wilson(sum(theirs), n), wilson(sum(ours), n)
+    return Sampled(row, debate, right, debate_right, ratio, paired, tango(paired))
 
 
 def wanted(study: Study, beside: Sequence[Sampled]) -> list[Wanted]:
@@ -184,8 +201,14 @@ def wanted(study: Study, beside: Sequence[Sampled]) -> list[Wanted]:
 
 
 def _asks_again(row: Row, debate: Row) -> bool:
-    """Whether ``row`` asks models of the debate for samples, and no others."""
-    return row.method in SAMPLED and set(row.models.values()) <= set(debate.models.values())
+    """Whether ``row`` asks models that argue in the debate for samples, and no others."""
+    return row.method in SAMPLED and set(row.models.values()) <= arguers(debate)
+
+
+def arguers(debate: Row) -> set[str]:
+    """The models that argue in a debate: what its judge would say alone is another question."""
+    roles = next((roles for roles in ARGUERS if roles[0] in debate.models), tuple(debate.models))
+    return {debate.models[role] for role in roles}
 
 
 def samples(row: Row) -> int:

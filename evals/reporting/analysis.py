@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from dialectree.evals.bootstrap import Figure
-from dialectree.evals.paired import McNemar, mcnemar, tango
+from dialectree.evals.paired import McNemar, difference, mcnemar, sign_flips, tango
 from dialectree.evals.power import smallest_change, smallest_one_way, smallest_paired
 from dialectree.evals.proportions import Comparison, compare, corrected
 from dialectree.evals.reporting import measures
@@ -37,6 +37,19 @@ class Compared(NamedTuple):
     holm: float | None = None
 
 
+class Marked(NamedTuple):
+    """A row of summaries and its baseline."""
+
+    row: Row
+    baseline: Row
+    difference: Figure
+    """Of their overall marks on the pairs of papers of both, 0 to 100."""
+    p: float | None
+    """By :func:`dialectree.evals.paired.sign_flips`."""
+    holm: float | None = None
+    """The same, corrected for all such comparisons of the report."""
+
+
 class Analysis(NamedTuple):
     """What the tables, the plots and the sentences of a report are made of."""
 
@@ -44,6 +57,7 @@ class Analysis(NamedTuple):
     counts: Mapping[str, measures.Outcomes]
     costs: Mapping[str, measures.Cost]
     compared: Sequence[Compared]
+    marked: Sequence[Marked]
     turned: Sequence[Turned]
     sampled: Sequence[Sampled]
     placed: Sequence[Placed]
@@ -65,6 +79,7 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
         {row.name: measures.outcomes(study.of(row.name)) for row in study.rows},
         {row.name: measures.cost(study.of(row.name)) for row in study.rows},
         _compared(study, of),
+        _marked(study, of),
         turned(study),
         sampled(study),
         placed(study),
@@ -122,3 +137,20 @@ def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
     ps = [one.paired.p if one.paired.n else None for one in found]
     both_ways = zip(found, corrected(ps, "bonferroni"), corrected(ps, "holm"), strict=True)
     return [one._replace(bonferroni=first, holm=second) for one, first, second in both_ways]
+
+
+def _marked(study: Study, of: Callable[[Row], Row | None]) -> list[Marked]:
+    found: list[Marked] = []
+    marks = {row.name: measures.overall(study.of(row.name)) for row in study.rows}
+    for row in study.rows:
+        against = of(row)
+        if against is None:
+            continue
+        first, second = marks[row.name], marks[against.name]
+        both = [item for item in study.items if item in first and item in second]
+        ours, theirs = [first[item] for item in both], [second[item] for item in both]
+        if both:
+            apart, p = difference(ours, theirs), sign_flips(ours, theirs)
+            found.append(Marked(row, against, apart, p))
+    holm = corrected([one.p for one in found], "holm")
+    return [one._replace(holm=p) for one, p in zip(found, holm, strict=True)]

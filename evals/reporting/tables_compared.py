@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dialectree.evals.bootstrap import Figure
-from dialectree.evals.paired import difference
+from dialectree.evals.paired import FEWEST
 from dialectree.evals.proportions import corrected
-from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.tabled import Column, Table, Value
 
@@ -106,26 +105,31 @@ def _family(made: int) -> str:
     return f"Bonferroni and Holm correct for the {made} comparisons of the table."
 
 
+def holm_of(made: int) -> str:
+    """What the column of Holm in a table of so many comparisons corrects for."""
+    return _family(made) if made == 1 else f"Holm corrects for the {made} comparisons of the table."
+
+
 def rubric_paired_table(analysis: Analysis) -> Table | None:
-    study = analysis.study
-    of = measures.baseline(study)
-    rows: list[list[Value]] = []
-    for row in study.rows:
-        against = of(row)
-        if against is None:
-            continue
-        first = measures.overall(study.of(row.name))
-        second = measures.overall(study.of(against.name))
-        both = [item for item in study.items if item in first and item in second]
-        if both:
-            apart = difference([first[i] for i in both], [second[i] for i in both])
-            rows.append([row.name, against.name, len(both), apart])
-    if not rows:
+    marked = analysis.marked
+    if not marked:
         return None
-    columns = [Column("row"), Column("baseline"), Column("pairs of papers", "count")]
-    columns.append(Column("overall, difference", "marks"))
+    rows: list[list[Value]] = [
+        [one.row.name, one.baseline.name, one.difference.n, one.difference, one.p, one.holm]
+        for one in marked
+    ]
+    columns = [
+        Column("row"),
+        Column("baseline"),
+        Column("pairs of papers", "count"),
+        Column("overall, difference", "marks"),
+        Column("p, sign flips", "p"),
+        Column("Holm", "p"),
+    ]
     notes = [
-        "Intervals: bootstrap over the pairs of papers; none where all differences are alike. One "
-        "that holds 0 shows no difference."
+        "p: how often so large a difference comes about if each pair's is as likely to have the "
+        "other sign. It says whether one is better; the interval, a bootstrap over the pairs of "
+        f"papers, how far. There is none below {FEWEST} pairs and where all differences are alike.",
+        holm_of(len(marked)),
     ]
     return Table("rubric-paired", "Summaries against the baseline", columns, rows, notes)

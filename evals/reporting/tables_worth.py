@@ -7,6 +7,7 @@ from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.measures import handed
 from dialectree.evals.reporting.tabled import Column, Table, Value
+from dialectree.evals.reporting.tables_compared import holm_of
 
 
 def turned_table(analysis: Analysis) -> Table | None:
@@ -23,7 +24,8 @@ def turned_table(analysis: Analysis) -> Table | None:
             ),
             one.ledger.first_only,
             one.ledger.second_only,
-            one.ledger.p if one.ledger.n and not handed(one.row) else None,
+            None if one.holm is None else one.ledger.p,
+            one.holm,
             one.vote_tokens if one.ledger.n else None,
             one.without,
             one.unread,
@@ -40,6 +42,7 @@ def turned_table(analysis: Analysis) -> Table | None:
         Column("right → wrong", "count"),
         Column("wrong → right", "count"),
         Column("p, exact", "p"),
+        Column("Holm", "p"),
         Column("tokens of the vote", "mean"),
         Column("no vote, or no right answer", "count"),
         Column("judgement not read", "count"),
@@ -49,6 +52,8 @@ def turned_table(analysis: Analysis) -> Table | None:
         "p: as uneven a ledger, or more so, if the debate turned answers either way alike. Only "
         "questions count of which both judgements were read."
     ]
+    if ledgers := sum(one.holm is not None for one in analysis.turned):
+        notes.append(holm_of(ledgers))
     if any(handed(one.row) for one in analysis.turned):
         notes.append(
             "Where a debate was handed the right answer it chose between two, and the vote among "
@@ -71,6 +76,9 @@ def sampled_table(analysis: Analysis) -> Table | None:
             one.debate_right.n,
             one.debate_right,
             one.right,
+            one.difference,
+            one.paired.p,
+            one.holm,
             one.ratio,
             "about the same" if one.fair else "not the same" if one.ratio else "unknown",
         ]
@@ -84,12 +92,17 @@ def sampled_table(analysis: Analysis) -> Table | None:
         Column("questions of both", "count"),
         Column("debate right", "share"),
         Column("samples right", "share"),
+        Column("difference, points", "points"),
+        Column("p, exact McNemar", "p"),
+        Column("Holm", "p"),
         Column("tokens, samples by debate", "number"),
         Column("budget"),
     ]
     notes = [
-        "What the same model reaches when it spends its tokens on more answers and a vote. "
-        "Between 0.8 and 1.25 times the tokens the two budgets are called the same.",
+        "What the debaters' model reaches when it spends its tokens on more answers and a vote. "
+        "Between 0.8 and 1.25 times the tokens the two budgets are called the same. The "
+        "difference is the debate's share less that of the samples, with Tango's score interval.",
+        holm_of(len(rows)),
         *analysis.left_out,
     ]
     return Table("sampled", "More samples instead of a debate", columns, rows, notes)

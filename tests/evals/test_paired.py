@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from statsmodels.stats.contingency_tables import mcnemar as theirs
 
-from dialectree.evals.paired import difference, mcnemar, mcnemar_counts, tango
+from dialectree.evals.paired import FEWEST, difference, mcnemar, mcnemar_counts, sign_flips, tango
 from tests.evals.steady import steady
 
 pairs = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60)
@@ -58,7 +59,10 @@ def test_other_questions_are_an_error() -> None:
 
 
 @steady
-@given(pairs.filter(lambda both: len({a - b for a, b in both}) > 1), st.integers(0, 5))
+@given(
+    pairs.filter(lambda both: len(both) >= FEWEST and len({a - b for a, b in both}) > 1),
+    st.integers(0, 5),
+)
 def test_a_bootstrap_holds_its_figure_and_its_seed_fixes_it(
     both: list[tuple[bool, bool]], seed: int
 ) -> None:
@@ -88,6 +92,41 @@ def test_a_bootstrap_interval_is_about_that_of_the_normal_formula() -> None:
 def test_no_question_no_figure_and_one_question_no_interval() -> None:
     assert difference([], []) == (None, None, None, 0)
     assert difference([80.0], [55.0]) == (25.0, None, None, 1)
+
+
+def test_few_pairs_have_no_interval_and_no_small_p() -> None:
+    below = [50.0 + k for k in range(FEWEST - 1)], [40.0 + k * k for k in range(FEWEST - 1)]
+    assert difference(*below)[1:3] == (None, None)
+    more = [*below[0], 60.0], [*below[1], 45.0]
+    assert None not in difference(*more)
+
+
+@pytest.mark.parametrize(
+    ("apart", "p"),
+    [
+        ([], None),
+        ([10.0], 1),
+        ([10.0, 20.0], 0.5),
+        ([1.0, 2.0, 3.0, 4.0, 5.0], 2 / 32),
+        ([-1.0, -2.0, -3.0, -4.0, -5.0, -6.0], 2 / 64),
+        ([5.0] * 6, 2 / 64),
+        ([0.0] * 8, 1),
+        ([3.0, -1.0, 1.0], 0.75),
+        ([1.0, -1.0], 1),
+    ],
+)
+def test_the_signs_of_few_differences_are_all_tried(apart: list[float], p: float | None) -> None:
+    assert sign_flips(apart, [0.0] * len(apart)) == (None if p is None else pytest.approx(p))
+
+
+def test_the_signs_of_many_differences_are_drawn_from_the_seed() -> None:
+    first = [float(k % 7) for k in range(60)]
+    second = [float(k % 5) for k in range(60)]
+    p = sign_flips(first, second)
+    assert p == sign_flips(first, second)
+    apart = np.subtract(first, second)
+    z = abs(apart.sum()) / math.sqrt(float((apart**2).sum()))
+    assert p == pytest.approx(2 * norm.sf(z), abs=0.02)
 
 
 @pytest.mark.parametrize("n", [2, 30])

@@ -132,8 +132,27 @@ def test_rows_that_differ_alike_on_every_question_have_an_interval_of_some_width
     assert [f"{100 * end:+.1f}".replace("-", "−") for end in written] == [low, high]
 
 
-def test_marks_that_differ_alike_have_no_interval(tmp_path: Path) -> None:
-    asked = sample.items("compare", 4)
+@pytest.mark.parametrize(
+    ("n", "said", "why"),
+    [
+        (
+            4,
+            "No difference can be shown between the summaries of tod and single_stage: the first "
+            "were 5.0 of 100 above (no interval: {}; sign-flip p = 0.12; n = 4).",
+            "fewer than 6 pairs of papers",
+        ),
+        (
+            6,
+            "tod's summaries are better than single_stage's by 5.0 of 100 "
+            "(no interval: {}; sign-flip p = 0.031; n = 6).",
+            "all differences are alike",
+        ),
+    ],
+)
+def test_marks_that_differ_alike_have_no_interval(
+    tmp_path: Path, n: int, said: str, why: str
+) -> None:
+    asked = sample.items("compare", n)
     rows = rows_of("tod", "single_stage")
     results = [
         made.model_copy(update={"scores": marks(40 + 5 * (made.row == "tod"))})
@@ -142,15 +161,37 @@ def test_marks_that_differ_alike_have_no_interval(tmp_path: Path) -> None:
     ]
     folder = sample.write(tmp_path, "compare", rows, asked, results)
     found = study([folder])
-    assert findings(analysed(found))[0] == (
-        "tod's summaries less single_stage's: +5.0 of 100 on each of 4 pairs of papers "
-        "(no interval: all differences are alike)."
-    )
-    assert cells(table(found, "rubric-paired"))[-1] == "5.0"
+    assert findings(analysed(found))[0] == said.format(why)
+    assert cells(table(found, "rubric-paired"))[3] == "5.0"
     assert cells(table(found, "rubric"))[1] == "45.0"
     report([folder])
     for name in ("report.html", "report.md"):
-        assert "no interval: all differences are alike" in (folder / name).read_text("utf-8")
+        assert f"no interval: {why}" in (folder / name).read_text("utf-8")
+
+
+def test_the_p_of_summaries_is_corrected_for_all_rows(tmp_path: Path) -> None:
+    asked = sample.items("compare", 6)
+    rows = rows_of("tod", "no_tree", "single_stage")
+    results = [
+        result.model_copy(update={"scores": marks(mark)})
+        for item in asked
+        for row, mark in zip(rows, (45.0, 45.0, 40.0), strict=True)
+        for result in [sample.result("compare", row, item, True, random.Random(1))]
+    ]
+    found = study([sample.write(tmp_path, "compare", rows, asked, results)])
+    assert [one[-2:] for one in table(found, "rubric-paired").rows] == [[2 / 64, 4 / 64]] * 2
+    said = findings(analysed(found))
+    assert all(text.startswith("No difference can be shown") for text in said)
+    assert all("sign-flip p = 0.031, 0.062 after Holm" in text for text in said)
+
+
+def test_summaries_are_compared_with_the_baseline_that_is_named(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, "compare", 12)])
+    analysis = analysed(found, "two_stage")
+    assert {one.baseline.name for one in analysis.marked} == {"two_stage"}
+    assert all("two_stage" in text for text in findings(analysis))
+    (paired,) = (one for one in tables(analysis) if one.key == "rubric-paired")
+    assert {row[1] for row in paired.rows} == {"two_stage"}
 
 
 def marks(mark: float) -> list[Score]:

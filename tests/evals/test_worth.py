@@ -10,6 +10,7 @@ from dialectree.evals import worth
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.findings import findings, warnings
 from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import Result, Score, Sides, Vote
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
@@ -139,7 +140,9 @@ def test_the_samples_that_would_match_a_debate_are_named(
 def test_without_a_row_of_samples_it_is_said_what_to_add(tmp_path: Path) -> None:
     asked, rows = sample.items("decide", 2), [DEBATE]
     found = study([sample.write(tmp_path, "decide", rows, asked, [result(1, True)])])
-    assert said(found).endswith("add self_consistency with its model and --samples.")
+    assert said(found).endswith(
+        "add self_consistency with the model of its debaters and --samples."
+    )
 
 
 def test_a_row_of_samples_that_no_judge_could_read_is_not_called_missing(tmp_path: Path) -> None:
@@ -147,3 +150,67 @@ def test_a_row_of_samples_that_no_judge_could_read_is_not_called_missing(tmp_pat
     results = [result(1, True), result(1, True, "self_consistency")]
     found = kept(tmp_path, *(one.model_copy(update={"scores": hazy}) for one in results))
     assert said(found) == ""
+
+
+def test_samples_of_the_judges_model_are_not_the_debaters_tokens_spent_otherwise(
+    tmp_path: Path,
+) -> None:
+    debate = DEBATE.model_copy(
+        update={
+            "models": {"debater_a": "openai:big", "debater_b": "openai:big", "judge": "openai:s"}
+        }
+    )
+    asked = sample.items("decide", 4)
+    found: dict[str, list[worth.Sampled]] = {}
+    for model in ("openai:s", "openai:big"):
+        rows = [debate, sample.row("self_consistency", model)]
+        results = [result(n, True, row.name) for n in range(1, 5) for row in rows]
+        folder = tmp_path / model[7:]
+        found[model] = worth.sampled(study([sample.write(folder, "decide", rows, asked, results)]))
+    assert not found["openai:s"] and len(found["openai:big"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (range(1, 7), "rsd is better than self_consistency, which asks the model of its debaters"),
+        (range(1, 5), "no difference can be shown between rsd and self_consistency, which asks"),
+    ],
+)
+def test_samples_for_as_many_tokens_are_compared_by_a_test(
+    tmp_path: Path, wrong: range, said: str
+) -> None:
+    found = kept(
+        tmp_path,
+        *(result(n, True) for n in range(1, 11)),
+        *(result(n, n not in wrong, "self_consistency") for n in range(1, 11)),
+    )
+    (one,) = worth.sampled(found)
+    p = 2 / 2 ** len(wrong)
+    assert one.paired.p == one.holm == pytest.approx(p)
+    assert one.difference.value == len(wrong) / 10
+    (sentence,) = (text for text in findings(analysed(found)) if text.startswith("At about"))
+    assert said in sentence and "exact McNemar p = 0." in sentence
+    (table,) = (table for table in tables(analysed(found)) if table.key == "sampled")
+    shown = dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
+    assert shown["p, exact McNemar"] == shown["Holm"] == pytest.approx(p)
+    assert shown["difference, points"] == one.difference
+
+
+def test_ledgers_of_several_rows_are_corrected_before_debating_is_said_to_have_helped(
+    tmp_path: Path,
+) -> None:
+    rows = [DEBATE, sample.row("basic")]
+    asked = sample.items("decide", 6)
+    results = [result(n, True, before=False) for n in range(1, 7)]
+    results += [result(n, True, "basic", before=True) for n in range(1, 7)]
+    found = study([sample.write(tmp_path / "two", "decide", rows, asked, results)])
+    assert [one.holm for one in worth.turned(found)] == pytest.approx([0.0625, 1])
+    told = findings(analysed(found))
+    assert any(
+        text.startswith("rsd: it cannot be shown") and "(p = 0.031, 0.062 after Holm)" in text
+        for text in told
+    )
+    alone = study([sample.write(tmp_path / "one", "decide", rows[:1], asked, results[:6])])
+    helped = "rsd: debating helped: the debate turned 6 of 6 from wrong to right and 0 from right "
+    assert f"{helped}to wrong (p = 0.031)." in findings(analysed(alone))
