@@ -57,6 +57,8 @@ STYLE: Any = {
 }
 WIDE = 4.6
 """Inches; a plot is read on a phone, too."""
+READABLE = 0.9
+"""A page shrinks a plot to this scale at most: its letters are then about 8 pixels."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def inline(plot: Plot) -> str:
     drawn = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{plot.key}-", drawn)
     drawn = re.sub(r"#[0-9a-f]{6}\b", _variable, drawn)
     drawn = re.sub(r"""(['"]?)DejaVu Sans\1, sans-serif""", "var(--sans)", drawn)
-    return re.sub(r"^<svg[^>]*?(viewBox=\"[^\"]*\")[^>]*>", _opening, drawn, count=1)
+    return re.sub(r'^<svg[^>]*?(viewBox="0 0 ([\d.]+) [^"]*")[^>]*>', _opening, drawn, count=1)
 
 
 def _variable(found: re.Match[str]) -> str:
@@ -101,7 +103,7 @@ def _variable(found: re.Match[str]) -> str:
 def _opening(found: re.Match[str]) -> str:
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'aria-hidden="true" {found[1]}>'
+        f'aria-hidden="true" style="min-width:{READABLE * float(found[2]):.0f}px" {found[1]}>'
     )
 
 
@@ -167,7 +169,14 @@ def draw_shares(axes: Axes, lines: Sequence[tuple[float, Proportion, int]]) -> N
         if share.share is None or share.low is None or share.high is None:
             continue
         axes.plot([share.low, share.high], [height] * 2, color=colour_of(place), linewidth=1.6)
-        axes.plot(share.share, height, mark_of(place), color=colour_of(place), markersize=6)
+        axes.plot(
+            share.share,
+            height,
+            mark_of(place),
+            color=colour_of(place),
+            markersize=6,
+            clip_on=False,
+        )
 
 
 def files(made: Sequence[Plot]) -> Iterator[tuple[str, bytes]]:

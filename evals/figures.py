@@ -104,6 +104,7 @@ def _summaries(analysis: Analysis) -> Plot | None:
                 color=colour_of(n),
                 markersize=6,
                 label=short_name(row.name) if not k else None,
+                clip_on=False,
             )
     axes.set_yticks(ticks, keys)
     axes.set_xlim(0, 101)
@@ -126,6 +127,8 @@ def _front(analysis: Analysis) -> Plot | None:
     label: str | None = "nothing cheaper is as good"
     for kind in dict.fromkeys(measures.handed(one.row) for one in best):
         front = [one for one in best if measures.handed(one.row) == kind]
+        if len(front) < 2:
+            continue
         axes.step(
             [one.cost.tokens or 0 for one in front],
             [one.right.share or 0 for one in front],
@@ -150,6 +153,7 @@ def _front(analysis: Analysis) -> Plot | None:
             markeredgewidth=1.6,
             label=short_name(one.row.name) + (" (baseline)" if one.baseline else ""),
             linestyle="none",
+            clip_on=False,
         )
     axes.set_xscale("log")
     _thousands(axes)
@@ -206,6 +210,7 @@ def _reliability(analysis: Analysis) -> Plot | None:
                 mark_of(n),
                 color=colour_of(n),
                 markersize=size,
+                clip_on=False,
             )
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
@@ -242,6 +247,7 @@ def _risk(analysis: Analysis) -> Plot | None:
             markersize=3,
             markevery=max(1, len(few) // 10),
             label=short_name(row.name),
+            clip_on=False,
         )
     axes.set_xlim(0, 1.02)
     axes.set_ylim(-0.02, 1.02)

@@ -83,3 +83,38 @@ def test_an_interval_that_begins_at_0_is_drawn_from_0(tmp_path: Path) -> None:
     (plot,) = (one for one in figures.plots(analysed(found)) if one.key == "summaries")
     arms = [list(line.get_xdata()) for line in plot.figure.axes[0].get_lines()]  # type: ignore[arg-type]
     assert arms[0] == [0, 100]
+
+
+def right_at(folder: Path, right: dict[str, set[str]]) -> dict[str, Plot]:
+    """The plots of methods that are right at these of four questions."""
+    rows = [sample.row(method) for method in right]
+    asked = sample.items("decide", 4)
+    results = []
+    for made in sample.results("decide", rows, asked):
+        score = Score(key="choice", score=float(made.item in right[made.row]), value="scored")
+        results.append(made.model_copy(update={"status": "answered", "scores": [score]}))
+    found = study([sample.write(folder, "decide", rows, asked, results)])
+    return {plot.key: plot for plot in figures.plots(analysed(found))}
+
+
+ALL = {"q1", "q2", "q3", "q4"}
+
+
+@pytest.mark.parametrize(
+    ("dear", "cheap", "drawn"), [(ALL, {"q1"}, True), ({"q1"}, ALL, False), (ALL, ALL, False)]
+)
+def test_the_legend_names_the_front_where_there_is_a_line(
+    tmp_path: Path, dear: set[str], cheap: set[str], drawn: bool
+) -> None:
+    plot = right_at(tmp_path, {"rsd": dear, "basic": cheap})["front"]
+    _, names = plot.figure.axes[0].get_legend_handles_labels()
+    assert ("nothing cheaper is as good" in names) is drawn
+
+
+def test_a_mark_at_0_or_100_percent_is_drawn_whole(tmp_path: Path) -> None:
+    made = right_at(tmp_path, {"rsd": ALL, "basic": set()})
+    assert {"accuracy", "front", "reliability", "risk", "categories"} <= made.keys()
+    for key in made.keys() - {"reliability"}:  # its curves' small marks lie under larger ones
+        lines = made[key].figure.axes[0].get_lines()
+        marked = [line for line in lines if line.get_marker() not in ("", "None", None)]
+        assert marked and not any(line.get_clip_on() for line in marked if len(line.get_xdata()))  # type: ignore[arg-type]
