@@ -98,6 +98,63 @@ def test_the_list_filters_and_no_text_runs(
     assert watched.complaints == []
 
 
+LONG = "candidates=balanced, cross_examination=simultaneous, judge_orders=both"
+CUT = """[...document.querySelectorAll(".wide")].filter(one => one.offsetParent)
+    .filter(one => one.firstElementChild.offsetWidth > one.clientWidth).length"""
+OVERPRINTED = """[...document.querySelectorAll("th, td")].filter(one => one.offsetParent)
+    .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent)"""
+
+
+def long_names(folder: Path) -> Path:
+    """The page of an evaluation whose rows have long names, and names of one long word."""
+    methods = ("rsd", "no_uncertainty", "basic", "self_consistency")
+    ends = (LONG, LONG, "x" * 90, "x" * 30)
+    rows = [
+        sample.row(method, name=f"{method} {end}")
+        for method, end in zip(methods, ends, strict=True)
+    ]
+    asked = sample.items("decide", 24)
+    made = sample.results("decide", rows, asked)
+    return report([sample.write(folder, "decide", rows, asked, made)]).page
+
+
+def test_names_of_any_length_are_whole_on_screen_and_tables_are_whole_on_paper(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+    page = long_names(tmp_path)
+    for width in (360, 1200):
+        tab = Watched(browser, width).tab
+        tab.goto(page.as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        assert tab.evaluate(OVERPRINTED) == []
+        heights = tab.evaluate(
+            "[...document.querySelectorAll('svg text')].map(t => t.getBoundingClientRect().height)"
+        )
+        assert min(height for height in heights if height) > 8
+        tab.close()
+    tab = Watched(browser, 680).tab  # as wide as A4 between margins of 15 mm
+    tab.goto(page.as_uri())
+    tab.emulate_media(media="print")
+    assert tab.evaluate(CUT) == 0
+    assert tab.evaluate(OVERPRINTED) == []
+    tab.close()
+
+
+def test_what_scrolls_can_be_scrolled_by_keys_and_links_are_not_inside_pictures(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+    tab = Watched(browser).tab
+    tab.goto(long_names(tmp_path).as_uri())
+    assert tab.locator("[role=img] svg").count() == tab.locator("figure").count() > 0
+    assert tab.locator("[role=img] a, [role=img] figcaption").count() == 0
+    for one in tab.locator(".wide, .drawn").all():
+        named = one.get_attribute("tabindex") == "0" and one.get_attribute("aria-label")
+        assert named or one.locator("summary").count()
+    tab.close()
+
+
 def test_a_sheet_keeps_gives_and_takes_marks(browser: Browser, tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path / "e", "compare", 2, text=TRICKS)
     found = study([folder])
