@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from pydantic import JsonValue
+from pypdfium2 import PdfDocument
 from rich.cells import cell_len
 
 from dialectree.cli import progress
@@ -524,3 +525,47 @@ def test_in_a_browser_links_jump_and_nothing_overflows(tmp_path: Path, width: in
         f"{name}.html" for name in pages
     }
     assert complaints == []
+
+
+ABSTRACT = "Orbits are estimated by climbing rungs."
+
+
+def with_long_abstracts(record: RunRecord) -> RunRecord:
+    given: Any = record.input["papers"]
+    papers = [{**paper, "abstract": f"{ABSTRACT} " * 80} for paper in given]
+    return record.model_copy(update={"input": {**record.input, "papers": papers}})
+
+
+def first_page(printed: bytes) -> str:
+    """The text of the first page of a PDF file, on one line."""
+    return flat(PdfDocument(printed)[0].get_textpage().get_text_range())
+
+
+def test_on_paper_the_comparison_begins_on_the_first_page(tmp_path: Path) -> None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("there is no chromium on the path")
+    from playwright.sync_api import sync_playwright
+
+    record = with_long_abstracts(sample_tod.record())
+    (tmp_path / "page.html").write_text(html(record, []), "utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-quic"]
+        )
+        tab = browser.new_page()
+        tab.goto((tmp_path / "page.html").as_uri())
+        folded = first_page(tab.pdf(format="A4"))
+        tab.evaluate("document.querySelectorAll('.abstract').forEach(one => one.open = true)")
+        opened = first_page(tab.pdf(format="A4"))
+        browser.close()
+    assert "What they share" in folded and ABSTRACT not in folded
+    assert "printed if it is open" in folded and "printed if it is open" not in opened
+    assert ABSTRACT in opened
+
+
+def test_links_in_brackets_are_told_from_text_by_more_than_colour() -> None:
+    said = html(sample_tod.record(), [])
+    rules = said[said.index("<style>") : said.index("</style>")]
+    removed = re.findall(r"([^{}]*)\{[^{}]*text-decoration: none", rules)
+    assert "refs" in said and not any(" a" in rule and "refs" in rule for rule in removed)
