@@ -120,7 +120,7 @@ def side_by_side(lines: Sequence[Line], gap: float) -> list[Line]:
 def _joined(row: Sequence[Line], gap: float) -> Iterator[Line]:
     first, *rest = sorted(row, key=lambda line: line.x0)
     for line in rest:
-        if line.x0 - first.x1 <= gap * max(line.size, first.size):
+        if line.x0 - first.x1 <= gap * min(line.size, first.size):
             first = replace(first, words=(*first.words, *line.words))
         else:
             yield first
@@ -132,9 +132,9 @@ def _follows(before: Word, word: Word) -> bool:
     """Whether it goes on in the same line; what is raised or lowered a little does."""
     size = max(before.size, word.size)
     raised = 0.2 if abs(before.size - word.size) < 0.15 * size else 0.6
-    return (
-        abs(before.y - word.y) < raised * size and -0.3 * size < word.x0 - before.x1 < _GAP * size
-    )
+    # The blank of the smaller one: a large heading of the next column is no nearer for its size.
+    near = -0.3 * size < word.x0 - before.x1 < _GAP * min(before.size, word.size)
+    return near and abs(before.y - word.y) < raised * size
 
 
 def _words(signs: Sequence[Sign]) -> Iterator[Word]:

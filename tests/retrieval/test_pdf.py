@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from dialectree.errors import InputError
 from dialectree.retrieval import pdf, pdf_lines, pdfium
@@ -81,6 +82,30 @@ def test_a_figure_across_both_columns_parts_what_stands_above_it_from_what_stand
     places = [body.find(f"{half} column {n} row 3") for half in ("above", "below") for n in (1, 2)]
     assert -1 not in places and places == sorted(places)
     assert "wide picture" not in body
+
+
+def test_a_heading_in_large_letters_is_no_end_of_the_line_beside_it(tmp_path: Path) -> None:
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Bold", 20)
+        canvas.drawCentredString(pdfs.WIDTH / 2, 790, "Words Beside Large Headings")
+        canvas.setFont("Times-Roman", 10)
+        canvas.drawString(60, 766, "Abstract. We set two columns as near to one another as TeX.")
+        canvas.drawString(60, 745, "1 INTRODUCTION")
+        for row in range(10, 60):
+            canvas.setFont("Times-Roman", 10)
+            end = "says one thing and then another one and so on"
+            canvas.drawString(60, 850 - 12 * row, f"left {row} {end}")
+            beside = 70 + stringWidth(f"left {row} {end}", "Times-Roman", 10)
+            if row in (25, 40):
+                canvas.setFont("Times-Bold", 14.4)
+                canvas.drawString(beside, 850 - 12 * row, f"{row - 20} Large Words")
+            elif row not in (24, 26, 39, 41):
+                canvas.drawString(beside, 850 - 12 * row, f"right {row} {end}")
+
+    paper = paper_of(tmp_path, pdfs.drawn(draw))
+    assert {passage.heading for passage in paper.passages} > {"5 Large Words", "20 Large Words"}
+    text = told(paper)
+    assert all(text.find("left 59") < text.find(f"right {row}") for row in (10, 23, 27, 59))
 
 
 def first_page(*, across: str, left: str, right: str) -> bytes:
