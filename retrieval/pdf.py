@@ -121,6 +121,8 @@ def _is_heading(line: Line, before: Line | None, shape: Shape) -> bool:
     text = line.text.strip()
     if len(text) > 150 or sum(map(str.isalpha, text)) < 3 or line.row or _is_cut(line):
         return False
+    if plain.is_caption(text):  # in bold, or in capitals as "TABLE I"
+        return False
     named = not text[0].islower()  # a line of text may well be "literature."
     if named and headings.part(text) is not None:
         return True
@@ -130,9 +132,7 @@ def _is_heading(line: Line, before: Line | None, shape: Shape) -> bool:
     if line.bold and not shape.bold and line.size > 0.93 * shape.size:
         return (apart and text[-1] not in ",;") or headings.is_numbered(text)
     short = line.x1 - line.x0 < 0.85 * (line.right - line.left)
-    if not (named and apart and short):
-        return False
-    return headings.looks_like_one(text) and not plain.is_caption(text)
+    return named and apart and short and headings.looks_like_one(text)
 
 
 def _is_cut(line: Line) -> bool:
@@ -162,7 +162,9 @@ def _begins(line: Line, before: Line, run: Run, heading: bool, shape: Shape) -> 
         if _is_stray(line, before):
             return True
         indented = 0.6 * line.size < line.x0 - line.left < 5 * line.size
-        return indented or _ends(before, line) or plain.is_caption(line.text)
+        # A sentence may end with "Figure 3." in the next column.
+        captioned = plain.is_caption(line.text) and len(line.words) > 2
+        return indented or _ends(before, line) or captioned
     if not 0 < before.y - line.y < 1.25 * max(shape.leading * line.size / shape.size, 1):
         return True
     if _BULLET.match(line.text) and (

@@ -19,7 +19,9 @@ _ITEM = re.compile(r"\s*(?:[-*•▪◦–]\s+|\(?\d{1,2}[.)]\s+|\[\d+\]\s+)\S")
 _BULLET = re.compile(r"^\s*[-*•▪◦–]\s+(?=\S)")
 _UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*$")
 _CAPTION = re.compile(
-    r"(?:figure|fig\.|table|algorithm|listing)\s+[\dIVX]+(?:\.\d+)*\s*[:.|]\s", re.I
+    r"(?:figure|fig\.|table|algorithm|listing)\s+[\dIVX]+(?:\.\d+)*\s*(?:[:.|](?:\s|$)|$)"
+    r"|algorithm\s+\d+\s+(?-i:[A-Z])",
+    re.I,
 )
 _MARKED = re.compile(r"\s*(?:#+\s|title:)", re.I)
 _ENDED = re.compile(r"[.!:;。]['\"”’)\]]*$")

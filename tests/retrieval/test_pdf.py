@@ -108,6 +108,31 @@ def test_a_heading_in_large_letters_is_no_end_of_the_line_beside_it(tmp_path: Pa
     assert all(text.find("left 59") < text.find(f"right {row}") for row in (10, 23, 27, 59))
 
 
+@pytest.mark.parametrize("caption", ["Figure 1: We find so.", "TABLE I", "Algorithm 1 Our Search"])
+def test_a_caption_in_bold_is_no_heading_and_no_text(tmp_path: Path, caption: str) -> None:
+    text = paragraphs(4)
+    data = pdfs.paper([*text[:3], f"# {caption}", *text[3:]])
+    paper = paper_of(tmp_path, data)
+    assert {passage.heading for passage in paper.passages} == {"1 Introduction"}
+    assert told(paper) == " ".join(text[1:])
+
+
+def test_a_sentence_may_end_with_a_figure_in_the_next_column() -> None:
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Bold", 16)
+        canvas.drawCentredString(pdfs.WIDTH / 2, 790, "A Figure Named at a Column's Head")
+        canvas.setFont("Times-Roman", 10)
+        canvas.drawString(60, 766, "Abstract. We name a figure where a column begins.")
+        canvas.drawString(60, 745, "1 INTRODUCTION")
+        for row in range(10, 50):
+            canvas.drawString(60, 850 - 12 * row, f"left {row} says one thing and then so on")
+            right = f"right {row} says one thing and then so on"
+            canvas.drawString(300, 850 - 12 * row, "Figure 3." if row == 10 else right)
+
+    blocks = pdf.draft(pdfs.drawn(draw), name="paper.pdf").blocks
+    assert "left 49 says one thing and then so on Figure 3." in " ".join(b.text for b in blocks)
+
+
 def first_page(*, across: str, left: str, right: str) -> bytes:
     """A title, one line across both columns, and two columns that begin with these lines."""
 

@@ -8,6 +8,7 @@ import pytest
 
 from dialectree.retrieval import headings, plain
 from dialectree.retrieval.papers import read
+from dialectree.retrieval.plain import is_caption
 from tests.retrieval.test_papers import paper_of, told
 
 TOP = "A Paper on Orbits\n\nAbstract\nWe estimate orbits.\n\n1 Introduction\n"
@@ -176,3 +177,18 @@ def test_an_abstract_may_be_headed_in_chinese_or_japanese(tmp_path: Path, openin
     paper = paper_of(tmp_path, f"{text}\n\n参考文献\n\n[1] A. Smith. Orbits. 2019.")
     assert paper.abstract == "本文研究轨道估计。"
     assert told(paper) == [("1 引言", "轨道很老。")]
+
+
+@pytest.mark.parametrize(
+    ("line", "caption"),
+    [
+        ("Figure 1: We find so.", True),
+        ("Fig. 2.", True),
+        ("TABLE I", True),
+        ("Algorithm 1 Greedy expansion of the tree", True),
+        ("Algorithm 1 expands the tree.", False),
+        ("Table 3 shows it.", False),
+    ],
+)
+def test_a_caption_may_be_its_number_alone_or_name_an_algorithm(line: str, caption: bool) -> None:
+    assert is_caption(line) is caption
