@@ -1,8 +1,9 @@
 """PDF: from the signs on its pages to title, abstract and paragraphs in reading order.
 
-``pdfium`` says which sign stands where; ``pdf_lines`` makes lines of them, ``pdf_columns`` puts
-those in order, ``pdf_margins`` takes away what is not the paper's text, ``pdf_tables`` marks the
-rows of tables. Here lines become blocks.
+``pdfium`` says which sign stands where; ``pdf_accents`` puts accents back on their letters,
+``pdf_lines`` makes lines of the signs, ``pdf_columns`` puts those in order, ``pdf_margins`` takes
+away what is not the paper's text, ``pdf_tables`` marks the rows of tables.
+Here lines become blocks.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from dialectree.retrieval.mending import plain_signs
+from dialectree.retrieval.pdf_accents import composed
 from dialectree.retrieval.pdfium import Page, Sign
 
 _GAP = 0.8
@@ -95,7 +96,7 @@ class Line:
 def lines_of(page: Page) -> list[Line]:
     """The page's words, those side by side without a wide gap in one piece."""
     pieces: list[list[Word]] = []
-    for word in _words(page.signs):
+    for word in _words(composed(page.signs)):
         if pieces and _follows(pieces[-1][-1], word):
             pieces[-1].append(word)
         else:

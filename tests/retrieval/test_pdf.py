@@ -219,6 +219,21 @@ def test_ligatures_of_bitmap_fonts_are_letters_and_line_ends_are_none(codes: Seq
     assert said == ["the different finds of a conflict", "an office that baffles them"]
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_accents_set_as_signs_of_their_own_are_on_their_letters(late: bool) -> None:
+    """TeX's first fonts have no letter with an accent; some files set all accents after a word."""
+
+    def draw(canvas: Any) -> None:
+        canvas.setFont("Times-Roman", 10)
+        at = 60 + stringWidth("In 1931 G", "Times-Roman", 10)
+        pieces = [(60.0, "In 1931 G"), (at + 0.8, "\u00a8"), (at, "odel spoke")]
+        for x, text in [pieces[0], *(pieces[:0:-1] if late else pieces[1:])]:
+            canvas.drawString(x, 700, text)
+
+    (page,) = pdfium.pages_of(pdfs.drawn(draw), "paper.pdf")
+    assert [line.text for line in pdf_lines.lines_of(page)] == ["In 1931 Gödel spoke"]
+
+
 def test_running_heads_and_page_numbers_are_not_text(tmp_path: Path) -> None:
     text = paragraphs(40)
     for columns in (1, 2):
