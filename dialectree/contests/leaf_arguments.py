@@ -103,4 +103,4 @@ def comparison(record: RunRecord, what: Literal["flip", "void"], one: str, other
 def _shown(comparison: Comparison) -> tuple[str, str]:
     """The two in the order in which the judge was shown them."""
     pair = comparison.supporter, comparison.attacker
-    return pair if comparison.order == "support_first" else pair[::-1]
+    return pair if comparison.order == "support_first" else (pair[1], pair[0])

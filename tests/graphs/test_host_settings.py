@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +33,7 @@ async def debate(context: Any) -> Any:
     return (await single_shot.graph.ainvoke(QUESTION, context=context))["verdict"]["answer"]
 
 
-def hosted(work: Callable[[Any], Awaitable[Any]], **node: Any) -> Any:
+def hosted(work: Any, **node: Any) -> Any:
     """What a host's graph comes to that does ``work`` in its only node."""
     builder = StateGraph(Debate)
     builder.add_node("work", work, **node)
