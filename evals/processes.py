@@ -91,8 +91,7 @@ class _Process:
         self.say("end", None)
         await asyncio.wait([self._life], timeout=GRACE_S + FLUSH_S + 2)
         if self._process is not None:
-            with suppress(ProcessLookupError):
-                self._process.kill()
+            await _buried(self._process)
         self._life.cancel()
         await asyncio.gather(self._life, return_exceptions=True)
 
@@ -130,6 +129,17 @@ class _Process:
             self.say("granted", [told, self._purse.begin()])
         elif word == "spent":
             self._purse.add(*told)
+
+
+async def _buried(process: Process) -> None:
+    """Ended, and nothing of it left open: an event loop that is closed over a pipe raises."""
+    with suppress(ProcessLookupError):
+        process.kill()
+    if process.stdin is not None:
+        process.stdin.close()
+        with suppress(OSError):
+            await process.stdin.wait_closed()
+    await process.wait()
 
 
 @asynccontextmanager

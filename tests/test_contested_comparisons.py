@@ -39,7 +39,7 @@ from tests.scripted import Asked, Said, ScriptedModel
 RUNS = Path("runs")
 
 
-class Crash(Exception):
+class Crash(ArithmeticError):
     """The process is gone."""
 
 

@@ -30,7 +30,7 @@ WAYS: dict[str, tuple[tuple[str, ...], dict[str, Any], int]] = {
 """Options, settings, and the calls that they take; each debate has one ruling to repair."""
 
 
-class Crash(Exception):
+class Crash(ArithmeticError):
     """The process is gone."""
 
 

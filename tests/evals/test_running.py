@@ -105,7 +105,7 @@ def test_a_command_with_nothing_left_to_ask_sets_right_what_the_folder_says_it_h
     assert folder.evaluation() == told  # less was asked for than is there
 
 
-class Crash(Exception):
+class Crash(ArithmeticError):
     """What nobody foresaw."""
 
 

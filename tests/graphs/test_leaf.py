@@ -624,7 +624,7 @@ def test_a_protocol_that_there_is_not_is_refused() -> None:
 # Broken off
 
 
-class Crash(Exception):
+class Crash(ArithmeticError):
     """The process is gone."""
 
 
