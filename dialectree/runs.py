@@ -11,7 +11,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -22,12 +22,13 @@ from pydantic import BaseModel, ValidationError
 from dialectree import chance, clock
 from dialectree.errors import NO_ROOM, DiskFull, RunFolderError
 from dialectree.records import Call, Event, RunRecord, Tree, Verdict, fold
+from dialectree.threads import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
 Spot = tuple[str, str, str, int, int, str]
 """Where a call's reply is given; see ``records.Call.spot``."""
 _DRAFT = ".draft"
-_DISK = ThreadPoolExecutor(8, thread_name_prefix="journal")
+_DISK = Threads(8, "journal")
 """Waits for the disk, for the journals of all runs."""
 _SYNC_S = 1.0
 """Seconds after which the disk is told of a line."""

@@ -21,6 +21,8 @@ from dialectree.nodes.answers import matches
 Columns = Mapping[str, Sequence[str]]
 """The file's columns for each of our names."""
 
+_ASKED = ("question", "claim", "topic")
+"""An item asks one of these."""
 _PAPER = ("title", "abstract", "introduction", "body")
 _LISTS = ("options", "true", "false")
 FIELDS = (
@@ -61,7 +63,14 @@ def _bare(name: str) -> str:
 
 def item(row: Row, mapped: Columns, number: int) -> Item:
     """The item of a row; the ``number`` of the row, from 1, is its id where no column is."""
-    return _item(Row(row.path, row.line, dict(_renamed(row, mapped))), number)
+    renamed = dict(_renamed(row, mapped))
+    if not renamed.keys() & _ASKED:
+        there = ", ".join(row.values) or "none"
+        raise row.fault(
+            f"no column is its question, claim or topic; there are: {there}: say which one is, "
+            "by --columns question=COLUMN, say"
+        )
+    return _item(Row(row.path, row.line, renamed), number)
 
 
 def numbered(row: Row, mapped: Columns) -> bool:

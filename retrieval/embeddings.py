@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -21,6 +21,7 @@ from dialectree.addresses import require_spec, veiled
 from dialectree.context import cache_folder
 from dialectree.errors import SettingsError
 from dialectree.retrieval.vectors import VectorCache, Vectors
+from dialectree.threads import Threads
 
 GATHER_S = 0.003
 """Queries that follow each other so closely are embedded together."""
@@ -87,7 +88,7 @@ class Embedder:
 
     def __init__(self, encoder: Encoder) -> None:
         self.name = encoder.name
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
+        self.thread = Threads(1, "embedder")
         self._encoder = encoder
         self._waiting: deque[_Asked] = deque()
         self._arrived = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -16,8 +15,9 @@ import numpy.typing as npt
 from dialectree import clock
 from dialectree.retrieval.embeddings import Timing
 from dialectree.retrieval.index import Match
+from dialectree.threads import Threads
 
-_thread = ThreadPoolExecutor(1, thread_name_prefix="lexical")
+_thread = Threads(1, "lexical")
 """One search after another: several threads would only wait for each other."""
 _WIDE = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
 """A sign of Chinese or Japanese, which are written without blanks."""

@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +27,7 @@ from dialectree.retrieval.index import Index, VectorIndex
 from dialectree.retrieval.lexical import LexicalIndex
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.segments import Segment
+from dialectree.threads import Threads
 
 BGE = "BAAI/bge-small-en-v1.5"
 """The embeddings of a debate that names none."""
@@ -115,7 +116,7 @@ class _Shelf:
 _shelves: dict[_Key, _Shelf] = {}
 """Those that were taken last stand last."""
 _lock = threading.Lock()
-_lexical_thread = ThreadPoolExecutor(1, thread_name_prefix="shelving")
+_lexical_thread = Threads(1, "shelving")
 
 
 @asynccontextmanager

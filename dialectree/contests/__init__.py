@@ -14,7 +14,18 @@ from typing import Any
 from dialectree.conduct import Started
 from dialectree.contests import arguments, replies
 from dialectree.contests.arguments import Contesting
-from dialectree.contests.wishes import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
+from dialectree.contests.wishes import (
+    Add,
+    Drop,
+    Flip,
+    Replace,
+    Restore,
+    Rule,
+    Set,
+    Void,
+    Wish,
+    require_wishes,
+)
 from dialectree.runs import RunFolder
 
 __all__ = [
@@ -40,6 +51,7 @@ def start(
     ``given`` are settings for the calls that it costs (models, limits). InputError for a wish that
     the run cannot fulfil, before anything is written.
     """
+    require_wishes(wishes)
     if folder.record().protocol == "art":
         return arguments.start(folder, wishes, runs, given)
     return replies.start(folder, wishes, runs, given)

@@ -70,8 +70,6 @@ def _wish(events: Sequence[Event], wish: Wish) -> Changed:
         case Rule(name, _):
             why = "it is reckoned from strengths and comparisons; contest those"
             raise InputError(f"--verdict {name}: {why}")
-        case _:
-            raise InputError(f"{wish!r}: give a list of Set, Drop, Flip, Void, Restore and Add")
 
 
 def _node(nodes: Nodes, name: str) -> Node:

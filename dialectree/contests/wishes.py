@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from dialectree.context import OWN_SETTINGS
 from dialectree.errors import InputError
@@ -67,6 +69,20 @@ class Rule(NamedTuple):
 
 
 Wish = Set | Drop | Flip | Void | Restore | Add | Replace | Rule
+
+
+def require_wishes(wishes: Sequence[Wish]) -> None:
+    """InputError for what is no wish, or one with a part of another type."""
+    for wish in wishes:
+        if not isinstance(wish, Wish):
+            names = ", ".join(kind.__name__ for kind in get_args(Wish))
+            raise InputError(f"{wish!r:.200} is no wish: give a list of {names}")
+        try:
+            TypeAdapter(type(wish)).validate_python(tuple(wish), strict=True)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            part = wish._fields[int(fault["loc"][0])]
+            raise InputError(f"{wish!r:.200}: {part}: {fault['msg']}") from None
 
 
 def only_models_and_limits(given: Mapping[str, Any]) -> None:

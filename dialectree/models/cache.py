@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from dialectree.errors import DiskFull, InputError
 from dialectree.models.endpoints import Completion
+from dialectree.threads import Threads
 
 _TABLE = """
 create table if not exists completions (key text primary key, completion text not null)
@@ -57,7 +58,7 @@ class ReplyCache:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="reply-cache")
+        self._thread = Threads(1, "reply-cache")
         self._next: dict[asyncio.AbstractEventLoop, _Batch] = {}
         self._unwritten: dict[str, Completion] = {}
         self._connections: _Connections | None = None
@@ -163,7 +164,12 @@ class ReplyCache:
             raise InputError(f"the reply cache {self._path}: {error}: {hint}") from error
 
 
-@lru_cache(maxsize=8)
 def reply_cache(folder: Path) -> ReplyCache:
     """The cache of this process in ``folder``."""
+    return _reply_cache(folder, os.getpid())
+
+
+@lru_cache(maxsize=8)
+def _reply_cache(folder: Path, _process: int) -> ReplyCache:
+    """SQLite's connections and the locks of threads are of no use in a forked process."""
     return ReplyCache(folder / "replies.sqlite3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
@@ -106,12 +107,13 @@ class Limiter:
             self._running += self._waiting.popleft().call()
 
 
-_limiters: dict[str, Limiter] = {}
+_limiters: dict[tuple[str, int], Limiter] = {}
 
 
 def limiter(provider: str) -> Limiter:
     """The limiter of this process: this machine's own models wait in a queue of their own."""
-    return _limiters.setdefault("local" if provider == "local" else "remote", Limiter())
+    queue = "local" if provider == "local" else "remote"
+    return _limiters.setdefault((queue, os.getpid()), Limiter())
 
 
 @dataclass

@@ -67,6 +67,8 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     text = one_line(discreet(_words(error), spec))
     if (status := _status(error)) is not None:
         return _answered(status, error, spec, text, dropped)
+    if any(isinstance(cause, aiohttp.ClientSSLError) for cause in _causes(error)):
+        raise ModelUnavailable(_no_tls(error, spec, text)) from error
     if _never_connected(error):
         slow = any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in _causes(error))
         return Trouble("lost", "the connection timed out" if slow else text)
@@ -78,6 +80,16 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
         return Trouble("again", f"{type(error.__cause__).__name__}: {text}")
     page = re.search(r"<(!doctype|html|head|body)\b", text, re.IGNORECASE)
     return Trouble("page" if page else "again", f"that is not a chat completion: {text}")
+
+
+def _no_tls(error: Exception, spec: Spec, text: str) -> str:
+    """Somebody is there, but not under https as it should be."""
+    if any(isinstance(cause, aiohttp.ClientConnectorCertificateError) for cause in _causes(error)):
+        what = "shows a certificate that is not trusted here"
+        hint = "if it should be, name the file of who signed it in SSL_CERT_FILE"
+    else:
+        what, hint = "does not answer as https", "is http:// meant?"
+    return f"{spec.where} {what}: {hint}: {text}"
 
 
 def _words(error: Exception) -> str:

@@ -370,7 +370,7 @@ def test_columns_that_nobody_reads_are_known(tmp_path: Path) -> None:
 def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
     content = "id,ask\n1,One?\n"
     fails(tmp_path / "a.csv", content, "line 2", "'Frage'", "id, ask", mapped="question=Frage")
-    fails(tmp_path / "a.csv", content, "line 2", "one question, one claim or one topic")
+    fails(tmp_path / "a.csv", content, "line 2", "question, claim or topic", "there are: id, ask")
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv"])

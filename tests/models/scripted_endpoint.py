@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
@@ -80,11 +81,15 @@ class ScriptedEndpoint:
     """
 
     def __init__(
-        self, *script: Answer, choose: Callable[[Any], Answer] | None = None, port: int = 0
+        self,
+        *script: Answer,
+        choose: Callable[[Any], Answer] | None = None,
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._script = list(script)
         self._choose = choose
-        self.port = port
+        self.port, self._tls = port, tls
         self.bodies: list[Any] = []
         self.headers: list[Mapping[str, str]] = []
         self.paths: list[str] = []
@@ -93,10 +98,10 @@ class ScriptedEndpoint:
     async def __aenter__(self) -> Self:
         self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=0.1)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, ssl_context=self._tls)
         await site.start()
         self.port = self._runner.addresses[0][1]
-        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self.url = f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}/v1"
         return self
 
     async def __aexit__(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import time
 from collections.abc import Awaitable, Callable
 from email.utils import format_datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from aiohttp import web
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
@@ -25,7 +28,7 @@ from dialectree.errors import (
     RequestError,
     Unreachable,
 )
-from dialectree.models import endpoints
+from dialectree.models import clients, endpoints
 from dialectree.models.clients import proxy_for
 from dialectree.models.endpoints import ATTEMPTS, Completion, endpoint
 from dialectree.models.specs import resolve
@@ -538,6 +541,42 @@ def test_a_name_server_that_says_nothing_makes_a_host_unreachable(
     with pytest.raises(Unreachable, match=r"nobody answers at http://host\.example/v1"):
         asyncio.run(question(at("http://host.example/v1")))
     assert time.monotonic() - began < 8
+
+
+def self_signed(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """What a server on this machine shows, and the file of who signed it."""
+    signer, tls = trustme.CA(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    signer.issue_cert("127.0.0.1").configure_cert(tls)
+    signer.cert_pem.write_to_path(folder / "signer.pem")
+    return tls, folder / "signer.pem"
+
+
+def test_a_certificate_counts_once_its_signer_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls, signer = self_signed(tmp_path)
+
+    async def ask() -> object:
+        async with ScriptedEndpoint(says(GOOD), tls=tls) as served:
+            return await question(at(served.url))
+
+    with pytest.raises(ModelUnavailable, match=r"https://127.+ not trusted here: .+SSL_CERT_FILE"):
+        asyncio.run(ask())
+    monkeypatch.setenv("SSL_CERT_FILE", str(signer))
+    clients._certificates.cache_clear()
+    try:
+        assert asyncio.run(ask()) == RULE
+    finally:
+        clients._certificates.cache_clear()
+
+
+def test_an_endpoint_without_tls_does_not_answer_as_https() -> None:
+    async def ask() -> object:
+        async with ScriptedEndpoint(says(GOOD)) as served:
+            return await question(at(served.url.replace("http:", "https:")))
+
+    with pytest.raises(ModelUnavailable, match=r"does not answer as https: is http:// meant\?"):
+        asyncio.run(ask())
 
 
 def test_many_questions_find_out_together_that_nobody_is_there(quick: QuickClock) -> None:

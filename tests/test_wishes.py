@@ -1,0 +1,32 @@
+"""What programs hand over as wishes: each part has its type, whatever the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dialectree.contests import Add, Restore, Rule, Set
+from dialectree.contests.wishes import require_wishes
+from dialectree.errors import InputError
+
+
+@pytest.mark.parametrize("wish", [Set("0.0", None), Set("0.0", 1), Restore("0.0"), Rule("0", "A")])
+def test_a_wish_of_the_right_types_passes(wish: Any) -> None:
+    require_wishes([wish])
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [
+        (Set("0.0", "0.5"), "tau: .*number"),  # type: ignore[arg-type]
+        (Set("0.0", True), "tau: .*number"),
+        (Set(0, 0.5), "node: .*string"),  # type: ignore[arg-type]
+        (Add("foo", "0", "so"), "stance: .*'support' or 'attack'"),  # type: ignore[arg-type]
+        (Rule("0", None), "text: .*string"),  # type: ignore[arg-type]
+        ("0.0=0.5", "'0.0=0.5' is no wish: give a list of Set, Drop"),
+    ],
+)
+def test_a_wrong_part_is_named(wish: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        require_wishes([wish])
