@@ -10,12 +10,14 @@ from typing import Annotated, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
 from dialectree.graphs import leaf, synthesis_debate
 from dialectree.graphs.ruling import ruled
+from dialectree.models.run import run_of
 from dialectree.nodes.kinds import Finding, Judged, is_leaf, merge_findings, parent
 
 
@@ -101,8 +103,9 @@ def _child(state: SecondPass, child: str) -> Revisit:
     }
 
 
-async def solve(state: Revisit) -> Solved:
+async def solve(state: Revisit, runtime: Runtime[Context]) -> Solved:
     """One child, by this very graph."""
+    await run_of(runtime).baton.take()
     found = await graph.ainvoke(state)
     return {"findings": [found["finding"]]}
 

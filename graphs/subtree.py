@@ -19,6 +19,7 @@ from dialectree.events import tell
 from dialectree.graphs import leaf, synthesis_debate
 from dialectree.graphs.ruling import ruled
 from dialectree.maths.tree import children_that_fit, hardest, shares
+from dialectree.models.run import run_of
 from dialectree.nodes.branch_drift import newcomers
 from dialectree.nodes.clarification import clarification
 from dialectree.nodes.complexity_evaluator import complexity_evaluator
@@ -190,6 +191,7 @@ def after_branching(state: Subtree) -> list[Send]:
 
 async def solve(state: Question, runtime: Runtime[Context]) -> Solved:
     """One child, by this very graph."""
+    await run_of(runtime).baton.take()
     found = await graph.ainvoke(state)
     finding: Finding = found["finding"]
     if settings(runtime).second_pass_below is None:

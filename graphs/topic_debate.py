@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.graphs.ruling import ruled
+from dialectree.models.run import run_of
 from dialectree.nodes.evidence import retrieval
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Node, parent
@@ -226,8 +227,9 @@ def topic_debate(
         TopicDebate, context_schema=Context, input_schema=Topic, output_schema=Compared
     )
 
-    async def debate(state: Topic) -> Compared:
+    async def debate(state: Topic, runtime: Runtime[Context]) -> Compared:
         """One subtopic, by this very graph."""
+        await run_of(runtime).baton.take()
         compared = await graph.ainvoke(state)
         return {"debates": compared["debates"]}
 

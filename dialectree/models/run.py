@@ -26,6 +26,7 @@ from dialectree.errors import (
     ReplayMiss,
 )
 from dialectree.models.asking import Asking
+from dialectree.models.baton import Baton
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.changes import Changes
 from dialectree.models.endpoints import Completion
@@ -61,6 +62,7 @@ class Run(RunControl):
         if context.cache or context.replay:
             self.cache = reply_cache(cache_folder())
         self.budget = budget or Budget(context)
+        self.baton = Baton()
         self.hear: Callable[[Mapping[str, object]], None] | None = None
         """Who hears the events of this run; ``events.tell`` finds it."""
         self.halted: DialectreeError | None = None
@@ -110,7 +112,7 @@ class Run(RunControl):
 
     async def _cached(self, asking: Asking) -> Call | None:
         """The reply cache's completion, as a call of this run."""
-        found, started = None, clock.stamp()
+        found = None
         if self.cache is not None and not asking.live:
             found = await self.cache.get(asking.cache_key)
         if found is None and asking.context.replay:
@@ -118,7 +120,7 @@ class Run(RunControl):
             raise ReplayMiss(f"--replay: the cache holds no reply to {what}")
         if found is None:
             return None
-        call = asking.call(found, started, "cache")
+        call = asking.call(found, clock.stamp(), "cache")
         if self.journal:
             self.journal.append(call)
         return call
@@ -178,6 +180,7 @@ class Run(RunControl):
         except DialectreeError as error:
             self.halted = self.halted or error
             raise
+        await self.baton.take()
         return call
 
     def _kept(self, put: asyncio.Future[None]) -> None:
