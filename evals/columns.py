@@ -67,8 +67,8 @@ def item(row: Row, mapped: Columns, number: int) -> Item:
     if not renamed.keys() & _ASKED:
         there = ", ".join(row.values) or "none"
         raise row.fault(
-            f"no column is its question, claim or topic; there are: {there}: say which one is, "
-            "by --columns question=COLUMN, say"
+            f"no column is its question, claim or topic; there are: {there}: name the one that "
+            "is, as in --columns question=COLUMN"
         )
     return _item(Row(row.path, row.line, renamed), number)
 

@@ -54,5 +54,6 @@ class Baton:
             turn = self._waiting.popleft()
             if not turn.done():  # whoever waited may have been called off
                 turn.set_result(None)
-                return self._hold()
+                self._hold()
+                return
         self._loop = None

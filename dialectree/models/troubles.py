@@ -67,11 +67,13 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     text = one_line(discreet(_words(error), spec))
     if (status := _status(error)) is not None:
         return _answered(status, error, spec, text, dropped)
-    if any(isinstance(cause, aiohttp.ClientSSLError) for cause in _causes(error)):
-        raise ModelUnavailable(_no_tls(error, spec, text)) from error
+    if _met(error, aiohttp.ClientConnectorCertificateError):
+        hint = "if it should be, name the file of who signed it in SSL_CERT_FILE"
+        raise ModelUnavailable(
+            f"{spec.where} shows a certificate that is not trusted here: {hint}: {text}"
+        ) from error
     if _never_connected(error):
-        slow = any(isinstance(cause, aiohttp.ConnectionTimeoutError) for cause in _causes(error))
-        return Trouble("lost", "the connection timed out" if slow else text)
+        return Trouble("lost", _why_lost(error, text))
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return Trouble("again", "it timed out")
     if isinstance(error, openai.APIConnectionError):
@@ -82,14 +84,12 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     return Trouble("page" if page else "again", f"that is not a chat completion: {text}")
 
 
-def _no_tls(error: Exception, spec: Spec, text: str) -> str:
-    """Somebody is there, but not under https as it should be."""
-    if any(isinstance(cause, aiohttp.ClientConnectorCertificateError) for cause in _causes(error)):
-        what = "shows a certificate that is not trusted here"
-        hint = "if it should be, name the file of who signed it in SSL_CERT_FILE"
-    else:
-        what, hint = "does not answer as https", "is http:// meant?"
-    return f"{spec.where} {what}: {hint}: {text}"
+def _why_lost(error: Exception, text: str) -> str:
+    if _met(error, aiohttp.ConnectionTimeoutError):
+        return "the connection timed out"
+    if _met(error, aiohttp.ClientSSLError):
+        return f"no https there: is http:// meant?: {text}"
+    return text
 
 
 def _words(error: Exception) -> str:
@@ -193,6 +193,10 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
+
+
+def _met(error: Exception, kind: type[Exception]) -> bool:
+    return any(isinstance(cause, kind) for cause in _causes(error))
 
 
 def _never_connected(error: Exception) -> bool:
