@@ -106,6 +106,7 @@ async def conducted(case: Case, url: str, runs: Path, question: str, **more: Any
 def protocols(folder: Path, repeats: int) -> Iterator[Figure]:
     """Every case alone, and many debates of RSD at once."""
     wrong = 0
+    loop.tune()  # as a command does
     for case in CASES:
         walls_s: list[float] = []
         bare_s: list[float] = []
@@ -191,7 +192,6 @@ def _together(folder: Path) -> Iterator[Figure]:
 
 async def _all(url: str, folder: Path) -> list[RunRecord]:
     gc.collect()
-    gc.freeze()
     questions = (f"{QUESTION} ({n})" for n in range(1, TOGETHER + 1))
     return await asyncio.gather(
         *(conducted(CASES[0], url, folder, q, concurrency=SLOTS) for q in questions)

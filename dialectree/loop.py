@@ -37,11 +37,19 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     uvloop takes 5 to 10 % off the CPU of a call; it knows no Windows, and where a standard stream
     is closed it ends the process.
     """
-    if sys.platform == "win32" or streams.closed():
-        return asyncio.run(work)
-    import uvloop
+    came: list[T] = []
 
-    return uvloop.run(work)
+    async def keep() -> None:
+        # Not returned: asyncio would write all of it out when it gives its signal handler back.
+        came.append(await work)
+
+    if sys.platform == "win32" or streams.closed():
+        asyncio.run(keep())
+    else:
+        import uvloop
+
+        uvloop.run(keep())
+    return came[0]
 
 
 async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -> T:
