@@ -388,9 +388,12 @@ def _require_known(variables: Iterable[str]) -> None:
     for variable in variables:
         prefix, name = variable[: len(_PREFIX)].upper(), variable[len(_PREFIX) :].upper()
         if prefix == _PREFIX and name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"; is {_PREFIX}{near[0]} meant?" if near else ""
-            raise SettingsError(f"{variable}: there is no such setting{hint}")
+            raise SettingsError(f"{variable}: {_no_such(name, known, _PREFIX)}")
+
+
+def _no_such(name: str, known: Iterable[str], prefix: str = "") -> str:
+    near = get_close_matches(name, [*known], n=1)
+    return "there is no such setting" + (f"; is {prefix}{near[0]} meant?" if near else "")
 
 
 def _lines(error: ValidationError, given: Mapping[str, Any]) -> Iterator[str]:
@@ -399,7 +402,8 @@ def _lines(error: ValidationError, given: Mapping[str, Any]) -> Iterator[str]:
     for fault in error.errors(include_url=False, include_context=False):
         top, *rest = map(str, fault["loc"]) if fault["loc"] else ("settings",)
         if fault["type"] == "extra_forbidden":
-            yield f"{_source(top, rest, given)}: there is no such setting"
+            where = top if top in given else _source(top, rest, given)  # no flag: those are known
+            yield f"{where}: {_no_such(top, Context.model_fields)}"
         elif top not in seen:
             what = fault["msg"].removeprefix("Value error, ")
             value = "" if "[key]" in rest else f", not {fault['input']!r:.80}"

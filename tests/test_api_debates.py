@@ -302,7 +302,7 @@ def test_a_tool_says_what_its_arguments_are() -> None:
 
 
 def test_settings_that_cannot_be_are_refused_when_a_tool_is_made() -> None:
-    with pytest.raises(SettingsError, match="max-depht"):
+    with pytest.raises(SettingsError, match="is max_depth meant"):
         dialectree.as_tool("rsd", max_depht=3)
     for name in ("rsd", "tsd"):
         with pytest.raises(InputError, match="judge"):

@@ -66,7 +66,7 @@ WRONG = {
     "an infinite price": ({"prices": {"m": (float("inf"), 1)}}, "--price m: ", "inf"),
     "words for a number": ({"seed": "many"}, "--seed: ", "'many'"),
     "an unknown profile": ({"depth_profile": "deep"}, "--depth-profile: ", "'deep'"),
-    "an unknown setting": ({"depht": 1}, "--depht: there is no such setting", ""),
+    "an unknown setting": ({"depht": 1}, "depht: there is no such setting; is depth meant?", ""),
     "a model that is none": ({"model": "gpt"}, "--model: a model is written openai:NAME", "'gpt'"),
     "an unknown provider": ({"model": "acme:x"}, "--model: a model is written", "'acme:x'"),
     "a model without a name": ({"model": "openai:"}, "--model: a model is written", ""),
@@ -129,7 +129,7 @@ def test_a_variable_that_would_set_nothing_is_refused(
     ("text", "begins"),
     [
         ("max_depth = -1", "dialectree.toml, max_depth: "),
-        ("depht = 1", "dialectree.toml, depht: there is no such setting"),
+        ("depht = 1", "dialectree.toml, depht: there is no such setting; is depth meant?"),
         ("max_depth =", "dialectree.toml cannot be read: "),
         (b"\xff\xfe", "dialectree.toml cannot be read: "),
         ('model = "gpt"', "dialectree.toml, model: a model is written"),
