@@ -38,5 +38,11 @@ class Ruling(TypedDict):
     verdict: Verdict
 
 
+class Unruled(TypedDict):
+    """What every question begins with: a host's thread may hold the verdict of an earlier one."""
+
+    verdict: None
+
+
 class Debate(Question, Ruling):
     """What is common to all protocols between question and ruling."""

@@ -19,6 +19,7 @@ from dialectree.context import Context, settings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.graphs import argument_growth
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.arguments import Grown, Scored
 from dialectree.nodes.conclusion import conclusion
@@ -28,7 +29,7 @@ from dialectree.nodes.opening import require_question
 from dialectree.nodes.scorer import Claim, Scores, claim_scorer, unasked
 from dialectree.nodes.sides import is_asked
 from dialectree.nodes.weighing import ToWeigh, Weighing, weighing, weighing_alone
-from dialectree.state import Debate, Question, Ruling
+from dialectree.state import Debate, Question, Ruling, Unruled
 
 
 class AdaptiveReasoningTree(Debate, Grown, Weighing):
@@ -41,7 +42,7 @@ class AdaptiveReasoningTree(Debate, Grown, Weighing):
     """Lambda."""
 
 
-class Opened(TypedDict):
+class Opened(Unruled):
     """What a claim begins with, whatever a host's thread still holds of an earlier one."""
 
     id: str
@@ -98,6 +99,7 @@ def planted(name: str, claim: str, blend: float, runtime: Runtime[Context]) -> O
         "comparisons": Overwrite([]),
         "unheard": Overwrite([]),
         "blend": blend,
+        "verdict": None,
     }
 
 
@@ -141,7 +143,7 @@ def adaptive_reasoning_tree(
     builder.add_node("conclusion", conclusion)
     builder.add_edge("weighing", "conclusion")
     builder.add_edge("conclusion", END)
-    return builder.compile(name=name)
+    return afresh(builder.compile(name=name))
 
 
 def leaf_tree() -> CompiledStateGraph[AdaptiveReasoningTree, Context, Leaf, Weighing]:

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite, Send
 
 from dialectree.context import Context, settings
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
@@ -87,4 +88,6 @@ builder.add_edge("sole_sample", "conclusion")
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)
 
-graph: CompiledStateGraph[BestOfN, Context, Question, Ruling] = builder.compile(name="best_of_n")
+graph: CompiledStateGraph[BestOfN, Context, Question, Ruling] = afresh(
+    builder.compile(name="best_of_n")
+)

@@ -12,16 +12,16 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
-from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.graphs.tree_of_debate import Papers
 from dialectree.nodes.comparer import Summarised, paper_comparer, summariser, summary_comparer
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
+from dialectree.nodes.opening import Afresh, require_question
 from dialectree.nodes.opening import opening as opened
-from dialectree.nodes.opening import require_question
 from dialectree.nodes.papers import authors, sources
 from dialectree.nodes.topics import Author, Letter
 from dialectree.state import Debate, Ruling
@@ -35,12 +35,11 @@ class Comparison(Debate, Papers, Summarised):
     """True when the comparison did."""
 
 
-class Opened(TypedDict):
+class Opened(Afresh):
     """What a comparison begins with, whatever a host's thread still holds of an earlier one."""
 
     authors: dict[Letter, Author]
     summaries: Overwrite
-    failed: bool
 
 
 def require(given: Mapping[str, Any], context: Context) -> None:
@@ -85,7 +84,7 @@ def _baseline(
     else:
         _two_stages(builder)
     builder.add_conditional_edges("comparer", ruled(after_comparer))
-    return builder.compile(name=name)
+    return afresh(builder.compile(name=name))
 
 
 def _two_stages(builder: StateGraph[Comparison, Context, Any, Any]) -> None:

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 
 from dialectree.context import Context, settings
 from dialectree.graphs.adaptive_reasoning_tree import require
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
@@ -56,7 +57,7 @@ def direct(
     builder.add_conditional_edges("verifier", ruled(after_verifier))
     builder.add_edge("unresolved", "conclusion")
     builder.add_edge("conclusion", END)
-    return builder.compile(name=name)
+    return afresh(builder.compile(name=name))
 
 
 graph = direct("direct", verifier)

@@ -22,6 +22,7 @@ from dialectree.context import Context, settings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.graphs import five_phases
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answers import letter, letters
 from dialectree.nodes.candidates import (
@@ -47,7 +48,7 @@ from dialectree.nodes.distractor import distractor
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import require_question
 from dialectree.nodes.switching_verdict import Debated, Outcome
-from dialectree.state import Ruling
+from dialectree.state import Ruling, Unruled
 
 
 class Question(shared.Question):
@@ -95,7 +96,7 @@ def require_gold(given: Mapping[str, Any]) -> str:
     return gold
 
 
-class Opened(TypedDict):
+class Opened(Unruled):
     """What a question begins with, whatever a host's thread still holds of an earlier one."""
 
     id: str
@@ -134,6 +135,7 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
         "samples": Overwrite([]),
         "dropped": Overwrite(0),
         "distractor": None,
+        "verdict": None,
         "failed": False,
     }
 
@@ -345,7 +347,7 @@ def role_switching_debate(
     builder.add_conditional_edges("debate", ruled(after_debate))
     builder.add_edge("ruling", "conclusion")
     builder.add_edge("conclusion", END)
-    return builder.compile(name=name)
+    return afresh(builder.compile(name=name))
 
 
 graph = role_switching_debate("role_switching_debate", five_phases.graph)

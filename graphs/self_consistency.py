@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.events import tell
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.role_switching_debate import Question, require_gold
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.candidates import Candidate, checked, labelled
@@ -24,7 +25,7 @@ from dialectree.nodes.direct_answerer import DROPPED, UNSAMPLED, Sampled, ToSamp
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.opening import require_question
 from dialectree.nodes.plurality import plurality
-from dialectree.state import Debate, Ruling
+from dialectree.state import Debate, Ruling, Unruled
 
 SAMPLES = 9
 """Where the settings name no other number."""
@@ -43,7 +44,7 @@ class SelfConsistency(Debate, Opened, Sampled):
     """A question and the direct answers to it."""
 
 
-class Begun(Opened):
+class Begun(Opened, Unruled):
     """The same, without a sample yet, whatever a host's thread still holds of an earlier one."""
 
     samples: Overwrite
@@ -70,6 +71,7 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Begun:
         "asked": asked,
         "samples": Overwrite([]),
         "dropped": Overwrite(0),
+        "verdict": None,
     }
 
 
@@ -113,6 +115,6 @@ builder.add_edge("plurality", "conclusion")
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)
 
-graph: CompiledStateGraph[SelfConsistency, Context, Question, Ruling] = builder.compile(
-    name="self_consistency"
+graph: CompiledStateGraph[SelfConsistency, Context, Question, Ruling] = afresh(
+    builder.compile(name="self_consistency")
 )

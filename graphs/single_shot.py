@@ -8,6 +8,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from dialectree.context import Context
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answerer import answerer
 from dialectree.nodes.conclusion import conclusion, unresolved
@@ -40,6 +41,6 @@ builder.add_conditional_edges("answerer", ruled(after_answerer))
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)
 
-graph: CompiledStateGraph[SingleShot, Context, Question, Ruling] = builder.compile(
-    name="single_shot"
+graph: CompiledStateGraph[SingleShot, Context, Question, Ruling] = afresh(
+    builder.compile(name="single_shot")
 )

@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.errors import InputError
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.graphs.topic_debate import Compiled, opened, topic_debate
 from dialectree.nodes.comparison import comparison
@@ -27,7 +28,7 @@ from dialectree.nodes.kinds import Node
 from dialectree.nodes.opening import require_question
 from dialectree.nodes.papers import PaperGiven, authors, sources
 from dialectree.nodes.topics import Author, Debated, Letter, Topic
-from dialectree.state import Debate, Question, Ruling
+from dialectree.state import Debate, Question, Ruling, Unruled
 
 
 class Papers(Question):
@@ -45,7 +46,7 @@ class TreeOfDebate(Debate, Papers):
     """True when the summary did."""
 
 
-class Opened(TypedDict):
+class Opened(Unruled):
     """What a comparison begins with, whatever a host's thread still holds of an earlier one."""
 
     authors: dict[Letter, Author]
@@ -92,7 +93,7 @@ def tree_of_debate(
         papers = contested(runtime, sources(state["papers"]))
         known = authors(papers, introduced=not deliberates)
         opened(_root(state["question"], known), runtime)
-        return {"authors": known, "debates": [], "failed": False}
+        return {"authors": known, "debates": [], "verdict": None, "failed": False}
 
     async def debate(state: TreeOfDebate, runtime: Runtime[Context]) -> Held:
         """Everything below the topic, with both papers at hand."""
@@ -131,7 +132,7 @@ def tree_of_debate(
     builder.add_conditional_edges("comparison", ruled(after_comparison))
     builder.add_edge("unresolved", "conclusion")
     builder.add_edge("conclusion", END)
-    return builder.compile(name=name)
+    return afresh(builder.compile(name=name))
 
 
 def _root(question: str, known: dict[Letter, Author]) -> Topic:

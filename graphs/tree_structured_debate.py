@@ -17,13 +17,14 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.graphs import second_pass, subtree
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answer_writer import answer_writer, as_it_stands, unresolved
 from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.kinds import Finding, is_leaf, merge_findings, standing
 from dialectree.nodes.opening import require_question
-from dialectree.state import Debate, Question, Ruling
+from dialectree.state import Debate, Question, Ruling, Unruled
 
 
 class TreeStructuredDebate(Debate, subtree.Position):
@@ -41,7 +42,7 @@ class TreeStructuredDebate(Debate, subtree.Position):
     """True when the answer writer failed for good."""
 
 
-class Opened(subtree.Position):
+class Opened(subtree.Position, Unruled):
     """What a question begins with, whatever a host's thread still holds of an earlier one."""
 
     finding: Overwrite
@@ -61,6 +62,7 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
         "finding": Overwrite({}),
         "findings": Overwrite([]),
         "certified": Overwrite([]),
+        "verdict": None,
         "failed": False,
     }
 
@@ -124,6 +126,6 @@ builder.add_edge("as_it_stands", "conclusion")
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)
 
-graph: CompiledStateGraph[TreeStructuredDebate, Context, Question, Ruling] = builder.compile(
-    name="tree_structured_debate"
+graph: CompiledStateGraph[TreeStructuredDebate, Context, Question, Ruling] = afresh(
+    builder.compile(name="tree_structured_debate")
 )

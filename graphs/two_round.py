@@ -14,6 +14,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
+from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.critic import critic
@@ -88,4 +89,6 @@ builder.add_conditional_edges("synthesiser", ruled(after_synthesiser))
 builder.add_edge("unresolved", "conclusion")
 builder.add_edge("conclusion", END)
 
-graph: CompiledStateGraph[TwoRound, Context, Question, Ruling] = builder.compile(name="two_round")
+graph: CompiledStateGraph[TwoRound, Context, Question, Ruling] = afresh(
+    builder.compile(name="two_round")
+)

@@ -56,8 +56,8 @@ def checked(options: Sequence[object]) -> list[str]:
     if isinstance(options, str):
         raise InputError("--option: the options are one text; give a list of them")
     for number, option in enumerate(options, 1):
-        if not isinstance(option, str | int | float):  # such as what a thread held from before
-            raise InputError(f"--option: option {number} is no text; give the options anew, or []")
+        if not isinstance(option, str | int | float):
+            raise InputError(f"--option: option {number} is no text")
     given = [str(option).strip() for option in options]
     if len(given) == 1:
         raise InputError("--option: one option is no choice; give two or more, or none")

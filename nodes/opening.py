@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
-from typing_extensions import TypedDict
 
 from dialectree.context import Context
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.nodes.answers import folded
-from dialectree.state import Question
+from dialectree.state import Question, Unruled
 
 
-class Afresh(TypedDict):
+class Afresh(Unruled):
     """What a question begins with, whatever a host's thread still holds of an earlier one."""
 
     failed: bool
@@ -34,4 +33,4 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Afresh:
     """The question, which nobody splits."""
     require_question(state)
     tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
-    return {"failed": False}
+    return {"verdict": None, "failed": False}
