@@ -12,6 +12,7 @@ from dialectree.context import Context
 from dialectree.models.endpoints import (
     RUNGS,
     Completion,
+    Course,
     Endpoint,
     Message,
     Request,
@@ -66,6 +67,8 @@ class Asking:
     repair: int = 0
     rung: Rung | None = None
     """A lower rung for this question alone; None: the one that serves the endpoint."""
+    course: Course = field(init=False, default_factory=Course)
+    """How far the call has come that asks it."""
     key: str = field(init=False)
     """What names the request in the journal."""
     cache_key: str = field(init=False)
@@ -119,6 +122,7 @@ class Asking:
         if fault.kind == "not_json":
             self._doubt_the_rung()
         self.repair += 1
+        self.course = Course()
         self.request = self.request._replace(messages=asked, decoding=decoding)
         self._name_keys()
 
@@ -136,7 +140,7 @@ class Asking:
 
     async def send(self) -> Completion:
         """What the endpoint says, or why it says nothing."""
-        return await self.endpoint.complete(self.request, self.rung)
+        return await self.endpoint.complete(self.request, self.rung, self.course)
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]

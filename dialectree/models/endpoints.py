@@ -86,6 +86,29 @@ class Completion(NamedTuple):
     error: str | None = None
 
 
+class Course:
+    """How far a call has come, for whoever gives it up: a request that is out may end."""
+
+    def __init__(self) -> None:
+        self._out = self._given_up = False
+
+    def give_up(self, task: asyncio.Task[Any]) -> None:
+        """From now on ``task``, which makes the call, sends nothing."""
+        self._given_up = True
+        if not self._out:
+            task.cancel()
+
+    def sent(self) -> None:
+        """A request is out; its reply is kept, whoever still wants it."""
+        self._out = True
+
+    def failed(self) -> None:
+        """No reply came of it; CancelledError where nobody wants another request."""
+        self._out = False
+        if self._given_up:
+            raise asyncio.CancelledError
+
+
 class _Tries:
     """The attempts at one call, and the time that is left for them."""
 
@@ -132,24 +155,28 @@ class Endpoint:
         if self.spec.live is not None:
             self.rung = "text"
 
-    async def complete(self, request: Request, rung: Rung | None = None) -> Completion:
+    async def complete(
+        self, request: Request, rung: Rung | None = None, course: Course | None = None
+    ) -> Completion:
         """One reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
 
         Tries again on 429 (waiting as long as the endpoint asks, which is no failure), 5xx,
         time-outs, broken connections and answers that are none. Raises what ends a run:
         Unreachable, KeyRefused, RequestError, ModelUnavailable.
         """
-        tries = _Tries(request.deadline_s)
+        tries, course = _Tries(request.deadline_s), course or Course()
         while True:
             await self._start(tries, request.per_minute)
             at, without = rung or self.rung, frozenset(self.dropped)
             began = clock.seconds()
+            course.sent()
             try:
                 async with asyncio.timeout(tries.left_s()):
                     done = await self._send(request, at)
             except (openai.OpenAIError, TimeoutError, Garbled, Failed) as error:
                 met = trouble(error, self.spec, without)
                 self._learn(met, at, tries.waits, began)
+                course.failed()
                 if met.kind in ("parameter", "format"):
                     rung = None if met.kind == "format" else rung
                     continue

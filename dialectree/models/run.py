@@ -126,7 +126,11 @@ class Run(RunControl):
         return call
 
     async def _paid(self, asking: Asking) -> Call:
-        """A call of its own task: a part of the graph that is given up does not lose its reply."""
+        """A call of its own task: a part of the graph that is given up does not lose its reply.
+
+        A host may go on after that, and nobody tells us whether it does: of what it gave up only
+        the requests that are out are waited for.
+        """
         shared = self.cache is not None and asking.context.cache and not asking.live
         same = asyncio.get_running_loop(), asking.cache_key
         while shared and (other := _paying.get(same)) is not None:
@@ -141,7 +145,12 @@ class Run(RunControl):
         if shared and same not in _paying:
             _paying[same] = task
             task.add_done_callback(lambda _: _paying.pop(same))
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if self.journal is None:
+                asking.course.give_up(task)
+            raise
 
     def _begun(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """A task that the run waits for before it ends."""

@@ -21,11 +21,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from dialectree.errors import BudgetReached, DialectreeError, KeyRefused
+from dialectree.graphs import best_of_n
 from dialectree.graphs.tree_structured_debate import graph
+from dialectree.nodes.answerer import AnswererReply
 from dialectree.nodes.leaf_judge import LeafJudgeReply
 from dialectree.nodes.synthesis_debater import SynthesisReply
 from tests.graphs.debating import QUESTION, context, debaters, rule
-from tests.scripted import no_reply
+from tests.scripted import ScriptedModel, no_reply
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -166,6 +168,25 @@ def test_checkpoints_grow_in_step_with_the_tree_and_hold_plain_data(
     assert large < 1.5 * small
     assert small < 40_000
     assert caplog.records == []
+
+
+def test_a_hosts_run_that_is_cancelled_starts_no_further_call() -> None:
+    model = ScriptedModel(wait=lambda _: 0.05)
+    model.will_say(AnswererReply(answer="Yes.", explanation="So.", confidence=0.9))
+
+    async def cancelled() -> None:
+        given = context(model, samples=20, concurrency=1)
+        debate = asyncio.create_task(best_of_n.graph.ainvoke({"question": QUESTION}, context=given))
+        while not model.calls:
+            await asyncio.sleep(0.01)
+        debate.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await debate
+        so_far = len(model.calls)
+        await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+        assert len(model.calls) == so_far < 20
+
+    asyncio.run(cancelled())
 
 
 def test_events_of_every_level_reach_a_host_that_streams_them() -> None:

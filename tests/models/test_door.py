@@ -247,6 +247,69 @@ def test_a_question_that_is_given_up_does_not_lose_its_reply(calls: Path) -> Non
     assert [call.reply for call in lines(calls)] == [GOOD]
 
 
+async def given_up(*tasks: asyncio.Task[Any]) -> None:
+    """Call ``tasks`` off, as a host does that is cancelled or out of time."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+
+def test_a_hosts_questions_that_are_given_up_start_no_request_and_keep_those_that_are_out() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(after(0.1, says(GOOD))) as served:
+            context = at(served.url, cache=True, concurrency=2)
+            host = Run("", context)
+            nodes = [question(context, host, node=f"0.{n}") for n in range(10)]
+            tasks = [asyncio.create_task(node) for node in nodes]
+            while len(served.bodies) < 2:
+                await asyncio.sleep(0.01)
+            await given_up(*tasks)
+            while host._under_way:
+                await asyncio.wait(host._under_way)
+            assert (len(served.bodies), host.budget.calls) == (2, 2)
+            for node in ("0.0", "0.1"):
+                assert await question(context, node=node) == RULE
+            assert len(served.bodies) == 2
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize("out", [True, False], ids=["out", "between two tries"])
+def test_a_hosts_request_that_is_given_up_is_not_tried_again(out: bool) -> None:
+    error = fails(500, headers={"retry-after": "0" if out else "60"})
+
+    async def ask() -> int:
+        async with ScriptedEndpoint(after(0.1 if out else 0, error)) as served:
+            context = at(served.url)
+            host = Run("", context)
+            asking = await under_way(question(context, host), served)
+            while served.running and not out:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
+            await given_up(asking)
+            await asyncio.wait_for(host.land(), 5)
+            return len(served.bodies)
+
+    assert asyncio.run(ask()) == 1
+
+
+@pytest.mark.parametrize("out", [True, False], ids=["out", "in the queue"])
+def test_who_waits_for_a_request_that_was_given_up_makes_it_once(out: bool) -> None:
+    async def ask() -> int:
+        async with ScriptedEndpoint(after(0.1, fails(500)), says(GOOD)) as served:
+            context = at(served.url, cache=True, concurrency=1)
+            before = "the same" if out else "another"
+            first = await under_way(question(context, question=before), served)
+            same = [question(context, Run("", context), question="the same") for _ in range(3)]
+            tasks = [first, *map(asyncio.create_task, same)]
+            await asyncio.sleep(0.05)
+            await given_up(*tasks[:2])
+            assert await asyncio.gather(*tasks[2:]) == [RULE, RULE]
+            return len(served.bodies)
+
+    assert asyncio.run(ask()) == 2
+
+
 def test_abandoned_calls_end_at_once_and_leave_no_line(calls: Path) -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(after(60, says(GOOD))) as served:
