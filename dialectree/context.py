@@ -459,7 +459,7 @@ def _among(given: object) -> Context:
     )
 
 
-_mapped: OrderedDict[int, tuple[Mapping[str, Any], dict[str, Any], Context]] = OrderedDict()
+_mapped: OrderedDict[int, tuple[Mapping[str, Any], object, Context]] = OrderedDict()
 """What mappings were made into, by their identity, and what they held then."""
 _MAPPED = 4096
 
@@ -470,10 +470,17 @@ def _made(given: Mapping[str, Any]) -> Context:
     if known is not None and known[1] == given:
         return known[2]
     made = build(**given)
-    _mapped[id(given)] = given, dict(given), made
+    _mapped[id(given)] = given, _held(given), made
     if len(_mapped) > _MAPPED:
         _mapped.popitem(last=False)
     return made
+
+
+def _held(value: object) -> object:
+    """A copy that does not change with what it is made of; a live model stays itself."""
+    if isinstance(value, Mapping):
+        return {name: _held(inner) for name, inner in value.items()}
+    return [*map(_held, value)] if isinstance(value, list) else value
 
 
 def cache_folder() -> Path:

@@ -117,10 +117,28 @@ def test_a_hosts_context_without_settings_is_refused_in_one_line() -> None:
         within({"user": "somebody"})
 
 
+def given_as(context: Any) -> Any:
+    """What a node is given where its caller passed ``context``."""
+    return type("Runtime", (), {"context": context})
+
+
 def test_a_mapping_is_the_same_settings_until_it_changes() -> None:
     given: Any = {"max_depth": 1}
-    runtime: Any = type("Runtime", (), {"context": given})
+    runtime = given_as(given)
     first = settings(runtime)
     assert settings(runtime) is first
     given["max_depth"] = 2
     assert settings(runtime).max_depth == 2
+
+
+def test_a_mapping_changes_with_what_lies_inside_it() -> None:
+    model = answering()
+    roles: dict[str, Any] = {"judge": "openai:one", "critic": model}
+    price = [1, 1]
+    runtime = given_as({"roles": roles, "prices": {"openai:one": price}})
+    first = settings(runtime)
+    assert settings(runtime) is first
+    roles["judge"] = "openai:two"
+    assert settings(runtime).roles == {"judge": "openai:two", "critic": model}
+    price[1] = 2
+    assert settings(runtime).prices == {"openai:one": (1, 2)}
