@@ -444,18 +444,19 @@ def settings(runtime: Runtime[Context]) -> Context:
 
 
 def _among(given: object) -> Context:
-    """The settings in a host's own context: a mapping of them, or its ``dialectree``."""
+    """The settings in a host's own context: its ``dialectree``, or all of it, if a mapping."""
     if not given:
         return _default()
-    if isinstance(given, Mapping):
-        own = given.get("dialectree")
-        return own if isinstance(own, Context) else _made(given)
-    own = getattr(given, "dialectree", None)
+    whole = given if isinstance(given, Mapping) else None
+    own = getattr(given, "dialectree", None) if whole is None else whole.get("dialectree", whole)
     if isinstance(own, Context):
         return own
+    if isinstance(own, Mapping):
+        return _made(own)
     raise SettingsError(
         f"the graph's context ({type(given).__name__}) holds no settings: give it an attribute "
-        "`dialectree` with a dialectree.Context, or invoke the debate with a context of its own"
+        "`dialectree` with a dialectree.Context or a mapping of settings, or invoke the debate "
+        "with a context of its own"
     )
 
 

@@ -89,7 +89,7 @@ def test_each_debate_of_a_host_asks_the_cache_as_its_own_settings_say() -> None:
 @dataclass
 class Own:
     user: str = "somebody"
-    dialectree: Context | None = None
+    dialectree: Context | dict[str, Any] | None = None
 
 
 def within(context: Any, schema: Any = None) -> Any:
@@ -109,10 +109,23 @@ def test_a_host_hands_settings_on_in_a_context_of_its_own() -> None:
     assert within({"model": answering(), "max_calls": 1}) == "Yes."
 
 
+def test_what_a_host_hands_on_may_be_a_mapping_as_it_comes_from_json() -> None:
+    given = {"model": answering(), "max_calls": 1}
+    assert within(Own(dialectree=given), Own) == "Yes."
+    assert within({"user": "somebody", "dialectree": given}) == "Yes."
+    assert within({"user": "somebody", "dialectree": given}, Own) == "Yes."
+    for context in (Own(dialectree=given), {"user": "somebody", "dialectree": given}):
+        assert settings(given_as(context)) is settings(given_as(context))
+    with pytest.raises(SettingsError, match="user: there is no such setting"):
+        within({"dialectree": {**given, "user": "somebody"}})
+
+
 def test_a_hosts_context_without_settings_is_refused_in_one_line() -> None:
     with pytest.raises(SettingsError, match=r"\(Own\) holds no settings") as said:
         within(Own(), Own)
     assert "\n" not in str(said.value)
+    with pytest.raises(SettingsError, match=r"\(dict\) holds no settings"):
+        within({"user": "somebody", "dialectree": None})
     with pytest.raises(SettingsError, match="user: there is no such setting"):
         within({"user": "somebody"})
 
