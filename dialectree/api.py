@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -211,21 +210,7 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return loop.run(work)
-    done: list[T] = []
-    failed: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            done.append(loop.run(work))
-        except BaseException as error:  # handed to the caller's thread
-            failed.append(error)
-
-    thread = threading.Thread(target=target, name="dialectree")
-    thread.start()
-    thread.join()
-    if failed:
-        raise failed[0]
-    return done[0]
+    return loop.run_beside(work)
 
 
 _Question = Annotated[str, "One question, in full"]

@@ -8,7 +8,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, wait
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from dialectree import streams
@@ -50,6 +53,43 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
         uvloop.run(keep())
     return came[0]
+
+
+def run_beside(work: Coroutine[Any, Any, T]) -> T:
+    """Run ``work`` to its end as ``run`` does, in a thread of its own: this one's loop is a host's.
+
+    An interrupt cancels ``work`` and is raised once that has ended. A second one cancels it again,
+    as closing a loop does, and a third waits for nothing.
+    """
+    begun: Future[Callable[[], object]] = Future()
+    ended: Future[T] = Future()
+
+    async def stoppable() -> T:
+        own, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+        begun.set_result(lambda: own.call_soon_threadsafe(task.cancel))
+        return await task
+
+    def target() -> None:
+        try:
+            ended.set_result(run(stoppable()))
+        except BaseException as error:  # handed to the caller's thread
+            ended.set_exception(error)
+
+    def stop() -> None:
+        cancel = begun.result()
+        with suppress(RuntimeError):  # its loop is closed: it has ended meanwhile
+            cancel()
+        wait([ended])
+
+    try:
+        threading.Thread(target=target, name="dialectree").start()
+        return ended.result()  # before Python 3.13 an interrupted join takes its thread for dead
+    except KeyboardInterrupt:
+        try:
+            stop()
+        except KeyboardInterrupt:
+            stop()
+        raise
 
 
 async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -> T:

@@ -2,8 +2,10 @@
 
 import asyncio
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +41,46 @@ def test_answer_works_where_a_loop_is_already_running(url: str) -> None:
         return dialectree.answer(QUESTION, model=f"openai:any@{url}", max_depth=0)
 
     assert asyncio.run(notebook()).status == "answered"
+
+
+CELL = """
+import asyncio, sys, dialectree
+
+async def cell():
+    dialectree.answer("Q?", method_name="best_of_n", samples=9, concurrency=1, model=sys.argv[1])
+
+try:
+    asyncio.new_event_loop().run_until_complete(cell())
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    input()
+"""
+
+
+def test_interrupting_a_notebooks_cell_ends_the_debate_as_in_a_script() -> None:
+    with (
+        LocalEndpoint(latency_ms=500) as slow,
+        subprocess.Popen(
+            [sys.executable, "-c", CELL, f"openai:any@{slow.url}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as notebook,
+    ):
+        give_up = time.monotonic() + 60
+        while not slow.stats()["running"]:
+            assert time.monotonic() < give_up and notebook.poll() is None
+            time.sleep(0.02)
+        notebook.send_signal(signal.SIGINT)
+        assert notebook.stdout is not None
+        assert notebook.stdout.readline() == "interrupted\n"
+        (folder,) = Path("runs").iterdir()
+        record = dialectree.RunRecord.read((folder / "run.json").read_text())
+        assert (record.status, record.notices) == ("partial", ["interrupted"])
+        assert record.usage.calls == slow.stats()["calls"] < 10
+        assert (folder / "report.html").exists()
+        notebook.communicate("\n", timeout=20)
+        assert slow.stats()["calls"] == record.usage.calls
 
 
 def test_several_questions_at_once_do_not_mix(url: str) -> None:

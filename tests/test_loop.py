@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
+import time
 
 import pytest
 
@@ -40,3 +43,61 @@ def test_what_a_run_raises_is_raised() -> None:
 
     with pytest.raises(LookupError, match="gone"):
         loop.run(work())
+
+
+def interrupt() -> None:
+    """Ctrl-C for the thread of the tests, which waits by then."""
+    waiting = threading.main_thread().ident
+    assert waiting is not None
+    time.sleep(0.05)
+    signal.pthread_kill(waiting, signal.SIGINT)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_each_of_two_interrupts_cancels_what_runs_beside_a_loop_and_its_end_is_waited_for(
+    times: int,
+) -> None:
+    said: list[str] = []
+
+    async def work() -> None:
+        while len(said) < times:
+            interrupt()
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                said.append("cancelled")
+        await asyncio.sleep(0.05)
+        said.append("ended")
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_beside(work())
+    assert said == ["cancelled"] * times + ["ended"]
+
+
+def test_a_third_interrupt_waits_for_nothing() -> None:
+    released, ended = threading.Event(), threading.Event()
+
+    async def work() -> None:
+        for _ in range(2):
+            interrupt()
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                continue
+        interrupt()
+        await asyncio.to_thread(released.wait, 20)
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_beside(work())
+    assert not ended.is_set()
+    released.set()
+    assert ended.wait(20)
+
+
+def test_what_is_raised_beside_a_loop_is_raised() -> None:
+    async def work() -> None:
+        raise LookupError("gone")
+
+    with pytest.raises(LookupError, match="gone"):
+        loop.run_beside(work())
