@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from dialectree import streams
@@ -59,10 +60,12 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work`` to its end as ``run`` does, in a thread of its own: this one's loop is a host's.
 
     An interrupt cancels ``work`` and is raised once that has ended. A second one cancels it again,
-    as closing a loop does, and a third waits for nothing.
+    as closing a loop does, and a third waits for nothing. The caller's context holds for
+    ``work``, too: by it tracers hear of it.
     """
     begun: Future[Callable[[], object]] = Future()
     ended: Future[T] = Future()
+    context = copy_context()
 
     async def stoppable() -> T:
         own, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
@@ -71,7 +74,7 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
 
     def target() -> None:
         try:
-            ended.set_result(run(stoppable()))
+            ended.set_result(context.run(run, stoppable()))
         except BaseException as error:  # handed to the caller's thread
             ended.set_exception(error)
 

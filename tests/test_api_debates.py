@@ -175,11 +175,24 @@ def hosted(node: HostNode) -> tuple[Any, RunnableConfig]:
     return builder.compile(checkpointer=InMemorySaver()), {"configurable": {"thread_id": "1"}}
 
 
-def test_a_host_that_asks_after_a_debate_and_goes_on_finds_the_same_verdict(model: str) -> None:
+async def waited_for(*given: Any, **settings: Any) -> dialectree.RunRecord:
+    """A debate for which an asynchronous node waits as a program without a loop does."""
+    return dialectree.decide(*given, **settings)
+
+
+both = pytest.mark.parametrize("decided", [dialectree.adecide, waited_for])
+"""The ways of a host's node to a debate."""
+Deciding = Callable[..., Awaitable[dialectree.RunRecord]]
+
+
+@both
+def test_a_host_that_asks_after_a_debate_and_goes_on_finds_the_same_verdict(
+    decided: Deciding, model: str
+) -> None:
     records: list[dialectree.RunRecord] = []
 
     async def node(state: Host) -> Host:
-        records.append(await dialectree.adecide(QUESTION, YES_NO, model=model))
+        records.append(await decided(QUESTION, YES_NO, model=model))
         return {"out": interrupt("use it?")}
 
     async def host() -> dict[str, Any]:
@@ -201,12 +214,13 @@ def test_a_record_says_that_calls_under_way_passed_a_budget(model: str) -> None:
     assert notice.startswith("the budget --max-tokens 900 was passed by calls under way: ")
 
 
-def test_a_host_goes_on_after_a_budget_with_a_whole_debate(model: str) -> None:
+@both
+def test_a_host_goes_on_after_a_budget_with_a_whole_debate(decided: Deciding, model: str) -> None:
     budget: dict[str, Any] = {"max_calls": 4}
     records: list[dialectree.RunRecord] = []
 
     async def node(state: Host) -> Host:
-        records.append(await dialectree.adecide(QUESTION, YES_NO, model=model, **budget))
+        records.append(await decided(QUESTION, YES_NO, model=model, **budget))
         return {"out": records[-1].status}
 
     async def host() -> None:
@@ -227,7 +241,8 @@ async def _namespaces(graph: Any, thread: RunnableConfig) -> AsyncIterator[str]:
         yield saved.config["configurable"]["checkpoint_ns"]
 
 
-def test_who_traces_a_host_traces_the_debate_in_it(model: str) -> None:
+@both
+def test_who_traces_a_host_traces_the_debate_in_it(decided: Deciding, model: str) -> None:
     class Tracer(AsyncCallbackHandler):
         runs: ClassVar[dict[UUID, tuple[str, UUID | None]]] = {}
 
@@ -235,7 +250,7 @@ def test_who_traces_a_host_traces_the_debate_in_it(model: str) -> None:
             self.runs[more["run_id"]] = (more.get("name") or "", more.get("parent_run_id"))
 
     async def node(state: Host) -> Host:
-        await dialectree.adecide(QUESTION, YES_NO, model=model)
+        await decided(QUESTION, YES_NO, model=model)
         return {"out": ""}
 
     graph, thread = hosted(node)
