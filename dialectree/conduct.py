@@ -34,8 +34,8 @@ from dialectree.models.troubles import one_line
 from dialectree.nodes.answers import letter
 from dialectree.own_settings import own_roles, require_roles
 from dialectree.persons import Ask, answered_before, nobody, replies
-from dialectree.records import Event, Held, RunRecord, RunStatus, critical_path, fold, usage
-from dialectree.runs import RunFolder, own_calls
+from dialectree.records import Event, Held, RunRecord, RunStatus, fold
+from dialectree.runs import RunFolder
 
 Watch = Callable[[Event], None]
 
@@ -201,6 +201,8 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
     held = record.contest.held if record.contest is not None else []
     with folder.held():
         folder.resume_events()
+        if record.ended is not None or folder.told():
+            _begun_again(record, folder)
         began, before = clock.seconds(), record.usage.wall_s
         ended: BaseException | None = None
         passed: list[str] = []
@@ -226,6 +228,12 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
             folder.write_record(record)
     if ended is not None:
         raise ended
+
+
+def _begun_again(record: RunRecord, folder: RunFolder) -> None:
+    """From now on a run that was broken off is under way, also for whoever finds it killed."""
+    record.status, record.ended, record.notices = "running", None, []
+    folder.write_record(record)
 
 
 def _tell_of_changes(started: Started, run: Run, watch: Watch | None) -> None:
@@ -343,22 +351,10 @@ def _of_its_own() -> Iterator[None]:
 
 def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
     """Fold what happened into the record, and say how it ended."""
-    ledger = folder.ledger()
-    calls = own_calls(ledger)
-    seconds = record.usage.model_dump(include={"wall_s", "embedding_s"})
-    record.tree, record.verdict = fold(folder.told())
-    record.usage = usage(calls).model_copy(
-        update={**seconds, "critical_path_calls": critical_path(record.tree, calls)}
-    )
-    record.prompts = dict(sorted(_prompt(call.prompt) for call in ledger))
+    folder.tell_of(record, folder.told())
     record.ended = clock.stamp()
     record.status = _status(record, ended)
     record.notices = [] if ended is None else [_notice(ended)]
-
-
-def _prompt(label: str) -> tuple[str, int]:
-    name, _, number = label.rpartition("@")
-    return name, int(number)
 
 
 def _notice(ended: BaseException) -> str:

@@ -21,7 +21,17 @@ from pydantic import BaseModel, ValidationError
 
 from dialectree import chance, clock
 from dialectree.errors import NO_ROOM, DiskFull, RunFolderError
-from dialectree.records import Call, Event, RunRecord, Tree, Verdict, fold
+from dialectree.records import (
+    Call,
+    Event,
+    RunRecord,
+    Tree,
+    Verdict,
+    critical_path,
+    fold,
+    prompts,
+    usage,
+)
 from dialectree.threads import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -242,11 +252,22 @@ class RunFolder:
         return list(self._events)
 
     def record(self) -> RunRecord:
-        """run.json; of a run that is not finished, with the tree as its events tell it."""
+        """run.json; of a run that is not finished, with what its events and its calls tell."""
         record = self._read("run.json")
-        if record.status == "running":
-            record.tree, record.verdict = self._folded(self.events())
+        if record.status in ("running", "partial"):
+            self.tell_of(record, self.events())
         return record
+
+    def tell_of(self, record: RunRecord, events: list[Event]) -> None:
+        """Fold ``events`` and the calls into ``record``, which alone knows what time they took."""
+        ledger = self.ledger()
+        calls = own_calls(ledger)
+        seconds = record.usage.model_dump(include={"wall_s", "embedding_s"})
+        record.tree, record.verdict = self._folded(events)
+        record.usage = usage(calls).model_copy(
+            update={**seconds, "critical_path_calls": critical_path(record.tree, calls)}
+        )
+        record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
 
     def _folded(self, events: list[Event]) -> tuple[Tree, Verdict | None]:
         """The tree that ``events`` tell of; RunFolderError where they do not tell of one."""

@@ -116,7 +116,11 @@ def test_a_run_that_is_killed_at_any_moment_pays_nothing_twice_and_ends_as_it_wo
         wait_for(lambda: endpoint.stats()["running"] == 0)
         folder = RunFolder(only(runs))
         finished = {call.key for call in folder.calls()}
-        assert folder.record().status == "running"
+        found = folder.record()
+        assert found.status == "running"
+        assert (found.usage.calls, found.usage.attempts) == (len(finished), len(finished))
+        assert found.usage.critical_path_calls <= len(finished)
+        assert found.prompts.items() <= undisturbed.prompts.items()
         assert len(finished) < CALLS
 
         endpoint.reset()
@@ -142,6 +146,34 @@ def test_a_budget_stops_a_run_in_good_order_and_resuming_pays_only_the_rest(
     assert (record.status, record.usage.calls) == ("answered", CALLS)
     assert (endpoint.stats()["calls"], endpoint.stats()["duplicate_requests"]) == (CALLS, 0)
     assert go_on(only(tmp_path)) == record
+
+
+def test_a_resumed_run_that_is_killed_tells_what_it_came_to_and_not_how_it_ended_before(
+    endpoint: LocalEndpoint, tmp_path: Path
+) -> None:
+    endpoint.reset()
+    with pytest.raises(BudgetReached):
+        run(endpoint.url, tmp_path, max_calls=9)
+    folder = RunFolder(only(tmp_path))
+    stopped = folder.record()
+    assert (stopped.status, stopped) == ("partial", of(folder.path))
+    victim = process(go_on, folder.path)
+    wait_for(lambda: len(folder.calls()) >= 13)
+    under_way = folder.record()
+    victim.kill()
+    victim.join()
+    wait_for(lambda: endpoint.stats()["running"] == 0)
+    killed = folder.record()
+    for record in (under_way, killed):
+        assert (record.status, record.ended, record.notices) == ("running", None, [])
+        assert record.usage.wall_s == stopped.usage.wall_s > 0
+        assert 9 < record.usage.calls <= len(folder.calls())
+        said = sum(len(node.transcript) for node in record.tree.nodes.values())
+        assert said > sum(len(node.transcript) for node in stopped.tree.nodes.values())
+    assert killed.usage.calls == len(folder.calls()) < CALLS
+    ended = go_on(folder.path)
+    assert (ended.status, ended.usage.calls) == ("answered", CALLS)
+    assert ended.usage.wall_s > stopped.usage.wall_s
 
 
 def test_a_full_disk_leaves_whole_files_and_resuming_pays_only_the_rest(

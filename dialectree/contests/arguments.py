@@ -35,7 +35,7 @@ from dialectree.graphs import method, tournament
 from dialectree.models.specs import Spec
 from dialectree.own_settings import require_roles
 from dialectree.persons import Ask
-from dialectree.records import Event, RunRecord
+from dialectree.records import Event, RunRecord, Usage
 from dialectree.runs import RunFolder
 
 
@@ -61,6 +61,7 @@ def start(
             "models": old.models | {r: _both(old.models.get(r), j) for r, j in judges.items()},
             "contest": begun(old, words),
             "verdict": None,
+            "usage": Usage(),
             "notices": [],
             "started": clock.stamp(),
             "ended": None,
@@ -114,7 +115,6 @@ class Contesting:
             record.usage.wall_s = round(clock.seconds() - began, 6)
             complete(record, folder, ended)
             record.notices += passed
-            record.prompts = dict(sorted({**self.old.prompts, **record.prompts}.items()))
             if ended is None:
                 record.contest = compared(self.old, record)
             folder.write_record(record)

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dialectree.records.contest import Change, Contest, Held, Moved, Spot, Standing
 from dialectree.records.events import Event, EventKind
 from dialectree.records.folding import STAGES, fold, path_key, segment_key
-from dialectree.records.ledger import Call, Usage, chains, critical_path, from_cache, usage
+from dialectree.records.ledger import (
+    Call,
+    Usage,
+    chains,
+    critical_path,
+    from_cache,
+    prompts,
+    usage,
+)
 from dialectree.records.run import SCHEMA, RunRecord, RunStatus
 from dialectree.records.strict import Strict
 from dialectree.records.topics import Claim, Found, Letter, Position, Retrieval, Segment, Sentence
@@ -66,6 +74,7 @@ __all__ = [
     "fold",
     "from_cache",
     "path_key",
+    "prompts",
     "segment_key",
     "usage",
 ]

@@ -96,6 +96,12 @@ def from_cache(calls: Iterable[Call]) -> Usage:
     return usage(call for call in calls if call.source == "cache")
 
 
+def prompts(calls: Iterable[Call]) -> dict[str, int]:
+    """The version of every prompt that was used; of several, the newest."""
+    labels = (call.prompt.rpartition("@") for call in calls)
+    return dict(sorted((name, int(number)) for name, _, number in labels))
+
+
 def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
     """For each node, pass and stage, the calls that had to follow one another.
 
