@@ -28,7 +28,7 @@ class LexicalIndex:
     """BM25 over words in lower case, without those that stand in every text.
 
     ``amended`` says by place what stands there instead of a text, and rows are the places ``kept``.
-    A text that stays is scored as it was before.
+    A text that stays is scored as it was before, and an amended one as if it alone were amended.
     """
 
     def __init__(
@@ -37,11 +37,13 @@ class LexicalIndex:
         amended: Mapping[int, str] | None = None,
         kept: Sequence[int] | None = None,
     ) -> None:
-        self._amended = amended or {}
         self._kept = [*range(len(texts))] if kept is None else [*kept]
-        now = [self._amended.get(place, text) for place, text in enumerate(texts)]
-        self._before = _Scorer(texts)
-        self._now = _Scorer(now) if self._amended else self._before
+        words = [_words(text) for text in texts]
+        self._before = _Scorer(words)
+        self._now = {
+            place: _Scorer([*words[:place], _words(text), *words[place + 1 :]])
+            for place, text in (amended or {}).items()
+        }
 
     async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Match]]:
         """For each query the ``count`` rows that fit best; none that shares no word with it."""
@@ -56,21 +58,21 @@ class LexicalIndex:
 
     def nearest(self, query: str, count: int) -> list[Match]:
         """The same for one query; blocks."""
-        words, places = _words(query), [*self._amended]
+        words = _words(query)
         scores = self._before.scores(words)
-        scores[places] = self._now.scores(words)[places]
+        for place, now in self._now.items():
+            scores[place] = now.scores(words)[place]
         scores = scores[self._kept]
         order = np.argsort(-scores, kind="stable")[:count]
         return [Match(int(row), float(scores[row])) for row in order if scores[row] > 0]
 
 
 class _Scorer:
-    """How well texts fit a query."""
+    """How well texts, given by their words, fit a query."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, words: Sequence[list[str]]) -> None:
         import bm25s
 
-        words = [_words(text) for text in texts]
         self._count = len(words)
         self._index = bm25s.BM25(backend="numpy") if any(words) else None
         if self._index is not None:

@@ -55,7 +55,8 @@ class Source(BaseModel, frozen=True):
     def segments(self) -> tuple[list[Segment], dict[int, str | None]]:
         """The segments as they were, and by place among them what is said instead, or None.
 
-        Raises InputError where the paper has no segment of an amended number.
+        A segment that is given its own text is as it was. Raises InputError where the paper has no
+        segment of an amended number.
         """
         found = cutting.segments(self.paper)
         if unknown := set(self.amended) - {segment.number for segment in found}:
@@ -65,7 +66,7 @@ class Source(BaseModel, frozen=True):
         return found, {
             place: amended[segment.number] or None
             for place, segment in enumerate(found)
-            if segment.number in amended
+            if amended.get(segment.number, segment.text) != segment.text
         }
 
 

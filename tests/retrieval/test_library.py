@@ -293,6 +293,30 @@ def test_what_stays_of_a_contested_paper_is_scored_as_before(
     assert embeddings == "any" or first.number == 7
 
 
+def scored(amended: dict[int, str | None], query: str, embeddings: str) -> dict[int, float]:
+    """By number of a segment how well it fits a query."""
+    source = Source(paper=long_paper(4_000), amended=amended)
+    return {hit.number: hit.score for hit in asyncio.run(searched(source, query, embeddings))}
+
+
+@pytest.mark.parametrize("embeddings", ["any", "bm25"])
+def test_an_amended_segment_is_scored_as_before_when_another_one_is_amended(
+    embeddings: str, watched: WatchedEncoder
+) -> None:
+    texts = {one.number: one.text for one in segments(long_paper(4_000))}
+    query = " ".join(texts[9].split()[:5])
+    one = scored({7: texts[9]}, query, embeddings)
+    for other in ("Nothing.", texts[9] * 9, None):
+        both = scored({7: texts[9], 9: other}, query, embeddings)
+        assert {n: both[n] for n in one if n != 9} == {n: one[n] for n in one if n != 9}
+    assert scored({7: texts[9], 9: texts[9]}, query, embeddings) == one
+
+
+def test_a_segment_in_its_own_words_is_not_amended(watched: WatchedEncoder) -> None:
+    [first, *_] = segments(of_topics())
+    assert Source(paper=of_topics(), amended={1: first.text, 2: None}).segments()[1] == {1: None}
+
+
 async def searched(source: Source, query: str, embeddings: str) -> list[Hit]:
     """All that a query finds, the best first."""
     async with shelved([source], embeddings):
