@@ -303,6 +303,43 @@ def test_a_segment_that_is_not_found_any_more_in_its_new_words_can_be_put_back(b
     assert (spoken(contest(again, wish, said=said))[1], said.calls) == (old.verdict, [])
 
 
+def test_the_old_text_of_a_segment_is_the_papers_own_again_and_no_persons() -> None:
+    old = compare(model(), max_depth=1)
+    first = old.tree.nodes["0"].retrievals[0].found[0].id
+    own = old.tree.segments[first].text
+    once = contest(old, Replace(first, f"{own} But only on dry days."), said=model())
+    twice = contest(once, Replace(first, f"{own} And on wet ones."), said=model())
+    for changed in (once, twice):
+        assert changed.contest is not None and changed.contest.held[0].before == own
+        back = contest(changed, Replace(first, own), said=(said := model()))
+        assert (spoken(back), said.calls) == (spoken(old), [])
+        assert back.contest is not None
+        assert (back.contest.held, back.contest.changes) == ([], [f"{first} restored"])
+        assert not back.tree.segments[first].contested
+        assert back.tree.nodes["0"].notes == old.tree.nodes["0"].notes
+        assert "In a person" not in markdown(back, [])
+
+
+@pytest.mark.parametrize(
+    ("field", "text"), [("concedes", "yes"), ("description", "We are better."), ("title", "Better")]
+)
+def test_the_old_text_of_a_turn_is_its_speakers_own_again_and_no_persons(
+    field: str, text: str
+) -> None:
+    old = compare(model(), max_depth=1)
+    turns = old.tree.nodes["0.0"].transcript
+    own = next(t.fields[field] for t in turns if (t.who, t.stage) == ("a", "revise"))
+    name = f"0.0/a1/revise/{field}"
+    new = contest(old, Replace(name, text), said=model())
+    if field != "concedes":
+        new = contest(new, Replace(name, f"{text} Much."), said=model())
+    said = model()
+    back = contest(new, Replace(name, "no" if field == "concedes" else str(own)), said=said)
+    assert (spoken(back), said.calls) == (spoken(old), [])
+    assert back.contest is not None
+    assert (back.contest.held, back.contest.changes) == ([], [f"{name} restored"])
+
+
 def test_a_topic_without_an_argument_because_a_person_dropped_them_is_no_failure() -> None:
     old = compare(model(), max_depth=1)
     turns = [f"0.0/{who}1/{stage}" for who in "ab" for stage in ("present", "respond", "revise")]

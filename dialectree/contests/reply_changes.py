@@ -136,7 +136,7 @@ class Changing:
     def _replaced(self, name: str, text: str) -> Held:
         if self._said_by_segment(name) is not None:
             return self._segment("--replace", name, tidy(text, "text"))
-        field = ""
+        wished, field = name, ""
         if name not in self._turns and name.rpartition("/")[0] in self._turns:
             name, _, field = name.rpartition("/")
         node, turn, words = self._turn("--replace", name)
@@ -152,24 +152,33 @@ class Changing:
         if before == said:
             raise InputError(f"--replace {name}: nothing to change, it says that already")
         change = {field: said == "yes" if switch else said}
-        reply = forms.changed(turn, change, f"--replace {name}")
         at = spot(node, turn)
+        own = self._own(at, turn)
+        key = (name, "" if field == words.texts[0] else field, "replaced")
+        if change[field] == own.get(field) and self._alone(key, at, field):
+            return self._taken_back(self.held[key], wished)
+        reply = forms.changed(turn, change, f"--replace {name}")
         held = self._hold(
             Held(
                 id=name,
                 what="replaced",
-                field="" if field == words.texts[0] else field,
+                field=key[1],
                 spots=[at],
                 reply=reply,
                 before=before,
                 after=said,
-                own=self._own(at, turn),
+                own=own,
                 changed={field: reply[field]},
             )
         )
         if not switch and reply.get("concedes") is True:
             self.changes[-1] += f", which still concedes (--replace {name}/concedes no)"
         return held
+
+    def _alone(self, key: tuple[str, str, str], at: Spot, field: str) -> bool:
+        """Whether the change of ``key``, and no other one, sets ``field`` of what is said there."""
+        set_by = [k for k, c in self.held.items() if at in c.spots and field in c.changed]
+        return set_by == [key]
 
     def _dropped(self, name: str) -> Held:
         if name in self.old.tree.nodes:
@@ -190,12 +199,20 @@ class Changing:
         )
 
     def _segment(self, flag: str, name: str, text: str | None) -> Held:
-        """A segment of evidence: another text, or none. It has no place; whoever retrieves asks."""
+        """A segment of evidence: another text, or none. It has no place; whoever retrieves asks.
+
+        ``before`` of one that was replaced more than once is the paper's own text.
+        """
         if (name, "", "out") in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
         before = self._said_by_segment(name)
         if text == before:
             raise InputError(f"{flag} {name}: nothing to change, it says that already")
+        earlier = self.held.get((name, "", "replaced"))
+        if earlier is not None and text is not None:
+            if text == earlier.before:
+                return self._taken_back(earlier, name)
+            before = earlier.before
         reply: dict[str, JsonValue] | None = None if text is None else {"text": text}
         what: Literal["dropped", "replaced"] = "dropped" if text is None else "replaced"
         held = Held(id=name, what=what, spots=[], reply=reply, before=before, after=text)
@@ -228,12 +245,16 @@ class Changing:
         there = [change for change in self.held.values() if name in self._names(change)]
         if there:  # what is out first, then the text that a turn is known by, then the latest
             found = max(reversed(there), key=lambda change: (change.out(), not change.field))
-            del self.held[found.key()]
-            self.changes.append(f"{name} restored")
             if found.what == "ruled" and found.id in self._rulings:
                 self.ruled[found.id] = found.before or ""
-            return found
+            return self._taken_back(found, name)
         raise InputError(f"--restore {name}: nothing was changed there")
+
+    def _taken_back(self, change: Held, name: str) -> Held:
+        """``change``, which a person calls ``name``, holds no more."""
+        del self.held[change.key()]
+        self.changes.append(f"{name} restored")
+        return change
 
     def _names(self, change: Held) -> list[str]:
         """What a person may call ``change``: the turn, or the very text of it that was replaced."""
