@@ -744,6 +744,59 @@ def test_a_ruling_can_be_set_by_its_label(orders: str) -> None:
     assert neither.verdict is not None and neither.verdict.label == "uncertain"
 
 
+def one_judge_fails(model: ScriptedModel, side: str) -> ScriptedModel:
+    """The judge who reads that side first has no reply, at the leaves of TSD none but at 0.1."""
+    usual = model.says(JudgeReply)
+
+    def rule_or_fail(call: Asked) -> Said:
+        first = switching.blocks_of(call)[0]
+        return no_reply() if first == f"{side}, proposal" and call.node != "0.0" else usual(call)
+
+    model.will_say_now(rule_or_fail, to=JudgeReply)
+    return model
+
+
+@pytest.mark.parametrize(("side", "label"), [("a", "A"), ("b", "B"), ("b", "uncertain")])
+def test_a_ruling_can_be_set_where_one_of_two_judges_failed(side: str, label: str) -> None:
+    model = one_judge_fails(speakers(), side)
+    old = debate(model, "rsd", switching.TWO, judge_orders="both", allow_uncertain=True)
+    assert old.status == "unresolved" and len(old.tree.nodes["0"].failures) == 1
+    new = contest(old, Rule("0", label), model=(model := speakers()))
+    assert model.calls == [] and resolution(new) == label
+    assert new.tree.nodes["0"].failures == []
+    with pytest.raises(InputError, match=f"nothing to change, {label} is the ruling already"):
+        contest(new, Rule("0", label), model=speakers())
+    other = contest(new, Rule("0", "B" if label == "A" else "A"), model=speakers())
+    assert resolution(other) == ("B" if label == "A" else "A")
+    for changed in (new, other):
+        back = contest(changed, Restore("0"), model=(model := speakers()))
+        assert model.calls == [] and outcome(back) == outcome(old)
+
+
+def test_the_word_of_the_judge_who_did_not_fail_is_no_ruling_yet() -> None:
+    model = speakers()
+    model.will_say_now(switching.rule("uncertain", "uncertain"), to=JudgeReply)
+    one_judge_fails(model, "b")
+    old = debate(model, "rsd", switching.TWO, judge_orders="both", allow_uncertain=True)
+    assert old.verdict is not None and old.verdict.label is None
+    assert resolution(contest(old, Rule("0", "uncertain"), model=speakers())) == "uncertain"
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_a_leaf_gets_the_ruling_that_one_of_its_two_judges_failed_to_give(side: str) -> None:
+    model = speakers()
+    model.will_say_now(polar, to=type(split("x")))
+    one_judge_fails(model, side)
+    old = debate(model, leaf_protocol="rsd", judge_orders="both")
+    assert (old.status, old.tree.nodes["0.1"].verdict) == ("degraded", None)
+    new = contest(old, Rule("0.1", "A"), model=(model := speakers()))
+    assert {node for node, _ in anew(model, 0)} == {"0"}
+    ruled = new.tree.nodes["0.1"].verdict
+    assert (new.status, ruled and ruled.answer) == ("answered", "Yes")
+    back = contest(new, Restore("0.1"), model=(model := speakers()))
+    assert model.calls == [] and outcome(back) == outcome(old)
+
+
 def test_an_open_question_has_the_labels_of_its_two_proposals() -> None:
     model = speakers()
     model.will_say_now(switching.choose("grass", "hay"), to=ProposalReply)

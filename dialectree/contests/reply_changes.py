@@ -284,26 +284,29 @@ class Changing:
             raise InputError(f"{flag}: no judge has ruled there{instead}")
         verdict = node.verdict or (self.old.verdict if self.old.protocol == "tod" else None)
         before = verdict.answer if verdict else ""
+        first = {turn.who: turn for turn in reversed(judged)}
+        turn = next(iter(first.values()))
+        spots = [spot(node, one) for one in first.values()]
         if judged[0].role == "judge":
             named, answer = self._label(node, said, flag)
             last = {turn.who: turn.fields.get("label") for turn in judged}.values()
-            settled = node.verdict is not None or named == UNCERTAIN
+            silent = self._silent(spots)
+            settled = (node.verdict is not None or named == UNCERTAIN) and not silent
             if settled and all(label == named for label in last):
                 raise InputError(f"{flag}: nothing to change, {named} is the ruling already")
             change: dict[str, object] = {"label": named, "answer": answer, "confidence": None}
             change["rationale"] = _SET
+            spots += silent
         else:
             if before == said:
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
             named, change = said, _rulings(judged[0], said)
-        first = {turn.who: turn for turn in reversed(judged)}
-        turn = next(iter(first.values()))
         reply = forms.changed(turn, change, flag)
         return self._hold(
             Held(
                 id=name,
                 what="ruled",
-                spots=[spot(node, turn) for turn in first.values()],
+                spots=spots,
                 reply=reply,
                 before=before,
                 after=named,
@@ -311,6 +314,13 @@ class Changing:
                 changed={field: reply[field] for field in change},
             )
         )
+
+    def _silent(self, spots: Sequence[Spot]) -> list[Spot]:
+        """Where a judge of both orders failed for good, and a person's ruling holds as well."""
+        if self.old.settings.get("judge_orders") != "both":
+            return []
+        missing = {"judge", "swapped"} - {one.who for one in spots}
+        return [spots[0].model_copy(update={"who": who}) for who in missing]
 
     def _ruled_by_person(self, node: Node, said: str, flag: str) -> Held:
         """Another ruling of the person who judges, who gives a label and no more."""
