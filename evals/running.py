@@ -8,8 +8,8 @@ What was broken off is found again by its name and goes on from its journal.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dialectree import clock
@@ -30,7 +30,7 @@ from dialectree.records import Usage
 AHEAD = 2.5
 """Questions under way for each slot: while one writes its record another one's call is waiting."""
 SURE = 3
-"""Questions of a row that an endpoint refuses, and none that it answers, end the evaluation."""
+"""After so many refused questions of a row, and none answered, those under way decide about it."""
 
 Work = Callable[[Ready, Item], Awaitable[Result]]
 """Asks a question; see :meth:`Asker.ask`."""
@@ -260,18 +260,26 @@ class Queue:
     def __len__(self) -> int:
         return len(self.left())
 
+    def __bool__(self) -> bool:
+        return bool(self._left)
+
     def left(self) -> list[Done]:
         """The questions that nobody has taken yet."""
         return [(row.row.name, item.id) for item, todo in self._left.values() for row in todo]
 
-    def take(self) -> tuple[Ready, Item] | None:
-        """The next question; None where there is none."""
-        if not self._left:
+    def take(self, held: Collection[str] = ()) -> tuple[Ready, Item] | None:
+        """The next question of a row that is not ``held``; None where there is none."""
+        names: Iterable[str] = self._left
+        if held:
+            left = self._left.items()
+            names = [n for n, (_, todo) in left if any(row.row.name not in held for row in todo)]
+        free = (name for name in names if name not in self._under_way)
+        name = next(free, None) or next(iter(names), None)
+        if name is None:
             return None
-        free = (name for name in self._left if name not in self._under_way)
-        name = next(free, None) or next(iter(self._left))
         item, todo = self._left[name]
-        row = todo.popleft()
+        row = next(row for row in todo if row.row.name not in held)
+        todo.remove(row)
         if not todo:
             del self._left[name]
         self._under_way[name] = self._under_way.get(name, 0) + 1
@@ -300,6 +308,11 @@ class Running:
         self._stopped: BaseException | None = None
         self._answered: set[str] = {row for row, _ in results.there}
         self._refused: dict[str, list[Refused]] = {}
+        """By row, as long as none of its questions is answered."""
+        self._under_way = Counter[str]()
+        """Questions of each row."""
+        self._ended = asyncio.Event()
+        """One of them has."""
 
     async def run(self, at_once: int) -> None:
         """All questions, ``at_once`` side by side. Raises what ended it before its end.
@@ -314,8 +327,13 @@ class Running:
             raise self._stopped
 
     async def _one_after_another(self) -> None:
-        while self._stopped is None and (next_one := self._queue.take()) is not None:
+        while self._stopped is None and self._queue:
+            if (next_one := self._queue.take(self._doubted)) is None:
+                self._ended.clear()
+                await self._ended.wait()
+                continue
             row, item = next_one
+            self._under_way[row.row.name] += 1
             try:
                 self._keep(await self._work(row, item))
             except Refused as refused:
@@ -324,7 +342,10 @@ class Running:
                 raise
             except BaseException as error:  # raised again when the others have come to their end
                 self._stop(error)
+            self._under_way[row.row.name] -= 1
             self._queue.done(item)
+            self._decide(row.row.name)
+            self._ended.set()
 
     def _stop(self, error: BaseException) -> None:
         if self._stopped is None:
@@ -332,15 +353,22 @@ class Running:
             fault = error if isinstance(error, DialectreeError) else None
             self._close(fault or Halted(f"stopped by {error!r}"))
 
+    @property
+    def _doubted(self) -> set[str]:
+        """Rows of which every question may be refused: none begins before that is known."""
+        return {row for row, refused in self._refused.items() if len(refused) >= SURE}
+
     def _weigh(self, row: str, refused: Refused) -> None:
         """Is this question refused, or every one? It is not known before another one ended."""
         if row in self._answered:
             self._keep(refused.result)
-            return
-        waiting = self._refused.setdefault(row, [])
-        waiting.append(refused)
-        if len(waiting) >= SURE:
-            self._stop(refused.error)
+        else:
+            self._refused.setdefault(row, []).append(refused)
+
+    def _decide(self, row: str) -> None:
+        """A refusal takes one request and an answer many: those under way are waited for."""
+        if row in self._doubted and not self._under_way[row]:
+            self._stop(self._refused[row][0].error)
 
     def _keep(self, result: Result) -> None:
         self._results.add(result)

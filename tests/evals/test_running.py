@@ -353,6 +353,42 @@ def test_a_question_that_the_endpoint_refuses_has_failed_where_others_are_answer
     assert "not with me" in str(found["basic", "q6"].fault)
 
 
+@pytest.mark.parametrize("slots", [1, 4])
+def test_refused_questions_wait_for_the_debates_that_began_beside_them(slots: int) -> None:
+    speaker = model()
+    usual = speaker.says(ProposalReply)
+    bad = tuple(f"day {n}?" for n in (2, 3, 4, 5))
+    speaker.will_say_now(
+        lambda call: refused() if any(day in call.prompt for day in bad) else usual(call),
+        to=ProposalReply,
+    )
+    speaker.wait = lambda call: 0.0 if any(day in call.prompt for day in bad) else 0.002
+    standing = evaluate(plan(choices(8), speaker, concurrency=slots))
+    failed = {item for (_, item), one in by_item().items() if one.status == "failed"}
+    assert (standing.done, failed) == (8, {"q2", "q3", "q4", "q5"})
+
+
+def test_a_row_of_refused_questions_begins_no_more_before_one_is_answered() -> None:
+    speaker, begun = model(), 0
+    proposed, ruled = speaker.says(ProposalReply), speaker.says(JudgeReply)
+
+    def rule(call: Asked) -> Any:
+        nonlocal begun
+        begun = sum(1 for run in Path("out/runs").iterdir() if run.name.startswith("basic"))
+        return ruled(call)
+
+    speaker.will_say_now(
+        lambda call: proposed(call) if "day 1?" in call.prompt else refused(), to=ProposalReply
+    )
+    speaker.will_say_now(rule, to=JudgeReply)
+    speaker.wait = lambda call: 0.005 if "day 1?" in call.prompt else 0.0
+    planned = plan(choices(30), speaker, *TWO_ROWS, concurrency=2)
+    evaluate(planned)
+    assert 0 < begun <= planned.at_once + running.SURE
+    failed = sum(one.status == "failed" for one in by_item().values())
+    assert (len(results()), failed) == (60, 29)
+
+
 def test_a_debate_that_loses_a_part_is_a_result() -> None:
     speaker = model()
     usual = speaker.says(JudgeReply)
@@ -422,6 +458,15 @@ def test_an_item_goes_through_its_rows_before_another_pair_is_begun() -> None:
     fifth = queue.take()  # every item is under way
     assert fifth and (fifth[0].row.name, fifth[1].id) == ("self_consistency", "q2")
     assert (len(queue), queue.take() is not None, queue.take()) == (1, True, None)
+
+
+def test_a_row_that_is_held_back_lets_others_by() -> None:
+    planned = plan(choices(2), model(), *TWO_ROWS)
+    queue = Queue(planned.items, planned.rows, set())
+    taken_now = [queue.take({"basic"}) for _ in range(3)]
+    names = [one and (one[0].row.name, one[1].id) for one in taken_now]
+    assert names == [("self_consistency", "q1"), ("self_consistency", "q2"), None]
+    assert queue.left() == [("basic", "q1"), ("basic", "q2")]
 
 
 def test_shards_share_out_what_the_limit_leaves() -> None:
