@@ -1,7 +1,8 @@
 """An evaluation's folder on disk: what was run over what, the items, and a line a result.
 
 ``evaluation.json`` and ``items.jsonl`` are written whole or not at all. ``results.jsonl`` only
-grows; a line that a crash has torn is dropped when the evaluation goes on.
+grows; a line that a crash has torn is dropped when the evaluation goes on. A question that was
+asked again counts by its last line, and the earlier one goes when the command has come to its end.
 """
 
 from __future__ import annotations
@@ -117,12 +118,6 @@ class Folder:
             finally:
                 draft.unlink(missing_ok=True)
 
-    def without_failed(self) -> None:
-        """Take the results out whose question failed, so that it is asked again."""
-        if self._results.exists():
-            kept = (result for result in self.results() if result.status != "failed")
-            self._write("results.jsonl", "".join(one.model_dump_json() + "\n" for one in kept))
-
     @contextmanager
     def appending(self) -> Iterator[Results]:
         """The results, to be added to."""
@@ -131,10 +126,14 @@ class Folder:
             yield results
         finally:
             results.close()
+            if results.outdated:
+                last = {(result.row, result.item): result for result in self.results()}
+                text = "".join(result.model_dump_json() + "\n" for result in last.values())
+                self._write("results.jsonl", text)
 
 
 class Results:
-    """results.jsonl, open: whole lines only, and one for each row and item."""
+    """results.jsonl, open: whole lines only, and a new one only for what is not done."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -142,10 +141,13 @@ class Results:
             torn = path.exists() and _cut(path)
         self.there: set[Done] = set()
         """What is done."""
-        self.failed = 0
+        self.failed: set[Done] = set()
+        """Those of them whose question failed."""
+        self.outdated = False
+        """True when there are lines that later ones stand in for."""
+        self._again: set[Done] = set()
         for result in _lines(path, Result):
-            self.there.add((result.row, result.item))
-            self.failed += result.status == "failed"
+            self._count(result)
         with files(path, _GO_ON):
             self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
         self.torn = torn
@@ -164,8 +166,22 @@ class Results:
             except OSError:
                 self._file.truncate(end)
                 raise
+        self._count(result)
+
+    def ask_again(self, questions: Iterable[Done]) -> None:
+        """Those of ``questions`` that failed are not done; their lines stay until they are."""
+        self._again |= self.failed.intersection(questions)
+        self.there -= self._again
+        self.failed -= self._again
+
+    def _count(self, result: Result) -> None:
+        done = result.row, result.item
+        self.outdated |= done in self.there or done in self._again
         self.there.add(done)
-        self.failed += result.status == "failed"
+        if result.status == "failed":
+            self.failed.add(done)
+        else:
+            self.failed.discard(done)
 
     def close(self) -> None:
         """On disk, and no line more."""

@@ -56,6 +56,8 @@ class Plan:
     """The file that ``--data`` named."""
     title: str = ""
     """The matrix's own."""
+    retry_failed: bool = False
+    """Questions of these rows and items that failed are asked once more."""
 
     @property
     def scorers(self) -> list[str]:
@@ -398,9 +400,11 @@ async def run(
     asked = set(evaluation.items)
     items = [item for item in plan.loaded.items if item.id in asked]
     with folder.appending() as results:
+        if plan.retry_failed:
+            results.ask_again((row.row.name, item.id) for row in plan.rows for item in plan.items)
         queue = Queue(plan.items, plan.rows, results.there)
         total = len(plan.items) * len(plan.rows)
-        standing = Standing(total, total - len(queue), failed=results.failed)
+        standing = Standing(total, total - len(queue), failed=len(results.failed))
         if not len(queue) and (found := folder.evaluation()) is not None and found.ended:
             evaluation.ended = found.ended
             folder.begin(evaluation, items)

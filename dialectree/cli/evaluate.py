@@ -143,6 +143,7 @@ def run(
         limit=limit,
         shard=shard,
         data=data,
+        retry_failed=retry_failed,
         where=f"--matrix {matrix}" if matrix else "--methods",
     )
     if langsmith is not None:
@@ -150,8 +151,6 @@ def run(
     folder = Folder(out or Path("evaluations") / loaded.name)
     beside = _against(against, plan, folder, alone=str(engine) == "local" and workers in (None, 1))
     with folder.held():
-        if retry_failed:
-            folder.without_failed()
         evaluation_progress.follow(
             folder,
             plan,
@@ -212,6 +211,7 @@ def _plan(
     limit: int | None,
     shard: str | None,
     data: Path | None,
+    retry_failed: bool,
     where: str,
 ) -> tuple[Plan, Context]:
     """What is to be run, and the settings that hold the budgets."""
@@ -248,6 +248,7 @@ def _plan(
         shard=shard,
         data=str(data) if data else None,
         title=title,
+        retry_failed=retry_failed,
     )
     rows.require_gold(plan.rows, plan.items)
     return plan, shared

@@ -244,6 +244,22 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
     assert "the same command goes on" in said and "Traceback" not in said
 
 
+def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[str, str]) -> None:
+    asked = [{"id": f"q{n}", "question": "What?", "options": OPTIONS, "gold": "B"} for n in (1, 2)]
+    asked[1]["options"] = ["a cow", "A cow."]  # none that a debate can choose between
+    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    words = ("eval", "mine.jsonl", *model, "--methods", "basic", "--out", "out")
+    for more, said in (
+        ([], "2 results, 1 failed"),
+        ([], "2 results (2 were there), 1 failed"),
+        (["--retry-failed"], "2 results (1 were there), 1 failed"),
+    ):
+        done = command(*words, *more)
+        assert done.status == 5
+        assert said in done.err
+    assert [one["status"] for one in results("out")].count("failed") == 1
+
+
 # What is refused
 
 

@@ -86,6 +86,7 @@ def plan(
     limit: int | None = None,
     shard: str | None = None,
     columns: str | None = None,
+    retry_failed: bool = False,
     **given: Any,
 ) -> Plan:
     """What is to be run; ``given`` is what flags would give."""
@@ -105,6 +106,7 @@ def plan(
         seed=given.get("seed", 0),
         limit=limit,
         shard=shard,
+        retry_failed=retry_failed,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,7 +39,7 @@ from tests.evals.evaluating import (
     write,
 )
 from tests.graphs.switching import direct, rule_label
-from tests.scripted import Asked, no_reply
+from tests.scripted import Asked, ScriptedModel, no_reply
 
 TWO_ROWS = (row("basic"), row("self_consistency", samples=3))
 
@@ -297,9 +298,45 @@ def test_failed_questions_can_be_asked_again() -> None:
     refuse = False
     evaluate(plan(choices(3), speaker))
     assert by_item()["basic", "q2"].status == "failed"
-    Folder(Path("out")).without_failed()
-    evaluate(plan(choices(3), speaker))
+    standing = evaluate(plan(choices(3), speaker, retry_failed=True))
     assert by_item()["basic", "q2"].status == "answered"
+    assert (standing.before, standing.done, standing.failed) == (2, 1, 0)
+
+
+def failing(days: Sequence[str]) -> ScriptedModel:
+    """A model that refuses the questions of some days."""
+    speaker = model()
+    usual = speaker.says(ProposalReply)
+    speaker.will_say_now(
+        lambda call: refused() if any(day in call.prompt for day in days) else usual(call),
+        to=ProposalReply,
+    )
+    return speaker
+
+
+def test_only_failed_questions_that_the_command_asks_are_asked_again() -> None:
+    evaluate(plan(choices(4), failing(["day 2?", "day 3?"]), concurrency=1))
+    before = by_item()
+    evaluate(plan(choices(4), model(), TWO_ROWS[1], limit=1, retry_failed=True))
+    assert by_item() == before | {("self_consistency", "q1"): results()[-1]}
+    evaluate(plan(choices(4), model(), limit=2, retry_failed=True))
+    failed = [item for (_, item), one in by_item().items() if one.status == "failed"]
+    assert failed == ["q3"]
+
+
+def test_a_failed_result_stays_until_its_question_has_another_one() -> None:
+    evaluate(plan(choices(4), failing(["day 2?", "day 3?"]), concurrency=1))
+    before, path = by_item(), Path("out/results.jsonl")
+    with pytest.raises(BudgetReached):
+        evaluate(plan(choices(4), model(), retry_failed=True), max_calls=1)
+    assert by_item() == before
+    lines = path.read_text()
+    evaluate(plan(choices(4), failing(["day 3?"]), retry_failed=True))
+    again = by_item()
+    assert [again["basic", item].status for item in ("q2", "q3")] == ["answered", "failed"]
+    path.write_text(lines + path.read_text())  # as whoever was killed meanwhile left it
+    assert evaluate(plan(choices(4), model())).failed == 1
+    assert by_item() == again
 
 
 def refused() -> openai.OpenAIError:
