@@ -223,17 +223,18 @@ def _product(file: _File, axes: _Axes) -> Iterator[Written]:
         for values in product(*varied.values()):
             chosen = dict(zip(varied, values, strict=True))
             for spoken, specs in models.items():
-                names = [row.name or _named(row), *_labels(chosen), *([spoken] if spoken else [])]
+                names = [row.name or _named(row), *labels(chosen), *([spoken] if spoken else [])]
                 settings = {**fixed, **chosen, **row.settings}
                 more = {"settings": settings, "models": over(row.models, specs)}
                 yield _row(file, row.model_copy(update=more), names)
 
 
 def _named(row: _Row) -> str:
-    return ", ".join([row.method, *_labels(row.settings)])
+    return ", ".join([row.method, *labels(row.settings)])
 
 
-def _labels(settings: Mapping[str, JsonValue]) -> list[str]:
+def labels(settings: Mapping[str, JsonValue]) -> list[str]:
+    """Settings as names of rows tell them."""
     return [f"{name}={_shown(value)}" for name, value in settings.items()]
 
 
@@ -268,7 +269,7 @@ def of_methods(names: Sequence[str], settings: Settings) -> list[Written]:
             known = ", ".join(METHODS)
             raise InputError(f"--methods {name}: there is no such method; known: {known}")
         own = _of(name, settings)
-        found.append(Written(", ".join([name, *_labels(own)]), name, own, {}))
+        found.append(Written(", ".join([name, *labels(own)]), name, own, {}))
     _require_names("--methods", found)
     return found
 

@@ -10,6 +10,7 @@ from dialectree.evals.reporting import cautions, measures
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.findings_compared import against, summaries
 from dialectree.evals.reporting.findings_worth import added, missing
+from dialectree.evals.reporting.naming import tails
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.results import Row
 from dialectree.report.words import count, listed
@@ -91,9 +92,9 @@ def _demonstration(study: Study) -> Iterator[str]:
 
 
 def _unfinished(study: Study) -> Iterator[str]:
-    for folder, evaluation in zip(study.folders, study.evaluations, strict=True):
+    for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):
         if evaluation.ended is None:
-            yield f"{folder.name} has not come to its end: what is missing is in no figure."
+            yield f"{tail} has not come to its end: what is missing is in no figure."
     if study.strangers:
         yield (
             f"{count(study.strangers, 'result')} of rows or questions that evaluation.json does "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from dialectree.evals.reporting.study import Study, models
+from dialectree.evals.reporting.naming import models, tails
+from dialectree.evals.reporting.study import Study
 from dialectree.report import words
 from dialectree.report.words import count, listed
 
@@ -51,8 +52,8 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
     yield "Data set", first.data.name
     yield "SHA-256 of the data", first.data.sha256
     yield "Questions", f"{len(study.items):,} of {first.data.count:,}"
-    for folder, evaluation in zip(study.folders, study.evaluations, strict=True):
-        several = f" of {folder.name}" if len(study.folders) > 1 else ""
+    for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):
+        several = f" of {tail}" if len(study.folders) > 1 else ""
         if evaluation.shard:
             yield f"Shard{several}", evaluation.shard
         yield f"Seed{several}", str(evaluation.seed)

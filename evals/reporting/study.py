@@ -6,9 +6,7 @@ after a resume, counts by its last line.
 
 from __future__ import annotations
 
-import json
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.items import Item, Task
+from dialectree.evals.reporting.naming import names
 from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
 
@@ -100,21 +99,10 @@ def study(folders: Sequence[Path]) -> Study:
     """What the folders hold together; InputError, in one line, where they do not fit."""
     found = Study(list(folders), [_evaluation(folder) for folder in folders])
     _require_same_data(found)
-    names = _names(found)
+    called = names(found.folders, found.evaluations)
     for folder, evaluation in zip(found.folders, found.evaluations, strict=True):
-        _add(found, folder, evaluation, names)
+        _add(found, folder, evaluation, called)
     return found
-
-
-def models(row: Row) -> str:
-    """A row's models in a few words: one name where all roles have the same."""
-    distinct = sorted(set(row.models.values()))
-    if len(distinct) <= 1:
-        return "".join(distinct)
-    by_model = {spec: [r for r, s in row.models.items() if s == spec] for spec in distinct}
-    most = max(distinct, key=lambda spec: len(by_model[spec]))
-    others = (f"{role} {spec}" for spec in distinct if spec != most for role in by_model[spec])
-    return ", ".join([most, *others])
 
 
 def _evaluation(folder: Path) -> Evaluation:
@@ -143,36 +131,11 @@ def _require_same_data(found: Study) -> None:
         raise InputError("a folder is named twice")
 
 
-def _identity(row: Row) -> str:
-    return json.dumps([row.method, row.settings, row.models], sort_keys=True)
-
-
-def _names(found: Study) -> dict[tuple[int, str], str]:
-    """The name of each row here, by its folder's place and its name there.
-
-    Rows that bear one name and differ are told apart by their models, else by their folders.
-    """
-    kinds: dict[str, dict[str, Row]] = {}
-    for evaluation in found.evaluations:
-        for row in evaluation.rows:
-            kinds.setdefault(row.name, {})[_identity(row)] = row
-    names: dict[tuple[int, str], str] = {}
-    for place, (folder, evaluation) in enumerate(
-        zip(found.folders, found.evaluations, strict=True)
-    ):
-        for row in evaluation.rows:
-            same = kinds[row.name]
-            by_model = Counter(map(models, same.values()))
-            apart = models(row) if by_model[models(row)] == 1 and models(row) else folder.name
-            names[place, row.name] = f"{row.name} · {apart}" if len(same) > 1 else row.name
-    return names
-
-
 def _add(
-    found: Study, folder: Path, evaluation: Evaluation, names: Mapping[tuple[int, str], str]
+    found: Study, folder: Path, evaluation: Evaluation, called: Mapping[tuple[int, str], str]
 ) -> None:
     place = found.folders.index(folder)
-    own = {row.name: names[place, row.name] for row in evaluation.rows}
+    own = {row.name: called[place, row.name] for row in evaluation.rows}
     known = {row.name for row in found.rows}
     for row in evaluation.rows:
         if own[row.name] not in known:

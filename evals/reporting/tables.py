@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dialectree.evals.proportions import by_category, wilson
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.study import RUBRIC, Study, models
+from dialectree.evals.reporting.naming import models
+from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tabled import Column, Table, Value
 from dialectree.evals.reporting.tables_compared import (
     apart_table,

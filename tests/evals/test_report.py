@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from dialectree import evals
 from dialectree.errors import InputError
 from dialectree.evals.items import Item
-from dialectree.evals.reporting import csv_files, measures
+from dialectree.evals.reporting import csv_files, measures, setup
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.findings import findings, warnings
 from dialectree.evals.reporting.page import embedded
@@ -272,6 +273,64 @@ def test_models_side_by_side_are_told_apart_by_name(tmp_path: Path) -> None:
     assert [column.name for column in grid.columns] == ["method", sample.MODEL, sample.OTHER]
     pairs = {(r[0], r[1]) for r in table(found, "mcnemar").rows}
     assert (f"tsd · {sample.OTHER}", f"single_shot · {sample.OTHER}") in pairs
+
+
+def test_rows_of_other_settings_never_become_one_row(tmp_path: Path) -> None:
+    asked = sample.items("decide", 6)
+    folders = []
+    for place, samples, part in (
+        ("mon", 3, asked[:4]),
+        ("fri", 9, asked[2:]),
+        ("sun", 3, asked[4:]),
+    ):
+        over = [sample.row("self_consistency", samples=samples), sample.row("basic")]
+        done = part[2:] if place == "fri" else part  # of basic no question is asked twice
+        results = [
+            *sample.results("decide", over[:1], part),
+            *([] if place == "sun" else sample.results("decide", over[1:], done)),
+        ]
+        folders.append(sample.write(tmp_path / place / "mine", "decide", over, part, results))
+    found = study(folders)
+    assert {row.name: len(found.results[row.name]) for row in found.rows} == {
+        "self_consistency · samples=3": 6,
+        "basic": 6,
+        "self_consistency · samples=9": 4,
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ({"samples": 3}, {"samples": 9}, ["x · samples=3", "x · samples=9"]),
+        ({"samples": 3}, {}, ["x · samples=3", "x · samples=default"]),
+        ({"samples": 3}, {"samples": "3"}, ["x · mon/mine", "x · fri/mine"]),
+        ({"note": "a" * 99}, {"note": "b"}, ["x · mon/mine", "x · fri/mine"]),
+    ],
+)
+def test_rows_of_one_name_are_told_apart_in_few_words(
+    first: dict[str, JsonValue], second: dict[str, JsonValue], told: list[str], tmp_path: Path
+) -> None:
+    asked, folders = sample.items("decide", 2), []
+    for place, given in (("mon", first), ("fri", second)):
+        row = sample.row("basic", name="x").model_copy(update={"settings": given})
+        folders.append(sample.write(tmp_path / place / "mine", "decide", [row], asked, []))
+    found = study(folders)
+    assert [row.name for row in found.rows] == told
+    assert [name for name, _ in setup.pairs(found) if name.startswith("Seed")] == [
+        "Seed of mon/mine",
+        "Seed of fri/mine",
+    ]
+
+
+def test_a_row_that_is_called_as_another_would_be_keeps_its_name_alone(tmp_path: Path) -> None:
+    asked, name = sample.items("decide", 2), "basic · rounds=1"
+    rows = [sample.row("basic", rounds=1), sample.row("basic", name=name, rounds=3)]
+    folders = [
+        sample.write(tmp_path / "one", "decide", rows, asked, []),
+        sample.write(tmp_path / "two", "decide", [sample.row("basic", rounds=2)], asked, []),
+    ]
+    named = [row.name for row in study(folders).rows]
+    assert named == ["basic · rounds=1 (2)", "basic · rounds=1", "basic · rounds=2"]
 
 
 def test_other_data_is_refused_in_one_line(tmp_path: Path) -> None:
