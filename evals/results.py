@@ -19,6 +19,11 @@ Status = Literal["answered", "degraded", "unresolved", "failed"]
 """How a question ended: as its run did, or ``failed`` where no run came to its end."""
 
 
+def bare(spec: str) -> str:
+    """A model without its address: an evaluation can go on at another one."""
+    return spec.partition("@http")[0]
+
+
 class Kept(BaseModel):
     """What is kept has the fields that it names and no other."""
 

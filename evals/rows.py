@@ -11,7 +11,7 @@ from dialectree.context import EMBEDDED, Context, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals.items import Item, Task
 from dialectree.evals.matrix import Models, Written, over
-from dialectree.evals.results import Row
+from dialectree.evals.results import Row, bare
 from dialectree.graphs import METHODS, Method
 from dialectree.own_settings import PERSONS, own_roles, require_read, with_leaves
 from dialectree.roles import FAMILIES, ROLES
@@ -193,5 +193,4 @@ def require_same_rows(where: object, before: Iterable[Row], now: Iterable[Row]) 
 
 
 def _names(models: Mapping[str, str]) -> dict[str, str]:
-    """Models without their addresses: an evaluation can go on at another one."""
-    return {role: spec.partition("@http")[0] for role, spec in models.items()}
+    return {role: bare(spec) for role, spec in models.items()}

@@ -12,7 +12,7 @@ from dialectree.evals.reporting.findings_compared import against, summaries
 from dialectree.evals.reporting.findings_worth import added, missing
 from dialectree.evals.reporting.naming import tails
 from dialectree.evals.reporting.study import RUBRIC, Study
-from dialectree.evals.results import Row
+from dialectree.evals.results import Row, bare
 from dialectree.report.words import count, listed
 
 ENOUGH = 5
@@ -204,7 +204,7 @@ def _judge(analysis: Analysis) -> Iterator[str]:
             f"The judge said {word} to everything ({count(sum(words.values()), 'answer')}): "
             "these figures may tell of the judge and not of the answers."
         )
-    judges = {evaluation.judge for evaluation in study.evaluations if evaluation.judge}
+    judges = {bare(evaluation.judge) for evaluation in study.evaluations if evaluation.judge}
     for judge in sorted(judges):
         own = [row.name for row in study.rows if judge in row.models.values()]
         if own:

@@ -243,15 +243,17 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
         named = [one for name in order for one in rows if name in (one.name, one.method)]
         candidates = named or ([] if wanted else rows[:1])
         best = [one for one in candidates if one.method == candidates[0].method]
-        same = [one for one in best if one.models == row.models or _one(one) == _one(row)]
-        found = next(iter(same or best), None)
+        same = [one for one in best if {*one.models.values()} == {*row.models.values()}]
+        here = [one for one in same if _addresses(study, one) == _addresses(study, row)]
+        found = next(iter(here or same or best), None)
         return None if found is None or found.name == row.name else found
 
     return of
 
 
-def _one(row: Row) -> frozenset[str]:
-    return frozenset(row.models.values())
+def _addresses(study: Study, row: Row) -> set[str]:
+    """Where the row's models were asked: two of one name may be two models after all."""
+    return {spec for asked in study.asked[row.name] for spec in asked.models.values()}
 
 
 class Calibrated(NamedTuple):

@@ -9,7 +9,7 @@ from itertools import chain, compress, count
 from pathlib import Path
 
 from dialectree.evals.matrix import labels
-from dialectree.evals.results import Evaluation, Row
+from dialectree.evals.results import Evaluation, Row, bare
 
 SHORT = 60
 """Settings of so many letters, at most, tell rows apart by name."""
@@ -24,6 +24,11 @@ def models(row: Row) -> str:
     most = max(distinct, key=lambda spec: len(by_model[spec]))
     others = (f"{role} {spec}" for spec in distinct if spec != most for role in by_model[spec])
     return ", ".join([most, *others])
+
+
+def without_addresses(row: Row) -> Row:
+    """A row as a report speaks of it: the same model at another address is the same model."""
+    return row.model_copy(update={"models": {role: bare(s) for role, s in row.models.items()}})
 
 
 def tails(folders: Sequence[Path]) -> list[str]:
@@ -46,7 +51,8 @@ def names(folders: Sequence[Path], evaluations: Sequence[Evaluation]) -> dict[tu
     kinds: dict[str, dict[str, tuple[Row, str]]] = {}
     for tail, evaluation in zip(tails(folders), evaluations, strict=True):
         for row in evaluation.rows:
-            kinds.setdefault(row.name, {}).setdefault(_identity(row), (row, tail))
+            seen = kinds.setdefault(row.name, {})
+            seen.setdefault(_identity(row), (without_addresses(row), tail))
     named = {(name, kind): name for name, same in kinds.items() for kind in same if len(same) == 1}
     for name, same in kinds.items():
         if len(same) == 1:
@@ -63,7 +69,8 @@ def names(folders: Sequence[Path], evaluations: Sequence[Evaluation]) -> dict[tu
 
 
 def _identity(row: Row) -> str:
-    return json.dumps([row.method, row.settings, row.models], sort_keys=True)
+    kept = [row.method, row.settings, without_addresses(row).models]
+    return json.dumps(kept, sort_keys=True)
 
 
 def _apart(same: Sequence[tuple[Row, str]]) -> list[str]:

@@ -68,7 +68,7 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
             versions = (f"{name} {version}" for name, version in evaluation.versions.items())
             yield f"Versions{several}", ", ".join(versions)
     for row in study.rows:
-        said = [row.method, models(row)]
+        said = [row.method, listed(dict.fromkeys(map(models, study.asked[row.name])))]
         said += [f"{name} {_value(value)}" for name, value in row.settings.items()]
         yield f"Row {row.name}", ", ".join(part for part in said if part)
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.items import Item, Task
-from dialectree.evals.reporting.naming import names
+from dialectree.evals.reporting.naming import names, without_addresses
 from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
 
@@ -51,6 +51,9 @@ class Study:
     folders: list[Path]
     evaluations: list[Evaluation]
     rows: list[Row] = field(default_factory=list)
+    """Their models are without addresses."""
+    asked: dict[str, list[Row]] = field(default_factory=dict)
+    """By row, as each folder keeps it, with the addresses of its models."""
     items: list[str] = field(default_factory=list)
     """Ids of the questions, in the order in which they were taken."""
     texts: dict[str, Item] = field(default_factory=dict)
@@ -139,8 +142,10 @@ def _add(
     known = {row.name for row in found.rows}
     for row in evaluation.rows:
         if own[row.name] not in known:
-            found.rows.append(row.model_copy(update={"name": own[row.name]}))
+            named = without_addresses(row).model_copy(update={"name": own[row.name]})
+            found.rows.append(named)
             found.results[own[row.name]], found.homes[own[row.name]] = {}, {}
+        found.asked.setdefault(own[row.name], []).append(row)
     there = set(found.items)
     found.items += [item for item in evaluation.items if item not in there]
     lines = dict[tuple[str, str], Result]()

@@ -31,6 +31,7 @@ from tests.report import sample as runs
 from tests.report.test_pages import GFM, Page, flattened
 
 SINGLE, DEBATE = sample.row("single_shot"), sample.row("tsd")
+HERE, THERE = (f"{sample.MODEL}@http://{host}:8000/v1" for host in ("127.0.0.1", "localhost"))
 
 
 @pytest.fixture(autouse=True)
@@ -229,6 +230,11 @@ def test_a_judge_that_answered_too_is_named(tmp_path: Path) -> None:
     assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
 
 
+def test_a_judge_that_answered_at_another_address_is_named_too(tmp_path: Path) -> None:
+    said = warnings(analysed(counted(tmp_path, 20, 20, 40, judge=HERE)))
+    assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
+
+
 def test_a_demonstration_is_called_one_first_of_all(tmp_path: Path) -> None:
     said = warnings(analysed(counted(tmp_path, 20, 20, 40, demonstration=True)))
     assert said[0].startswith("The model is the embedded demonstration model")
@@ -273,6 +279,38 @@ def test_models_side_by_side_are_told_apart_by_name(tmp_path: Path) -> None:
     assert [column.name for column in grid.columns] == ["method", sample.MODEL, sample.OTHER]
     pairs = {(r[0], r[1]) for r in table(found, "mcnemar").rows}
     assert (f"tsd · {sample.OTHER}", f"single_shot · {sample.OTHER}") in pairs
+
+
+def test_shards_of_one_model_at_two_addresses_make_one_report(tmp_path: Path) -> None:
+    asked, folders = sample.items("decide", 8), []
+    for model, part in ((HERE, asked[:4]), (THERE, asked[4:])):
+        over = [sample.row("rsd", model), sample.row("self_consistency", model)]
+        results = sample.results("decide", over, part)
+        folders.append(sample.write(tmp_path / part[0].id, "decide", over, part, results))
+    found = study(folders)
+    assert {row.name: len(found.of(row.name)) for row in found.rows} == {
+        "rsd": 8,
+        "self_consistency": 8,
+    }
+    assert setup.one_model(found) == sample.MODEL
+    assert dict(setup.pairs(found))["Row rsd"] == f"rsd, {HERE} and {THERE}"
+
+
+def test_a_baseline_at_another_address_is_one_of_the_same_model(tmp_path: Path) -> None:
+    asked = sample.items("decide", 4)
+    rows = [
+        sample.row("rsd", HERE),
+        sample.row("self_consistency", sample.OTHER, "other"),
+        sample.row("self_consistency", THERE, "there"),
+    ]
+    results = sample.results("decide", rows, asked)
+    found = study([sample.write(tmp_path / "a", "decide", rows, asked, results)])
+    against = measures.baseline(found)(found.rows[0])
+    assert against is not None and against.name == "there"
+    near = [*rows, sample.row("self_consistency", HERE, "here")]
+    found = study([sample.write(tmp_path / "b", "decide", near, asked, results)])
+    against = measures.baseline(found)(found.rows[0])
+    assert against is not None and against.name == "here"
 
 
 def test_rows_of_other_settings_never_become_one_row(tmp_path: Path) -> None:

@@ -170,6 +170,18 @@ def test_samples_of_the_judges_model_are_not_the_debaters_tokens_spent_otherwise
     assert not found["openai:s"] and len(found["openai:big"]) == 1
 
 
+def test_samples_of_the_debaters_model_at_another_address_are_its_samples(tmp_path: Path) -> None:
+    hosts = ("127.0.0.1", "localhost")
+    first, second = (f"{sample.MODEL}@http://{host}:8000/v1" for host in hosts)
+    rows = [sample.row("rsd", first), sample.row("self_consistency", second)]
+    asked = sample.items("decide", 10)
+    results = [result(n, True, row.name) for n in range(1, 11) for row in rows]
+    found = study([sample.write(tmp_path, "decide", rows, asked, results)])
+    (one,) = worth.sampled(found)
+    assert one.fair and said(found) == ""
+    assert "models" not in {column.name for t in tables(analysed(found)) for column in t.columns}
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
