@@ -2,105 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-import gc
-import os
-import signal
 import sys
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
-
-import typer
-
-from dialectree import streams
-from dialectree.cli import evaluate, models
-from dialectree.cli.answer import answer, decide, verify
-from dialectree.cli.compare import compare
-from dialectree.cli.contest import OneText, contest
-from dialectree.cli.doctor import doctor
-from dialectree.cli.runs import resume, show
-from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
-
-app = typer.Typer(
-    name="dialectree",
-    help="Structured debate between language models.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-app.command("answer", no_args_is_help=True)(answer)
-app.command("decide", no_args_is_help=True)(decide)
-app.command("verify", no_args_is_help=True)(verify)
-app.command("compare", no_args_is_help=True)(compare)
-app.command("show")(show)
-app.command("resume")(resume)
-app.command("contest", cls=OneText, no_args_is_help=True)(contest)
-app.command("doctor")(doctor)
-app.add_typer(evaluate.app, name="eval")
-app.add_typer(models.app, name="models", help="Better local models than the embedded one.")
-
-
-@app.command("version")
-def version() -> None:
-    """Print the version."""
-    from importlib.metadata import version as installed
-
-    print(installed("dialectree"))
-
-
-def _end_in_order_on_sigterm() -> None:
-    """What ends a service or a container ends a run as Ctrl-C does.
-
-    A job in the background of a script is not meant by Ctrl-C: there the signal itself is held
-    back, and what answers it is there for SIGTERM.
-    """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        answer = signal.getsignal(signal.SIGINT)
-        if callable(answer):
-            answer(signal.SIGINT, frame)
-
-    signal.signal(signal.SIGTERM, interrupt)
-
-
-@contextmanager
-def _printed() -> Iterator[None]:
-    """What is printed is out at the end; DiskFull where a file takes no more of it."""
-    try:
-        try:
-            yield
-        finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is tried at the end
-        if error.errno in NO_ROOM:
-            raise DiskFull("no room left to write what was to be printed") from error
-        if error.errno == errno.EPIPE:  # who read it has gone
-            sys.exit(1)
-        raise
 
 
 def main() -> None:
-    """Run the command line: one line and the right exit status for every known error."""
-    streams.stand_in()
-    _end_in_order_on_sigterm()
-    gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
+    """Run the command line. Ctrl-C ends it in order from the first import on."""
     try:
-        with _printed():
-            app()
-    except DialectreeError as error:
-        print(f"dialectree: {error}", file=sys.stderr)
-        sys.exit(error.status)
+        from dialectree.cli.program import run
+
+        run()
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception:  # a fault of ours: the only case that prints a traceback
-        traceback.print_exc()
-        sys.exit(1)

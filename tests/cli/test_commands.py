@@ -383,3 +383,16 @@ def test_help_lists_the_settings_of_its_protocol_and_those_of_all_as_flags(
 def test_bytes_that_are_no_text_are_replaced(answer: Answer) -> None:
     done = answer(os.fsdecode(b"Is \xff a letter?"), "--json", "--max-depth", "0")
     assert json.loads(done.stdout)["input"] == {"question": "Is ? a letter?"}
+
+
+def test_interrupting_a_start_leaves_no_traceback() -> None:
+    on_import = (
+        "import signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "import dialectree.__main__\n"
+    )
+    done = subprocess.run([sys.executable, "-c", on_import], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")
