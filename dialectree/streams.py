@@ -1,8 +1,10 @@
-"""The standard streams, of which a caller may have closed some."""
+"""The standard streams: a caller may have closed some, or read them in another encoding."""
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 
 _NUMBERS = (0, 1, 2)
 
@@ -13,9 +15,30 @@ def closed() -> list[int]:
 
 
 def stand_in() -> None:
-    """No file of ours gets the number of a standard stream, and with it what is printed there."""
+    """No file of ours gets the number of a standard stream, and with it what is printed there.
+
+    Python has no object for a stream that is closed; it gets one, for ``print`` takes stdout where
+    it is given none.
+    """
     for _ in closed():
         os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)
+
+
+def replace_what_cannot_be_printed() -> None:
+    """A letter that stdout or stderr has no code for is printed as a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def print_file(text: str) -> None:
+    """Print what is a file by another way: in UTF-8, whatever the terminal reads."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    print(text)
 
 
 def _is_open(number: int) -> bool:

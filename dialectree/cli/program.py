@@ -77,8 +77,7 @@ def _printed() -> Iterator[None]:
         try:
             yield
         finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is tried at the end
         if error.errno in NO_ROOM:
@@ -91,6 +90,7 @@ def _printed() -> Iterator[None]:
 def run() -> None:
     """Run the command line: one line and the right exit status for every known error."""
     streams.stand_in()
+    streams.replace_what_cannot_be_printed()
     _end_in_order_on_sigterm()
     gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
     try:

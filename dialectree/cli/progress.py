@@ -10,7 +10,7 @@ from contextlib import suppress
 import typer
 from rich.console import Console
 
-from dialectree import loop
+from dialectree import loop, streams
 from dialectree.cli import person
 from dialectree.conduct import GRACE_S, Started, leave_reports
 from dialectree.contests import Contesting
@@ -88,7 +88,7 @@ def _write_reports(run: Started | Contesting) -> bool:
 def _say(record: RunRecord, *, json: bool) -> None:
     """The result, on stdout."""
     if json:
-        print(record.model_dump_json(indent=1))
+        streams.print_file(record.model_dump_json(indent=1))
         return
     verdict = record.verdict
     if verdict is None:

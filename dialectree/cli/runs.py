@@ -23,7 +23,7 @@ def show(
     """Show a finished or broken-off run: its tree, its verdict, what it cost."""
     from rich.console import Console
 
-    from dialectree import report
+    from dialectree import report, streams
     from dialectree.errors import InputError
     from dialectree.runs import RunFolder
 
@@ -37,11 +37,12 @@ def show(
         known = ", ".join(record.tree.nodes)
         raise InputError(f"--node {node}: the run has no such node; it has {known}")
     if json:
-        print((record if node is None else record.tree.nodes[node]).model_dump_json(indent=1))
+        shown = record if node is None else record.tree.nodes[node]
+        streams.print_file(shown.model_dump_json(indent=1))
     elif html:
-        print(report.html(record, folder.calls()))
+        streams.print_file(report.html(record, folder.calls()))
     elif md:
-        print(report.markdown(record, folder.calls()))
+        streams.print_file(report.markdown(record, folder.calls()))
     elif node is None:
         Console().print(report.tree(record))
     else:

@@ -1,0 +1,85 @@
+"""What a command prints where stdout or stderr is not a terminal that reads UTF-8."""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from benchmarks.endpoint import LocalEndpoint
+from dialectree.cli import main
+from tests.cli.commands import command, runs
+
+PROGRAM = Path(sys.executable).with_name("dialectree")
+QUESTION = "Schläft man in 日本?"
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(seed=3) as started:
+        yield started
+
+
+@pytest.fixture
+def asked(endpoint: LocalEndpoint) -> list[str]:
+    """A debate, as it is given on the command line."""
+    return ["answer", QUESTION, "--max-depth", "0", "--model", f"openai:any@{endpoint.url}"]
+
+
+def printed(encoding: str, *words: str) -> tuple[int, bytes]:
+    """How ``dialectree`` ends, and its stdout, where both streams have ``encoding``."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding) for _ in range(2))
+    status = 0
+    with patch.multiple(sys, argv=["dialectree", *words], stdout=out, stderr=err):
+        try:
+            main()
+        except SystemExit as ended:
+            status = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+        finally:
+            gc.enable()
+            gc.unfreeze()
+    return status, out.buffer.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437"])
+def test_what_a_stream_has_no_code_for_is_replaced(encoding: str, asked: list[str]) -> None:
+    command(*asked)
+    run = str(runs()[0])
+    for words in (["show", run], ["show", run, "--node", "0"]):
+        status, said = printed(encoding, *words)
+        assert status == 0
+        assert QUESTION.encode(encoding, errors="replace") in said
+
+
+def test_what_is_a_file_by_another_way_is_utf_8_on_any_stream(asked: list[str]) -> None:
+    status, said = printed("latin-1", *asked, "--json")
+    assert (status, json.loads(said)["input"]["question"]) == (0, QUESTION)
+    run = runs()[0]
+    for form, file in (("--json", "run.json"), ("--md", "report.md"), ("--html", "report.html")):
+        status, said = printed("latin-1", "show", str(run), form)
+        assert status == 0
+        assert said.strip() == (run / file).read_bytes().strip()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams")
+def test_a_question_from_an_input_that_is_closed_is_empty() -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" answer - <&-', PROGRAM], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "dialectree: the question is empty\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams")
+def test_what_belongs_on_a_stderr_that_is_closed_is_not_printed_on_stdout() -> None:
+    done = subprocess.run(
+        ["sh", "-c", '"$0" answer "" 2>&-', PROGRAM], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
