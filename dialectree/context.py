@@ -12,7 +12,6 @@ import tomllib
 from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -43,6 +42,7 @@ from dialectree.errors import SettingsError
 from dialectree.roles import FAMILIES, require_role
 
 _PREFIX = "DIALECTREE_"
+_FILE = "dialectree.toml"
 EMBEDDED = "local:smollm2"
 
 OWN_SETTINGS = {
@@ -147,7 +147,7 @@ class Context(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix=_PREFIX,
-        toml_file="dialectree.toml",
+        toml_file=_FILE,
         extra="forbid",
         arbitrary_types_allowed=True,
         allow_inf_nan=False,
@@ -432,11 +432,6 @@ def _unreadable(error: UnreadableSettings) -> str:
     return f"{name} cannot be read: it must hold JSON"
 
 
-@lru_cache(maxsize=1)
-def _default() -> Context:
-    return build()
-
-
 def settings(runtime: Runtime[Context]) -> Context:
     """A whole context, whatever the caller passed."""
     given: object = runtime.context
@@ -446,7 +441,7 @@ def settings(runtime: Runtime[Context]) -> Context:
 def _among(given: object) -> Context:
     """The settings in a host's own context: its ``dialectree``, or all of it, if a mapping."""
     if not given:
-        return _default()
+        return _made(_NOTHING)
     whole = given if isinstance(given, Mapping) else None
     own = getattr(given, "dialectree", None) if whole is None else whole.get("dialectree", whole)
     if isinstance(own, Context):
@@ -460,21 +455,33 @@ def _among(given: object) -> Context:
     )
 
 
+_NOTHING: Mapping[str, Any] = {}
 _mapped: OrderedDict[int, tuple[Mapping[str, Any], object, Context]] = OrderedDict()
-"""What mappings were made into, by their identity, and what they held then."""
+"""What mappings were made into, by their identity, and what they and the surroundings held then."""
 _MAPPED = 4096
 
 
 def _made(given: Mapping[str, Any]) -> Context:
     """The same context each time, for a debate's budget hangs on it."""
-    known = _mapped.get(id(given))
-    if known is not None and known[1] == given:
+    known, held = _mapped.get(id(given)), (_held(given), _around())
+    if known is not None and known[1] == held:
         return known[2]
     made = build(**given)
-    _mapped[id(given)] = given, _held(given), made
+    _mapped[id(given)] = given, held, made
     if len(_mapped) > _MAPPED:
         _mapped.popitem(last=False)
     return made
+
+
+def _around() -> object:
+    """What else settings are made of, to tell whether it changed; cheap, for nodes ask often."""
+    names = (name for name in os.environ if name[: len(_PREFIX)].upper() == _PREFIX)
+    ours = {name: os.environ.get(name) for name in names}
+    try:
+        file = os.stat(_FILE)
+    except OSError:
+        return ours, None
+    return ours, (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)
 
 
 def _held(value: object) -> object:

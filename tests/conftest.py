@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dialectree import context
-
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's job in the background ignores Ctrl-C, and so would the commands under test.
@@ -24,4 +22,3 @@ def clean_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    context._default.cache_clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -142,6 +143,24 @@ def test_a_mapping_is_the_same_settings_until_it_changes() -> None:
     assert settings(runtime) is first
     given["max_depth"] = 2
     assert settings(runtime).max_depth == 2
+
+
+@pytest.mark.parametrize("given", [None, {"max_depth": 1}], ids=["nothing", "a mapping"])
+def test_what_a_host_does_not_set_follows_the_environment_and_the_file(
+    given: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    runtime = given_as(given)
+    seen = []
+    for name in ("one", "two"):
+        monkeypatch.setenv("DIALECTREE_MODEL", f"openai:{name}")
+        seen.append(settings(runtime))
+        assert settings(runtime) is seen[-1]
+    monkeypatch.delenv("DIALECTREE_MODEL")
+    for text in ('model = "openai:three"', 'model = "openai:fourth"'):
+        (tmp_path / "dialectree.toml").write_text(text)
+        seen.append(settings(runtime))
+        assert settings(runtime) is seen[-1]
+    assert [str(made.model).partition(":")[2] for made in seen] == ["one", "two", "three", "fourth"]
 
 
 def test_a_mapping_changes_with_what_lies_inside_it() -> None:
