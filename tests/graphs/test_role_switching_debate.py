@@ -861,7 +861,7 @@ def test_a_thread_does_not_take_the_options_of_an_earlier_question() -> None:
         model = debaters(winner="hay")
         model.will_say_now(choose("grass", "hay"), to=ProposalReply)
         await thread.ainvoke(given(TWO), CONFIG, context=context(debaters()))
-        asked = {"question": "Else?"}
+        asked: Question = {"question": "Else?"}
         found: dict[str, Any] = await thread.ainvoke(asked, CONFIG, context=context(model))
         return found
 
