@@ -38,7 +38,8 @@ async def aanswer(
 
     ``settings`` are the fields of :class:`dialectree.Context`, such as ``model`` (a spec or a live
     LangChain chat model) or ``max_depth``; one that means nothing to the method is warned of.
-    ``ask`` answers for the person when ``ask`` mode finds that something essential is missing.
+    ``ask``, a plain or an asynchronous function, answers for the person when ``ask`` mode finds that
+    something essential is missing.
     ``watch`` sees every event as it happens.
 
     Raises a DialectreeError: InputError for a wrong setting or an empty question, ModelUnavailable
@@ -68,8 +69,8 @@ async def adecide(
     """Let two debaters argue ``question``, with 2 to 26 ``options`` or openly; a judge decides.
 
     ``gold`` is the letter of the right option, for evaluations (``candidates`` oracle or
-    balanced). With ``judge="me"`` the function ``ask`` is given the transcript and returns a
-    label. Everything else as in :func:`aanswer`.
+    balanced). With ``judge="me"`` the function ``ask``, plain or asynchronous, is given the
+    transcript and returns a label. Everything else as in :func:`aanswer`.
     """
     chosen = method(method_name, "rsd")
     given = options if isinstance(options, str) else [*options]  # a text is refused, not spelt out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 
 from pydantic import JsonValue
 
@@ -13,9 +14,10 @@ from dialectree.nodes.switching_judge import named_by_person, ruled_by_person
 from dialectree.records import Event, path_key
 from dialectree.runs import RunFolder
 
-Ask = Callable[[Mapping[str, str]], Awaitable[str]]
+Ask = Callable[[Mapping[str, str]], Awaitable[str] | str]
 """Asks the person: gets node, kind (clarification, judge), question, request and, to judge by, the
-transcript and the labels; returns the answer."""
+transcript and the labels; returns the answer. A plain function serves as well as an asynchronous
+one."""
 Answers = dict[tuple[str, str], str]
 """What a person answered, by node and kind of request."""
 
@@ -39,10 +41,20 @@ async def replies(
     said: dict[str, str] = {}
     for i, asked in sorted(requests.items(), key=lambda item: path_key(item[1]["node"])):
         answer = known.pop((asked["node"], asked["kind"]), None)
-        said[i] = await ask(asked) if answer is None else answer
+        said[i] = await _answer(ask, asked) if answer is None else answer
         if data := _taken(asked, said[i]):
             event = {"t": clock.stamp(), "run_id": folder.run_id, "node": asked["node"]}
             folder.tell(Event.model_validate({**event, "kind": "clarified", "data": data}))
+    return said
+
+
+async def _answer(ask: Ask, asked: Mapping[str, str]) -> str:
+    """What ``ask`` says; InputError where that is no text: nobody has kept silent by mistake."""
+    said: object = ask(asked)
+    if isawaitable(said):
+        said = await said
+    if not isinstance(said, str):
+        raise InputError(f"ask: it returned {said!r:.80}, no text; to say nothing return ''")
     return said
 
 

@@ -37,7 +37,12 @@ def model() -> Iterator[str]:
 
 def kept(record: dialectree.RunRecord, runs: str = "runs") -> dialectree.RunRecord:
     """The record as it lies in the folder."""
-    return dialectree.RunRecord.read((Path(runs) / record.run_id / "run.json").read_text())
+    return kept_in(Path(runs) / record.run_id)
+
+
+def kept_in(folder: Path) -> dialectree.RunRecord:
+    """The record of a run."""
+    return dialectree.RunRecord.read((folder / "run.json").read_text())
 
 
 def but_for_times_and_ids(record: dialectree.RunRecord) -> dict[str, Any]:
@@ -66,18 +71,35 @@ def test_the_gold_answer_reaches_an_evaluation(model: str) -> None:
         dialectree.decide(QUESTION, YES_NO, candidates="oracle", model=model)
 
 
-def test_a_program_can_be_the_judge(model: str) -> None:
+@pytest.mark.parametrize("plain", [False, True], ids=["asynchronous", "plain"])
+def test_a_program_can_be_the_judge(plain: bool, model: str) -> None:
     asked: list[Mapping[str, str]] = []
 
-    async def ask(request: Mapping[str, str]) -> str:
+    def rule(request: Mapping[str, str]) -> str:
         asked.append(request)
         return "b"
 
-    record = dialectree.decide(QUESTION, YES_NO, judge="me", ask=ask, model=model)
+    async def ask(request: Mapping[str, str]) -> str:
+        return rule(request)
+
+    by = rule if plain else ask
+    record = dialectree.decide(QUESTION, YES_NO, judge="me", ask=by, model=model)
     assert record.verdict is not None
     assert (record.verdict.label, record.verdict.answer) == ("B", "no")
     (request,) = asked
     assert request["question"] == QUESTION and "yes" in request["transcript"]
+
+
+async def silent(request: Mapping[str, str]) -> None:
+    """Forgets to return what it was told."""
+
+
+@pytest.mark.parametrize("ask", [silent, lambda request: None], ids=["asynchronous", "plain"])
+def test_a_judge_that_returns_no_text_is_a_slip_and_the_run_can_go_on(ask: Any, model: str) -> None:
+    with pytest.raises(InputError, match=r"^ask: it returned None, no text"):
+        dialectree.decide(QUESTION, YES_NO, judge="me", ask=ask, model=model)
+    (folder,) = Path("runs").iterdir()
+    assert kept_in(folder).status == "partial"
 
 
 def test_verify_returns_a_probability_and_the_tree_behind_it(model: str) -> None:
