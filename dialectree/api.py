@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -145,7 +145,7 @@ def _paper(paper: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
 
 async def acontest(
     run: str | Path | RunRecord,
-    wishes: Sequence[Wish],
+    wishes: Iterable[Wish],
     *,
     runs: str | Path = "runs",
     ask: Ask | None = None,
@@ -166,7 +166,7 @@ async def acontest(
     return await _conduct(contesting(folder, wishes, Path(runs), settings), ask, watch)
 
 
-def contest(run: str | Path | RunRecord, wishes: Sequence[Wish], **options: Any) -> RunRecord:
+def contest(run: str | Path | RunRecord, wishes: Iterable[Wish], **options: Any) -> RunRecord:
     """:func:`acontest` for programs without an event loop (and for notebooks, which have one)."""
     return _run(acontest(run, wishes, **options))
 

@@ -705,6 +705,17 @@ def test_two_contests_of_one_run_at_once_do_not_mix() -> None:
     assert [record.usage.calls for record in at_once] == [2, 2]
 
 
+def test_wishes_may_come_one_by_one() -> None:
+    folder = run_of(small(*THREE))
+    once = asyncio.run(start(folder, map(Drop, ["0.1"]), RUNS, {}).conduct())
+    assert figures(once) == figures(contest(folder, Drop("0.1")))
+    assert once.tree.nodes["0.1"].dropped
+    before = sorted(RUNS.iterdir())
+    with pytest.raises(InputError, match="nothing is contested"):
+        start(folder, map(Drop, []), RUNS, {})
+    assert sorted(RUNS.iterdir()) == before
+
+
 # What cannot be
 
 

@@ -7,7 +7,7 @@ docs/decisions/contest.md says what each change means.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,14 @@ __all__ = [
 
 
 def start(
-    folder: RunFolder, wishes: Sequence[Wish], runs: Path, given: Mapping[str, Any]
+    folder: RunFolder, wishes: Iterable[Wish], runs: Path, given: Mapping[str, Any]
 ) -> Contesting | Started:
     """A new run under ``runs`` in which ``wishes`` hold, in their order.
 
     ``given`` are settings for the calls that it costs (models, limits). InputError for a wish that
     the run cannot fulfil, before anything is written.
     """
+    wishes = [*wishes]
     require_wishes(wishes)
     if folder.record().protocol == "art":
         return arguments.start(folder, wishes, runs, given)
