@@ -109,6 +109,14 @@ QUOTED = {
     "“" + "long " * 400 + "”": [("long " * 400)],
     f"‘{'long ' * 400}end’": [f"{'long ' * 400}end"],
     '5" or so': [],
+    "Paper a says “we “always” lose every orbit” of it.": ["we “always” lose every orbit"],
+    '"we “always” lose every orbit"': ["we “always” lose every orbit"],
+    "says “the ladder stands always": ["the ladder stands always"],
+    "says “the ladder stands always. Not „so it is": ["the ladder stands always", "so it is"],
+    "“one two.\n\n“three four.”": ["one two", "three four."],
+    "He says “it costs 3.5 units. “So it is”, he says": ["it costs 3.5 units", "So it is"],
+    "„a b“ und „c d“, „Ala ma kota”": ["a b", "c d", "Ala ma kota"],
+    "5“ or so": [],
 }
 
 
@@ -134,6 +142,59 @@ def test_a_small_figure_is_no_large_one(quote: str, text: str) -> None:
     assert occurs(text, f"It has {text}.")
 
 
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("-40 degrees", "40 degrees"),
+        ("−40 degrees is cold", "it was 40 degrees is cold"),
+        ("40 degrees", "−40 degrees"),
+        ("40 degrees", "it is “-40 degrees”"),
+        ("it is ... 40 degrees", "it is at -40 degrees"),
+        ("-40 degrees", "10-40 degrees"),
+        (".5 percent of all", "5 percent of all"),
+        ("5 percent of all", ".5 percent of all"),
+        (".5 percent", "-.5 percent"),
+        ("5 percent", "-.5 percent"),
+    ],
+)
+def test_a_number_without_its_sign_is_another_number(quote: str, text: str) -> None:
+    assert not occurs(quote, text)
+    assert occurs(quote, f"{text} {quote}")
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("40 degrees", "10-40 degrees"),
+        ("40 percent", "10%–40 percent"),
+        ("40 of it", "pp. 10–40 of it"),
+        ("40 degrees", "- 40 degrees"),
+        ("- 40 degrees", "40 degrees"),
+        ("40 degrees", "cold—40 degrees"),
+        ("40 grados", "la temperatura —40 grados— es"),
+        ("40 degrees", "it is --40 degrees"),
+        ("...40 degrees", "40 degrees"),
+        ("40 degrees", "...40 degrees"),
+        (". 5 percent", "It ends. 5 percent"),
+        ("5 percent", "It ends. 5 percent"),
+        ("5 percent", "It ends.5 percent"),
+        ("“−40 degrees.”", "at -40 degrees"),
+        ("...-40 degrees", "it is...-40 degrees"),
+        ("“.5 percent”", "by .5 percent"),
+    ],
+)
+def test_a_dash_or_a_stop_before_a_number_is_no_sign_of_it(quote: str, text: str) -> None:
+    assert occurs(quote, text)
+
+
+@seed(4)
+@few
+@given(st.sampled_from(["", "-", ".", "-.", "−"]), st.sampled_from(["", "-", ".", "-.", "−"]))
+def test_of_two_numbers_only_the_same_one_occurs(one: str, other: str) -> None:
+    same = one.replace("−", "-") == other.replace("−", "-")
+    assert occurs(f"{one}40 degrees", f"It is {other}40 degrees.") is same
+
+
 def test_a_power_may_be_written_with_its_sign() -> None:
     assert occurs("a speedup of 10^3 times", "a speedup of 10³ times")
 
@@ -141,6 +202,13 @@ def test_a_power_may_be_written_with_its_sign() -> None:
 def test_what_is_misquoted_is_no_word_of_ones_own() -> None:
     text = "We agree: “plants make sugar”, and “rocks make sugar”."
     assert own_words(text, ["Plants make sugar."]) == "We agree: “plants make sugar”, and “…”."
+
+
+@pytest.mark.parametrize("sign", ["“", "“a ", "“a” ", "“a “b” ", "“a. “b” ", "„a", '"a “', "”a"])
+def test_quotations_that_nothing_closes_are_read_in_linear_time(sign: str) -> None:
+    started = time.perf_counter()
+    quoted(sign * (100_000 // len(sign)))
+    assert time.perf_counter() - started < 2
 
 
 word = st.text("abcé'-", min_size=1, max_size=5) | st.text(min_size=1, max_size=6)
@@ -183,7 +251,28 @@ def test_no_text_is_too_odd(quote: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sign", ["a", "a ", "*", ".", "... ", "[", " ", "'", "1,", "水", "”", "»", "`", "``a"]
+    "sign",
+    [
+        "a",
+        "a ",
+        "*",
+        ".",
+        "... ",
+        "[",
+        " ",
+        "'",
+        "1,",
+        "水",
+        "”",
+        "»",
+        "`",
+        "``a",
+        "“",
+        "“a ",
+        "“a “b” ",
+        "„a",
+        "-1",
+    ],
 )
 def test_long_texts_are_read_fast(sign: str) -> None:
     text = sign * (20_000 // len(sign))
