@@ -13,6 +13,7 @@ from dialectree.conduct import Started, Watch, leave_reports, require_judge, sta
 from dialectree.contests import Contesting, Wish
 from dialectree.contests import start as contesting
 from dialectree.errors import DialectreeError
+from dialectree.figures import NOT_DETERMINED, short
 from dialectree.graphs import METHODS, Method, method
 from dialectree.own_settings import configured
 from dialectree.persons import Ask
@@ -285,7 +286,8 @@ def _spoken(record: RunRecord) -> str:
     verdict = record.verdict
     if verdict is None or verdict.answer is None:
         return f"The debate reached no answer (run {record.run_id})."
-    sure = "not determined" if verdict.confidence is None else f"{verdict.confidence:.2g}"
+    known = verdict.confidence is not None
+    sure = short(verdict.confidence, 2) if known else NOT_DETERMINED
     named = "P(claim)" if verdict.confidence_source == "P(claim)" else "Confidence"
     label = " Demonstration model: no better than chance." if record.demonstration else ""
     degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""

@@ -22,7 +22,10 @@ import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.contests import Add, Drop, Restore, Set
 from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
+from dialectree.nodes.arguer import ArgumentsReply
 from dialectree.records import Event
+from tests.graphs import arguing
+from tests.scripted import ScriptedModel
 
 CLAIM = "Chameleons change colour mainly for camouflage."
 QUESTION = "Is it yes or no?"
@@ -306,6 +309,22 @@ def test_a_tool_verifies(model: str) -> None:
     assert re.search(r"\nP\(claim\): \S+\. Run: \d{8}-\d{6}-[0-9a-f]{6}\.\Z", said)
     assert "claim" in tool.description
     assert re.match(r"True|False", dialectree.as_tool("cot", model=model).invoke({"claim": CLAIM}))
+
+
+@pytest.mark.parametrize(
+    ("strength", "said"),
+    [(0.499, "False: 0.499"), (0.9975, "True: 0.998"), (1.0, "True: 1"), (0.8, "True: 0.8")],
+)
+def test_a_tool_tells_no_figure_that_contradicts_its_verdict(strength: float, said: str) -> None:
+    model = ScriptedModel()
+    model.will_say(arguing.argue("It is known."), to=ArgumentsReply)
+    model.will_say(arguing.score(0.6))  # of both sides alike, so that the claim stays as it was
+    model.will_say(arguing.score(strength), at="0")
+    shape: dict[str, Any] = {"root_strength": "estimated", "blend": 0.0, "breadth": 1, "depth": 1}
+    tool = dialectree.as_tool("art", model=model, cache=False, **shape)
+    told = tool.invoke({"claim": CLAIM})
+    found = re.match(r"(\w+)\n.*P\(claim\): (\S+)\. Run: ", told, re.DOTALL)
+    assert found is not None and ": ".join(found.groups()) == said, told
 
 
 SLIPS: dict[str, tuple[str, dict[str, Any], str]] = {
