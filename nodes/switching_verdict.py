@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context
 from dialectree.events import tell
+from dialectree.figures import percent
 from dialectree.nodes.candidates import SIDES, Candidate, Side, other, side_of
 from dialectree.nodes.exchange import Report
 from dialectree.nodes.switching_judge import UNCERTAIN, Orders, Ruled, Rulings, last_ruling
@@ -125,9 +126,20 @@ def lowest(confidences: Sequence[float | None]) -> float | None:
 
 
 def percents(confidences: Sequence[float | None]) -> str:
-    """Two confidences in words, and which of them counts."""
-    shown = ["none" if c is None else f"{100 * c:.0f} %" for c in confidences]
+    """Two confidences in words, and which of them counts: in digits enough to tell them apart."""
+    shown = ["none" if c is None else percent(c) for c in confidences]
+    for digits in range(1, 9):
+        if len({*shown}) == len({*confidences}):
+            break
+        shown = ["none" if c is None else _percent(c, digits) for c in confidences]
+    shown = [said.replace("%", " %") for said in shown]
     return f"{' and '.join(shown)}; {'none' if None in confidences else 'the lower one'} counts"
+
+
+def _percent(share: float, digits: int) -> str:
+    """In so many digits; only certainty itself is shown as 100% or 0%."""
+    least = 0.1 ** (digits + 2)
+    return f"{share if share in (0, 1) else min(max(share, least), 1 - least):.{digits}%}"
 
 
 def disclosed(
