@@ -183,7 +183,8 @@ def after_gate(
 async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Ruling:
     """The answer that every sample gave. Nobody was asked how sure it is."""
     first = min(state["samples"], key=lambda sample: sample["number"])
-    note = f"no debate: {len(state['samples'])} direct answers agreed"
+    count = len(state["samples"])
+    note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
     tell(runtime, "0", "noted", {"note": note})
     told = {"answer": first["answer"], "rationale": first["reasoning"]}
     tell(runtime, "0", "settled", {"take": 1, "verdict": told, "provenance": ["0"]})

@@ -427,6 +427,8 @@ def test_direct_answers_that_agree_spare_the_debate() -> None:
     }
     assert done.node().status == "answered"
     assert [turn.stage for turn in done.node().transcript] == ["direct"] * 3
+    alone = decide(debaters(), gate=1)
+    assert alone.verdict.notes == ["no debate: 1 direct answer agreed"]
 
 
 def test_direct_answers_that_differ_are_followed_by_a_debate_that_does_not_read_them() -> None:
