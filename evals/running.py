@@ -11,6 +11,7 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from dialectree import clock
 from dialectree.conduct import versions
@@ -58,6 +59,11 @@ class Plan:
     """The matrix's own."""
     retry_failed: bool = False
     """Questions of these rows and items that failed are asked once more."""
+
+    @cached_property
+    def questions(self) -> frozenset[Done]:
+        """Every item by every row."""
+        return frozenset((row.row.name, item.id) for row in self.rows for item in self.items)
 
     @property
     def scorers(self) -> list[str]:
@@ -184,7 +190,7 @@ class Standing:
     done: int = 0
     """Results since then."""
     failed: int = 0
-    """Questions that no run brought to its end, those of before included."""
+    """Questions of this command that no run brought to its end, those of before included."""
     calls: int = 0
     """Made since then, like the cost."""
     cached: int = 0
@@ -401,10 +407,10 @@ async def run(
     items = [item for item in plan.loaded.items if item.id in asked]
     with folder.appending() as results:
         if plan.retry_failed:
-            results.ask_again((row.row.name, item.id) for row in plan.rows for item in plan.items)
+            results.ask_again(plan.questions)
         queue = Queue(plan.items, plan.rows, results.there)
-        total = len(plan.items) * len(plan.rows)
-        standing = Standing(total, total - len(queue), failed=len(results.failed))
+        total, failed = len(plan.questions), len(results.failed & plan.questions)
+        standing = Standing(total, total - len(queue), failed=failed)
         if not len(queue) and (found := folder.evaluation()) is not None and found.ended:
             evaluation.ended = found.ended
             folder.begin(evaluation, items)

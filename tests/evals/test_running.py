@@ -324,6 +324,14 @@ def test_only_failed_questions_that_the_command_asks_are_asked_again() -> None:
     assert failed == ["q3"]
 
 
+def test_what_failed_in_other_rows_and_items_is_not_this_command_s() -> None:
+    assert evaluate(plan(choices(4), failing(["day 2?"]), concurrency=1)).failed == 1
+    other = evaluate(plan(choices(4), model(), TWO_ROWS[1]))
+    assert (other.before, other.done, other.failed) == (0, 4, 0)
+    assert evaluate(plan(choices(4), model(), limit=1)).failed == 0
+    assert evaluate(plan(choices(4), model(), *TWO_ROWS)).failed == 1
+
+
 def test_a_failed_result_stays_until_its_question_has_another_one() -> None:
     evaluate(plan(choices(4), failing(["day 2?", "day 3?"]), concurrency=1))
     before, path = by_item(), Path("out/results.jsonl")
