@@ -18,8 +18,9 @@ class Agreement(NamedTuple):
     raw: Proportion
     """The share of answers of which both say the same."""
     kappa: float | None
-    """1 full agreement, 0 no more than by chance; None where chance alone makes them agree."""
+    """1 full agreement, 0 no more than by chance; None where one rater gave one mark throughout."""
     low: float | None
+    """None, as ``high``, where the estimated error is 0, which says nothing of the next answers."""
     high: float | None
 
 
@@ -33,8 +34,9 @@ def agreement(
 
     κ = (p_o − p_e) / (1 − p_e) (Cohen 1960). With a ``scale`` of numbers, in their order, a
     disagreement weighs by the square of its distance (Cohen 1968). The interval is the normal one
-    with the standard error of Fleiss, Cohen and Everitt (1969), cut to −1 to 1; there is none for
-    one answer alone. ValueError for other lengths or a mark that is not on the scale.
+    with the standard error of Fleiss, Cohen and Everitt (1969), cut to −1 to 1; there is none where
+    that error is 0, as in full agreement. ValueError for other lengths or a mark that is not on the
+    scale.
     """
     pairs = list(zip(first, second, strict=True))
     raw = wilson(sum(a == b for a, b in pairs), len(pairs))
@@ -63,22 +65,20 @@ def _kappa(
     weights: np.ndarray[tuple[int, int], np.dtype[np.float64]],
     level: float,
 ) -> tuple[float | None, float | None, float | None]:
-    n = float(table.sum())
-    if n == 0:
+    if min(np.count_nonzero(table.sum(axis=axis)) for axis in (0, 1)) < 2:
         return None, None, None
+    n = float(table.sum())
     shares = table / n
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     observed = float((weights * shares).sum())
     expected = float((weights * np.outer(rows, columns)).sum())
-    if 1 - expected < 1e-12:
-        return None, None, None
     kappa = (observed - expected) / (1 - expected)
-    if n < 2:
-        return kappa, None, None
     by_row, by_column = weights @ columns, weights.T @ rows
     spread = by_row[:, None] + by_column[None, :]
     inner = float((shares * (weights - spread * (1 - kappa)) ** 2).sum())
     variance = inner - (kappa - expected * (1 - kappa)) ** 2
-    error = max(0.0, variance) ** 0.5 / ((1 - expected) * n**0.5)
+    if variance < 1e-12:
+        return kappa, None, None
+    error = variance**0.5 / ((1 - expected) * n**0.5)
     reach = float(norm.isf((1 - level) / 2)) * error
     return kappa, max(-1.0, kappa - reach), min(1.0, kappa + reach)

@@ -118,8 +118,9 @@ def agreement_table(study: Study) -> Table | None:
     ]
     notes = [
         "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances weigh "
-        "by their square. There is none where one mark was given throughout. The interval of a "
-        "mean difference: bootstrap over the answers; none below six of them, and where all "
+        "by their square. There is none where one of the two gave one mark throughout, and no "
+        "interval where its estimated error is 0, as in full agreement. The interval of a mean "
+        "difference: bootstrap over the answers; none below six of them, and where all "
         "differences are alike."
     ]
     return Table("agreement", "People and the judge", columns, rows, notes)

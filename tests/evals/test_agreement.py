@@ -31,13 +31,16 @@ def test_kappa_and_its_interval_are_those_of_statsmodels(
     first, second = zip(*pairs, strict=True)
     scale = range(5) if weighted else None
     found = agreement(first, second, scale)
-    if len({*first, *second}) == 1:
+    if 1 in (len({*first}), len({*second})):
         assert found.kappa is found.low is found.high is None
         return
     with np.errstate(all="ignore"):  # theirs divides 0 by 0 where nothing varies
         theirs: Any = cohens_kappa(table(pairs), wt="quadratic" if weighted else None)
     assert found.kappa == pytest.approx(float(theirs.kappa), abs=1e-9)
-    if np.isfinite(theirs.kappa_low):
+    if found.low is None:
+        assert found.high is None
+        assert not theirs.std_kappa > 1e-5  # nothing but rounding is left, or no number at all
+    elif np.isfinite(theirs.kappa_low):
         assert found.low == pytest.approx(max(-1.0, float(theirs.kappa_low)), abs=1e-6)
         assert found.high == pytest.approx(min(1.0, float(theirs.kappa_upp)), abs=1e-6)
 
@@ -57,7 +60,27 @@ def test_full_agreement_is_one_and_one_mark_throughout_is_nothing() -> None:
     same = agreement([1, 1, 1], [1, 1, 1])
     assert (same.kappa, same.raw.share) == (None, 1.0)
     assert agreement([], []).kappa is None
-    assert agreement([1], [0])[2:] == (0.0, None, None)
+    assert agreement([1], [0])[2:] == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kappa"),
+    [
+        ([1] * 8, [1, 0] * 4, None),
+        ([1, 0] * 4, [1] * 8, None),
+        ([1] * 8, [0] * 8, None),
+        ([1, 0, 1, 0], [1, 0, 1, 0], 1.0),
+        ([1, 0, 1, 1, 0, 1, 1], [1, 0, 1, 1, 0, 1, 1], 1.0),
+        ([1, 0, 1, 0], [0, 1, 0, 1], -1.0),
+    ],
+)
+def test_an_interval_without_width_is_none(
+    first: list[int], second: list[int], kappa: float | None
+) -> None:
+    for scale in (None, (0, 1)):
+        found = agreement(first, second, scale)
+        assert found.kappa == (kappa if kappa is None else pytest.approx(kappa))
+        assert found.low is found.high is None
 
 
 def test_a_near_miss_weighs_less_on_a_scale() -> None:
