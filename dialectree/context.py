@@ -372,6 +372,9 @@ class Context(BaseSettings):
 def build(**given: Any) -> Context:
     """A context from what was given; a wrong value is a SettingsError that names it in one line."""
     _require_known(os.environ)
+    for name in given:
+        if name.startswith("_"):  # pydantic-settings has options there; one reads the command line
+            raise SettingsError(f"{name}: {_no_such(name, Context.model_fields)}")
     try:
         return Context(**given)
     except ValidationError as error:

@@ -67,6 +67,11 @@ WRONG = {
     "words for a number": ({"seed": "many"}, "--seed: ", "'many'"),
     "an unknown profile": ({"depth_profile": "deep"}, "--depth-profile: ", "'deep'"),
     "an unknown setting": ({"depht": 1}, "depht: there is no such setting; is depth meant?", ""),
+    "an option of the settings' library": (
+        {"_cli_parse_args": True},
+        "_cli_parse_args: there is no such setting",
+        "",
+    ),
     "a model that is none": ({"model": "gpt"}, "--model: a model is written openai:NAME", "'gpt'"),
     "an unknown provider": ({"model": "acme:x"}, "--model: a model is written", "'acme:x'"),
     "a model without a name": ({"model": "openai:"}, "--model: a model is written", ""),
