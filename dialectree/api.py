@@ -39,9 +39,8 @@ async def aanswer(
 
     ``settings`` are the fields of :class:`dialectree.Context`, such as ``model`` (a spec or a live
     LangChain chat model) or ``max_depth``; one that means nothing to the method is warned of.
-    ``ask``, a plain or an asynchronous function, answers for the person when ``ask`` mode finds that
-    something essential is missing.
-    ``watch`` sees every event as it happens.
+    ``ask``, a plain or an asynchronous function, answers for the person when ``ask`` mode finds
+    that something essential is missing. ``watch`` sees every event as it happens.
 
     Raises a DialectreeError: InputError for a wrong setting or an empty question, ModelUnavailable
     when there is no model to talk to, Halted when a budget is used up.

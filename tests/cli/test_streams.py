@@ -35,7 +35,8 @@ def asked(endpoint: LocalEndpoint) -> list[str]:
 
 def printed(encoding: str, *words: str) -> tuple[int, bytes]:
     """How ``dialectree`` ends, and its stdout, where both streams have ``encoding``."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding) for _ in range(2))
+    written = io.BytesIO()
+    out, err = io.TextIOWrapper(written, encoding), io.TextIOWrapper(io.BytesIO(), encoding)
     status = 0
     with patch.multiple(sys, argv=["dialectree", *words], stdout=out, stderr=err):
         try:
@@ -45,7 +46,7 @@ def printed(encoding: str, *words: str) -> tuple[int, bytes]:
         finally:
             gc.enable()
             gc.unfreeze()
-    return status, out.buffer.getvalue()  # type: ignore[attr-defined]
+    return status, written.getvalue()
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437"])
