@@ -34,7 +34,7 @@ from tests.graphs.comparing import (
     summarise,
     weigh,
 )
-from tests.scripted import Asked, Said, ScriptedModel
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 RUNS = Path("runs")
 
@@ -351,6 +351,23 @@ def test_a_topic_without_an_argument_because_a_person_dropped_them_is_no_failure
         assert "dropped by a person" in page
     back = contest(new, *map(Restore, turns), said=(said := model()))
     assert (spoken(back), said.calls) == (spoken(old), [])
+
+
+def test_an_argument_that_a_person_dropped_did_not_fail_because_the_other_papers_did() -> None:
+    failing = model()
+    usual = failing.says(ArgumentReply)
+    failing.will_say(no_reply(), usual, to=ArgumentReply, at="0.0")
+    old = compare(failing, max_depth=1)
+    [failure] = old.tree.nodes["0.0"].failures
+    other = "b" if failure.who == "a" else "a"
+    turns = [f"0.0/{other}1/{stage}" for stage in ("present", "revise")]
+    new = contest(old, *map(Drop, turns), said=model())
+    topic = new.tree.nodes["0.0"]
+    assert (new.status, [one.who for one in topic.failures]) == ("degraded", [failure.who])
+    assert topics.silence(topic, other) == "A person dropped its argument."
+    for page in (html(new, []), markdown(new, [])):
+        assert "A person dropped its argument." in page
+        assert "Its argument failed for good." not in page
 
 
 def test_words_put_into_a_turn_that_concedes_do_not_take_the_concession_back() -> None:

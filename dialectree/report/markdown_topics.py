@@ -172,7 +172,12 @@ def _positions(record: RunRecord, node: Node) -> Iterator[str]:
         for who, held in zip(LETTERS, both, strict=True)
     ]
     lines = [heads, ["---", "---"]]
-    lines.append([bold(p.title) if p else topics.silence(node) for p in both])
+    lines.append(
+        [
+            bold(p.title) if p else topics.silence(node, who)
+            for who, p in zip(LETTERS, both, strict=True)
+        ]
+    )
     lines.append([_cell(p.description) if p else "" for p in both])
     rests = [_segments(topics.references(record, p.evidence)) if p else "" for p in both]
     if any(rests):

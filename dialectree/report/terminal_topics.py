@@ -66,7 +66,7 @@ def row(record: RunRecord, node: Node) -> Iterator[RenderableType]:
 def _brief(node: Node, letter: str) -> Text:
     held = topics.position(node, letter)
     if held is None:
-        return Text.assemble((f"{letter} ", _ink(letter)), (topics.silence(node), SOFT))
+        return Text.assemble((f"{letter} ", _ink(letter)), (topics.silence(node, letter), SOFT))
     gives = (" · concedes", WARN) if held.concedes else ""
     title = words.line(held.title, SHOWN) or "–"
     return Text.assemble((f"{letter} ", _ink(letter)), title, gives)
@@ -155,7 +155,7 @@ def _position(record: RunRecord | None, node: Node, letter: str) -> RenderableTy
     gives = (" · concedes", WARN) if held is not None and held.concedes else ""
     head = Text.assemble((letter, f"bold {_ink(letter)}"), (f" {title}", SOFT), gives)
     if held is None:
-        return Group(head, Text(topics.silence(node), SOFT))
+        return Group(head, Text(topics.silence(node, letter), SOFT))
     parts = [head, Text(words.clean(held.title), "bold"), Text(words.clean(held.description))]
     parts += _resting(topics.references(record, held.evidence))
     parts += [Text.assemble((_BEYOND, SOFT), words.clean(text)) for text in held.proposals]

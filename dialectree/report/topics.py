@@ -216,11 +216,18 @@ def position(node: Node, letter: str) -> Position | None:
     return next((one for one in node.positions if one.paper == letter), None)
 
 
-def silence(node: Node) -> str:
-    """Why a persona has no last word at a topic."""
+def silence(node: Node, letter: str) -> str:
+    """Why a persona has no last word at a topic.
+
+    A failure does not tell its stage: where both arguments were dropped it was of something else.
+    """
     if node.status == "open":
         return "Not heard yet."
-    return "Its argument failed for good." if node.failures else "A person dropped its argument."
+    failed = any((one.role, one.who) == ("persona", letter) for one in node.failures)
+    arguments = (f"{node.id}/{letter}1/{stage}" for stage in ("present", "revise"))
+    if failed and not all(f"{name} dropped by a person" in node.notes for name in arguments):
+        return "Its argument failed for good."
+    return "A person dropped its argument."
 
 
 def course(record: RunRecord, node: Node) -> str:

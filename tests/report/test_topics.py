@@ -13,7 +13,7 @@ from pypdfium2 import PdfDocument
 from rich.cells import cell_len
 
 from dialectree.cli import progress
-from dialectree.records import Claim, Event, Node, RunRecord, Tree, Turn
+from dialectree.records import Claim, Event, Failure, Node, RunRecord, Tree, Turn
 from dialectree.report import contributions, evidence, html, markdown, topics, transcript, tree
 from dialectree.report.picture import remark
 from dialectree.report.words import clean
@@ -277,6 +277,28 @@ def test_a_missing_argument_leaves_the_other_one(shown: Shown) -> None:
     assert "Every orbit has a bound" in said and "only b argues" in said
     assert "Persona a failed: no reply came" in said
     assert "o argument" in said
+
+
+@pytest.mark.parametrize(
+    ("role", "who", "dropped", "failed"),
+    [
+        ("persona", "a", ("present", "revise"), False),
+        ("persona", "a", ("revise",), True),
+        ("persona", "b", (), False),
+        ("moderator", "", (), False),
+    ],
+)
+@everywhere
+def test_an_argument_failed_only_where_its_persona_did(
+    shown: Shown, role: str, who: str, dropped: tuple[str, ...], failed: bool
+) -> None:
+    made = sample_tod.one_sided()
+    node = made.tree.nodes["0.1"]
+    node.failures = [Failure(role=role, who=who, fault="no reply came")]
+    node.notes = [f"0.1/a1/{stage} dropped by a person" for stage in dropped]
+    said = flat(shown(made))
+    assert ("Its argument failed for good." in said) is failed
+    assert ("A person dropped its argument." in said) is not failed
 
 
 @everywhere
