@@ -396,6 +396,9 @@ def test_a_person_may_set_the_comparison(name: str, answer: str) -> None:
     assert (new.verdict.answer, said.calls) == (answer, [])
     assert new.contest.held[0].before == old.verdict.answer
     assert new.contest.why.endswith("0 given another verdict; the verdict of 0 moved")
+    for same in ("They are alike.", answer):
+        with pytest.raises(InputError, match="nothing to change, that is the verdict already"):
+            begin(new, Rule("0", same), said=said)
     assert spoken(contest(new, Restore("0"), said=said)) == spoken(old)
     assert said.calls == []
 

@@ -298,7 +298,8 @@ class Changing:
             change["rationale"] = _SET
             spots += silent
         else:
-            if before == said:
+            own = " ".join(one.text for one in node.sentences if one.part != "proposal")
+            if said in (before, own):  # the program marks sentences in the verdict
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
             named, change = said, _rulings(judged[0], said)
         reply = forms.changed(turn, change, flag)
