@@ -43,6 +43,9 @@ def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:
     if a.body.split() == b.body.split():
         names = a.name if a.name == b.name else f"{a.name} and {b.name}"
         raise InputError(f"{names}: both papers are the same text; there is nothing to compare")
+    key_a, key_b = (paper.get("key") for paper in papers)
+    if key_a and key_a == key_b:
+        raise InputError(f"papers: both have the BibTeX key {key_a!r}; give each its own")
     return found
 
 

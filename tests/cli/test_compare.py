@@ -62,6 +62,11 @@ WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
         [*WORDS, "--key-a", "foo{bar}"],
         "paper a: 'foo{bar}' is no BibTeX key; give one like rahimi2007",
     ),
+    "one key for both": (
+        ("ladder.txt", "mesh.json"),
+        [*WORDS, "--key-a", "same", "--key-b", "same"],
+        "papers: both have the BibTeX key 'same'; give each its own",
+    ),
     "an empty topic": (("ladder.txt", "mesh.json"), ["--topic", " "], "the topic is empty"),
     "no depth": (("ladder.txt", "mesh.json"), [*WORDS[:-1], "0"], "--max-depth 0"),
     "no segments": (("ladder.txt", "mesh.json"), [*WORDS, "--segments", "0"], "--segments"),
