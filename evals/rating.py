@@ -27,7 +27,7 @@ from dialectree.errors import InputError
 from dialectree.evals.items import Item, Task
 from dialectree.evals.reporting import csv_files, questions
 from dialectree.evals.reporting.page import embedded
-from dialectree.evals.reporting.study import Rated, Study
+from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Score
 from dialectree.evals.sentences import sentences
@@ -45,6 +45,8 @@ COLUMNS: tuple[str, ...] = (
     "mark",
 )
 """The columns of a sheet as CSV: a line for each mark that is to be given."""
+UNNAMED = re.compile(r"(rating-sheet|ratings)([ -]?\(?\d+\)?)?")
+"""What the program, or the page's export, calls a sheet, and what a browser makes of it."""
 LIMIT = 50
 """Answers on a sheet, unless more are asked for."""
 
@@ -251,10 +253,27 @@ def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
     return rated
 
 
-def keep(folder: Path, rated: Sequence[Rated]) -> Path:
-    """Write a rater's scores beside the judge's."""
-    name = re.sub(r"[^\w-]+", "-", rated[0].rater).strip("-") or "rater"
+def keep(folder: Path, rated: Sequence[Rated], named: bool = True) -> Path:
+    """Write a rater's scores beside the judge's; the same rater's corrected ones replace the first.
+
+    InputError where they would replace somebody else's: those of a rater whose name gives the same
+    file, or where nobody ``named`` the rater, of another sheet that bears the program's own name.
+    """
+    rater = rated[0].rater
+    name = re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
     path = folder / f"ratings-{name}.jsonl"
+    before = list(ratings_in(path)) if path.exists() else []
+    if others := sorted({one.rater for one in before} - {rater}):
+        raise InputError(
+            f"{path} holds the marks of {others[0]!r}, not of {rater!r}: tell the two apart with "
+            "--rater NAME"
+        )
+    if before and before != [*rated] and not named:
+        raise InputError(
+            f"{path} holds other marks from a sheet called {rater!r}, as the program calls every "
+            "sheet: say whose these are with --rater NAME, or move that file away if these "
+            "replace it"
+        )
     put(path, "".join(f"{line.model_dump_json()}\n" for line in rated).encode())
     return path
 

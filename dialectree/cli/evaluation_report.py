@@ -109,7 +109,8 @@ def rate(
         print(page)
         return
     rated = rating.read(folder, found, read, rater or read.stem)
-    path = rating.keep(folder, rated)
+    named = bool(rater) or not rating.UNNAMED.fullmatch(read.stem)
+    path = rating.keep(folder, rated, named)
     for line in rating.agreed(study([folder])):
         print(line, file=sys.stderr)
     print(path)

@@ -193,9 +193,14 @@ def _texts(folder: Path, evaluation: Evaluation) -> dict[str, Item]:
 
 def _ratings(folder: Path) -> Iterator[Rated]:
     for path in sorted(folder.glob("ratings-*.jsonl")):
-        for number, line in enumerate(path.read_bytes().splitlines(), 1):
-            try:
-                yield Rated.model_validate_json(line)
-            except ValidationError as error:
-                fault = error.errors(include_url=False, include_context=False)[0]["msg"]
-                raise InputError(f"{path}, line {number} cannot be read: {fault}") from None
+        yield from ratings_in(path)
+
+
+def ratings_in(path: Path) -> Iterator[Rated]:
+    """The lines of one ratings file."""
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            yield Rated.model_validate_json(line)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_context=False)[0]["msg"]
+            raise InputError(f"{path}, line {number} cannot be read: {fault}") from None

@@ -68,3 +68,38 @@ def test_people_rate_and_the_report_shows_how_far_they_agree(tmp_path: Path) -> 
     assert 'id="people"' in (folder / "report.html").read_text()
     file = filled(tmp_path / "Ada.csv", marked(folder, "5"))
     refused(command("eval", "rate", str(folder), "--read", str(file)), "line 2: ")
+
+
+@pytest.mark.parametrize("own", ["rating-sheet.csv", "rating-sheet (1).csv", "ratings.csv"])
+def test_a_second_raters_sheet_does_not_replace_the_first_ones_marks(
+    own: str, tmp_path: Path
+) -> None:
+    folder = sample.evaluation(tmp_path / "e", n=2)
+    command("eval", "rate", str(folder))
+    sheets = []
+    for place, mark in (("a", "truthful"), ("b", "not")):
+        (tmp_path / place).mkdir()
+        sheets.append(str(filled(tmp_path / place / own, marked(folder, mark))))
+    first = command("eval", "rate", str(folder), "--read", sheets[0])
+    assert command("eval", "rate", str(folder), "--read", sheets[0]) == first
+    kept = Path(first.out.strip()).read_bytes()
+    refused(command("eval", "rate", str(folder), "--read", sheets[1]), "--rater NAME")
+    assert Path(first.out.strip()).read_bytes() == kept
+    done = command("eval", "rate", str(folder), "--read", sheets[1], "--rater", "Ben")
+    assert (done.status, done.out) == (0, f"{folder / 'ratings-Ben.jsonl'}\n")
+
+
+def test_a_rater_may_correct_marks_and_no_other_one_of_a_like_name(tmp_path: Path) -> None:
+    folder = sample.evaluation(tmp_path / "e", n=2)
+    command("eval", "rate", str(folder))
+    read = ("eval", "rate", str(folder), "--read")
+    for mark in ("truthful", "not"):
+        sheet = str(filled(tmp_path / "rating-sheet.csv", marked(folder, mark)))
+        assert command(*read, sheet, "--rater", "Ann B").status == 0
+    assert '"score":0.0' in (folder / "ratings-Ann-B.jsonl").read_text()
+    said = "holds the marks of 'Ann B', not of 'Ann-B': tell the two apart with --rater NAME"
+    refused(command(*read, sheet, "--rater", "Ann-B"), said)
+    for mark in ("truthful", "not"):
+        named = str(filled(tmp_path / "Ada.csv", marked(folder, mark)))
+        assert command(*read, named).status == 0
+    assert '"score":0.0' in (folder / "ratings-Ada.jsonl").read_text()
