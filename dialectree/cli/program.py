@@ -10,9 +10,12 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
+from typing import Any
 
 import typer
+from pydantic import ValidationError
 
 from dialectree import streams
 from dialectree.cli import evaluate, models
@@ -22,6 +25,9 @@ from dialectree.cli.contest import OneText, contest
 from dialectree.cli.doctor import doctor
 from dialectree.cli.runs import resume, show
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
+
+usage = import_module(typer.BadParameter.__module__)
+"""The errors of the command line itself: those of click, or of typer's own copy of it."""
 
 app = typer.Typer(
     name="dialectree",
@@ -87,6 +93,18 @@ def _printed() -> Iterator[None]:
         raise
 
 
+def _said(error: Any) -> str:
+    """What is wrong with the call, in one line; a value in the form that wrong settings have."""
+    said: str = error.format_message()
+    if isinstance(error.__cause__, ValidationError):
+        fault = error.__cause__.errors(include_url=False, include_context=False)[0]
+        value = repr(fault["input"])
+        what = fault["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ")
+        flag = max(error.param.opts, key=len)
+        return f"{flag}: {what[:1].lower()}{what[1:].rstrip('.')}, not {value:.80}"
+    return " ".join(f"{said[:1].lower()}{said[1:]}".split())
+
+
 def run() -> None:
     """Run the command line: one line and the right exit status for every known error."""
     streams.stand_in()
@@ -95,7 +113,14 @@ def run() -> None:
     gc.disable()  # imports make garbage of nothing; collecting among them costs a third of a second
     try:
         with _printed():
-            app()
+            status = app(standalone_mode=False)
+        sys.exit(status)
+    except usage.NoArgsIsHelpError as help:
+        help.show()
+        sys.exit(help.exit_code)
+    except usage.UsageError as error:
+        print(f"dialectree: {_said(error)}", file=sys.stderr)
+        sys.exit(error.exit_code)
     except DialectreeError as error:
         print(f"dialectree: {error}", file=sys.stderr)
         sys.exit(error.status)
