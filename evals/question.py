@@ -21,13 +21,13 @@ from dialectree.context import Context
 from dialectree.errors import InputError, PartFailed, ReplayMiss, RequestError, RunFolderError
 from dialectree.evals import scoring, voting
 from dialectree.evals.items import Item
-from dialectree.evals.results import Result, Vote
+from dialectree.evals.results import PAGE, Result, Vote
 from dialectree.evals.rows import Ready
 from dialectree.evals.sides import sides
 from dialectree.graphs import Method
 from dialectree.models.limits import Budget
 from dialectree.records import Usage, Verdict, from_cache
-from dialectree.runs import RunFolder
+from dialectree.runs import RunFolder, files
 
 _LONGEST = 40
 """Characters of a name in the name of a folder."""
@@ -168,7 +168,11 @@ class Asker:
         path = self.runs / name
         folder = RunFolder(path)
         if (path / "run.json").is_file():
-            return Started(folder, folder.record(), method, context, self.budget)
+            record = folder.record()
+            if record.status in ("running", "partial"):  # a page shows how it was broken off
+                with files(path / PAGE):
+                    (path / PAGE).unlink(missing_ok=True)
+            return Started(folder, record, method, context, self.budget)
         asked, more = _given(item, gold)
 
         def begin() -> Started:

@@ -14,6 +14,8 @@ from dialectree.evals.items import Task
 from dialectree.records import Usage, Verdict
 
 SCHEMA = "dialectree.evaluation/1"
+PAGE = "report.html"
+"""The page in a run's folder."""
 
 Status = Literal["answered", "degraded", "unresolved", "failed"]
 """How a question ended: as its run did, or ``failed`` where no run came to its end."""

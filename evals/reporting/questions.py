@@ -11,10 +11,10 @@ from urllib.parse import quote
 from dialectree.evals.items import Item
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
-from dialectree.evals.results import Result
+from dialectree.evals.results import PAGE, Result
 from dialectree.report import words
 
-PAGE, RECORD = "report.html", "run.json"
+RECORD = "run.json"
 LETTERS = {
     "right": "r",
     "wrong": "w",

@@ -16,6 +16,7 @@ from dialectree.evals.reporting.findings import Said
 from dialectree.evals.reporting.findings import said as sentences
 from dialectree.evals.reporting.study import Home, Study, study
 from dialectree.evals.reporting.tables import tables
+from dialectree.evals.results import PAGE
 
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""
@@ -121,7 +122,7 @@ def _without_page(found: Study) -> Iterator[Home]:
     for row in found.rows:
         for item in found.results[row.name]:
             home = found.run(row.name, item)
-            if home is None or os.path.isfile(home.run / questions.PAGE):
+            if home is None or os.path.isfile(home.run / PAGE):
                 continue
             if os.path.isfile(home.run / questions.RECORD):
                 yield home
@@ -135,7 +136,7 @@ def _write_page(home: Home) -> bool:
     folder = RunFolder(home.run)
     try:
         record = folder.record()
-        folder.write(questions.PAGE, of_a_run.html(record, folder.calls()))
+        folder.write(PAGE, of_a_run.html(record, folder.calls()))
     except DialectreeError:
         return False
     return True

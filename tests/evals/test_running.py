@@ -17,6 +17,7 @@ from dialectree.evals import running
 from dialectree.evals.datasets import load
 from dialectree.evals.paid import Paid
 from dialectree.evals.question import run_id
+from dialectree.evals.reporting.writing import report
 from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
 from dialectree.evals.running import Queue, Standing, taken
@@ -330,6 +331,16 @@ def test_what_failed_in_other_rows_and_items_is_not_this_command_s() -> None:
     assert (other.before, other.done, other.failed) == (0, 4, 0)
     assert evaluate(plan(choices(4), model(), limit=1)).failed == 0
     assert evaluate(plan(choices(4), model(), *TWO_ROWS)).failed == 1
+
+
+def test_a_failed_run_that_goes_on_has_another_page() -> None:
+    folder, page = Path("out"), Path("out/runs") / run_id("basic", "q2") / "report.html"
+    evaluate(plan(choices(2), failing(["day 2?"]), concurrency=1))
+    assert report([folder]).pages == 2
+    assert "not with me" in page.read_text()
+    evaluate(plan(choices(2), model(), retry_failed=True))
+    assert report([folder]).pages == 1
+    assert "not with me" not in page.read_text()
 
 
 def test_a_failed_result_stays_until_its_question_has_another_one() -> None:
