@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -12,7 +13,7 @@ from dialectree import loop
 from dialectree.conduct import Started, Watch, leave_reports, require_judge, start
 from dialectree.contests import Contesting, Wish
 from dialectree.contests import start as contesting
-from dialectree.errors import DialectreeError
+from dialectree.errors import DialectreeError, InputError
 from dialectree.figures import NOT_DETERMINED, short
 from dialectree.graphs import METHODS, Method, method
 from dialectree.own_settings import configured
@@ -73,6 +74,8 @@ async def adecide(
     transcript and returns a label. Everything else as in :func:`aanswer`.
     """
     chosen = method(method_name, "rsd")
+    if not isinstance(options, Iterable):
+        raise InputError("--option: the options are no list; give one, [] for an open question")
     given = options if isinstance(options, str) else [*options]  # a text is refused, not spelt out
     more = {"options": given or None, "gold": gold}
     return await _debate(chosen, question, runs, ask, watch, settings, **more)
@@ -119,7 +122,8 @@ async def acompare(
     ``abstract`` and ``body`` (or ``introduction``). The record's tree holds every debate, and its
     ``segments`` what was retrieved. Everything else as in :func:`aanswer`.
     """
-    papers = [await asyncio.to_thread(_paper, paper) for paper in (paper_a, paper_b)]
+    given = {"a": paper_a, "b": paper_b}
+    papers = [await asyncio.to_thread(_paper, letter, paper) for letter, paper in given.items()]
     chosen = method(method_name, "tod")
     return await _debate(chosen, topic, runs, None, watch, settings, papers=papers)
 
@@ -134,12 +138,16 @@ def compare(
     return _run(acompare(paper_a, paper_b, topic, **options))
 
 
-def _paper(paper: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
+def _paper(letter: str, paper: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
     from dialectree.nodes.papers import encodable, given
     from dialectree.retrieval.papers import read
 
     if isinstance(paper, Mapping):
         return encodable(paper)
+    if not isinstance(paper, str | PathLike):
+        raise InputError(
+            f"paper {letter}: give a file, an arXiv id or a mapping with title, abstract and body"
+        )
     return given(read(paper))
 
 

@@ -146,6 +146,8 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
 
 def tidy(text: str, name: str) -> str:
     """What a person wrote, without its outer blanks; never empty and never endless."""
+    if not isinstance(text, str):
+        raise InputError(f"the {name} is no text")
     text = text.encode("utf-8", "replace").decode().strip()
     if not text:
         raise InputError(f"the {name} is empty")

@@ -124,7 +124,7 @@ def test_a_tool_answers_with_the_confidence_and_the_run(url: str) -> None:
 def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
     with pytest.raises(SettingsError, match="max-depth"):
         dialectree.answer(QUESTION, max_depth=-1)
-    with pytest.raises(SettingsError, match="max-dpeth"):
+    with pytest.raises(SettingsError, match="max_dpeth"):
         dialectree.answer(QUESTION, max_dpeth=1)
     with pytest.raises(InputError, match="empty"):
         dialectree.answer("  ")

@@ -125,8 +125,10 @@ def test_a_persona_or_the_moderator_can_have_a_model_of_its_own(model: str) -> N
 
 
 def test_wrong_input_is_said_before_a_folder_is_made() -> None:
-    wrong: list[tuple[str, tuple[Any, Any, str], dict[str, Any]]] = [
+    wrong: list[tuple[str, tuple[Any, Any, Any], dict[str, Any]]] = [
         ("the topic is empty", (PAPER_A, PAPER_B, " "), {}),
+        ("the topic is no text", (PAPER_A, PAPER_B, None), {}),
+        ("^paper b: give a file, an arXiv id or a mapping", (PAPER_A, None, TOPIC), {}),
         ("nothing.pdf: no such file", ("nothing.pdf", PAPER_B, TOPIC), {}),
         ("both papers are the same", (PAPER_A, PAPER_A, TOPIC), {}),
         ("paper b: ", (PAPER_A, {"title": "t", "body": "x"}, TOPIC), {}),

@@ -161,7 +161,12 @@ def test_the_twins_give_the_same_and_do_not_mix(model: str) -> None:
 
 
 def test_wrong_input_is_said_before_a_folder_is_made() -> None:
+    nothing: Any = None
     wrong: list[tuple[str, Callable[[], object]]] = [
+        ("^the question is no text$", lambda: dialectree.answer(nothing)),
+        ("^the question is no text$", lambda: dialectree.decide(cast(Any, [QUESTION]), YES_NO)),
+        ("^the claim is no text$", lambda: dialectree.verify(cast(Any, 3))),
+        ("the options are no list", lambda: dialectree.decide(QUESTION, nothing)),
         ("one option", lambda: dialectree.decide(QUESTION, ["yes"])),
         ("the options are one text", lambda: dialectree.decide(QUESTION, "yes")),
         ("the same", lambda: dialectree.decide(QUESTION, ["yes", " Yes"])),
