@@ -41,6 +41,20 @@ def print_file(text: str) -> None:
     print(text)
 
 
+def say(text: str) -> None:
+    """One line on stderr, where anybody reads it and it has room."""
+    try:
+        print(text, file=sys.stderr)
+    except OSError:
+        give_up(2)
+
+
+def give_up(number: int) -> None:
+    """What was still to be printed there goes nowhere: Python would try it again at the end, and
+    take the status for itself where that fails."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+
+
 def _is_open(number: int) -> bool:
     try:
         os.fstat(number)

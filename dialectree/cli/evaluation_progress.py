@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from dialectree import clock, loop
+from dialectree import clock, loop, streams
 from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import DEMONSTRATION, STOPPING
 from dialectree.context import Context
@@ -188,4 +187,4 @@ def _clock(seconds: float) -> str:
 
 
 def _notice(text: str) -> None:
-    print(f"dialectree: {text}", file=sys.stderr)
+    streams.say(f"dialectree: {text}")

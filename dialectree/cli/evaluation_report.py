@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dialectree import streams
 from dialectree.cli import flags
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def report(
     written = write(folders, out=out, baseline=baseline, pages=pages)
     if not quiet:
         for line in said(written):
-            print(line, file=sys.stderr)
+            streams.say(line)
     print(written.page)
 
 
@@ -105,12 +105,12 @@ def rate(
     found = study([folder])
     if read is None:
         page, count = rating.write(folder, found, seed, limit)
-        print(f"{count} answers; fill in {page} or {page.with_suffix('.csv')}", file=sys.stderr)
+        streams.say(f"{count} answers; fill in {page} or {page.with_suffix('.csv')}")
         print(page)
         return
     rated = rating.read(folder, found, read, rater or read.stem)
     named = bool(rater) or not rating.UNNAMED.fullmatch(read.stem)
     path = rating.keep(folder, rated, named)
     for line in rating.agreed(study([folder])):
-        print(line, file=sys.stderr)
+        streams.say(line)
     print(path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import gc
-import os
 import signal
 import sys
 import traceback
@@ -76,20 +75,32 @@ def _end_in_order_on_sigterm() -> None:
     signal.signal(signal.SIGTERM, interrupt)
 
 
+READER_GONE = 141
+"""What a shell tells of a program that SIGPIPE ended."""
+
+
 @contextmanager
 def _printed() -> Iterator[None]:
-    """What is printed is out at the end; DiskFull where a file takes no more of it."""
+    """What is printed is out at the end; DiskFull where a file takes no more of it.
+
+    Whoever has read enough and gone (``| head``) is no fault of ours: nothing is said of it.
+    """
     try:
         try:
             yield
         finally:
             sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is tried at the end
+        streams.give_up(1)
         if error.errno in NO_ROOM:
             raise DiskFull("no room left to write what was to be printed") from error
-        if error.errno == errno.EPIPE:  # who read it has gone
-            sys.exit(1)
+        if error.errno == errno.EPIPE:
+            sys.exit(READER_GONE)
+        raise
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # typer and rich end with 1 there
+            streams.give_up(1)
+            sys.exit(READER_GONE)
         raise
 
 
@@ -116,14 +127,14 @@ def run() -> None:
             status = app(standalone_mode=False)
         sys.exit(status)
     except usage.NoArgsIsHelpError as help:
-        help.show()
+        streams.say(help.format_message())
         sys.exit(help.exit_code)
     except usage.UsageError as error:
-        print(f"dialectree: {_said(error)}", file=sys.stderr)
+        streams.say(f"dialectree: {_said(error)}")
         sys.exit(error.exit_code)
     except DialectreeError as error:
-        print(f"dialectree: {error}", file=sys.stderr)
+        streams.say(f"dialectree: {error}")
         sys.exit(error.status)
     except Exception:  # a fault of ours: the only case that prints a traceback
-        traceback.print_exc()
+        streams.say(traceback.format_exc().rstrip("\n"))
         sys.exit(1)

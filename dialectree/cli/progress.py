@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 
 import typer
 from rich.console import Console
@@ -161,5 +159,4 @@ def _explain(
 
 def notice(text: str) -> None:
     """One line for the person, on stderr; there may be nobody any more, and no room in a file."""
-    with suppress(OSError):
-        print(f"dialectree: {clean(text)}", file=sys.stderr)
+    streams.say(f"dialectree: {clean(text)}")

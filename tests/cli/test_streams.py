@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,3 +85,25 @@ def test_what_belongs_on_a_stderr_that_is_closed_is_not_printed_on_stdout() -> N
         ["sh", "-c", '"$0" answer "" 2>&-', PROGRAM], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe that nobody reads")
+def test_a_reader_that_has_gone_is_no_fault_and_nothing_is_said_of_it(asked: list[str]) -> None:
+    command(*asked)
+    for words in (["show", str(runs()[0])], ["answer", "--help"], [*asked, "--json", "--quiet"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [PROGRAM, *words], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
+        os.close(writing)
+        assert done.returncode == 141
+        assert all(line.startswith("dialectree: ") for line in done.stderr.splitlines())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file on a full disk")
+@pytest.mark.parametrize("words", [["answer", ""], ["answer"], ["answer", "Q?", "--depht", "1"]])
+def test_an_error_that_cannot_be_printed_keeps_its_status(words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=full, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
