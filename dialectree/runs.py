@@ -290,8 +290,9 @@ class RunFolder:
             return record
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
-            where = ".".join(map(str, fault["loc"]))
-            raise RunFolderError(f"{path} is not a run's record: {where}: {fault['msg']}") from None
+            where = [".".join(map(str, fault["loc"]))] if fault["loc"] else []
+            what = ": ".join([*where, fault["msg"]])
+            raise RunFolderError(f"{path} is not a run's record: {what}") from None
 
     def contested(self) -> RunRecord:
         """contested.json: the record of the run that this one contests, as it was."""

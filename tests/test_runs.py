@@ -315,7 +315,7 @@ def test_a_file_that_grows_too_large_is_not_there(folder: RunFolder) -> None:
     ("text", "says"),
     [
         (b"", "run.json is not a run's record"),
-        (b"{", "run.json is not a run's record"),
+        (b"{", "run.json is not a run's record: Invalid JSON"),
         (b'{"schema": "dialectree.run/1"}', "run_id"),
         (b"\xff\xfe", "run.json is not a run's record"),
     ],
