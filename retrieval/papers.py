@@ -143,7 +143,7 @@ def _fetched(source: str | Path) -> tuple[str, bytes, Path | None]:
         return f"arXiv:{found}", arxiv.fetch(found), None
     path = Path(source)
     name = path.name or str(source) or "the paper"
-    return name, _bytes(path, name), path.parent
+    return name, _bytes(path, name, str(source) or name), path.parent
 
 
 def _exists(source: str | Path) -> bool:
@@ -153,19 +153,19 @@ def _exists(source: str | Path) -> bool:
         return False
 
 
-def _bytes(path: Path, name: str) -> bytes:
+def _bytes(path: Path, name: str, given: str) -> bytes:
     try:
         if path.is_dir():
-            raise InputError(f"{name}: a folder; name the paper's file in it")
+            raise InputError(f"{given}: a folder; name the paper's file in it")
         if not path.exists():
-            raise InputError(f"{name}: no such file; give a paper's file or an arXiv id")
+            raise InputError(f"{given}: no such file; give a paper's file or an arXiv id")
         if not path.is_file():
-            raise InputError(f"{name}: not a plain file; save the paper to a file first")
+            raise InputError(f"{given}: not a plain file; save the paper to a file first")
         with path.open("rb") as file:
             data = file.read(LARGEST_PDF + 1)
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"{name}: cannot be read ({why}); check the file") from None
+        raise InputError(f"{given}: cannot be read ({why}); check the file") from None
     if not data.strip():
         raise InputError(f"{name}: an empty file; give the paper's text")
     return data
