@@ -18,6 +18,7 @@ WRONG = {
     "show": "missing argument 'run'",
     "answer Q? --model": "option '--model' requires an argument",
     "answer Q? --json=yes": "option '--json' does not take a value",
+    "answer Q? --replay --no-cache": "--replay and --no-cache exclude each other",
     "answer Q? Again?": "unexpected extra argument",
 }
 
