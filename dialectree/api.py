@@ -16,6 +16,7 @@ from dialectree.contests import start as contesting
 from dialectree.errors import DialectreeError, InputError
 from dialectree.figures import NOT_DETERMINED, short
 from dialectree.graphs import METHODS, Method, method
+from dialectree.nodes.candidates import checked
 from dialectree.own_settings import configured
 from dialectree.persons import Ask
 from dialectree.records import RunRecord
@@ -74,10 +75,7 @@ async def adecide(
     transcript and returns a label. Everything else as in :func:`aanswer`.
     """
     chosen = method(method_name, "rsd")
-    if not isinstance(options, Iterable):
-        raise InputError("--option: the options are no list; give one, [] for an open question")
-    given = options if isinstance(options, str) else [*options]  # a text is refused, not spelt out
-    more = {"options": given or None, "gold": gold}
+    more = {"options": checked(options) or None, "gold": gold}
     return await _debate(chosen, question, runs, ask, watch, settings, **more)
 
 

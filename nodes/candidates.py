@@ -6,7 +6,7 @@ the names of sides. Whatever is drawn is drawn from the seed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from typing_extensions import TypedDict
@@ -51,14 +51,17 @@ def tokens(*answers: str) -> int:
     return max((len(answer) // 3 for answer in answers if len(answer) > _SHORT), default=0)
 
 
-def checked(options: Sequence[object]) -> list[str]:
+def checked(options: object) -> list[str]:
     """The options as they are; InputError where they are none that a debate can choose between."""
     if isinstance(options, str):
         raise InputError("--option: the options are one text; give a list of them")
-    for number, option in enumerate(options, 1):
+    if isinstance(options, Mapping) or not isinstance(options, Iterable):
+        raise InputError("--option: the options are no list; give one, [] for an open question")
+    said = [*options]
+    for number, option in enumerate(said, 1):
         if not isinstance(option, str | int | float):
             raise InputError(f"--option: option {number} is no text")
-    given = [str(option).strip() for option in options]
+    given = [str(option).strip() for option in said]
     if len(given) == 1:
         raise InputError("--option: one option is no choice; give two or more, or none")
     if len(given) > len(letters(26)):

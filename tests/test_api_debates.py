@@ -167,6 +167,7 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         ("^the question is no text$", lambda: dialectree.decide(cast(Any, [QUESTION]), YES_NO)),
         ("^the claim is no text$", lambda: dialectree.verify(cast(Any, 3))),
         ("the options are no list", lambda: dialectree.decide(QUESTION, nothing)),
+        ("the options are no list", lambda: dialectree.decide(QUESTION, cast(Any, {"A": "yes"}))),
         ("one option", lambda: dialectree.decide(QUESTION, ["yes"])),
         ("the options are one text", lambda: dialectree.decide(QUESTION, "yes")),
         ("the same", lambda: dialectree.decide(QUESTION, ["yes", " Yes"])),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dialectree.contests import Add, Restore, Rule, Set
-from dialectree.contests.wishes import require_wishes
+from dialectree.contests.wishes import listed
 from dialectree.errors import InputError
 
 
@@ -18,7 +18,7 @@ def made(kind: Any, *parts: Any) -> Any:
 
 @pytest.mark.parametrize("wish", [Set("0.0", None), Set("0.0", 1), Restore("0.0"), Rule("0", "A")])
 def test_a_wish_of_the_right_types_passes(wish: Any) -> None:
-    require_wishes([wish])
+    assert listed(iter([wish])) == [wish]
 
 
 @pytest.mark.parametrize(
@@ -34,4 +34,10 @@ def test_a_wish_of_the_right_types_passes(wish: Any) -> None:
 )
 def test_a_wrong_part_is_named(wish: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        require_wishes([wish])
+        listed([wish])
+
+
+@pytest.mark.parametrize("wishes", [None, Restore("0.0")])
+def test_a_wish_without_a_list_is_none(wishes: Any) -> None:
+    with pytest.raises(InputError, match="is no list of wishes: give a list of Set, Drop"):
+        listed(wishes)

@@ -24,7 +24,7 @@ from dialectree.contests.wishes import (
     Set,
     Void,
     Wish,
-    require_wishes,
+    listed,
 )
 from dialectree.runs import RunFolder
 
@@ -51,8 +51,7 @@ def start(
     ``given`` are settings for the calls that it costs (models, limits). InputError for a wish that
     the run cannot fulfil, before anything is written.
     """
-    wishes = [*wishes]
-    require_wishes(wishes)
+    wishes = listed(wishes)
     if folder.record().protocol == "art":
         return arguments.start(folder, wishes, runs, given)
     return replies.start(folder, wishes, runs, given)

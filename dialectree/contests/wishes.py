@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -71,11 +71,14 @@ class Rule(NamedTuple):
 Wish = Set | Drop | Flip | Void | Restore | Add | Replace | Rule
 
 
-def require_wishes(wishes: Sequence[Wish]) -> None:
-    """InputError for what is no wish, or one with a part of another type."""
-    for wish in wishes:
+def listed(wishes: Iterable[Wish]) -> list[Wish]:
+    """``wishes``; InputError for what is no list of them, or one with a part of another type."""
+    names = ", ".join(kind.__name__ for kind in get_args(Wish))
+    if isinstance(wishes, Wish) or not isinstance(wishes, Iterable):
+        raise InputError(f"{wishes!r:.200} is no list of wishes: give a list of {names}")
+    found = [*wishes]
+    for wish in found:
         if not isinstance(wish, Wish):
-            names = ", ".join(kind.__name__ for kind in get_args(Wish))
             raise InputError(f"{wish!r:.200} is no wish: give a list of {names}")
         try:
             TypeAdapter(type(wish)).validate_python(tuple(wish), strict=True)
@@ -83,6 +86,7 @@ def require_wishes(wishes: Sequence[Wish]) -> None:
             fault = error.errors(include_url=False, include_input=False)[0]
             part = wish._fields[int(fault["loc"][0])]
             raise InputError(f"{wish!r:.200}: {part}: {fault['msg']}") from None
+    return found
 
 
 def only_models_and_limits(given: Mapping[str, Any]) -> None:
