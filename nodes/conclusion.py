@@ -6,6 +6,7 @@ from langgraph.runtime import Runtime
 
 from dialectree.context import Context
 from dialectree.events import tell
+from dialectree.models.run import run_of
 from dialectree.state import Question, Ruling, Verdict
 
 
@@ -24,9 +25,19 @@ async def unresolved(state: Question, runtime: Runtime[Context]) -> Ruling:
     }
 
 
+DEMONSTRATION = "the embedded model took part: its answers are no better than chance"
+
+
 async def conclusion(state: Ruling, runtime: Runtime[Context]) -> Ruling:
-    """Tells of the verdict. Without a confidence nobody is its source."""
+    """Tells of the verdict. Without a confidence nobody is its source.
+
+    A run of our own has a record that says where the embedded model took part; a host has the
+    verdict alone.
+    """
     verdict: Verdict = {**state["verdict"]}
+    run = run_of(runtime)
+    if run.demonstration and run.journal is None:
+        verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
     if verdict["confidence"] is None:
         verdict["confidence_source"] = None
     tell(runtime, "0", "concluded", {**verdict})

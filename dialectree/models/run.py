@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock
-from dialectree.context import Context, cache_folder, settings
+from dialectree.context import EMBEDDED, Context, cache_folder, settings
 from dialectree.errors import (
     CallError,
     DialectreeError,
@@ -69,6 +69,8 @@ class Run(RunControl):
         """Why no further call is made; the first reason stays."""
         self.unkept: Exception | None = None
         """Why a reply that was handed on could not be kept in the reply cache."""
+        self.demonstration = context.model == EMBEDDED and not context.roles
+        """True when the embedded model takes part: its answers are no better than chance."""
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Future[Any]] = set()
@@ -80,6 +82,7 @@ class Run(RunControl):
         call = call or await self._cached(asking) or await self._paid(asking)
         if call.error is not None:
             raise CallError(call.error)
+        self.demonstration |= asking.endpoint.spec.name == EMBEDDED
         return call
 
     def _changed(self, asking: Asking) -> Call | None:

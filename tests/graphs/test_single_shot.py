@@ -2,7 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from dialectree.graphs.single_shot import graph
+from dialectree.models import run
 from dialectree.nodes.answerer import AnswererReply
 from tests.graphs.debating import QUESTION, context, debate
 from tests.scripted import ScriptedModel
@@ -34,3 +37,13 @@ def test_it_gives_the_same_kind_of_verdict_as_a_debate() -> None:
             "notes": [],
         }
     }
+
+
+def test_a_host_is_told_where_the_embedded_model_took_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ScriptedModel()
+    model.will_say(AnswererReply(answer="Drought.", explanation="It dried up.", confidence=0.6))
+    monkeypatch.setattr(run, "EMBEDDED", "live:ScriptedModel")
+    out = asyncio.run(graph.ainvoke({"question": QUESTION}, context=context(model)))
+    note = "the embedded model took part: its answers are no better than chance"
+    assert out["verdict"]["notes"] == [note]
+    assert debate(model, graph=graph).verdict.notes == []  # its record says so
