@@ -419,13 +419,14 @@ _FLAGS = {"roles": "role", "prices": "price"}
 
 def _source(name: str, rest: list[str], given: Container[str]) -> str:
     """Where a setting came from, first found as they count."""
+    entry = rest[0] if name in _FLAGS and rest else None
     if name in given:
         flag = _FLAGS.get(name, name).replace("_", "-")
-        return f"--{flag}" + (f" {rest[0]}" if name in _FLAGS and rest else "")
+        return f"--{flag}" if entry is None else f"--{flag} {entry}"
     variable = f"DIALECTREE_{name.upper()}"
     if variable in os.environ:
-        return variable
-    return f"dialectree.toml, {name}"
+        return variable if entry is None else f"{variable}, {entry}"
+    return f"dialectree.toml, {name}" if entry is None else f"dialectree.toml, {name}.{entry}"
 
 
 def _unreadable(error: UnreadableSettings) -> str:

@@ -112,6 +112,8 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert build(max_depth=1).max_depth == 1
     monkeypatch.setenv("DIALECTREE_ROLES", "judge=openai:x")
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES cannot be read: it must hold JSON")
+    monkeypatch.setenv("DIALECTREE_ROLES", '{"judge": "gpt"}')
+    assert fault(max_depth=1).startswith("DIALECTREE_ROLES, judge: a model is written")
 
 
 @pytest.mark.parametrize(
@@ -138,6 +140,9 @@ def test_a_variable_that_would_set_nothing_is_refused(
         ("max_depth =", "dialectree.toml cannot be read: "),
         (b"\xff\xfe", "dialectree.toml cannot be read: "),
         ('model = "gpt"', "dialectree.toml, model: a model is written"),
+        ('[roles]\nleaf_juge = "openai:x"', "dialectree.toml, roles.leaf_juge: no method has"),
+        ('[roles]\nleaf_judge = "gpt"', "dialectree.toml, roles.leaf_judge: a model is written"),
+        ('[prices]\n"openai:x" = [1]', "dialectree.toml, prices.openai:x: field required"),
     ],
 )
 def test_a_wrong_line_of_the_file_is_named(text: str | bytes, begins: str) -> None:
