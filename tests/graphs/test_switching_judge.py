@@ -437,7 +437,7 @@ def test_a_person_is_asked_after_phase_four_with_the_transcript() -> None:
     model = debaters()
     host = Host(model)
     out = host.answers()
-    assert "verdict" not in out
+    assert out["verdict"] is None
     assert len(model.calls) == 8
     (asked,) = host.asked
     assert (asked["node"], asked["kind"], asked["question"]) == ("0", "judge", switching.QUESTION)
