@@ -22,7 +22,7 @@ from dialectree.evals.datasets import Loaded, require_same, require_same_items
 from dialectree.evals.items import Item, Task
 from dialectree.evals.paid import Paid, paid
 from dialectree.evals.question import Asker, Refused
-from dialectree.evals.results import DataUsed, Evaluation, Result
+from dialectree.evals.results import DataUsed, Evaluation, Result, bare
 from dialectree.evals.results_file import Done, Folder, Results
 from dialectree.evals.rows import Ready, require_gold, require_same_rows
 from dialectree.models.limits import Budget
@@ -166,18 +166,13 @@ def _require_as_begun(folder: Folder, found: Evaluation, plan: Plan) -> None:
         ("data set", found.data.name, plan.loaded.name),
         ("--seed", found.seed, plan.seed),
         ("--vote-first", found.vote_first, plan.vote_first),
-        ("--judge", _bare(found.judge), _bare(plan.judge_spec)),
+        ("--judge", bare(found.judge or "none"), bare(plan.judge_spec or "none")),
     ):
         if first != second:
             raise InputError(
                 f"{folder.path} was begun with {flag} {first}, and this is {second}: "
                 "begin another folder (--out)"
             )
-
-
-def _bare(spec: str | None) -> str:
-    """A model without its address: an evaluation can go on at another one."""
-    return (spec or "none").partition("@http")[0]
 
 
 @dataclass

@@ -30,17 +30,23 @@ class Done(NamedTuple):
 
 def command(*words: str, stdin: str = "") -> Done:
     """``dialectree`` with ``words``, to its end."""
-    out, err, status = io.StringIO(), io.StringIO(), 0
-    given = patch.multiple(sys, argv=["dialectree", *words], stdin=io.StringIO(stdin))
-    with given, redirect_stdout(out), redirect_stderr(err):
+    out, err = io.StringIO(), io.StringIO()
+    with patch.object(sys, "stdin", io.StringIO(stdin)), redirect_stdout(out), redirect_stderr(err):
+        status = ended(*words)
+    return Done(status, out.getvalue(), err.getvalue())
+
+
+def ended(*words: str) -> int:
+    """The status of ``dialectree`` with ``words``, with the standard streams as they are."""
+    with patch.object(sys, "argv", ["dialectree", *words]):
         try:
             main()
-        except SystemExit as ended:
-            status = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else int(bool(end.code))
         finally:
             gc.enable()
             gc.unfreeze()
-    return Done(status, out.getvalue(), err.getvalue())
+    return 0
 
 
 def refused(done: Done, said: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 import os
@@ -15,8 +14,7 @@ from unittest.mock import patch
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.cli import main
-from tests.cli.commands import command, runs
+from tests.cli.commands import command, ended, runs
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Schläft man in 日本?"
@@ -38,15 +36,8 @@ def printed(encoding: str, *words: str) -> tuple[int, bytes]:
     """How ``dialectree`` ends, and its stdout, where both streams have ``encoding``."""
     written = io.BytesIO()
     out, err = io.TextIOWrapper(written, encoding), io.TextIOWrapper(io.BytesIO(), encoding)
-    status = 0
-    with patch.multiple(sys, argv=["dialectree", *words], stdout=out, stderr=err):
-        try:
-            main()
-        except SystemExit as ended:
-            status = ended.code if isinstance(ended.code, int) else int(bool(ended.code))
-        finally:
-            gc.enable()
-            gc.unfreeze()
+    with patch.multiple(sys, stdout=out, stderr=err):
+        status = ended(*words)
     return status, written.getvalue()
 
 
