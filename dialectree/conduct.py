@@ -28,6 +28,7 @@ from dialectree.context import EMBEDDED, OWN_SETTINGS, Context, build
 from dialectree.errors import DialectreeError, InputError
 from dialectree.graphs import Method, method
 from dialectree.models.door import Run
+from dialectree.models.endpoints import traced
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, resolve
 from dialectree.models.troubles import one_line
@@ -329,6 +330,7 @@ async def stream(
 
     run.hear = hear
     with _of_its_own():
+        run.traced = traced(config)
         ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
     return {stop.id: stop.value for stop in ended.interrupts}
 

@@ -105,7 +105,7 @@ def _child(state: SecondPass, child: str) -> Revisit:
 
 async def solve(state: Revisit, runtime: Runtime[Context]) -> Solved:
     """One child, by this very graph."""
-    await run_of(runtime).baton.take()
+    await run_of(runtime).baton.take(state["id"])
     found = await graph.ainvoke(state)
     return {"findings": [found["finding"]]}
 

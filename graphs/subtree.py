@@ -191,7 +191,7 @@ def after_branching(state: Subtree) -> list[Send]:
 
 async def solve(state: Question, runtime: Runtime[Context]) -> Solved:
     """One child, by this very graph."""
-    await run_of(runtime).baton.take()
+    await run_of(runtime).baton.take(state["id"])
     found = await graph.ainvoke(state)
     finding: Finding = found["finding"]
     if settings(runtime).second_pass_below is None:

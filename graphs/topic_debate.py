@@ -229,7 +229,7 @@ def topic_debate(
 
     async def debate(state: Topic, runtime: Runtime[Context]) -> Compared:
         """One subtopic, by this very graph."""
-        await run_of(runtime).baton.take()
+        await run_of(runtime).baton.take(state["id"])
         compared = await graph.ainvoke(state)
         return {"debates": compared["debates"]}
 

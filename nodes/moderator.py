@@ -5,7 +5,7 @@ ToD, sections 3.3 and 3.4.1, prompts 8 and 9.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
@@ -143,20 +143,29 @@ async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
         }
         for one in reply.subtopics[:most]
     ]
-    read = [segment.text for segment in shown]
-    for claim in claims:
-        read += [claim["title"], claim["description"]]
+
+    def read() -> list[str]:
+        texts = [segment.text for segment in shown]
+        for claim in claims:
+            texts += [claim["title"], claim["description"]]
+        return texts
+
     return {"subtopics": _kept(found, state, runtime, read)}
 
 
 def _kept(
-    found: list[Subtopic], state: Topic, runtime: Runtime[Context], read: Sequence[str]
+    found: list[Subtopic],
+    state: Topic,
+    runtime: Runtime[Context],
+    read: Callable[[], Sequence[str]] = list,
 ) -> list[Subtopic]:
     """The subtopics, each once; what they quote is looked up in all that the moderator read."""
     kept = _each_once(found)
-    known = [*read, *of_topic(state)]
-    for author in state["authors"].values():
-        known += own_text(author)
+
+    def known() -> list[str]:
+        own = [text for author in state["authors"].values() for text in own_text(author)]
+        return [*read(), *of_topic(state), *own]
+
     for number, one in enumerate(kept, 1):
         texts = [one["title"], one["description"]]
         remark(state, runtime, f"subtopic {number}", texts, known)
@@ -189,7 +198,7 @@ async def bare_subtopics(state: Topic, runtime: Runtime[Context]) -> Split:
         {"title": one.title, "description": one.description, "claims": []}
         for one in reply.subtopics[:most]
     ]
-    return {"subtopics": _kept(found, state, runtime, [])}
+    return {"subtopics": _kept(found, state, runtime)}
 
 
 async def progress(state: ToModerate, runtime: Runtime[Context]) -> Moderated:

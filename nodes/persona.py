@@ -6,7 +6,7 @@ ToD, section 3.3 (self-deliberation) and 3.2.2 (debate), prompts 11 and 13 to 15
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
 
 from langgraph.runtime import Runtime
@@ -20,7 +20,7 @@ from dialectree.models.replies import Reply
 from dialectree.nodes.answers import normal
 from dialectree.nodes.evidence import pool_of, quotable
 from dialectree.nodes.kinds import Node
-from dialectree.nodes.quotations import unfounded
+from dialectree.nodes.quotations import quoted, unfounded
 from dialectree.nodes.topics import (
     Author,
     Claim,
@@ -108,7 +108,10 @@ def claims(letter: Letter) -> Node[ToClaim, Claimed]:
         )
         made = _claims(letter, reply, offered, most)
         tell(runtime, state["id"], "claimed", {"paper": letter, "claims": [_told(c) for c in made]})
-        read = [*(segment.text for segment in shown), *own_text(author), *of_topic(state)]
+
+        def read() -> list[str]:
+            return [*(segment.text for segment in shown), *own_text(author), *of_topic(state)]
+
         for claim in made:
             said = [claim["title"], claim["description"]]
             remark(state, runtime, f"claim {claim['id']}", said, read)
@@ -263,23 +266,34 @@ def _look_at_quotations(
     state: ToSpeak, runtime: Runtime[Context], said: Said, shown: Sequence[str]
 ) -> None:
     """Compares a turn with all that was before the persona's eyes."""
-    read = [segment.text for segment in quotable(runtime, state["authors"], shown)]
-    for author in state["authors"].values():
-        read += own_text(author)
-    for claim in _own(state, said["paper"]):
-        read += [claim["title"], claim["description"]]
-    for turn in state["said"]:
-        read += [turn["title"], turn["description"], *turn["questions"]]
+
+    def read() -> list[str]:
+        texts = [segment.text for segment in quotable(runtime, state["authors"], shown)]
+        for author in state["authors"].values():
+            texts += own_text(author)
+        for claim in _own(state, said["paper"]):
+            texts += [claim["title"], claim["description"]]
+        for turn in state["said"]:
+            texts += [turn["title"], turn["description"], *turn["questions"]]
+        return [*texts, *of_topic(state)]
+
     where = f"{said['stage']}, persona {said['paper']}"
     texts = [said["title"], said["description"], *said["questions"], *said["proposals"]]
-    remark(state, runtime, where, texts, [*read, *of_topic(state)])
+    remark(state, runtime, where, texts, read)
 
 
 def remark(
-    state: Topic, runtime: Runtime[Context], where: str, said: Sequence[str], read: Sequence[str]
+    state: Topic,
+    runtime: Runtime[Context],
+    where: str,
+    said: Sequence[str],
+    read: Callable[[], Sequence[str]],
 ) -> None:
-    """Remarks on words that are quoted and stand in nothing that the speaker has read."""
-    quotes = [quote for text in said for quote in unfounded(text, read)]
+    """Remarks on words that are quoted and stand in nothing that the speaker has ``read``."""
+    if not any(map(quoted, said)):
+        return
+    sources = read()
+    quotes = [quote for text in said for quote in unfounded(text, sources)]
     for quote in dict.fromkeys(quotes):
         note = f"{where}: quotes what no evidence says: “{quote}”"
         tell(runtime, state["id"], "noted", {"note": note})

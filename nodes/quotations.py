@@ -73,16 +73,18 @@ def _in_word(sign: str) -> bool:
 # No apostrophe is one: "the authors' own", "f(x)'s", "the '90s", "'tis".
 _SINGLE = r"(?<![\w)\]])[‘‚’'](?=\S)(?!\d\ds?\b|(?:tis|twas|em|til)\b)"
 _WITHIN = r"(?:[^“”„‟\"＂]++|“[^“”„‟\"＂]++”)"  # a quotation may hold another one
+_OPENING = "[“”„‟\"＂❝〝«»‹›「『`‘‚’']"  # sought first: most texts quote nothing
 # A sign that also closes, or stands in words, opens only what begins at it. What nothing closes
 # goes on to the end of its sentence.
 _QUOTED = re.compile(
+    rf"(?={_OPENING})(?:"
     rf"[“\"＂]({_WITHIN}++)[”\"＂]|[„‟]([^“”„‟\"＂]++)[“”\"＂]"
     r"|(?<!\w)”(?=\S)([^“”„‟\"＂]++)[”\"＂]"
     r"|(?<!\w)[“„](?=\w)((?:[^“”„‟\"＂.!?]++|[.!?](?!\s|\Z)|“[^“”„‟\"＂]++”)++)"
     r"|❝([^❝❞]++)❞|〝([^〝〞〟]++)[〞〟]"
     r"|«([^«»]++)»|(?<!\w)»(?=\S)([^«»]++)«|‹([^‹›]++)›|(?<!\w)›(?=\S)([^‹›]++)‹"
     r"|「([^「」]++)」|『([^『』]++)』|``((?:(?!``).)+?)''"
-    rf"|{_SINGLE}((?:(?!{_SINGLE}).)+?)(?<!\s)[’‘'](?!\w)",
+    rf"|{_SINGLE}((?:(?!{_SINGLE}).)+?)(?<!\s)[’‘'](?!\w))",
     re.DOTALL,
 )
 _WORDS = re.compile(r"[぀-ヿ一-鿿]|\w+")

@@ -20,6 +20,7 @@ _TAGS = (
     "|background|options|answer|taken|ruling|claim|parent|argument|supporter|attacker|arguments"
     "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary"
 )
+_PUT_IN = re.compile(r"\{[{%#]")
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
 
 
@@ -55,7 +56,8 @@ class Prompt(NamedTuple):
     temperature: float
     top_p: float | None
     source: str
-    system: Template
+    system: Template | str
+    """A text where nothing is put in."""
     user: Template
 
     @property
@@ -65,7 +67,9 @@ class Prompt(NamedTuple):
 
     def render(self, values: dict[str, object]) -> tuple[str, str]:
         """The system and the user message; a value that is missing raises UndefinedError."""
-        return self.system.render(values).strip(), self.user.render(values).strip()
+        system = self.system
+        said = system if isinstance(system, str) else system.render(values).strip()
+        return said, self.user.render(values).strip()
 
 
 @cache
@@ -84,7 +88,7 @@ def load(name: str) -> Prompt:
         temperature=float(head["temperature"]),
         top_p=float(head["top_p"]) if "top_p" in head else None,
         source=str(head["source"]),
-        system=_TEMPLATES.from_string(system),
+        system=_TEMPLATES.from_string(system) if _PUT_IN.search(system) else system.strip(),
         user=_TEMPLATES.from_string(user),
     )
 

@@ -49,7 +49,7 @@ async def ask(
     two times; ReplyError when it stays invalid, CallError when none comes. ``told`` is what the
     record keeps where that is not the reply alone; ``names`` says which label the reply names.
     """
-    context, words = settings(runtime), prompts.load(prompt)
+    context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
     ids = ids or {}
     request = Request(
         messages(*words.render(values)),
@@ -58,11 +58,12 @@ async def ask(
         context.call_deadline,
         context.requests_per_minute,
         _trace(place, words.label, reply.__name__),
+        run.traced,
     )
     whom = endpoint(resolve(context.speaker(place.role, place.who), context))
     asking = Asking(context, place, words.label, whom, request)
     try:
-        said = await _valid_reply(run_of(runtime), asking, reply, ids, check)
+        said = await _valid_reply(run, asking, reply, ids, check)
     except PartFailed as error:
         error.role, error.who = place.role, place.who
         raise

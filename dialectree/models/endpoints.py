@@ -71,6 +71,8 @@ class Request(NamedTuple):
     per_minute: float | None
     config: RunnableConfig
     """Name and metadata of the call in a trace."""
+    traced: bool | None = None
+    """Whether anybody listens, and so has to be told of the call; None: to be found out."""
 
 
 class Completion(NamedTuple):
@@ -257,7 +259,7 @@ class Endpoint:
         hung_s = max(1.0, request.deadline_s / 2)
         timeout = aiohttp.ClientTimeout(sock_read=hung_s, sock_connect=CONNECT_S, connect=CONNECT_S)
         try:
-            if _traced(request.config):
+            if traced(request.config) if request.traced is None else request.traced:
                 from dialectree.models.traced import chat  # as heavy again
 
                 asked = chat(line, model).bind(extra_body=body, timeout=timeout)
@@ -338,8 +340,8 @@ def _as_messages(said: Sequence[Message]) -> list[BaseMessage]:
     return [_MESSAGES[role](content) for role, content in said]
 
 
-def _traced(config: RunnableConfig) -> bool:
-    """Whether anybody listens, and so has to be told of the call."""
+def traced(config: RunnableConfig) -> bool:
+    """Whether anybody listens to what is done with ``config``, here and now."""
     return bool(get_async_callback_manager_for_config(ensure_config(config)).handlers)
 
 

@@ -65,6 +65,8 @@ class Run(RunControl):
         self.baton = Baton()
         self.hear: Callable[[Mapping[str, object]], None] | None = None
         """Who hears the events of this run; ``events.tell`` finds it."""
+        self.traced: bool | None = None
+        """Whether anybody traces the run; None: each call has to find out."""
         self.halted: DialectreeError | None = None
         """Why no further call is made; the first reason stays."""
         self.unkept: Exception | None = None
@@ -192,7 +194,7 @@ class Run(RunControl):
         except DialectreeError as error:
             self.halted = self.halted or error
             raise
-        await self.baton.take()
+        await self.baton.take(asking.place.node)
         return call
 
     def _kept(self, put: asyncio.Future[None]) -> None:

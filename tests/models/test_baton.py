@@ -12,7 +12,7 @@ STEPS = 10
 
 
 async def branch(baton: Baton, name: str, log: list[str]) -> None:
-    await baton.take()
+    await baton.take(name)
     log.append(f"{name} reads")
     for _ in range(STEPS):
         await asyncio.sleep(0)
@@ -63,7 +63,7 @@ def test_who_is_called_off_when_its_turn_comes_does_not_keep_it() -> None:
 def test_a_branch_that_never_ends_holds_nobody_up() -> None:
     async def one_waits_for_ever(baton: Baton, log: list[str]) -> None:
         async def for_ever() -> None:
-            await baton.take()
+            await baton.take("for ever")
             await asyncio.Event().wait()
 
         waiting = asyncio.create_task(for_ever())
@@ -78,7 +78,7 @@ def test_an_event_loop_that_ended_with_it_does_not_keep_it() -> None:
     baton = Baton()
 
     async def only_takes(baton: Baton, log: list[str]) -> None:
-        await baton.take()
+        await baton.take("a")
 
     for _ in range(2):
         assert logged(only_takes, baton) == []
