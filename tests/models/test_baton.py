@@ -40,6 +40,17 @@ def test_branches_go_on_one_by_one_first_come_first_served() -> None:
     assert logged(three_at_once, Baton()) == ONE_BY_ONE
 
 
+def test_who_speaks_at_one_node_goes_on_together() -> None:
+    async def three_nodes_two_speakers(baton: Baton, log: list[str]) -> None:
+        async def speaker(node: str) -> None:
+            await baton.take(node)
+            log.append(node)
+
+        await asyncio.gather(*(speaker(node) for node in "abcabc"))
+
+    assert logged(three_nodes_two_speakers, Baton()) == [*"aabbcc"]
+
+
 def test_who_is_called_off_while_waiting_is_passed_over() -> None:
     async def second_called_off(baton: Baton, log: list[str]) -> None:
         first, second, third = (asyncio.create_task(branch(baton, n, log)) for n in "abc")
