@@ -25,7 +25,7 @@ from pydantic import JsonValue
 
 from dialectree import clock, comparison, prompts
 from dialectree.context import EMBEDDED, OWN_SETTINGS, Context, build
-from dialectree.errors import DialectreeError, InputError
+from dialectree.errors import DialectreeError, InputError, SettingsError
 from dialectree.graphs import Method, method
 from dialectree.models.door import Run
 from dialectree.models.endpoints import traced
@@ -160,7 +160,11 @@ def tidy(text: str, name: str) -> str:
 def settled(record: RunRecord, given: Mapping[str, Any]) -> Context:
     """The settings of a run, but for those ``given`` and for its budgets."""
     kept = {name: value for name, value in record.settings.items() if name not in _BUDGETS}
-    return build(**{**kept, **given})
+    try:
+        return build(**{**kept, **given})
+    except SettingsError as error:
+        build(**given)  # raises where the record is not to blame
+        raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
 
 
 @cache

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.conduct import again, start
+from dialectree.conduct import again, settled, start
 from dialectree.context import build
-from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError
+from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError, SettingsError
 from dialectree.graphs import method
 from dialectree.models.cache import ReplyCache
 from dialectree.records import RunRecord
@@ -237,3 +237,21 @@ def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) ->
     assert but_for_times_and_ids(first) == but_for_times_and_ids(replayed)
     with pytest.raises(ReplayMiss):
         run(url, tmp_path / "other", replay=True, cache=True, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fault"),
+    [
+        ({"depht": 1}, "depht: there is no such setting; is depth meant?"),
+        ({"max_nodes": 0}, "--max-nodes: input should be"),
+    ],
+)
+def test_a_record_with_a_wrong_setting_is_named(
+    tmp_path: Path, endpoint: LocalEndpoint, wrong: dict[str, Any], fault: str
+) -> None:
+    begun = start(method("tsd"), QUESTION, build(**settings(endpoint.url)), tmp_path)
+    begun.record.settings |= wrong
+    with pytest.raises(SettingsError, match=rf"^{begun.record.run_id}/run.json, settings: {fault}"):
+        settled(begun.record, {})
+    with pytest.raises(SettingsError, match=r"^--max-calls: input should be"):
+        settled(begun.record, {"max_calls": 0})
