@@ -169,7 +169,8 @@ async def acontest(
     """
     name = run.run_id if isinstance(run, RunRecord) else str(run)
     folder = RunFolder.find(name, Path(runs))
-    return await _conduct(contesting(folder, wishes, Path(runs), settings), ask, watch)
+    begun = contesting(folder, wishes, Path(runs), settings, person=ask is not None)
+    return await _conduct(begun, ask, watch)
 
 
 def contest(run: str | Path | RunRecord, wishes: Iterable[Wish], **options: Any) -> RunRecord:

@@ -900,6 +900,20 @@ def test_the_person_who_judged_is_asked_again_only_where_something_changed() -> 
     assert loser
 
 
+def test_a_contest_without_the_person_who_has_to_rule_again_costs_nothing() -> None:
+    old = judged_by_a_person("A", voters(*switching.TWO), gate=2)
+    folders = len([*RUNS.iterdir()])
+    for wishes in ([Replace("0/a1", TEXT)], [Drop("0/b3"), Drop("0/1")]):
+        more: Any = {"model": (model := speakers()), "cache": False}
+        with pytest.raises(InputError, match="nobody is there to rule"):
+            dialectree.contest(old, wishes, **more)
+        assert model.calls == [] and len([*RUNS.iterdir()]) == folders
+    ruled = dialectree.contest(old, [Replace("0/a4", TEXT), Rule("0", "B")], **more)
+    assert resolution(ruled) == "B"
+    agreed = dialectree.contest(old, [Drop("0/1")], **more)
+    assert agreed.status == "answered" and agreed.verdict != old.verdict
+
+
 PERSONS: dict[str, tuple[str, str]] = {
     "a label": ("B", "A"),
     "uncertain": ("uncertain", "A"),
@@ -908,14 +922,14 @@ PERSONS: dict[str, tuple[str, str]] = {
 }
 
 
-def judged_by_a_person(ruling: str, **given: Any) -> RunRecord:
+def judged_by_a_person(ruling: str, model: ScriptedModel | None = None, **given: Any) -> RunRecord:
     """A run in which a person rules ``ruling`` wherever it is asked."""
 
     async def person(request: Mapping[str, str]) -> str:
         return ruling
 
     given = {"judge": "me", "allow_uncertain": True, "cache": False, **given}
-    return dialectree.decide("What?", switching.TWO, ask=person, model=speakers(), **given)
+    return dialectree.decide("What?", switching.TWO, ask=person, model=model or speakers(), **given)
 
 
 def resolution(record: RunRecord) -> str | None:

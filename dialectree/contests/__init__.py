@@ -44,14 +44,20 @@ __all__ = [
 
 
 def start(
-    folder: RunFolder, wishes: Iterable[Wish], runs: Path, given: Mapping[str, Any]
+    folder: RunFolder,
+    wishes: Iterable[Wish],
+    runs: Path,
+    given: Mapping[str, Any],
+    *,
+    person: bool = True,
 ) -> Contesting | Started:
     """A new run under ``runs`` in which ``wishes`` hold, in their order.
 
     ``given`` are settings for the calls that it costs (models, limits). InputError for a wish that
-    the run cannot fulfil, before anything is written.
+    the run cannot fulfil, before anything is written; and where a person has to rule again and no
+    ``person`` is there.
     """
     wishes = listed(wishes)
     if folder.record().protocol == "art":
         return arguments.start(folder, wishes, runs, given)
-    return replies.start(folder, wishes, runs, given)
+    return replies.start(folder, wishes, runs, given, person=person)

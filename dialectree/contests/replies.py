@@ -27,7 +27,12 @@ from dialectree.runs import RunFolder
 
 
 def start(
-    folder: RunFolder, wishes: Sequence[Wish], runs: Path, given: Mapping[str, Any]
+    folder: RunFolder,
+    wishes: Sequence[Wish],
+    runs: Path,
+    given: Mapping[str, Any],
+    *,
+    person: bool = True,
 ) -> Started:
     """A new run under ``runs`` in which ``wishes`` hold; as :func:`dialectree.contests.start`."""
     old = folder.record()
@@ -42,6 +47,8 @@ def start(
         flags = "--replace, --drop, --verdict or --restore"
         raise InputError(f"nothing is contested: give {flags}")
     asked = _asked_before(folder, old, changing)
+    if changing.to_rule and not person:
+        raise InputError("--judge me: nobody is there to rule")
     context = _settings(old, given, asked)
     chosen = method(old.method)
     require_roles(chosen, context, given)

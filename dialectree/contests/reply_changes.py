@@ -34,6 +34,9 @@ class Changing:
         """What the person who judges rules instead, by node; empty for none."""
         self.touched: set[str] = set()
         """The nodes where something changes."""
+        self.to_rule: set[str] = set()
+        """The nodes where the person who judges has to rule again; a gate alone may need nobody."""
+        self._gate_alone = True
         self._wished: set[str] = set()
         self._turns = {
             turns.name(node.id, turn): (node, turn)
@@ -60,6 +63,7 @@ class Changing:
             raise InputError(f"{change.id}: two changes of one thing; give one")
         self._wished.add(change.id)
         self.touched |= {spot.node for spot in change.spots}
+        self._gate_alone &= all(spot.stage == "direct" for spot in change.spots)
 
     def _unknown(self, wish: Wish) -> InputError:
         flag, known = f"--{type(wish).__name__.lower()}", "--replace, --drop, --verdict"
@@ -337,6 +341,8 @@ class Changing:
     def forget(self, node: str) -> None:
         """The person is asked again at ``node``: what was put in the place of a ruling is gone."""
         self.held.pop((node, "", "ruled"), None)
+        if (node, "", "out") not in self.held and not self._gate_alone:
+            self.to_rule.add(node)
 
     def _label(self, node: Node, said: str, flag: str) -> tuple[str, str]:
         """The label that ``said`` is, and the answer that bears it."""
