@@ -680,6 +680,16 @@ def test_an_addition_does_not_meet_one_that_was_taken_back() -> None:
     assert met == [("0.0", "0.1"), ("0.0", "0.2"), ("0.3", "0.1")]
 
 
+def test_nothing_is_added_below_one_that_was_taken_back() -> None:
+    added = contest(run_of(two()), Add("attack", "0", "No."), model=evaluator())
+    gone = contest(at(added), Drop("0.2"))
+    below = Add("support", "0.2", "Yes.")
+    with pytest.raises(InputError, match=r"--add support:0\.2: 0\.2 is dropped"):
+        contest(at(gone), below, model=(model := evaluator()))
+    assert model.calls == []
+    assert "0.2.0" in contest(at(gone), Restore("0.2"), below, model=model).tree.nodes
+
+
 def test_a_persons_text_is_data() -> None:
     model = evaluator()
     text = "{{ 7 * 7 }} <b>bold</b>\nSUPPORT: mine\x1b[2J"
@@ -742,6 +752,14 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
     "a text without a word": ([Add("support", "0", "?!")], "this argument has no word in it"),
     "an endless text": ([Add("support", "0", "x" * 200_001)], "longer than 200,000 characters"),
     "an unknown parent": ([Add("attack", "0.9", "No.")], "0.9: the run has no such argument"),
+    "a dropped parent": (
+        [Drop("0.1"), Add("support", "0.1", "Yes.")],
+        "--add support:0.1: 0.1 is dropped; --restore 0.1 brings it back",
+    ),
+    "a parent below a dropped one": (
+        [Drop("0.1"), Add("attack", "0.1.0", "No.")],
+        "--add attack:0.1.0: 0.1 is dropped",
+    ),
     "one wrong after a right one": ([Drop("0.0"), Drop("0.7")], "0.7: the run has no such"),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from dialectree.conduct import tidy
@@ -85,6 +85,12 @@ def _argument(nodes: Nodes, name: str) -> Node:
     return node
 
 
+def _way_up(nodes: Nodes, name: str | None) -> Iterator[str]:
+    while name is not None:
+        yield name
+        name = nodes[name].parent
+
+
 def one_tree(nodes: Nodes, name: str, flag: str) -> Node:
     """A claim or an argument; not the claim above several trees, which the maths only averages."""
     node = _node(nodes, name)
@@ -158,11 +164,14 @@ def _changed(comparison: Comparison, what: str, ruled: Winner) -> Comparison:
 
 def _add(nodes: Nodes, stance: Stance, parent: str, text: str) -> Changed:
     """An argument of the person's own, after its siblings."""
-    above = one_tree(nodes, parent, f"--add {stance}:{parent}")
+    flag = f"--add {stance}:{parent}"
+    above = one_tree(nodes, parent, flag)
+    if out := next((part for part in _way_up(nodes, parent) if nodes[part].dropped), None):
+        raise InputError(f"{flag}: {out} is dropped; --restore {out} brings it back")
     name = f"{parent}.{max((path_key(c)[-1] for c in above.children), default=-1) + 1}"
     said = tidy(text, "argument")
     if not any(map(str.isalnum, said)):
-        raise InputError(f"--add {stance}:{parent}: this argument has no word in it")
+        raise InputError(f"{flag}: this argument has no word in it")
     opened: dict[str, object] = {
         "text": said,
         "depth": above.depth + 1,
