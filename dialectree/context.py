@@ -376,13 +376,18 @@ def build(**given: Any) -> Context:
         if name.startswith("_"):  # pydantic-settings has options there; one reads the command line
             raise SettingsError(f"{name}: {_no_such(name, Context.model_fields)}")
     try:
-        return Context(**given)
+        made = Context(**given)
     except ValidationError as error:
         raise SettingsError("; ".join(_lines(error, given))) from None
     except UnreadableSettings as error:
         raise SettingsError(_unreadable(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"dialectree.toml cannot be read: {error}") from None
+    if made.replay and not made.cache:
+        replay = _source("replay", [], given)
+        no_cache = "--no-cache" if "cache" in given else f"{_source('cache', [], given)}=false"
+        raise SettingsError(f"{replay} and {no_cache} exclude each other: a replay reads the cache")
+    return made
 
 
 def _require_known(variables: Iterable[str]) -> None:

@@ -116,6 +116,20 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES, judge: a model is written")
 
 
+def test_a_replay_without_the_cache_is_refused_wherever_they_are_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = "exclude each other: a replay reads the cache"
+    assert fault(replay=True, cache=False) == f"--replay and --no-cache {said}"
+    toml("cache = false")
+    assert fault(replay=True) == f"--replay and dialectree.toml, cache=false {said}"
+    assert build(replay=True, cache=True).replay
+    monkeypatch.setenv("DIALECTREE_REPLAY", "1")
+    assert fault(cache=False) == f"DIALECTREE_REPLAY and --no-cache {said}"
+    monkeypatch.setenv("DIALECTREE_CACHE", "0")
+    assert fault() == f"DIALECTREE_REPLAY and DIALECTREE_CACHE=false {said}"
+
+
 @pytest.mark.parametrize(
     ("variable", "hint"),
     [

@@ -45,7 +45,7 @@ READ: list[tuple[str, dict[str, Any]]] = [
     ("no_tree", {"embeddings": "bm25"}),
 ]
 OF_ALL: dict[str, Any] = {
-    "model": "openai:x", "base_url": "http://h", "seed": 1, "replay": True, "cache": False,
+    "model": "openai:x", "base_url": "http://h", "seed": 1, "replay": True, "cache": True,
     "max_calls": 9, "concurrency": 2, "call_deadline": 5, "prices": {"openai:x": (1, 2)},
 }  # fmt: skip
 

@@ -201,8 +201,6 @@ def settings(*groups: Flags) -> Callable[[Command], Command]:
 def given(**flags: Any) -> dict[str, Any]:
     """The settings that flags gave. ``role`` and ``price`` are lists of NAME=VALUE."""
     settings = {name: value for name, value in flags.items() if value is not None}
-    if settings.get("replay") and settings.get("cache") is False:
-        raise SettingsError("--replay and --no-cache exclude each other: a replay reads the cache")
     if roles := settings.pop("role", None):
         settings["roles"] = _once("--role", (_pair("--role", text) for text in roles))
     if prices := settings.pop("price", None):
