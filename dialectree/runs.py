@@ -30,6 +30,7 @@ from dialectree.records import (
     critical_path,
     fold,
     prompts,
+    seconds,
     usage,
 )
 from dialectree.threads import Threads
@@ -259,13 +260,17 @@ class RunFolder:
         return record
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
-        """Fold ``events`` and the calls into ``record``, which alone knows what time they took."""
+        """Fold ``events`` and the calls into ``record``, which alone knows what time they took.
+
+        Where its first part was killed, or is under way, it is the time of the calls.
+        """
         ledger = self.ledger()
         calls = own_calls(ledger)
-        seconds = record.usage.model_dump(include={"wall_s", "embedding_s"})
+        took = record.usage.model_dump(include={"wall_s", "embedding_s"})
+        took["wall_s"] = took["wall_s"] or seconds(calls)
         record.tree, record.verdict = self._folded(events)
         record.usage = usage(calls).model_copy(
-            update={**seconds, "critical_path_calls": critical_path(record.tree, calls)}
+            update={**took, "critical_path_calls": critical_path(record.tree, calls)}
         )
         record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
 

@@ -446,3 +446,16 @@ def test_a_run_that_is_not_finished_counts_its_calls_and_writes_nothing(
     assert (found.usage.wall_s, found.usage.embedding_s) == (1.5, 0.5)
     assert found.prompts == {"old": 3, "p": 1, "q": 2}
     assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == before
+
+
+def test_a_first_run_that_was_killed_took_the_time_in_which_calls_were_under_way(
+    folder: RunFolder,
+) -> None:
+    folder.write_record(record())
+    assert folder.record().usage.wall_s == 0
+    spans = [("00.5", "02.0"), ("01.0", "01.5"), ("01.0", "02.25"), ("10.0", "10.5")]
+    moments = [[f"2026-01-31T12:00:{second}00000Z" for second in span] for span in spans]
+    paid = [call(str(at), started=a, ended=b) for at, (a, b) in enumerate(moments)]
+    before = call("before", run="contested", started=moments[0][0], ended=moments[3][1])
+    appended(folder.path / "calls.jsonl", *paid, before, call("without its moments"))
+    assert folder.record().usage.wall_s == 2.25

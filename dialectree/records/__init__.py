@@ -16,6 +16,7 @@ from dialectree.records.ledger import (
     critical_path,
     from_cache,
     prompts,
+    seconds,
     usage,
 )
 from dialectree.records.run import SCHEMA, RunRecord, RunStatus
@@ -75,6 +76,7 @@ __all__ = [
     "from_cache",
     "path_key",
     "prompts",
+    "seconds",
     "segment_key",
     "usage",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
@@ -89,6 +90,25 @@ def usage(calls: Iterable[Call]) -> Usage:
         cached_tokens=sum(call.cached_tokens for call in calls),
         cost=round(sum(known), 9) if calls and len(known) == len(costs) else None,
     )
+
+
+def seconds(calls: Iterable[Call]) -> float:
+    """The seconds in which at least one call was under way; one without its moments counts none."""
+    spans = sorted((_moment(call.started), _moment(call.ended)) for call in calls)
+    total = until = 0.0
+    for began, ended in spans:
+        if began:
+            total += max(0.0, ended - max(began, until))
+            until = max(until, ended)
+    return round(total, 6)
+
+
+def _moment(stamp: str) -> float:
+    """As seconds since 1970; 0 for what is no stamp."""
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def from_cache(calls: Iterable[Call]) -> Usage:
