@@ -433,6 +433,25 @@ def test_a_verdict_of_a_role_switching_debate_is_gone_once_it_is_taken_back() ->
     assert model.calls == []
 
 
+@pytest.mark.parametrize("judge", ["0/judge1", "0/swapped1"])
+def test_each_judge_has_its_own_ruling_back_beside_a_word_that_was_replaced_later(
+    judge: str,
+) -> None:
+    judges = speakers()
+    judges.will_say_now(
+        lambda c: switching.rule("A", switching.TWO[0], confidence=sure(c)), to=JudgeReply
+    )
+    old = debate(judges, "rsd", switching.TWO, judge_orders="both")
+    both = contest(old, Rule("0", "B"), model=(model := speakers()))
+    both = contest(both, Replace(judge, "Why not."), model=model)
+    left = contest(both, Restore("0"), model=model)
+    assert said(left, judge) == {**said(old, judge), "rationale": "Why not."}
+    other = {"0/judge1": "0/swapped1", "0/swapped1": "0/judge1"}[judge]
+    assert said(left, other) == said(old, other)
+    assert outcome(contest(left, Restore(judge), model=model)) == outcome(old)
+    assert model.calls == []
+
+
 # Models, budgets, crashes, caches
 
 

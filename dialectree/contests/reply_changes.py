@@ -107,8 +107,11 @@ class Changing:
 
     def _own(self, at: Spot, turn: Turn) -> dict[str, JsonValue]:
         """What was said at a place before any person changed it."""
-        there = (c.own for c in self.held.values() if at in c.spots and c.own is not None)
-        return next(there, turn.fields)
+        for change in self.held.values():
+            if at in change.spots and change.own is not None:
+                said = zip(change.spots, change.owns, strict=False)
+                return next((own for place, own in said if place == at), change.own)
+        return turn.fields
 
     def _turn(self, flag: str, name: str) -> tuple[Node, Turn, turns.Words]:
         """The turn called ``name``, and what may be changed of it."""
@@ -316,6 +319,7 @@ class Changing:
                 before=before,
                 after=named,
                 own=self._own(spot(node, turn), turn),
+                owns=[self._own(spot(node, one), one) for one in first.values()],
                 changed={field: reply[field] for field in change},
             )
         )

@@ -69,6 +69,8 @@ class Held(Strict):
 
     own: dict[str, JsonValue] | None = None
     """What was said there before any person changed it; None where no text of it is kept."""
+    owns: list[dict[str, JsonValue]] = []
+    """The same for each of ``spots``, where several spoke."""
     changed: dict[str, JsonValue] = {}
     """The fields of ``reply`` that this change set; others may be of other changes there."""
 
