@@ -169,6 +169,8 @@ def _kept(
     for number, one in enumerate(kept, 1):
         texts = [one["title"], one["description"]]
         remark(state, runtime, f"subtopic {number}", texts, known)
+        if [*map(normal, texts)] == [normal(state["title"]), normal(state["description"])]:
+            tell(runtime, state["id"], "noted", {"note": f"subtopic {number} repeats its topic"})
     return kept
 
 

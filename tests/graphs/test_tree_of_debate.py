@@ -426,6 +426,16 @@ def test_a_surplus_subtopic_without_a_claim_does_not_slip_in_where_others_are_th
     assert [done.node(n).text for n in done.node().children] == ["Same"]
 
 
+def test_a_subtopic_in_its_topics_very_words_is_noted_and_ends_at_the_depth_limit() -> None:
+    model = personas(1, 1)
+    same = SubtopicText(title="Same", description="The same?", claims_a=["a1"], claims_b=[])
+    model.will_say_now(SubtopicsReply(subtopics=[same]))
+    done = compare(model, max_depth=3)
+    notes = {name: node.notes for name, node in done.tree.nodes.items()}
+    again = ["subtopic 1 repeats its topic"]
+    assert notes == {"0": [], "0.0": again, "0.0.0": again, "0.0.0.0": []}
+
+
 def test_a_subtopic_that_names_no_claim_is_asked_for_again() -> None:
     model = personas(1, 1)
     bare = SubtopicText(title="t", description="d", claims_a=["b1", "a7"], claims_b=["a1"])
