@@ -70,7 +70,7 @@ def configured(method: Method, given: Mapping[str, Any], say: Callable[[str], No
     for name, said in unread.items():
         if name in PERSONS and given[name] in (True, "me"):
             raise InputError(said)
-        say(f"{said}, and changes nothing")
+        say(f"{said}, so it changes nothing")
     return context
 
 

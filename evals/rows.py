@@ -22,6 +22,12 @@ PROTOCOLS: Mapping[Task, str] = {
     "verify": "art",
     "compare": "tod",
 }
+_ITEMS: Mapping[Task, str] = {
+    "answer": "questions without options",
+    "decide": "questions with options",
+    "verify": "claims",
+    "compare": "pairs of papers",
+}
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
 
 
@@ -73,7 +79,7 @@ def _ready(written: Written, task: Task, given: Mapping[str, Any], where: str) -
     if method.protocol != PROTOCOLS[task]:
         fitting = ", ".join(m.name for m in METHODS.values() if m.protocol == PROTOCOLS[task])
         raise InputError(
-            f"{where}: {method.name} does not {task}; the methods for these items: {fitting}"
+            f"{where}: {method.name} does not {task}; the methods for {_ITEMS[task]}: {fitting}"
         )
     called = f"{where}: row {written.name!r}"
     try:

@@ -56,7 +56,7 @@ def test_a_given_setting_that_the_method_does_not_read_is_said(
 ) -> None:
     said: list[str] = []
     configured(METHODS[name], {**OF_ALL, **given}, said.append)
-    assert said[0] == f"{flag}: that is no setting of {name}, and changes nothing"
+    assert said[0] == f"{flag}: that is no setting of {name}, so it changes nothing"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_given_setting_that_the_other_settings_leave_unread_is_said(
     said: list[str] = []
     configured(METHODS["tsd"], {**OF_ALL, **given}, said.append)
     assert [line.startswith(why) for line in said] == [True]
-    assert said[0].endswith(", and changes nothing")
+    assert said[0].endswith(", so it changes nothing")
 
 
 def test_with_a_fixed_depth_nobody_would_be_asked() -> None:
@@ -152,7 +152,7 @@ def test_environment_and_file_may_name_roles_that_other_methods_have(tmp_path: P
 def test_from_python_it_is_a_warning() -> None:
     settings: dict[str, Any] = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
     with (
-        pytest.warns(UserWarning, match="--trees: that is no setting of direct, and changes noth"),
+        pytest.warns(UserWarning, match="--trees: that is no setting of direct, so it changes noth"),
         pytest.raises(Unreachable),
     ):
         dialectree.verify("It is so.", method_name="direct", trees=3, call_deadline=1, **settings)

@@ -101,11 +101,12 @@ def rate(
     """
     from dialectree.evals import rating
     from dialectree.evals.reporting.study import study
+    from dialectree.report import words
 
     found = study([folder])
     if read is None:
-        page, count = rating.write(folder, found, seed, limit)
-        streams.say(f"{count} answers; fill in {page} or {page.with_suffix('.csv')}")
+        page, made = rating.write(folder, found, seed, limit)
+        streams.say(f"{words.count(made, 'answer')}; fill in {page} or {page.with_suffix('.csv')}")
         print(page)
         return
     rated = rating.read(folder, found, read, rater or read.stem)

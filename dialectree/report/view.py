@@ -6,7 +6,7 @@ Fields of a reply are shown by their names and shapes, so that a protocol unknow
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -128,11 +128,11 @@ def won(node: Node, take: int, speaker: str) -> bool:
 
 
 def entries(
-    turn: Turn, node: Node, texts: Mapping[str, str], without: Collection[str] = ()
+    turn: Turn, node: Node, texts: Mapping[str, Sequence[str]], without: Collection[str] = ()
 ) -> list[Entry]:
     """The fields of a reply as lines, but for those called ``without``.
 
-    ``texts`` are the nodes of the tree by what they ask.
+    ``texts`` are the nodes of the tree by what they ask, in its order.
     """
     parts = _parts(turn, node)
     ruled = verdict(node, turn.take)
@@ -144,14 +144,25 @@ def entries(
             value = ruled.winner
         if turn.role == "scorer" and isinstance(value, float):
             value = figure(value)  # as a number, like the strength that it becomes
-        lines += _flat(0, name, value, parts)
-    return [line._replace(node=texts.get(line.text)) if line.level else line for line in lines]
+        lines += _led(_flat(0, name, value, parts), texts)
+    return lines
 
 
-def children(record: RunRecord, node: Node) -> dict[str, str]:
+def _led(lines: Iterable[Entry], texts: Mapping[str, Sequence[str]]) -> Iterator[Entry]:
+    """Each part with the node that it became: of two that ask the same, the one in its place."""
+    left = {text: list(ids) for text, ids in texts.items()}
+    for line in lines:
+        ids = left.get(line.text) if line.level else None
+        yield line._replace(node=ids.pop(0) if len(ids) > 1 else ids[0]) if ids else line
+
+
+def children(record: RunRecord, node: Node) -> dict[str, list[str]]:
     """The ids of the children of ``node`` by what they ask."""
-    found = [record.tree.nodes[child] for child in node.children if child in record.tree.nodes]
-    return {child.text: child.id for child in found}
+    found: dict[str, list[str]] = {}
+    for child in node.children:
+        if child in record.tree.nodes:
+            found.setdefault(record.tree.nodes[child].text, []).append(child)
+    return found
 
 
 def _parts(turn: Turn, node: Node) -> dict[str, str]:

@@ -170,7 +170,7 @@ def test_a_flag_or_a_choice_that_is_none_is_refused(words: list[str]) -> None:
 def test_a_flag_that_the_method_does_not_read_is_said(words: list[str], flag: str) -> None:
     name = words[words.index("--method") + 1] if "--method" in words else "tsd"
     said = command(*words, "--model", "openai:x", "--base-url", "http://127.0.0.1:1/v1")
-    assert f"{flag}: that is no setting of {name}, and changes nothing" in said.err
+    assert f"{flag}: that is no setting of {name}, so it changes nothing" in said.err
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_the
     said = command(
         "answer", question, *words, "--model", "openai:x", "--base-url", "http://127.0.0.1:1"
     )
-    assert f"{flags[0]}: that is no setting of tsd, and changes nothing" in said.err
+    assert f"{flags[0]}: that is no setting of tsd, so it changes nothing" in said.err
 
 
 def test_a_person_who_would_not_be_asked_is_told_before_anything_is_paid() -> None:

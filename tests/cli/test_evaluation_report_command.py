@@ -52,10 +52,17 @@ def test_what_cannot_be_reported_is_one_line(tmp_path: Path) -> None:
     refused(command("eval", "rate", "x" * 300), "holds no evaluation")
 
 
+def test_a_sheet_may_hold_one_answer(tmp_path: Path) -> None:
+    folder = sample.evaluation(tmp_path / "e", n=2)
+    done = command("eval", "rate", str(folder), "--limit", "1")
+    assert done.err.startswith("1 answer; fill in ")
+
+
 def test_people_rate_and_the_report_shows_how_far_they_agree(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path / "e", n=5)
     done = command("eval", "rate", str(folder), "--limit", "8")
     assert (done.status, done.out) == (0, f"{folder / 'rating-sheet.html'}\n")
+    assert done.err.startswith("8 answers; fill in ")
     file = filled(tmp_path / "Ada.csv", marked(folder))
     done = command("eval", "rate", str(folder), "--read", str(file))
     assert done.status == 0 and done.err.startswith("truthful: Ada and the judge on ")

@@ -286,7 +286,7 @@ def test_a_role_goes_before_its_family_where_one_place_names_both() -> None:
         (Written("r", "rsd", {}, {"judge": "gpt"}), {}, "a model is written openai:NAME"),
         (Written("r", "rsd", {}, {}), {"depth": 2}, "--depth: that is no setting of rsd"),
         (Written("r", "rsd", {}, {}), {"max_cost": 1.0}, "--max-cost needs prices"),
-        (Written("r", "art", {}, {}), {}, "art does not decide; the methods for these items: rsd"),
+        (Written("r", "art", {}, {}), {}, "the methods for questions with options: rsd"),
     ],
 )
 def test_a_row_that_cannot_be_run_is_refused_in_one_line(

@@ -110,6 +110,13 @@ def test_scores_stand_beside_the_parts_that_they_rate() -> None:
     assert 'href="#node-0.1">→ 0.1</a>' in rated
 
 
+def test_parts_that_ask_the_same_each_lead_to_their_own_question() -> None:
+    twins = sample.record().model_dump_json().replace(sample.SECOND, sample.FIRST)
+    page = html(RunRecord.model_validate_json(twins), [])
+    rated = page[page.index("Difficulty") : page.index("Synthesis")]
+    assert rated.index("→ 0.0</a>") < rated.index("→ 0.1</a>")
+
+
 def test_the_verdict_says_how_sure_and_whose_figure_that_is() -> None:
     parsed = Page(html(sample.record(), []))
     assert "36%confidence · source: judges" in parsed.text
