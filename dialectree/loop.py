@@ -14,6 +14,7 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from dialectree import streams
 
@@ -23,6 +24,7 @@ _SOON_S = 0.2
 """Seconds after which work that was told to stop, and has not, is waited for."""
 SELDOM = (20_000, 20, 20)
 """Objects, and then rounds, after which garbage is sought in a process that is ours alone."""
+_ours: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
 
 
 def tune() -> None:
@@ -44,6 +46,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     came: list[T] = []
 
     async def keep() -> None:
+        _ours.add(asyncio.get_running_loop())
         # Not returned: asyncio would write all of it out when it gives its signal handler back.
         came.append(await work)
 
@@ -54,6 +57,11 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
         uvloop.run(keep())
     return came[0]
+
+
+def is_ours(loop: asyncio.AbstractEventLoop) -> bool:
+    """False for a host's, which ``langgraph dev`` does not let wait for a file, however short."""
+    return loop in _ours
 
 
 def run_beside(work: Coroutine[Any, Any, T]) -> T:

@@ -152,7 +152,9 @@ def test_environment_and_file_may_name_roles_that_other_methods_have(tmp_path: P
 def test_from_python_it_is_a_warning() -> None:
     settings: dict[str, Any] = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
     with (
-        pytest.warns(UserWarning, match="--trees: that is no setting of direct, so it changes noth"),
+        pytest.warns(
+            UserWarning, match="--trees: that is no setting of direct, so it changes noth"
+        ),
         pytest.raises(Unreachable),
     ):
         dialectree.verify("It is so.", method_name="direct", trees=3, call_deadline=1, **settings)

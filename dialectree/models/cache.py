@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dialectree.errors import DiskFull, InputError
+from dialectree.loop import is_ours
 from dialectree.models.endpoints import Completion
 from dialectree.threads import Threads
 
@@ -53,12 +54,13 @@ class ReplyCache:
     """Completions by the key of their request.
 
     A thread of its own opens the file and writes. Reading takes less than handing over to a thread
-    would, and waits for no writer.
+    would, and waits for no writer; in a host's event loop it is handed over all the same.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread = Threads(1, "reply-cache")
+        self._reader = Threads(1, "reply-cache-reader")
         self._next: dict[asyncio.AbstractEventLoop, _Batch] = {}
         self._unwritten: dict[str, Completion] = {}
         self._connections: _Connections | None = None
@@ -71,9 +73,13 @@ class ReplyCache:
         """The completion that was paid for before, or None."""
         if found := self._unwritten.get(key):
             return found
+        loop = asyncio.get_running_loop()
         if self._connections is None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._open)
-        return self._get(key)
+            await loop.run_in_executor(self._thread, self._open)
+        if is_ours(loop):
+            return self._get(key)
+        kept = await loop.run_in_executor(self._reader, self._get, key)
+        return kept or self._unwritten.get(key)
 
     def put(
         self, key: str, completion: Completion, *, linger: bool = False

@@ -7,12 +7,14 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Awaitable
+import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from dialectree import loop
 from dialectree.errors import DiskFull, InputError
 from dialectree.models.cache import LINGER_S, ReplyCache, reply_cache
 from dialectree.models.endpoints import Completion
@@ -124,6 +126,22 @@ def test_who_reads_waits_for_no_writer(path: Path) -> None:
         assert get(path, "half") is None
     finally:
         writer.close()
+
+
+@pytest.mark.parametrize(("run", "ours"), [(loop.run, True), (asyncio.run, False)])
+def test_a_hosts_event_loop_reads_no_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., object], ours: bool
+) -> None:
+    put(path, "key", DONE)
+    read, readers = ReplyCache._get, list[int]()
+
+    def note(cache: ReplyCache, key: str) -> Completion | None:
+        readers.append(threading.get_ident())
+        return read(cache, key)
+
+    monkeypatch.setattr(ReplyCache, "_get", note)
+    run(ReplyCache(path).get("key"))
+    assert [reader == threading.get_ident() for reader in readers] == [ours]
 
 
 def test_event_loops_share_a_cache(path: Path) -> None:

@@ -41,7 +41,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         cwd=folder,
         stdout=log,
         stderr=log,
-        env={**os.environ, "DIALECTREE_CACHE": "false"},
+        env={
+            **os.environ,
+            "DIALECTREE_CACHE": "false",
+            "DIALECTREE_CACHE_DIR": str(folder / "cache"),
+        },
     )
     url = f"http://127.0.0.1:{port}"
     try:
@@ -89,6 +93,19 @@ def test_tsd_answers_and_tells_what_happens(server: str) -> None:
     spoken = [event for event in told if event["kind"] == "spoke"]
     assert len(spoken) == 37
     assert {event["node"] for event in spoken} == {"0", "0.0", "0.1", "0.2", "0.3"}
+
+
+def test_the_reply_cache_serves_the_server(server: str) -> None:
+    async def debate(url: str) -> Any:
+        context: Any = {"model": "openai:any", "base_url": url, "cache": True}
+        async with get_client(url=server) as client:
+            return await client.runs.wait(None, "rsd", input=COWS, context=context)
+
+    with LocalEndpoint(rules=JUDGE_SAYS_B) as endpoint:
+        first = asyncio.run(debate(endpoint.url))
+        calls = endpoint.stats()["calls"]
+        assert (asyncio.run(debate(endpoint.url)), endpoint.stats()["calls"]) == (first, calls)
+    assert first["verdict"]["label"] == "B"
 
 
 def test_schemas_show_a_question_a_verdict_and_the_settings(server: str) -> None:
