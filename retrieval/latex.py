@@ -31,7 +31,8 @@ _DROPPED = (
     *("figure", "figure*", "table", "table*", "wrapfigure", "wraptable", "sidewaystable"),
     *("tabular", "tabular*", "tabularx", "longtable", "deluxetable", "deluxetable*"),
     *("algorithm", "algorithm*", "algorithmic", "tikzpicture", "lstlisting", "verbatim", "comment"),
-    *("acknowledgments", "acknowledgements", "keywords", "IEEEkeywords", "CCSXML"),
+    *("acknowledgments", "acknowledgements", "keywords", "keyword", "IEEEkeywords"),
+    "CCSXML",
 )
 _SILENT = {  # macro: its arguments, which say nothing to a reader
     **dict.fromkeys(("footnote", "footnotetext", "thanks", "label"), "[{"),
@@ -86,7 +87,13 @@ _STRUCTURE = (
     *("begin", "end", "item", "par", "paragraph", "subparagraph", "url", "href", "title"),
     *("abstract", "maketitle", "input", "include", "texttt", "left", "right"),
 )
-_SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection")
+_SECTIONS = (
+    *("part", "chapter", "section", "subsection", "subsubsection"),
+    *("addpart", "addchap", "addsec", "minisec"),
+)
+_ABSTRACTS = r"(?:onecol|sci)?[Aa]bstracts?\*?"
+"""Environments whose text is the abstract."""
+_BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,500}\]\s*)?\{([^{}]*)\}")
 
 
 def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
@@ -98,12 +105,12 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     text = latex_macros.written_out(text, name, _meanings())
     text = latex_source.complete(text, name=name, folder=folder, unread=_DROPPED)
     title = _argument(text, "title")
-    abstract = _environment(text, "abstract") or _argument(text, "abstract")
+    abstract = _environment(text, _ABSTRACTS) or _argument(text, "abstracts?")
     body = re.split(r"\\begin\s*\{document\}", text, maxsplit=1)[-1]
     body = re.split(r"\\end\s*\{document\}", body, maxsplit=1)[0]
-    body = re.sub(r"\\begin\s*\{abstract\}.*?\\end\s*\{abstract\}", "\n\n", body, flags=re.DOTALL)
+    body = re.sub(_environed(_ABSTRACTS), "\n\n", body, flags=re.DOTALL)
     try:
-        cited: dict[str, int] = {}
+        cited = {key: n for n, key in enumerate(dict.fromkeys(_BIBITEM.findall(text)), 1)}
         told = _flat(_words(title, cited)) if title else None
         above = _blocks(_words(abstract, cited)) if abstract else []
         blocks = _blocks(_words(body, cited))
@@ -137,8 +144,12 @@ def _argument(text: str, macro: str) -> str | None:
 
 
 def _environment(text: str, name: str) -> str | None:
-    found = re.search(rf"\\begin\s*\{{{name}\}}(.*?)\\end\s*\{{{name}\}}", text, re.DOTALL)
-    return found[1] if found else None
+    found = re.search(_environed(name), text, re.DOTALL)
+    return found["told"] if found else None
+
+
+def _environed(name: str) -> str:
+    return rf"\\begin\s*\{{(?P<name>{name})\}}(?P<told>.*?)\\end\s*\{{(?P=name)\}}"
 
 
 def _blocks(text: str) -> list[Block]:
@@ -152,10 +163,10 @@ def _said(paragraphs: Sequence[str]) -> Iterator[Block]:
         text = re.sub(r"\s+", " ", mending.plain_signs(paragraph)).strip()
         text = re.sub(r"\(\s*\)|\[\s*\]", "", text)
         text = re.sub(r"(?<=\w\.)\s+\.(?=\s|$)(?!\s\.)", "", text)  # "Fig. ." of a reference
-        text = re.sub(r"\s+([,.;:])(?=\s|$)", r"\1", text)
+        text = re.sub(r"\s+([,.;:](?=\s|$)|[)。，；：）])", r"\1", text)
         if text and any(map(str.isalnum, text)):
             heading = paragraph.lstrip().startswith(_SECTION)
-            yield Block(text, heading or headings.part(text) == "references")
+            yield Block(text, heading or headings.part(text) in ("abstract", "references"))
 
 
 def _words(source: str, cited: dict[str, int]) -> str:
@@ -186,6 +197,7 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
         "url": "{",
         "bibliography": "[{",
         "printbibliography": "[",
+        "bibitem": "[{",
         "appendix": "",
     }
     macros = [macrospec.std_macro(macro, arguments) for macro, arguments in specs.items()]
@@ -250,7 +262,7 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         *(spec(macro, simplify_repl=run_in) for macro in ("paragraph", "subparagraph")),
         *(
             spec(macro, simplify_repl=_REFERENCES)
-            for macro in ("bibliography", "printbibliography")
+            for macro in ("bibliography", "printbibliography", "bibitem")
         ),
         spec("appendix", simplify_repl=_APPENDIX),
         *(spec(macro, simplify_repl=macro) for macro in ("TeX", "LaTeX")),
@@ -266,5 +278,6 @@ def _environments() -> list[Any]:
     return [
         *(spec(name, discard=True) for name in _DROPPED),
         spec("thebibliography", simplify_repl=_REFERENCES),
+        spec("center", simplify_repl="\n\n%s\n\n"),
         *(spec(name, simplify_repl=f"{_APPENDIX}%s") for name in ("appendix", "appendices")),
     ]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dialectree.errors import InputError
 from dialectree.retrieval import latex
+from tests.retrieval.test_papers import paper_of
 
 
 def said(body: str, preamble: str = "", folder: Path | None = None) -> str:
@@ -416,3 +417,39 @@ def test_whatever_stands_in_a_source_it_is_read_or_refused(source: str) -> None:
         assert "\n" not in str(error)
     else:
         assert "\x01" not in text and "\x02" not in text
+
+
+ABSTRACTS = [
+    "\\begin{abstract}It is so.\\end{abstract}",
+    "\\begin{abstract*}It is so.\\end{abstract*}",
+    "\\begin{Abstract}It is so.\\end{Abstract}",
+    "\\begin{sciabstract}It is so.\\end{sciabstract}",
+    "\\twocolumn[\\maketitle\\begin{onecolabstract}It is so.\\end{onecolabstract}]",
+    "\\abstracts{It is so.}",
+    "\\addsec*{Abstract} It is so.",
+    "\\begin{center}\\textbf{Abstract}\\end{center} It is so.",
+    "\\begin{abstract}It is so.\\end{abstract}\\begin{keyword}a \\sep b\\end{keyword}",
+]
+
+
+@pytest.mark.parametrize("abstract", ABSTRACTS)
+def test_an_abstract_is_found_in_any_form(tmp_path: Path, abstract: str) -> None:
+    body = f"\\begin{{document}}{abstract}\n\\section{{Introduction}} Why so.\\end{{document}}"
+    paper = paper_of(tmp_path, f"\\title{{T}}{body}", "a.tex")
+    assert paper.abstract == "It is so."
+    assert [passage.text for passage in paper.passages] == ["Why so."]
+
+
+LISTED = "\\bibitem{a} A. Author, 1999.\n\n\\bibitem[{B}(2000)]{b} B. Author, 2000."
+
+
+@pytest.mark.parametrize("around", ["", "references", "thebibliography", "biblist"])
+def test_a_list_of_works_ends_the_body_and_numbers_them(tmp_path: Path, around: str) -> None:
+    listed = f"\\begin{{{around}}}{LISTED}\\end{{{around}}}" if around else LISTED
+    source = (
+        "\\title{T}\\begin{document}\\begin{abstract}It is so.\\end{abstract}"
+        f"\\addsec{{Opening}} Why so \\cite{{b,a}}.\n\n{listed}\n\\end{{document}}"
+    )
+    paper = paper_of(tmp_path, source, "a.tex")
+    assert [passage.text for passage in paper.passages] == ["Why so [2, 1]."]
+    assert paper.passages[0].heading == "Opening"
