@@ -12,7 +12,11 @@ _LOOKED_AT = 60
 """Blocks from the top among which an abstract is sought."""
 _LONGEST = 900
 """Words; more than that is a body whose headings were not seen."""
-_KEYWORDS = re.compile(r"(key ?words?( and phrases)?|index terms|ccs concepts)\b", re.IGNORECASE)
+_KEYWORDS = re.compile(
+    r"(?:key ?words?(?: and phrases)?|index terms|ccs concepts)\b"
+    r"|[\[【]?(?:关\s*键\s*[词字]|關\s*鍵\s*詞|キーワード)",
+    re.IGNORECASE,
+)
 
 
 def under_its_heading(blocks: Sequence[Block]) -> tuple[str | None, list[Block]]:

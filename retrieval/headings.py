@@ -11,8 +11,14 @@ LONGEST = 100
 Part = Literal["abstract", "introduction", "references", "keywords"]
 
 _PARTS: dict[str, Part] = {
-    **dict.fromkeys(("abstract", "summaryabstract", "摘要", "要旨"), "abstract"),
-    **dict.fromkeys(("introduction", "introductionandmotivation", "引言"), "introduction"),
+    **dict.fromkeys(("abstract", "summaryabstract", "摘要", "中文摘要", "要旨"), "abstract"),
+    **dict.fromkeys(
+        (
+            *("introduction", "introductionandmotivation", "引言", "绪论", "緒論", "前言"),
+            *("はじめに", "序論"),
+        ),
+        "introduction",
+    ),
     **dict.fromkeys(
         (
             "references",
@@ -23,13 +29,16 @@ _PARTS: dict[str, Part] = {
             "referencesandnotes",
             "literature",
             "literaturverzeichnis",
-            "参考文献",
-            "參考文獻",
+            *("参考文献", "參考文獻", "主要参考文献", "参考书目", "引用文献"),
         ),
         "references",
     ),
     **dict.fromkeys(
-        ("keywords", "indexterms", "ccsconcepts", "categoriesandsubjectdescriptors"), "keywords"
+        (
+            *("keywords", "indexterms", "ccsconcepts", "categoriesandsubjectdescriptors"),
+            *("关键词", "關鍵詞", "キーワード"),
+        ),
+        "keywords",
     ),
 }
 _KNOWN = {
@@ -43,9 +52,15 @@ _KNOWN = {
     *("appendices", "supplement", "supplementarymaterial", "supplementarymaterials"),
     *("supplementalmaterial", "supplementaryinformation", "supportinginformation"),
 }
+_CHINESE_NUMBER = (
+    r"(?:第[一二三四五六七八九十\d]{1,3}[章节節]|[一二三四五六七八九十]{1,3}[、.．\s]"
+    r"|[（(][一二三四五六七八九十]{1,3}[)）]|\d{1,2}(?:[.．]\d{1,2}){0,3}[.．]?)\s*(?=[\u4e00-\u9fff])"
+)
+_CHINESE = re.compile(rf"{_CHINESE_NUMBER}[^\s。，；：！？,;]{{2,30}}")
 _NUMBER = re.compile(
     r"(?:(?i:section|appendix)\s+)?"
     r"(?:\d{1,2}(?:\.\d{1,2}){0,3}[.:)]?|[IVX]{1,5}[.:]|[A-Z](?:[.:]|(?:\.\d{1,2})+[.:]?))\s+"
+    rf"|{_CHINESE_NUMBER}"
 )
 _NUMBERED = re.compile(
     r"(?:(?i:appendix)\s+[A-Z\d]{1,2}[.:]?|\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-H]\.|[A-H](?:\.\d{1,2})+\.?)\s+\S"
@@ -66,7 +81,7 @@ def bare(line: str) -> str:
     text = line.strip().strip("#*_ ").strip()
     text = re.sub(r"\s*\{[#.][^}]*\}$", "", text)
     found = _NUMBER.match(text)
-    return (text[found.end() :] if found else text).rstrip(" .:").strip() or text
+    return (text[found.end() :] if found else text).rstrip(" .:：").strip() or text
 
 
 def _key(line: str) -> str:
@@ -79,6 +94,7 @@ def part(line: str) -> Part | None:
         return None
     whole = re.sub(r"[\W\d_]+", "", line).lower()
     found = _PARTS.get(_key(line)) or _PARTS.get(whole)
+    found = found or _PARTS.get(re.sub("[a-z]+", "", _key(line)))  # "参考文献 (References)"
     if found is None and re.match(r"introduction\b", bare(line), re.IGNORECASE):
         return "introduction"
     return found
@@ -86,7 +102,7 @@ def part(line: str) -> Part | None:
 
 def is_appendix(heading: str) -> bool:
     """Whether a heading says that an appendix begins, whatever its number."""
-    return _APPENDIX.match(heading.strip("#*_ ")) is not None
+    return _APPENDIX.match(heading.strip("#*_ ")) is not None or _key(heading) == "appendix"
 
 
 def letter(heading: str) -> str | None:
@@ -110,12 +126,12 @@ def without_run_in(text: str) -> str | None:
 def looks_like_one(line: str) -> bool:
     """Whether a line that stands alone is a heading, by its words alone."""
     text = line.strip()
-    if not text or len(text) > LONGEST or text.endswith((",", ";")) or len(text.split()) > 14:
+    if not text or len(text) > LONGEST or text.endswith((",", ";", "-")) or len(text.split()) > 14:
         return False
     if text[-1] in ".!?" and next(filter(str.isalpha, text), "").islower():
         return False  # the last line of a sentence: "literature."
     key = _key(text)
-    if key in _KNOWN or part(text) or _APPENDIX_ALONE.fullmatch(text):
+    if key in _KNOWN or part(text) or _APPENDIX_ALONE.fullmatch(text) or _CHINESE.fullmatch(text):
         return True
     if text[-1] in ".!?" or sum(map(str.isalpha, text)) < 3 or re.search(r"[=<>∈∑]", text):
         return False

@@ -66,7 +66,8 @@ def test_only_an_appendix_is_read_after_the_references(
 
 
 def test_an_appendix_in_plain_text_needs_no_mark(tmp_path: Path) -> None:
-    for name in ("Appendix A", "Appendix A. Proofs", "APPENDIX", "Supplementary Material"):
+    names = ("Appendix A", "Appendix A. Proofs", "APPENDIX", "A PPENDIX", "Supplementary Material")
+    for name in names:
         text = f"{PLAIN}\n\n{name}\n\nThe proof is long.\n"
         assert told(paper_of(tmp_path, text))[-1] == (name, "The proof is long.")
 

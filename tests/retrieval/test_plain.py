@@ -179,6 +179,35 @@ def test_an_abstract_may_be_headed_in_chinese_or_japanese(tmp_path: Path, openin
     assert told(paper) == [("1 引言", "轨道很老。")]
 
 
+CHINESE = [
+    ("一、引言", "二、方法与数据", "参考文献："),
+    ("1引言", "2方法", "【参考文献】"),
+    ("第一章 绪论", "第二章 方法", "五、参考文献"),
+    ("（一）引言", "（二）方法", "参考文献 (References)"),
+    ("1. 前言", "2.1 数据集", "主要参考文献"),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "last"), CHINESE)
+def test_headings_may_be_numbered_as_in_chinese(
+    tmp_path: Path, first: str, second: str, last: str
+) -> None:
+    top = "轨道估计的新方法\n\n摘 要：本文研究轨道估计。\n\n关键词：轨道；估计"
+    parts = [top, first, "轨道很老。", second, "我们用梯子。", last, "[1] 张三. 轨道[J]. 2019."]
+    paper = paper_of(tmp_path, "\n\n".join(parts))
+    assert (paper.abstract, paper.introduction) == ("本文研究轨道估计。", "轨道很老。")
+    assert told(paper) == [(first, "轨道很老。"), (second, "我们用梯子。")]
+
+
+def test_a_line_that_breaks_a_word_is_no_heading() -> None:
+    assert not headings.looks_like_one("5 We find that orbits and measurements of the non-")
+
+
+@pytest.mark.parametrize("line", ["2020年数据显示", "三是方法", "第3章说明了它，", "2、数据，方法"])
+def test_a_line_of_chinese_text_is_no_heading(line: str) -> None:
+    assert not headings.looks_like_one(line)
+
+
 @pytest.mark.parametrize(
     ("line", "caption"),
     [
