@@ -20,6 +20,9 @@ _AUTHORS = re.compile(
     rf"{_INITIALS}+{_NAME}|{_NAME},\s+{_INITIALS}|{_WHOLE_NAME}(?:,|,?\s+and)\s+{_WHOLE_NAME}"
 )
 _MARK = re.compile(r"\[\w+\]")
+_NUMBERED = re.compile(r"\[(\d{1,3})\]\s*\S")
+_FEWEST = 3
+"""Works one under the other that are surely a list, though no heading opens it."""
 
 
 def without_references(blocks: Sequence[Block]) -> list[Block]:
@@ -35,7 +38,23 @@ def without_references(blocks: Sequence[Block]) -> list[Block]:
             own = True
         if own:
             found.append(blocks[at])
-    return found
+    return _without_lists(found)
+
+
+def _without_lists(blocks: Sequence[Block]) -> list[Block]:
+    """Without works in a row, [1], [2], [3] and on, most of them with a year."""
+    found: list[Block] = []
+    row: list[Block] = []
+    last = None
+    for block in [*blocks, Block("", heading=True)]:
+        number = None if block.heading else _NUMBERED.match(block.text)
+        if not (row and number and last is not None and int(number[1]) == last + 1):
+            dated = sum(re.search(_YEAR, work.text) is not None for work in row)
+            found += [] if len(row) >= _FEWEST and dated > len(row) / 2 else row
+            row = []
+        last = int(number[1]) if number else None
+        (row if number else found).append(block)
+    return found[:-1]
 
 
 def _with_lettered_headings(blocks: Sequence[Block]) -> list[Block]:

@@ -38,7 +38,11 @@ _TABLE = (
     rf"|^ {{0,3}}\+[-=:+]+\+[ \t]*$(?:\n {{0,3}}[|+][^\n]*)+{_CAPTION}"
 )
 """Pandoc's tables without bars, and in a grid."""
+_WORKS = r"^ {0,3}:{3,} *(?P<works>\{#refs\b)[^\n]*$"
+"""Opens the works that Pandoc lists, with a heading or without."""
 _FENCE = r"^ {0,3}:{3,}[^\n]*$"
+_CITING = r"\s?\\[cC]ite[a-z]*\*?(?:\[[^\[\]\n]*\]){0,2}\{[^{}\n]*\}"
+"""A citation in LaTeX, which Pandoc leaves to it."""
 _LAYOUT = (
     r"^ {0,3}\\(?:(?:new|clear|cleardouble)page|pagebreak|maketitle|tableofcontents|listof\w+"
     r"|(?:big|med|small)skip|noindent|centering|[vh]space\*?\{[^{}\n]*\})[ \t]*$"
@@ -52,7 +56,7 @@ _SCANNED = re.compile(
     "|".join(
         (
             *(_NOTED, _CODE, _MATHS, _CITED, _NOTED_HERE, _NOTE, _ATTRIBUTES),
-            *(_LOWERED, _RAISED, _TABLE, _FENCE, _LAYOUT, _LATEX),
+            *(_LOWERED, _RAISED, _TABLE, _WORKS, _FENCE, _CITING, _LAYOUT, _LATEX),
         )
     ),
     re.MULTILINE | re.DOTALL,
@@ -160,6 +164,8 @@ def _with_formulas_held(text: str) -> tuple[str, list[str]]:
     def read(found: re.Match[str]) -> str:
         if found["ticks"]:
             return found[0]
+        if found["works"]:
+            return "\n\n# References\n\n"
         if found["low"] or found["high"]:
             return found["low"] or f"^{found['high']}"
         formula = found["shown"] or found["maths"]

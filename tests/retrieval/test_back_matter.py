@@ -129,3 +129,25 @@ def test_the_references_in_a_list_of_contents_end_nothing(tmp_path: Path) -> Non
         f"# T\n\nIt is so.\n\n{contents}\n\n# 1 Introduction\n\nWhy so.\n\n# References\n\n[1] B."
     )
     assert told(paper_of(tmp_path, text, "a.md")) == [("1 Introduction", "Why so.")]
+
+
+WORKS = [f"[{n}] A. Author. Trees of the year. 20{n + 10}." for n in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "kept"),
+    [
+        (WORKS, []),
+        ([*WORKS[:3], "[4] B. Author. Of trees"], []),
+        (WORKS[:2], WORKS[:2]),
+        (["[1] We ask.", "[2] We tell.", "[3] We show."], None),
+        ([WORKS[0], WORKS[2], WORKS[3]], None),
+    ],
+)
+def test_works_in_a_row_are_no_text_though_no_heading_opens_them(
+    tmp_path: Path, listed: list[str], kept: list[str] | None
+) -> None:
+    parts = ["# T", "It is so.", "# Introduction", "Why so.", *listed, "# More", "It holds."]
+    paper = paper_of(tmp_path, "\n\n".join(parts))
+    kept = listed if kept is None else kept
+    assert [one.text for one in paper.passages] == ["Why so.", *kept, "It holds."]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
 from dialectree.retrieval import markdown
+from tests.retrieval.test_papers import paper_of
 
 
 def said(body: str) -> str:
@@ -92,14 +94,23 @@ GRID = "+---+---+\n| a | b |\n+===+===+\n| c | d |\n+---+---+"
             "It is x = y and: a = b so. It is.\n\nof one",
         ),
         ("So:\n\n$$a = b.$$\n\nwhere b is.", "So: a = b. where b is."),
+        (r"As shown \citep[p.~3]{a,b}, it is; `\cite{a}`.", r"As shown, it is; \cite{a}."),
     ],
 )
 def test_what_pandoc_adds_to_markdown_is_read_as_it_is_printed(text: str, words: str) -> None:
     assert said(text) == words
 
 
+@pytest.mark.parametrize("heading", ["", "# Works\n\n", "# References {.unnumbered}\n\n"])
+def test_the_works_that_pandoc_lists_are_no_text(tmp_path: Path, heading: str) -> None:
+    works = "::: {#ref-a .csl-entry}\nDoe, J. 2019. *Orbits*.\n:::\n\n" * 2
+    listed = f"{heading}::: {{#refs .references .csl-bib-body}}\n{works}:::"
+    text = f"# T\n\n## Abstract\n\nIt is.\n\n# Body\n\nWhy so.\n\n{listed}"
+    assert [one.text for one in paper_of(tmp_path, text, "a.md").passages] == ["Why so."]
+
+
 @pytest.mark.parametrize(
-    "piece", ["@a ", "[@a ]( ", "[@a ", "`a``", "^[a ", 'x {#a " ', "<h1>", "<td>"]
+    "piece", ["@a ", "[@a ]( ", "[@a ", "`a``", "^[a ", 'x {#a " ', "<h1>", "<td>", "\\cite["]
 )
 def test_brackets_that_never_close_are_read_in_time(piece: str) -> None:
     began = time.monotonic()
