@@ -169,7 +169,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence, in pieces that end at a blank where it is too long; nothing if it is blank."""
+    """A sentence, in pieces where it is too long; nothing if it is blank."""
     while start < end and text[end - 1].isspace():
         end -= 1
     while start < end:
@@ -177,10 +177,20 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             start += 1
         stop = end
         if end - start > LONGEST:
-            blank = max(text.rfind(sign, start, start + LONGEST) for sign in " \n\t")
-            stop = blank if blank > start else start + LONGEST
+            stop = _break_in(text, start)
         yield (start, stop)
         start = stop
+
+
+def _break_in(text: str, start: int) -> int:
+    """Where a long sentence is cut: behind one of its clauses, else at a blank."""
+    latest = start + LONGEST
+    for sign in ";:,":
+        clause = text.rfind(f"{sign} ", start + LONGEST // 2, latest)
+        if clause > 0:
+            return clause + 1
+    blank = max(text.rfind(sign, start, latest) for sign in " \n\t")
+    return blank if blank > start else latest
 
 
 @lru_cache(maxsize=1)

@@ -93,6 +93,15 @@ def test_a_table_without_a_full_stop_is_cut_at_blanks() -> None:
     assert max(len(segment.text) for segment in segments(paper(table))) <= 3 * LONGEST + SHORTEST
 
 
+@pytest.mark.parametrize("sign", [";", ":", ","])
+def test_a_sentence_that_is_too_long_is_cut_behind_a_clause(sign: str) -> None:
+    clause = "the storage of what the gradients say of the data is large for each of the models"
+    text = f"We see that {clause}{', and' * (sign == ';')} " + f"{sign} ".join([clause] * 6) + "."
+    pieces = [text[start:end] for start, end in sentences(text)]
+    assert len(pieces) > 1 and " ".join(pieces) == text
+    assert all(piece.endswith(sign) for piece in pieces[:-1])
+
+
 def test_a_very_long_word_is_cut_too() -> None:
     word = "x" * 100_000
     assert "".join(word[start:end] for start, end in sentences(word)) == word
