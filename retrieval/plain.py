@@ -119,7 +119,8 @@ def _alike(shown: str, given: str) -> bool:
 
 def _blocks(lines: Sequence[str], words: mending.Words, width: float) -> Iterator[Block]:
     """The headings and paragraphs among lines that no empty line parts."""
-    if len(lines) == 1 and headings.looks_like_one(lines[0]) and not _ITEM_TEXT.search(lines[0]):
+    alone = len(lines) == 1 and not is_caption(lines[0].strip())
+    if alone and headings.looks_like_one(lines[0]) and not _ITEM_TEXT.search(lines[0]):
         yield _heading(lines[0])
         return
     for headed, group in _groups(lines, width):
@@ -146,7 +147,8 @@ def _groups(lines: Sequence[str], width: float) -> list[tuple[bool, list[str]]]:
         last = lines[at - 1].rstrip() if at else ""
         ended = len(lines) > 12 and len(last) < 0.75 * widest and last.endswith((".", "?", "!"))
         headed = at in at_headings
-        if not found or each or ended or headed or _ITEM.match(line):
+        cited = line.lstrip().startswith("[") and mending.unfinished(last)
+        if not found or each or ended or headed or (_ITEM.match(line) and not cited):
             found.append((headed, []))
         found[-1][1].append(line)
     return found
@@ -170,7 +172,7 @@ def _at_headings(lines: Sequence[str], width: float) -> set[int]:
 def _is_heading(line: str) -> bool:
     """Among other lines only a known name or a number in a short line makes a heading."""
     text = line.strip()
-    if len(text) > 60 or not headings.looks_like_one(text):
+    if len(text) > 60 or not headings.looks_like_one(text) or is_caption(text):
         return False
     return headings.part(text) is not None or not _ITEM.match(line)
 

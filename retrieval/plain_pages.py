@@ -12,7 +12,7 @@ from dialectree.retrieval import headings, mending
 
 _EDGE = 3
 """Filled lines at the top and at the end of a page among which a head or a foot stands."""
-_GAP = re.compile(r" {2,}(?=\S)")
+_GAP = re.compile(r" {2,}(?! )")
 _FEWEST = 8
 """Lines with text in both columns; a page with fewer has one."""
 _LONE = re.compile(
@@ -20,15 +20,21 @@ _LONE = re.compile(
     re.MULTILINE,
 )
 
+_LETTERED = re.compile(r"^ *([A-H](?:\.\d{1,2}){0,3})\.? {2,}(\S+(?: \S+)*)$", re.MULTILINE)
+
 
 def in_reading_order(text: str) -> str:
     """A text whose pages form feeds part, in one column, with numbers beside their headings.
 
     Page numbers and what every page shows are left out; any other text is left as it stands.
     """
-    pages = [page.expandtabs().splitlines() for page in text.split("\f") if page.strip()]
     if "\f" not in text:
         return text
+    pages = [
+        [line.rstrip() for line in page.expandtabs().splitlines()]
+        for page in text.split("\f")
+        if page.strip()
+    ]
     columns = ["\n".join(_in_one_column(page)) for page in _without_heads(pages)]
     return _with_numbers("\f".join(columns))
 
@@ -120,7 +126,7 @@ def _right_start(line: str, gutter: int) -> int | None:
 
 
 def _with_numbers(text: str) -> str:
-    """The numbers of sections that stand in paragraphs of their own, beside their headings."""
+    """Numbers in paragraphs of their own beside their headings, and lettered headings apart."""
     last = [0]
 
     def beside(found: re.Match[str]) -> str:
@@ -133,4 +139,8 @@ def _with_numbers(text: str) -> str:
         last = number
         return f"{found[1]} "
 
-    return _LONE.sub(beside, text)
+    def apart(found: re.Match[str]) -> str:
+        headed = headings.looks_like_one(f"1 {found[2]}")
+        return f"\n\n{found[1]} {found[2]}\n\n" if headed else found[0]
+
+    return _LETTERED.sub(apart, _LONE.sub(beside, text))

@@ -221,3 +221,15 @@ def test_a_line_of_chinese_text_is_no_heading(line: str) -> None:
 )
 def test_a_caption_may_be_its_number_alone_or_name_an_algorithm(line: str, caption: bool) -> None:
     assert is_caption(line) is caption
+
+
+def test_the_number_of_a_table_is_no_heading(tmp_path: Path) -> None:
+    text = f"{TOP}It is so.\n\nTABLE II\n\nIt was so.\nTABLE III\nIt will be so."
+    assert {heading for heading, _ in told(paper_of(tmp_path, text))} == {"1 Introduction"}
+
+
+def test_a_line_that_begins_with_a_citation_goes_on_with_its_sentence(tmp_path: Path) -> None:
+    said = "We follow earlier work\n[7] and go on with it.\n[8] is older."
+    text = f"{TOP}{said}\n\nReferences\n\n[1] A. Author. 2019.\n[2] B. Author. 2020."
+    passages = [text for _, text in told(paper_of(tmp_path, text))]
+    assert passages == ["We follow earlier work [7] and go on with it.", "[8] is older."]

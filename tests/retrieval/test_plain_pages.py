@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import zip_longest
 from pathlib import Path
 
@@ -95,6 +96,24 @@ def test_a_number_in_a_line_of_its_own_belongs_to_the_heading_under_it(tmp_path:
         ("A Proofs", "It holds."),
         ("B Data", "They are there."),
     ]
+
+
+def test_a_letter_and_blanks_open_an_appendix(tmp_path: Path) -> None:
+    listed = "References\n [1] Nobody reads this.\n"
+    appendix = "A      Proofs\nIt holds.\n\nB    Data\nSo.\n\f"
+    text = f"{TOP}1      Introduction\nWhy so.\n\n{listed}\n{appendix}"
+    assert told(paper_of(tmp_path, text)) == [
+        ("1 Introduction", "Why so."),
+        ("A Proofs", "It holds."),
+        ("B Data", "So."),
+    ]
+
+
+@pytest.mark.parametrize("piece", [" ", "a  ", "\t", "1\n\n", "A  B ", "1.1", "\f", "\n \n"])
+def test_whatever_is_repeated_is_read_in_time(piece: str) -> None:
+    began = time.monotonic()
+    in_reading_order(f"It is so.\n{piece * (300_000 // len(piece))}\n\f")
+    assert time.monotonic() - began < 10
 
 
 def test_a_text_without_pages_is_left_as_it_stands() -> None:
