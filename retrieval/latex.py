@@ -104,6 +104,10 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     text = latex_source.whole(text, name=name, folder=folder).replace(_SECTION, "")
     text = latex_macros.written_out(text, name, _meanings())
     text = latex_source.complete(text, name=name, folder=folder, unread=_DROPPED)
+    if re.search(r"\\begin\s*\{document\}", text) and not re.search(r"\\end\s*\{document\}", text):
+        raise InputError(
+            f"{name}: LaTeX that is cut short, with no \\end{{document}}; save it again"
+        )
     title = _argument(text, "title")
     abstract = _environment(text, _ABSTRACTS) or _argument(text, "abstracts?")
     body = re.split(r"\\begin\s*\{document\}", text, maxsplit=1)[-1]

@@ -453,3 +453,10 @@ def test_a_list_of_works_ends_the_body_and_numbers_them(tmp_path: Path, around: 
     paper = paper_of(tmp_path, source, "a.tex")
     assert [passage.text for passage in paper.passages] == ["Why so [2, 1]."]
     assert paper.passages[0].heading == "Opening"
+
+
+def test_a_source_that_is_cut_short_says_so_in_one_line(tmp_path: Path) -> None:
+    source = "\\title{T}\\begin{document}\\begin{abstract}It is so.\\end{abstract}Why so.\n"
+    assert paper_of(tmp_path, f"{source}\\end {{document}}", "a.tex").abstract == "It is so."
+    with pytest.raises(InputError, match=r"^a\.tex: LaTeX that is cut short, [^\n]*$"):
+        paper_of(tmp_path, source, "a.tex")
