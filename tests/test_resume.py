@@ -255,3 +255,12 @@ def test_a_record_with_a_wrong_setting_is_named(
         settled(begun.record, {})
     with pytest.raises(SettingsError, match=r"^--max-calls: input should be"):
         settled(begun.record, {"max_calls": 0})
+
+
+def test_a_run_without_the_cache_is_replayed_from_its_own_calls(
+    tmp_path: Path, endpoint: LocalEndpoint
+) -> None:
+    first = run(endpoint.url, tmp_path)
+    endpoint.reset()
+    again_told = go_on(tmp_path / first.run_id, replay=True)
+    assert (again_told.verdict, endpoint.stats()["calls"]) == (first.verdict, 0)
