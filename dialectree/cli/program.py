@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
@@ -30,7 +30,6 @@ usage = import_module(typer.BadParameter.__module__)
 
 app = typer.Typer(
     name="dialectree",
-    help="Structured debate between language models.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -55,6 +54,22 @@ def version() -> None:
     from importlib.metadata import version as installed
 
     print(installed("dialectree"))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Structured debate between language models."""
 
 
 def _end_in_order_on_sigterm() -> None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -396,3 +397,9 @@ def test_interrupting_a_start_leaves_no_traceback() -> None:
     )
     done = subprocess.run([sys.executable, "-c", on_import], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "")
+
+
+def test_the_version_is_told_by_a_flag_and_by_a_command() -> None:
+    flag, command = run("--version"), run("version")
+    assert (flag.returncode, flag.stdout) == (0, f"{version('dialectree')}\n")
+    assert (command.returncode, command.stdout) == (0, flag.stdout)

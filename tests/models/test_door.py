@@ -492,8 +492,8 @@ def test_where_the_first_fails_the_next_one_pays(quick: QuickClock) -> None:
             both = await asyncio.gather(
                 question(context), question(context), return_exceptions=True
             )
-            assert isinstance(both[0], CallError)
-            assert both[1] == RULE
+            assert [isinstance(one, CallError) for one in both].count(True) == 1
+            assert RULE in both
             assert len(served.bodies) == 7
 
     asyncio.run(ask())
@@ -506,8 +506,8 @@ def test_where_the_first_fails_one_other_pays_for_all(quick: QuickClock) -> None
             every = await asyncio.gather(
                 *(question(context) for _ in range(5)), return_exceptions=True
             )
-            assert isinstance(every[0], CallError)
-            assert every[1:] == [RULE] * 4
+            assert [isinstance(one, CallError) for one in every].count(True) == 1
+            assert every.count(RULE) == 4
             assert len(served.bodies) == 7
 
     asyncio.run(ask())
