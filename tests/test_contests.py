@@ -683,9 +683,9 @@ def test_an_addition_does_not_meet_one_that_was_taken_back() -> None:
 def test_nothing_is_added_below_one_that_was_taken_back() -> None:
     added = contest(run_of(two()), Add("attack", "0", "No."), model=evaluator())
     gone = contest(at(added), Drop("0.2"))
-    below = Add("support", "0.2", "Yes.")
+    below, model = Add("support", "0.2", "Yes."), evaluator()
     with pytest.raises(InputError, match=r"--add support:0\.2: 0\.2 is dropped"):
-        contest(at(gone), below, model=(model := evaluator()))
+        contest(at(gone), below, model=model)
     assert model.calls == []
     assert "0.2.0" in contest(at(gone), Restore("0.2"), below, model=model).tree.nodes
 
