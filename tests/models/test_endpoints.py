@@ -7,6 +7,7 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, suppress
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
@@ -515,20 +516,16 @@ def test_an_address_that_swallows_connections_is_unreachable(
 ) -> None:
     monkeypatch.setattr(endpoints, "CONNECT_S", 0.3)
     monkeypatch.setattr(endpoints, "UNREACHABLE_AFTER_S", 0.5)
-    began = time.monotonic()
-    with socket.socket() as full:  # its queue is full, so that the next connection never comes
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
+    with ExitStack() as held:
+        full = held.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
         port = full.getsockname()[1]
-        queued = [socket.socket() for _ in range(4)]
-        for one in queued:
-            one.setblocking(False)
-            one.connect_ex(("127.0.0.1", port))
+        with suppress(TimeoutError):  # its queue is full once a connection does not come
+            while True:
+                held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=0.5))
+        began = time.monotonic()
         with pytest.raises(Unreachable, match="the connection timed out"):
             asyncio.run(question(at(f"http://127.0.0.1:{port}/v1")))
-        for one in queued:
-            one.close()
-    assert time.monotonic() - began < 8
+        assert time.monotonic() - began < 8
 
 
 def test_a_name_server_that_says_nothing_makes_a_host_unreachable(
