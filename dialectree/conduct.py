@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -35,7 +35,7 @@ from dialectree.models.troubles import one_line
 from dialectree.nodes.answers import letter
 from dialectree.own_settings import own_roles, require_roles
 from dialectree.persons import Ask, answered_before, nobody, replies
-from dialectree.records import Event, Held, RunRecord, RunStatus, fold
+from dialectree.records import Call, Event, Held, RunRecord, RunStatus, fold
 from dialectree.runs import RunFolder
 
 Watch = Callable[[Event], None]
@@ -118,7 +118,7 @@ def start(
         demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
         input=given,
         settings=kept(context, chosen),
-        models={role: spec.address for role, spec in specs.items()},
+        models=named(specs, {}),
         started=clock.stamp(),
         versions={**versions()},
     )
@@ -140,8 +140,8 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
     context = settled(record, given)
     require_roles(chosen, context, given)
     if unfinished:
-        specs = speakers(chosen, context)
-        record.models = {role: spec.address for role, spec in specs.items()}
+        before = spoken(record.models, folder.ledger())
+        record.models = named(speakers(chosen, context), before)
     return Started(folder, record, chosen, context)
 
 
@@ -179,6 +179,21 @@ def speakers(chosen: Method, context: Context) -> dict[str, Spec]:
     specs = {role: resolve(context.speaker(role), context) for role in chosen.speakers(context)}
     require_prices(context, (spec.name for spec in specs.values()))
     return specs
+
+
+def named(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str]:
+    """The model of every role, behind those that spoke in it ``before``."""
+    models = {role: model.split(", ") for role, model in before.items()}
+    return {
+        role: ", ".join(dict.fromkeys([*models.get(role, []), spec.address]))
+        for role, spec in specs.items()
+    }
+
+
+def spoken(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
+    """Those of a record's ``models`` whose roles made one of ``calls``."""
+    made = {name for call in calls for name in (call.role, f"{call.role}_{call.who}")}
+    return {role: model for role, model in models.items() if role in made}
 
 
 def kept(context: Context, chosen: Method) -> dict[str, JsonValue]:

@@ -463,7 +463,7 @@ def test_what_did_not_change_is_not_asked_of_another_model(tree: RunRecord) -> N
         )
         assert other.stats()["calls"] == new.usage.calls == 1 + 5 + 5 + 1
         assert {call.model for call in at(new).calls()} == {"openai:other"}
-        assert set(new.models.values()) == {address}
+        assert new.models == {role: f"{first}, {address}" for role, first in tree.models.items()}
         back = dialectree.contest(new.run_id, [Restore("0.1.0/A2")], cache=False)
         assert other.stats()["calls"] == new.usage.calls
     assert outcome(back) == outcome(tree)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.endpoint import LocalEndpoint
 from dialectree.conduct import Started, again, start
 from dialectree.context import build
 from dialectree.errors import BudgetReached
@@ -119,6 +120,18 @@ def test_a_budget_stops_a_debate_in_good_order_and_resuming_pays_the_rest(
     record = go_on(run, model)
     assert (record.status, record.usage.calls) == ("answered", 10)
     assert len(model.calls) == len(set(model.calls)) == 10
+
+
+def test_a_record_names_every_model_that_spoke_in_a_role(tmp_path: Path) -> None:
+    with LocalEndpoint() as endpoint:
+        first, second = (f"openai:{name}@{endpoint.url}" for name in ("first", "second"))
+        context = build(model=first, cache=False, max_calls=2)
+        run = start(method("rsd"), QUESTION, context, tmp_path, options=list(TWO))
+        with pytest.raises(BudgetReached):
+            asyncio.run(run.conduct())
+        record = asyncio.run(again(run.folder, {"model": second}).conduct())
+    both = f"{first}, {second}"
+    assert record.models == {"debater_a": both, "debater_b": both, "judge": second}
 
 
 def test_a_finished_record_has_every_turn_and_reads_back_as_it_is(tmp_path: Path) -> None:

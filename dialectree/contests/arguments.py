@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dialectree import clock
-from dialectree.conduct import Watch, calling, complete, settled, speakers, stream
+from dialectree.conduct import Watch, calling, complete, named, settled, speakers, stream
 from dialectree.conduct import versions as installed_versions
 from dialectree.contests.account import begun, compared
 from dialectree.contests.changes import fulfilled
@@ -58,7 +58,7 @@ def start(
             "run_id": new.run_id,
             "status": "running",
             "demonstration": old.demonstration or any(j.name == EMBEDDED for j in judges.values()),
-            "models": old.models | {r: _both(old.models.get(r), j) for r, j in judges.items()},
+            "models": old.models | named(judges, old.models),
             "contest": begun(old, words),
             "verdict": None,
             "usage": Usage(),
@@ -188,12 +188,6 @@ def _judges(
     require_roles(chosen, context, given)
     specs = speakers(chosen, context)
     return context, {role: specs[role] for role in ("scorer", "pairwise_judge") if role in specs}
-
-
-def _both(before: str | None, judge: Spec) -> str:
-    """Who played a role: the models of the contested run judged all but what is added."""
-    known = before.split(", ") if before else []
-    return ", ".join(dict.fromkeys([*known, judge.address]))
 
 
 def _show(event: Event, watch: Watch | None) -> None:

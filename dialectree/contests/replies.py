@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dialectree import clock, comparison, turns
-from dialectree.conduct import Started, kept, settled, speakers
+from dialectree.conduct import Started, kept, named, settled, speakers, spoken
 from dialectree.conduct import versions as installed_versions
 from dialectree.contests.reply_changes import Changing, spot
 from dialectree.contests.wishes import Wish, only_models_and_limits
@@ -61,7 +61,7 @@ def start(
         demonstration=old.demonstration or any(s.name == EMBEDDED for s in specs.values()),
         input=old.input,
         settings=kept(context, chosen),
-        models={role: spec.address for role, spec in specs.items()},
+        models=named(specs, spoken(old.models, calls)),
         contest=comparison.begun(old, changing.changes, changing.settled()),
         started=clock.stamp(),
         versions={**installed_versions()},
