@@ -180,6 +180,13 @@ class RunFolder:
             raise RunFolderError(f"there is no run {run!r}: no run.json in {path} or {runs / run}")
         return cls(path)
 
+    @classmethod
+    def all(cls, runs: Path) -> list[RunFolder]:
+        """The folder of every run under ``runs``, the newest first; none where there is no such."""
+        with files(runs):
+            found = [path for path in runs.glob("*/run.json") if path.is_file()]
+        return [cls(path.parent) for path in sorted(found, reverse=True)]
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Nobody else works on the run meanwhile."""

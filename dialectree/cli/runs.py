@@ -6,21 +6,29 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic_core import to_json
 
 from dialectree.cli import flags
 
 Run = Annotated[str, typer.Argument(help="A run's id, or the path of its folder.")]
+OneOrAll = Annotated[
+    str | None, typer.Argument(help="A run's id, or the path of its folder; without it, all runs.")
+]
+_WIDTH_WHEN_PIPED = 160
 
 
 def show(
-    run: Run,
+    run: OneOrAll = None,
     node: Annotated[str | None, typer.Option(help="One node, with its whole transcript.")] = None,
     html: Annotated[bool, typer.Option("--html", help="Print the report as HTML.")] = False,
     md: Annotated[bool, typer.Option("--md", help="Print the report as Markdown.")] = False,
     json: flags.Json = False,
     runs: flags.Runs = Path("runs"),
 ) -> None:
-    """Show a finished or broken-off run: its tree, its verdict, what it cost."""
+    """Show a finished or broken-off run: its tree, its verdict, what it cost.
+
+    Without a RUN: all of them, the newest first.
+    """
     from rich.console import Console
 
     from dialectree import report, streams
@@ -31,6 +39,11 @@ def show(
         raise InputError("--html, --md and --json exclude one another")
     if node is not None and (html or md):
         raise InputError("--node: --html and --md print the whole run; --json prints one node")
+    if run is None:
+        if html or md or node is not None:
+            raise InputError("which run? dialectree show lists them")
+        _list(runs, json=json)
+        return
     folder = RunFolder.find(run, runs)
     record = folder.record()
     if node is not None and node not in record.tree.nodes:
@@ -47,6 +60,42 @@ def show(
         Console().print(report.tree(record))
     else:
         Console().print(report.transcript(record.tree.nodes[node], record))
+
+
+def _list(runs: Path, *, json: bool) -> None:
+    from rich.console import Console
+
+    from dialectree import report, streams
+    from dialectree.errors import RunFolderError
+    from dialectree.records import RunRecord
+    from dialectree.runs import RunFolder
+
+    found: list[RunRecord] = []
+    for folder in RunFolder.all(runs):
+        try:
+            found.append(folder.record())
+        except RunFolderError as error:
+            streams.say(f"dialectree: {error}")
+    if json:
+        rows = [
+            {
+                "run_id": record.run_id,
+                "method": record.method,
+                "status": record.status,
+                "question": record.input["question"],
+                "contests": record.contest.run if record.contest is not None else None,
+            }
+            for record in found
+        ]
+        streams.print_file(to_json(rows, indent=1).decode())
+        return
+    console = Console()
+    if not console.is_terminal:
+        console.width = _WIDTH_WHEN_PIPED
+    if found:
+        console.print(report.overview(found))
+    else:
+        streams.say(f"dialectree: no runs in {runs}")
 
 
 @flags.settings(flags.MODELS, flags.LIMITS)

@@ -29,6 +29,7 @@ class RunRecord(Strict):
     input: dict[str, JsonValue]
     settings: dict[str, JsonValue] = {}
     models: dict[str, str] = {}
+    """By role; all that spoke in it, where the run was resumed or contested with another one."""
     prompts: dict[str, int] = {}
     contest: Contest | None = None
     """Of a run that contests another one."""

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from dialectree.report.live import Lines, LiveTree, Watcher
     from dialectree.report.markdown_page import markdown
     from dialectree.report.pages import html
-    from dialectree.report.terminal import transcript, tree
+    from dialectree.report.terminal import overview, transcript, tree
 
-__all__ = ["Lines", "LiveTree", "Watcher", "html", "markdown", "transcript", "tree"]
+__all__ = ["Lines", "LiveTree", "Watcher", "html", "markdown", "overview", "transcript", "tree"]
 
 _HOMES = {
     "Lines": "dialectree.report.live",
@@ -21,6 +21,7 @@ _HOMES = {
     "Watcher": "dialectree.report.live",
     "html": "dialectree.report.pages",
     "markdown": "dialectree.report.markdown_page",
+    "overview": "dialectree.report.terminal",
     "transcript": "dialectree.report.terminal",
     "tree": "dialectree.report.terminal",
 }

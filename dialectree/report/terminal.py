@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
@@ -52,6 +53,21 @@ def tree(record: RunRecord) -> RenderableType:
         Text(),
         Text(_sums(record), SOFT),
     )
+
+
+def overview(records: Sequence[RunRecord]) -> RenderableType:
+    """A line a run: its id, its method, its status, and what was asked."""
+    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style=SOFT)
+    for title in ("run", "method", "status"):
+        grid.add_column(title, no_wrap=True)
+    grid.add_column("question", no_wrap=True, overflow="ellipsis")
+    for record in records:
+        asked = Text(words.line(words.question(record), 200))
+        if record.contest is not None:
+            asked.append(f" (contests {words.line(record.contest.run, 80)})", SOFT)
+        status = Text(words.label(record.status), "" if record.status == "answered" else WARN)
+        grid.add_row(Text(words.line(record.run_id, 80)), Text(record.method), status, asked)
+    return grid
 
 
 def _state(record: RunRecord) -> Iterator[Text]:

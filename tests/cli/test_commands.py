@@ -340,6 +340,34 @@ def test_show_prints_one_node_as_json_and_as_no_page(answer: Answer) -> None:
         assert said in done.stderr and len(done.stderr.splitlines()) == 1
 
 
+def test_show_without_a_run_lists_all_the_newest_first(answer: Answer) -> None:
+    nothing = run("show")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert nothing.stderr == "dialectree: no runs in runs\n"
+    answer("First?")
+    first = only_run()
+    run("contest", str(first), "--drop", "0.1", "--base-url", "http://127.0.0.1:1/v1")
+    contested = max(path.name for path in Path("runs").iterdir())
+    Path("runs/notes").mkdir()
+    Path("runs/19990101-000000-torn").mkdir()
+    Path("runs/19990101-000000-torn/run.json").write_text("{")
+    shown = run("show")
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert [row[:3] for row in rows] == [
+        ["run", "method", "status"],
+        [contested, "tsd", "Partial"],
+        [first.name, "tsd", "Answered"],
+    ]
+    assert rows[1][3:] == ["First?", "(contests", f"{first.name})"]
+    assert "19990101-000000-torn/run.json" in shown.stderr and shown.returncode == 0
+    listed = json.loads(run("show", "--json").stdout)
+    assert [row["run_id"] for row in listed] == [contested, first.name]
+    assert [row["contests"] for row in listed] == [first.name, None]
+    refused = run("show", "--md")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "which run? dialectree show lists them" in refused.stderr
+
+
 def test_doctor_says_what_the_endpoint_can_do(endpoint: LocalEndpoint) -> None:
     done = run("doctor", "--model", "openai:any", "--base-url", endpoint.url)
     assert done.returncode == 0, done.stderr
