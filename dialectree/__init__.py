@@ -2,8 +2,9 @@
 
 ``answer`` debates a question, ``decide`` one with options, ``verify`` a claim, ``compare`` two
 papers; each returns the record of it, and each has a twin (``aanswer`` ...) for event loops.
-``contest`` changes something in a run and does again what depends on it. The compiled graphs are
-``dialectree.graphs.<protocol file>.graph``, and ``as_tool`` makes a LangChain tool of one.
+``resume`` goes on with a run that was broken off, and ``contest`` changes something in one and does
+again what depends on it. The compiled graphs are ``dialectree.graphs.<protocol file>.graph``, and
+``as_tool`` makes a LangChain tool of one.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ if TYPE_CHECKING:
         acontest,
         adecide,
         answer,
+        aresume,
         as_tool,
         averify,
         compare,
         contest,
         decide,
+        resume,
         verify,
     )
     from dialectree.context import Context
@@ -37,11 +40,13 @@ __all__ = [
     "acontest",
     "adecide",
     "answer",
+    "aresume",
     "as_tool",
     "averify",
     "compare",
     "contest",
     "decide",
+    "resume",
     "verify",
 ]
 
@@ -51,11 +56,13 @@ _HOMES = {
     "acontest": "dialectree.api",
     "adecide": "dialectree.api",
     "answer": "dialectree.api",
+    "aresume": "dialectree.api",
     "as_tool": "dialectree.api",
     "averify": "dialectree.api",
     "compare": "dialectree.api",
     "contest": "dialectree.api",
     "decide": "dialectree.api",
+    "resume": "dialectree.api",
     "verify": "dialectree.api",
     "Context": "dialectree.context",
     "DialectreeError": "dialectree.errors",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from dialectree import loop
-from dialectree.conduct import Started, Watch, leave_reports, require_judge, start
-from dialectree.contests import Contesting, Wish
+from dialectree.conduct import Started, Watch, again, leave_reports, require_judge, start
+from dialectree.contests import Contesting, Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.errors import DialectreeError, InputError
 from dialectree.figures import NOT_DETERMINED, short
@@ -45,7 +45,8 @@ async def aanswer(
     that something essential is missing. ``watch`` sees every event as it happens.
 
     Raises a DialectreeError: InputError for a wrong setting or an empty question, ModelUnavailable
-    when there is no model to talk to, Halted when a budget is used up.
+    when there is no model to talk to, Halted when a budget is used up. Where a run had begun, the
+    error's ``run_id`` is what :func:`aresume` goes on with.
     """
     if ask:
         settings["ask"] = True
@@ -149,6 +150,29 @@ def _paper(letter: str, paper: str | Path | Mapping[str, Any]) -> Mapping[str, A
     return given(read(paper))
 
 
+async def aresume(
+    run: str | Path | RunRecord,
+    *,
+    runs: str | Path = "runs",
+    ask: Ask | None = None,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> RunRecord:
+    """Go on with a run that was broken off; finished calls are not made again.
+
+    ``run`` is as in :func:`acontest`. ``settings`` are models and limits; budgets count anew from
+    here, and a live model has to be given again. A finished run stays as it is.
+    """
+    only_models_and_limits(settings, "a run is resumed")
+    begun = again(_folder(run, runs), settings)
+    return await _conduct(begun, ask, watch)
+
+
+def resume(run: str | Path | RunRecord, **options: Any) -> RunRecord:
+    """:func:`aresume` for programs without an event loop (and for notebooks, which have one)."""
+    return _run(aresume(run, **options))
+
+
 async def acontest(
     run: str | Path | RunRecord,
     wishes: Iterable[Wish],
@@ -167,8 +191,7 @@ async def acontest(
     what they moved. ``settings`` are models and limits for the calls that are made anew; a live
     model has to be given again. Raises InputError for a wish that the run cannot fulfil.
     """
-    name = run.run_id if isinstance(run, RunRecord) else str(run)
-    folder = RunFolder.find(name, Path(runs))
+    folder = _folder(run, runs)
     begun = contesting(folder, wishes, Path(runs), settings, person=ask is not None)
     return await _conduct(begun, ask, watch)
 
@@ -176,6 +199,11 @@ async def acontest(
 def contest(run: str | Path | RunRecord, wishes: Iterable[Wish], **options: Any) -> RunRecord:
     """:func:`acontest` for programs without an event loop (and for notebooks, which have one)."""
     return _run(acontest(run, wishes, **options))
+
+
+def _folder(run: str | Path | RunRecord, runs: str | Path) -> RunFolder:
+    """The folder of a run that is named by its record, its id or its path."""
+    return RunFolder.find(run.run_id if isinstance(run, RunRecord) else str(run), Path(runs))
 
 
 async def _debate(
@@ -205,6 +233,9 @@ async def _conduct(run: Started | Contesting, ask: Ask | None, watch: Watch | No
     """
     try:
         return await run.conduct(ask=ask, watch=watch)
+    except DialectreeError as error:
+        error.run_id = run.record.run_id
+        raise
     finally:
         try:
             await asyncio.to_thread(leave_reports, run.folder, run.record)
@@ -310,10 +341,12 @@ __all__ = [
     "acontest",
     "adecide",
     "answer",
+    "aresume",
     "as_tool",
     "averify",
     "compare",
     "contest",
     "decide",
+    "resume",
     "verify",
 ]

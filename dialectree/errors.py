@@ -30,6 +30,8 @@ class DialectreeError(RuntimeError):
     """The root of the family; ``status`` is the exit status of the command line."""
 
     status = 1
+    run_id: str | None = None
+    """The run that it broke off, for whoever called it from Python."""
 
 
 class InputError(DialectreeError):

@@ -23,8 +23,10 @@ from benchmarks.endpoint import LocalEndpoint
 from dialectree.contests import Add, Drop, Restore, Set
 from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
 from dialectree.nodes.arguer import ArgumentsReply
+from dialectree.nodes.switching_judge import JudgeReply
 from dialectree.records import Event
 from tests.graphs import arguing
+from tests.graphs.switching import TWO, debaters, rule
 from tests.scripted import ScriptedModel
 
 CLAIM = "Chameleons change colour mainly for camouflage."
@@ -103,6 +105,45 @@ def test_a_judge_that_returns_no_text_is_a_slip_and_the_run_can_go_on(ask: Any, 
         dialectree.decide(QUESTION, YES_NO, judge="me", ask=ask, model=model)
     (folder,) = Path("runs").iterdir()
     assert kept_in(folder).status == "partial"
+
+
+def test_what_a_budget_broke_off_is_gone_on_with(model: str) -> None:
+    whole = dialectree.decide(QUESTION, YES_NO, model=model, cache=False, runs="whole")
+    with pytest.raises(BudgetReached) as stopped:
+        dialectree.decide(QUESTION, YES_NO, model=model, cache=False, max_calls=4)
+    run_id = stopped.value.run_id
+    assert run_id is not None and kept_in(Path("runs") / run_id).usage.calls == 4
+    with pytest.raises(BudgetReached) as again:
+        dialectree.resume(run_id, max_calls=1)
+    assert again.value.run_id == run_id
+    assert kept_in(Path("runs") / run_id).usage.calls == 5
+    told: list[Event] = []
+    record = dialectree.resume(Path("runs") / run_id, watch=told.append)
+    assert (record.tree, record.verdict) == (whole.tree, whole.verdict)
+    assert record.usage.calls == whole.usage.calls
+    assert kept(record) == record and told
+    assert dialectree.resume(record) == record
+    for wrong, said in (
+        ({"seed": 1}, "--seed: a run is resumed with the settings of its run"),
+        ({"allow_uncertain": True}, "--allow-uncertain: a run is resumed"),
+        ({"max_cals": 1}, "max_cals"),
+    ):
+        with pytest.raises(InputError, match=said):
+            dialectree.resume(record, **wrong)
+
+
+def test_a_run_of_a_live_model_is_gone_on_with_by_giving_it_again() -> None:
+    speaking = ScriptedModel()
+    debaters(speaking)
+    speaking.will_say_now(rule("A", TWO[0]), to=JudgeReply)
+    with pytest.raises(BudgetReached) as stopped:
+        dialectree.decide(QUESTION, TWO, model=speaking, max_calls=3)
+    run_id = str(stopped.value.run_id)
+    with pytest.raises(SettingsError, match="a live model is not kept with a run; give it again"):
+        dialectree.resume(run_id)
+    record = asyncio.run(dialectree.aresume(run_id, model=speaking))
+    assert record.status == "answered"
+    assert len(speaking.calls) == len(set(speaking.calls)) == record.usage.calls
 
 
 def test_verify_returns_a_probability_and_the_tree_behind_it(model: str) -> None:

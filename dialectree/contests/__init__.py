@@ -25,6 +25,7 @@ from dialectree.contests.wishes import (
     Void,
     Wish,
     listed,
+    only_models_and_limits,
 )
 from dialectree.runs import RunFolder
 
@@ -39,6 +40,7 @@ __all__ = [
     "Set",
     "Void",
     "Wish",
+    "only_models_and_limits",
     "start",
 ]
 

@@ -89,9 +89,9 @@ def listed(wishes: Iterable[Wish]) -> list[Wish]:
     return found
 
 
-def only_models_and_limits(given: Mapping[str, Any]) -> None:
+def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:
     """InputError for a setting that would make another debate of it."""
     own = frozenset[str]().union(*OWN_SETTINGS.values()) | {"seed"}
     if found := sorted(given.keys() & own):
         flag = found[0].replace("_", "-")
-        raise InputError(f"--{flag}: a contest is reckoned with the settings of its run")
+        raise InputError(f"--{flag}: {what} with the settings of its run")
