@@ -47,7 +47,9 @@ def _held(node: Node, options: Mapping[str, str]) -> dict[Side, str | None]:
             continue
         side: Side = "a" if turn.who == "a" else "b"
         answer = turn.side or turn.fields.get("answer")
-        if isinstance(answer, str):
+        if turn.label in options:  # a long answer is shortened in ``turn.side``
+            held[side] = turn.label
+        elif isinstance(answer, str):
             held[side] = named(answer, options)
     return held
 

@@ -232,6 +232,15 @@ def test_a_side_that_chose_the_gold_answer_held_it() -> None:
     assert held and held <= {"a", "b"}
 
 
+def test_the_holder_of_a_long_gold_answer_is_known() -> None:
+    long = [option + " and more" * 30 for option in OPTIONS]
+    speaker = model()
+    speaker.will_say_now(rule("B", long[1]))
+    data = write([{"id": "q1", "question": "What do cows eat?", "options": long, "gold": "B"}])
+    evaluate(plan(data, speaker, row("basic", candidates="oracle")))
+    assert [(s.gold_side, s.gold_position) for s in _sides()] == [("a", "first")]
+
+
 def _sides() -> list[Any]:
     return [one.sides for one in results() if one.sides is not None]
 
