@@ -13,6 +13,7 @@ from pydantic import RootModel
 
 from dialectree.evals.asking import Ask, Comparer, Scorer, word
 from dialectree.evals.scorers import Fields, Score, score
+from dialectree.nodes.comparison import unmarked
 
 
 class TruthReply(RootModel[Literal["TRUE", "FALSE"]]):
@@ -89,7 +90,7 @@ def preference(ask: Ask) -> Comparer:
     async def preference(
         *, inputs: Fields, outputs: Sequence[Fields], reference_outputs: Fields
     ) -> Score:
-        texts = [str(output.get("answer") or "").strip() for output in outputs]
+        texts = [unmarked(str(output.get("answer") or "")).strip() for output in outputs]
         if len(texts) != 2:
             raise ValueError(f"two texts are compared, not {len(texts)}")
         if not all(texts):

@@ -31,6 +31,7 @@ from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Score
 from dialectree.evals.sentences import sentences
+from dialectree.nodes.comparison import unmarked
 from dialectree.report import words
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
@@ -155,6 +156,7 @@ def _entry(code: str, item: Item, result: Result) -> Entry:
     said = questions.answer(result)
     if inputs.topic is not None:
         papers = tuple(f"{paper.title}: {paper.abstract}" for paper in inputs.papers)
+        said = unmarked(said)  # no other method's summaries bear marks
         return Entry(code, inputs.topic, papers, said, tuple(_summary(said)))
     details = [*questions.options(item)]
     right = [questions.gold(item), *reference.true]

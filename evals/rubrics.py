@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from dialectree.evals.asking import Ask, Scorer, reply
 from dialectree.evals.scorers import Fields, Score, score
 from dialectree.evals.sentences import sentences
+from dialectree.nodes.comparison import unmarked
 
 
 class SentenceRating(BaseModel):
@@ -40,7 +41,7 @@ def factuality(ask: Ask) -> Scorer:
     """The share of a summary's sentences that the papers bear out, 0 to 100 (ToD, Appendix C)."""
 
     async def factuality(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-        said = sentences(outputs.get("answer") or "")
+        said = sentences(unmarked(outputs.get("answer") or ""))
         if not said:
             return score("factuality", 0.0, "there is no summary", "unanswered")
         numbered = {str(number): text for number, text in enumerate(said, 1)}
@@ -69,7 +70,7 @@ def rubric(ask: Ask, key: Literal["breadth", "contextualisation"]) -> Scorer:
     """
 
     async def graded(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-        answer = str(outputs.get("answer") or "").strip()
+        answer = unmarked(str(outputs.get("answer") or "")).strip()
         if not answer:
             return score(key, 0.0, "there is no summary", "unanswered")
         marks, wrong = await reply(

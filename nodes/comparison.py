@@ -192,6 +192,13 @@ _MARKS = {
 }
 
 
+def unmarked(answer: str) -> str:
+    """A comparison as its author wrote it, for whoever judges it: the marks are the program's."""
+    for mark in _MARKS.values():
+        answer = answer.replace(f" {mark}", "")
+    return answer
+
+
 def _ungrounded(sentences: Sequence[Sentence]) -> list[str]:
     count = sum(bool(one["faults"]) for one in sentences)
     return [f"{count} of {len(sentences)} sentences are marked"] if count else []

@@ -163,6 +163,23 @@ def test_factuality_is_the_share_of_sentences() -> None:
     assert rated(rubrics.factuality(Judge(marks(True, True, True))))["score"] == 100
 
 
+MARKED = (
+    "Both papers debate. [rests on nothing] A uses trees, e.g. of claims. B votes! "
+    "[cites what is not there] [quotation not found]"
+)
+
+
+def test_what_the_program_marks_in_a_summary_is_no_part_of_it() -> None:
+    judge = Judge(marks(True, False, True))
+    assert rated(rubrics.factuality(judge), MARKED)["comment"] == "3 sentences, not borne out: 2"
+    graded = Judge(json.dumps({"rationale": "One point is missing.", "grade": 3}))
+    rated(rubrics.rubric(graded, "breadth"), MARKED)
+    preferring = Judge("FIRST", "SECOND")
+    compared(preferring, MARKED, "A votes.")
+    for words in (*judge.asked, *graded.asked, *preferring.asked):
+        assert "[" not in words.user
+
+
 def test_a_sentence_without_a_mark_is_asked_for_once_more() -> None:
     judge = Judge(marks(True, True), marks(False, False, False))
     assert rated(rubrics.factuality(judge))["score"] == 0

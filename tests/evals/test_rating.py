@@ -97,6 +97,17 @@ def test_a_summary_is_rated_by_sentence_and_by_grade(tmp_path: Path) -> None:
     }
 
 
+def test_what_the_program_marks_in_a_summary_is_not_on_the_sheet(tmp_path: Path) -> None:
+    text = "Both do it. [rests on nothing] Only one says so. [quotation not found]"
+    found = study([sample.evaluation(tmp_path, "compare", 1, text=text)])
+    for entry in rating.sheet(found)[0]:
+        assert entry.answer == "Both do it. Only one says so."
+        assert [part.text for part in entry.parts if part.name.startswith("sentence")] == [
+            "Both do it.",
+            "Only one says so.",
+        ]
+
+
 def test_a_file_with_semicolons_and_a_mark_of_its_order_is_read(tmp_path: Path) -> None:
     found = sheet(tmp_path)
     text = "\n".join(f"{line['code']};{line['part']};not" for line in lines(tmp_path))
