@@ -121,6 +121,7 @@ async def _rule(
         background=state["background"],
         candidates=candidates,
         blocks=blocks(state, until="uncertainty", first=first),
+        switched=bool(state["switches"]),
         allow_uncertain=context.allow_uncertain,
         mismatch=mismatch,
     )

@@ -246,7 +246,9 @@ def test_an_ablation_leaves_out_its_phases_and_nothing_else(
     done = decide(model, graph=METHODS[method].graph())
     asked = {kind.__name__ for kind in {ProposalReply, RebuttalReply, JudgeReply} | kinds}
     assert set(model.asked) == asked
-    assert blocks_of(of(model, JudgeReply)[0]) == read
+    judge = of(model, JudgeReply)[0]
+    assert blocks_of(judge) == read
+    assert ("speaks for the other's answer" in judge.prompt) == (SwitchReply in kinds)
     disclosed = any(note.startswith("disclosed") for note in done.verdict.notes)
     assert disclosed == (UncertaintyReply in kinds)
 

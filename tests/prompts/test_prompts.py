@@ -226,6 +226,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
             "background": [[], [text]],
             "candidates": [options],
             "blocks": [blocks(text)],
+            "switched": [False, True],
             "allow_uncertain": [False, True],
             "mismatch": [None, {"label": text, "answer": text}],
         },
