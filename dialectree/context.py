@@ -142,6 +142,17 @@ def _unit(value: float) -> float:
 Unit = Annotated[float, AfterValidator(_unit)]
 
 
+class _Offered(dict[str, Any]):
+    """The schemas of the settings by name. It claims a misspelt name, too.
+
+    ``langgraph dev`` drops from a context what is not in here without a word. What is misspelt it
+    hands on, and it is refused; what is like no setting (``thread_id``) may be a host's own.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return bool(get_close_matches(str(name), self, n=1))
+
+
 class Context(BaseSettings):
     """The settings of a debate. Unknown names and values out of range are refused."""
 
@@ -277,6 +288,12 @@ class Context(BaseSettings):
     samples: int | None = Field(default=None, ge=1, le=100)
     """Samples of ``self_consistency`` (none: 9, the calls of one role-switching debate) and of
     ``best_of_n`` (none: 5)."""
+
+    @classmethod
+    def model_json_schema(cls, *how: Any, **named: Any) -> dict[str, Any]:
+        """The schema, by which ``langgraph dev`` tells what is a setting."""
+        schema = super().model_json_schema(*how, **named)
+        return {**schema, "properties": _Offered(schema["properties"])}
 
     @classmethod
     def settings_customise_sources(

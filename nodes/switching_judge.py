@@ -179,7 +179,7 @@ def ruled_by_person(label: str) -> dict[str, JsonValue]:
 def named_by_person(answer: object) -> str:
     """What the person said; a host may resume with the label or with ``{"label": …}``."""
     if isinstance(answer, Mapping):
-        answer = answer.get("label", "")
+        answer = answer.get("label", answer)
     return letter(str(answer or ""))
 
 

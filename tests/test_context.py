@@ -302,3 +302,10 @@ def test_a_graph_that_refuses_its_settings_shows_no_password() -> None:
 def test_the_price_of_a_model_is_kept_without_its_address() -> None:
     names = [f"openai:x@{scheme}://u:sesame@h/v1" for scheme in ("http", "HTTP")]
     assert "sesame" not in repr(Context(prices=dict.fromkeys(names, (1, 2))))
+
+
+def test_a_server_hands_on_what_is_misspelt_and_drops_what_is_a_hosts_own() -> None:
+    offered = Context.model_json_schema()["properties"]
+    assert [*offered] == [*Context.model_fields]
+    assert all(name in offered for name in ("max_calls", "max_cals", "maxCalls", "baseurl", "role"))
+    assert not any(name in offered for name in ("thread_id", "user_id", "__otel_traceparent__"))

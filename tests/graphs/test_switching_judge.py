@@ -467,7 +467,9 @@ def test_a_persons_label_is_the_ruling(answer: Any) -> None:
     assert len(model.calls) == len(set(model.calls)) == 8
 
 
-@pytest.mark.parametrize("wrong", ["C", "A or B", "uncertain", "plants!", "x" * 500, 7])
+@pytest.mark.parametrize(
+    "wrong", ["C", "A or B", "uncertain", "plants!", "x" * 500, 7, {"lable": "B"}]
+)
 def test_a_wrong_label_is_asked_for_again(wrong: Any) -> None:
     model = debaters()
     host = Host(model)

@@ -135,6 +135,24 @@ def test_a_setting_out_of_range_is_an_error_that_names_it(server: str) -> None:
     assert "max_depth" in asyncio.run(debate())
 
 
+@pytest.mark.parametrize("kind", ["context", "configurable"])
+def test_a_misspelt_setting_is_an_error_and_a_hosts_own_name_is_none(
+    server: str, endpoint: LocalEndpoint, kind: str
+) -> None:
+    async def decided(**given: Any) -> str:
+        context: Any = {"model": "openai:any", "base_url": endpoint.url, **given}
+        named: Any = {"context": context, "config": None}
+        if kind == "configurable":
+            named = {"context": None, "config": {"configurable": context}}
+        async with get_client(url=server) as client:
+            return str(await client.runs.wait(None, "rsd", input=COWS, raise_error=False, **named))
+
+    endpoint.reset()
+    assert "max_cals" in asyncio.run(decided(max_cals=1))
+    assert endpoint.stats()["calls"] == 0
+    assert "meat" in asyncio.run(decided(thread_id="one", user_id="somebody"))
+
+
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[LocalEndpoint]:
     with LocalEndpoint(rules=JUDGE_SAYS_B) as started:
