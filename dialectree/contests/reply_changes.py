@@ -258,8 +258,14 @@ class Changing:
         raise InputError(f"--restore {name}: nothing was changed there")
 
     def _taken_back(self, change: Held, name: str) -> Held:
-        """``change``, which a person calls ``name``, holds no more."""
+        """``change``, which a person calls ``name``, holds no more.
+
+        Nor does a word that was put into a ruling which nobody gave.
+        """
+        unsaid = self._unsaid(change.id) if change.what == "ruled" else []
         del self.held[change.key()]
+        for key in [k for k, c in self.held.items() if any(place in unsaid for place in c.spots)]:
+            del self.held[key]
         self.changes.append(f"{name} restored")
         return change
 
@@ -294,6 +300,7 @@ class Changing:
         first = {turn.who: turn for turn in reversed(judged)}
         turn = next(iter(first.values()))
         spots = [spot(node, one) for one in first.values()]
+        unsaid = self._unsaid(name)
         if judged[0].role == "judge":
             named, answer = self._label(node, said, flag)
             last = {turn.who: turn.fields.get("label") for turn in judged}.values()
@@ -310,6 +317,10 @@ class Changing:
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
             named, change = said, _rulings(judged[0], said)
         reply = forms.changed(turn, change, flag)
+        owns = [self._own(spot(node, one), one) for one in first.values()]
+        if unsaid:
+            owns = [own for place, own in zip(spots, owns, strict=True) if place not in unsaid]
+            spots = [*(place for place in spots if place not in unsaid), *unsaid]
         return self._hold(
             Held(
                 id=name,
@@ -318,8 +329,8 @@ class Changing:
                 reply=reply,
                 before=before,
                 after=named,
-                own=self._own(spot(node, turn), turn),
-                owns=[self._own(spot(node, one), one) for one in first.values()],
+                own=owns[0],
+                owns=owns,
                 changed={field: reply[field] for field in change},
             )
         )
@@ -330,6 +341,11 @@ class Changing:
             return []
         missing = {"judge", "swapped"} - {one.who for one in spots}
         return [spots[0].model_copy(update={"who": who}) for who in missing]
+
+    def _unsaid(self, node: str) -> list[Spot]:
+        """Where a person's ruling stands in the place of one that a judge failed to give."""
+        ruled = self.held.get((node, "", "ruled"))
+        return ruled.spots[len(ruled.owns) :] if ruled is not None and ruled.owns else []
 
     def _ruled_by_person(self, node: Node, said: str, flag: str) -> Held:
         """Another ruling of the person who judges, who gives a label and no more."""
