@@ -39,6 +39,8 @@ UNREACHABLE_AFTER_S = 8.0
 """Seconds without anybody at the address after which it counts as unreachable."""
 PATIENCE_S = 900.0
 """Seconds for which one call puts up with a rate limit."""
+_MOST_TOKENS = 1e12
+"""No call takes so many."""
 
 
 class Message(NamedTuple):
@@ -382,8 +384,8 @@ def _answered(response: Any) -> Completion:
         raise ValueError(str(response["error"]))
     if not response.get("choices"):
         raise LookupError(f"the answer has no choices: {str(response)[:200]}")
-    choice, usage = response["choices"][0], response.get("usage") or {}
-    message, details = choice["message"], usage.get("prompt_tokens_details") or {}
+    choice, usage = response["choices"][0], _table(response.get("usage"))
+    message, details = choice["message"], _table(usage.get("prompt_tokens_details"))
     text, finish = message.get("content") or "", choice.get("finish_reason")
     tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
     return _completion(
@@ -404,10 +406,23 @@ def _completion(
         text=wellformed(text),
         finish="length" if str(finish).lower() == "max_tokens" else str(finish) if finish else None,
         refusal=wellformed(str(refusal)) if refusal else None,
-        prompt_tokens=int(prompt or 0),
-        completion_tokens=int(completion or 0),
-        cached_tokens=int(cached or 0),
+        prompt_tokens=_count(prompt),
+        completion_tokens=_count(completion),
+        cached_tokens=_count(cached),
     )
+
+
+def _table(said: object) -> Mapping[str, Any]:
+    return said if isinstance(said, dict) else {}
+
+
+def _count(said: Any) -> int:
+    """Tokens; 0 for what is no number of them: a reply that is paid counts, whatever it adds."""
+    try:
+        count = float(said or 0)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    return int(count) if 0 <= count < _MOST_TOKENS else 0
 
 
 def wellformed(text: str) -> str:

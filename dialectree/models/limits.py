@@ -127,6 +127,8 @@ class Budget:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
+    untold: int = 0
+    """Calls of which the endpoint did not say what they took."""
     started: float = field(default_factory=clock.seconds)
     closed: DialectreeError | None = None
     """Why nobody who shares it makes a call any more."""
@@ -152,24 +154,36 @@ class Budget:
                 raise BudgetReached(f"the budget {flag} is used up")
 
     def overrun(self) -> list[str]:
-        """The budgets of tokens and money that calls already under way went beyond."""
+        """Which budgets of tokens and money calls under way went beyond, or could not count for."""
         c = self.context
         used = (("tokens", self.tokens, c.max_tokens), ("cost", self.cost, c.max_cost))
-        return [
+        told = [
             f"the budget --max-{name} {limit:g} was passed by calls under way: {spent:g}"
             for name, spent, limit in used
             if limit is not None and spent > limit
         ]
+        told += [
+            f"the budget --max-{name} {limit:g} did not hold: of {self.untold} calls the endpoint "
+            "does not say how many tokens they took"
+            for name, _, limit in used
+            if limit is not None and self.untold
+        ]
+        return told
 
     def add(self, call: Call) -> None:
         """What a call turned out to have used."""
-        self.tokens += call.prompt_tokens + call.completion_tokens
+        tokens = call.prompt_tokens + call.completion_tokens
+        self.tokens += tokens
+        self.untold += call.error is None and not tokens
         self.cost += call.cost or 0.0
 
 
 def price(context: Context, spec: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """What a call costs at the user's prices (for a million tokens); None where none is given."""
-    if (prices := context.prices.get(spec)) is None:
+    """What a call costs at the user's prices (for a million tokens).
+
+    None where none is given, and where the endpoint does not say what the call took.
+    """
+    if (prices := context.prices.get(spec)) is None or not prompt_tokens + completion_tokens:
         return None
     return round((prompt_tokens * prices[0] + completion_tokens * prices[1]) / 1e6, 9)
 

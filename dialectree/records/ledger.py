@@ -22,7 +22,7 @@ class Usage(Strict):
     cached_tokens: int = 0
     """Prompt tokens that the provider read from its own cache."""
     cost: float | None = None
-    """In the unit of the prices given; null where a price is missing."""
+    """In the unit of the prices given; null where a price, or what a call took, is not known."""
     wall_s: float = 0.0
     embedding_s: float = 0.0
     """Seconds of it that went into retrieval, of a comparison of papers: loading the model, cutting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import ssl
 import time
@@ -650,6 +651,32 @@ def test_a_completion_without_usage_counts_no_tokens() -> None:
     choice = {"index": 0, "message": {"role": "assistant", "content": GOOD}}
     done = completed(sends({"choices": [choice]}))
     assert (done.text, done.prompt_tokens, done.completion_tokens) == (GOOD, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        '{"prompt_tokens": 1e999, "completion_tokens": 7}',
+        '{"prompt_tokens": NaN, "completion_tokens": 7}',
+        '{"prompt_tokens": -3, "completion_tokens": 7}',
+        f'{{"prompt_tokens": 1{"0" * 400}, "completion_tokens": 7}}',
+        '{"prompt_tokens": "many", "completion_tokens": "7"}',
+        '{"prompt_tokens": {"a": 1}, "completion_tokens": 7, "prompt_tokens_details": [1]}',
+    ],
+)
+def test_a_reply_whose_usage_is_nonsense_is_a_reply(usage: str) -> None:
+    message = json.dumps({"role": "assistant", "content": GOOD})
+    text = f'{{"choices": [{{"index": 0, "message": {message}}}], "usage": {usage}}}'
+    done = completed(writes(text), fails(500))
+    assert (done.text, done.attempts) == (GOOD, 1)
+    assert (done.prompt_tokens, done.completion_tokens) == (0, 7)
+
+
+@pytest.mark.parametrize("usage", [[1, 2], "none", 3])
+def test_a_usage_of_another_kind_is_none(usage: object) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": GOOD}}
+    done = completed(sends({"choices": [choice], "usage": usage}), fails(500))
+    assert (done.text, done.attempts, done.prompt_tokens) == (GOOD, 1, 0)
 
 
 # Live models

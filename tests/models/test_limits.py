@@ -203,6 +203,24 @@ def test_what_calls_under_way_spend_beyond_a_budget_is_said() -> None:
     ]
 
 
+def test_a_budget_that_nobody_could_count_for_is_said_not_to_have_held() -> None:
+    held = Budget(build(max_tokens=100, max_cost=0.5, prices={"m": (1, 1)}))
+    held.add(call(error="it timed out"))
+    assert held.overrun() == []
+    held.add(call())
+    held.add(call())
+    unknown = "of 2 calls the endpoint does not say how many tokens they took"
+    assert held.overrun() == [
+        f"the budget --max-tokens 100 did not hold: {unknown}",
+        f"the budget --max-cost 0.5 did not hold: {unknown}",
+    ]
+    assert Budget(build()).overrun() == []
+
+
+def test_what_nobody_counted_has_no_price() -> None:
+    assert price(build(prices={"m": (2, 8)}), "m", 0, 0) is None
+
+
 def test_a_budget_of_seconds_runs_from_the_start(quick: QuickClock) -> None:
     held = Budget(build(max_seconds=2))
     held.check()
