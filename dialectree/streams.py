@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
 
 _NUMBERS = (0, 1, 2)
+_PLAIN = {"→": "->", "·": "|", "–": "-", "—": "-", "…": "...", "’": "'", "“": '"', "”": '"'}
+_PLAIN |= {"█": "#", "░": "-", "│": "|", "✓": "+", "✗": "-", "×": "x"}
+_PLAIN |= {"τ": "tau", "θ": "theta", "λ": "lambda", "′": "'"}
+"""Our own signs in ASCII."""
 
 
 def closed() -> list[int]:
@@ -28,10 +33,17 @@ def stand_in() -> None:
 
 
 def replace_what_cannot_be_printed() -> None:
-    """A letter that stdout or stderr has no code for is printed as a question mark."""
+    """What stdout or stderr has no code for: our own signs become ASCII, letters question marks."""
+    codecs.register_error("plainly", _plainly)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="plainly")
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    lost = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(char, "?") for char in lost), error.end
 
 
 def print_file(text: str) -> None:

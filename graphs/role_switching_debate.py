@@ -304,7 +304,7 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Rulin
     if won is None and state["id"] != "0":
         notes.append(f"the knockout ended in debate {state['heard']}")
     if settings(runtime).candidates in ("oracle", "balanced"):
-        notes.append("a debate with the gold answer in it is binary: chance is 50 %")
+        notes.append("a debate with the gold answer in it is binary: chance is 50%")
     return {
         "verdict": {
             "answer": None if won is None else won["text"],

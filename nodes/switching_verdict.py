@@ -132,7 +132,6 @@ def percents(confidences: Sequence[float | None]) -> str:
         if len({*shown}) == len({*confidences}):
             break
         shown = ["none" if c is None else _percent(c, digits) for c in confidences]
-    shown = [said.replace("%", " %") for said in shown]
     return f"{' and '.join(shown)}; {'none' if None in confidences else 'the lower one'} counts"
 
 
@@ -149,9 +148,7 @@ def disclosed(
     percent = {report["side"]: report["percent"] for report in reports}
     if not percent:
         return []
-    shown = [
-        f"{candidates[s]['label']} (debater {s}) {percent[s]} %" for s in SIDES if s in percent
-    ]
+    shown = [f"{candidates[s]['label']} (debater {s}) {percent[s]}%" for s in SIDES if s in percent]
     notes = [f"disclosed confidence: {', '.join(shown)}"]
     if label is not None and len(percent) == 2:
         winner = side_of(label, candidates)

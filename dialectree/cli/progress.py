@@ -16,7 +16,7 @@ from dialectree.errors import DialectreeError, DiskFull
 from dialectree.figures import NOT_DETERMINED, short
 from dialectree.records import Event, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
-from dialectree.report.words import clean, count, line
+from dialectree.report.words import clean, count, duration, failed, line
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
@@ -103,7 +103,7 @@ def _say(record: RunRecord, *, json: bool) -> None:
         moves += [(m.node, *_standings(m.before, m.after)) for m in record.contest.moved]
         for node, before, after in moves:
             if before != after:
-                print(f"  {clean(node)}: {before} -> {after}")
+                print(f"  {clean(node)}: {before} → {after}")
 
 
 def _say_answer(verdict: Verdict) -> None:
@@ -135,10 +135,12 @@ def _explain(
     record, path = run.record, run.folder.path
     if status == 5:
         for node, failure in record.degraded():
-            notice(f"node {node}: {failure.role} failed: {failure.fault}")
+            notice(f"node {node}: {failed(failure)}")
+        told = record.verdict.notes if record.verdict is not None else []
         for name, part in record.tree.nodes.items():
-            if part.status == "missing" and not part.failures and name != record.tree.root:
-                notice(f"node {name}: unresolved")
+            why = "; ".join(note for note in part.notes if note not in told)
+            if part.status == "missing" and not part.failures and (why or name != record.tree.root):
+                notice(f"node {name}: unresolved{': ' if why else ''}{why}")
         notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if fault is not None:
         notice(str(fault))
@@ -153,7 +155,7 @@ def _explain(
         cached = sum(call.source == "cache" for call in run.folder.calls())
         paid = f" ({cached} from the reply cache)" if cached else ""
         made = count(record.usage.calls, "call")
-        took = f"{made}{paid}, {record.usage.wall_s:.1f} s"
+        took = f"{made}{paid}, {duration(record.usage.wall_s)}"
         notice(f"{took}; report: {path}/report.html" if reported else took)
 
 

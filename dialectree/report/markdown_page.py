@@ -256,7 +256,7 @@ def _ledger_row(call: Call) -> list[str]:
 def _setup(record: RunRecord) -> Iterator[str]:
     yield "## How it was set up"
     yield from _pairs("Models", record.models)
-    yield from _pairs("Settings", record.settings)
+    yield from _pairs("Settings", view.settings(record))
     yield from _pairs("Prompts", record.prompts)
     yield from _pairs("Versions", record.versions)
     if len(record.input) > 1 and not topics.compares(record):

@@ -313,6 +313,31 @@ def _spot(call: Call) -> tuple[str, str, str, int, int, str]:
     return call.node, call.stage, call.role, call.round, call.take, call.who or call.role
 
 
+_LIMITS = ("requests_per_minute", "max_calls", "max_tokens", "max_seconds", "max_cost")
+_UNSET = {
+    **dict.fromkeys(_LIMITS, "no limit"),
+    **dict.fromkeys(("prices", "roles"), "none"),
+    "base_url": "each model's own",
+    "second_pass_below": "no second pass",
+    "prune_below": "nothing is pruned",
+}
+_SAMPLES = {"self_consistency": "9", "best_of_n": "5"}
+
+
+def settings(record: RunRecord) -> dict[str, str]:
+    """The settings; of those that nobody gave, what holds without. One that says nothing is out."""
+    shallow = record.settings.get("depth_profile") == "fixed"
+    unset = _UNSET | {
+        "max_depth": "2" if shallow else "3",
+        "samples": _SAMPLES.get(record.method, ""),
+    }
+    shown = {
+        name: unset.get(name, plain(value)) if value in (None, {}) else plain(value)
+        for name, value in record.settings.items()
+    }
+    return {name: said for name, said in shown.items() if said}
+
+
 def plain(value: JsonValue) -> str:
     """A setting or an input as one text."""
     if value is None or value == {} or value == []:

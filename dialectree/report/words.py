@@ -357,9 +357,20 @@ def _first_note(record: RunRecord) -> str:
 
 def _what_failed(record: RunRecord) -> str:
     broken = [failed(failure) for _, failure in record.degraded()]
-    if len(broken) < 2:
-        return "".join(broken)
+    if not broken:
+        return _what_was_left_open(record)
+    if len(broken) == 1:
+        return broken[0]
     return f"{len(broken)} parts failed for good; of the first, {broken[0]}"
+
+
+def _what_was_left_open(record: RunRecord) -> str:
+    """The notes of the first leaf whose debate came to no answer."""
+    leaves = [n for name in unanswered(record) if not (n := record.tree.nodes[name]).children]
+    noted = ["; ".join(leaf.notes) for leaf in leaves if leaf.notes]
+    if len(noted) < 2:
+        return "".join(noted)
+    return f"{len(noted)} parts had none; of the first, {noted[0]}"
 
 
 def _without_strength(record: RunRecord) -> list[str]:

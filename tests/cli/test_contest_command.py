@@ -108,7 +108,7 @@ def test_what_it_prints_says_what_moved_and_why(run: str) -> None:
     assert done.out.splitlines()[0] in ("True", "False")
     assert "P(claim) goes from " in done.out
     assert "comparison of 0.0 and 0.2 flipped; comparison of 0.1 and 0.3 voided; " in done.out
-    assert "\n  0.2: " in done.out and " -> " in done.out
+    assert "\n  0.2: " in done.out and " → " in done.out
     assert done.err.startswith("dialectree: 0 calls, ")
     (new,) = (path.name for path in runs() if path.name != run)
     shown = command("show", new)
@@ -231,7 +231,7 @@ def test_an_addition_that_nobody_can_judge_is_left_out_and_said(run: str) -> Non
         words = ["--add", "attack:0", "No.", "--model", f"openai:any@{silent.url}"]
         done = contest(run, *words)
     assert (done.status, done.record["status"]) == (5, "degraded")
-    assert "node 0.4: scorer failed" in done.err
+    assert "node 0.4: Scorer failed" in done.err
     assert "0.4 is left out: it has no strength" in done.record["tree"]["nodes"]["0"]["notes"]
     assert done.record["verdict"] == record_of(run)["verdict"]
 

@@ -16,6 +16,7 @@ import pytest
 
 from benchmarks.endpoint import LocalEndpoint
 from tests.cli.commands import Done, command, refused, runs
+from tests.rules import FOUR_CHILDREN
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Which of them is right?"
@@ -282,6 +283,15 @@ def test_an_empty_ruling_leaves_a_debate_unresolved(model: Model) -> None:
     done = command(*words, *model, stdin="\n")
     assert (done.status, done.record["status"]) == (5, "unresolved")
     assert "the person gave no ruling" in str(done.record["verdict"]["notes"])
+
+
+@pytest.mark.parametrize(("depth", "leaves"), [("0", 1), ("1", 4)])
+def test_a_leaf_that_is_debated_in_vain_says_why(depth: str, leaves: int) -> None:
+    words = ["answer", QUESTION, "--max-depth", depth, "--leaf-protocol", "rsd", "--judge", "me"]
+    with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint:
+        done = command(*words, "--model", f"openai:any@{endpoint.url}", stdin="\n" * 9)
+    assert done.status == 5
+    assert done.err.count(": unresolved: the person gave no ruling") == leaves
 
 
 def test_a_debate_that_nobody_judged_goes_on_with_a_ruling(model: Model) -> None:

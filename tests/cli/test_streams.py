@@ -51,6 +51,16 @@ def test_what_a_stream_has_no_code_for_is_replaced(encoding: str, asked: list[st
         assert QUESTION.encode(encoding, errors="replace") in said
 
 
+def test_a_sign_of_ours_that_a_stream_has_no_code_for_is_printed_in_ascii(
+    endpoint: LocalEndpoint,
+) -> None:
+    command("verify", "Bees can count.", "--model", f"openai:any@{endpoint.url}")
+    status, said = printed("ascii", "show", str(runs()[0]))
+    assert status == 0
+    assert b"+ supports  tau 0." in said and b" -> P 0." in said and b"lambda = 0.5" in said
+    assert b"?" not in said
+
+
 def test_what_is_a_file_by_another_way_is_utf_8_on_any_stream(asked: list[str]) -> None:
     status, said = printed("latin-1", *asked, "--json")
     assert (status, json.loads(said)["input"]["question"]) == (0, QUESTION)

@@ -86,7 +86,7 @@ def test_a_question_and_its_options_go_in_and_a_verdict_comes_out() -> None:
     holder = next(call for call in of(model, UncertaintyReply) if side(call) == "a")
     a = next(label for label, text in zip("AB", TWO, strict=True) if f"\n{text}\n" in holder.prompt)
     b = "B" if a == "A" else "A"
-    assert notes[0] == f"disclosed confidence: {a} (debater a) 80 %, {b} (debater b) 60 %"
+    assert notes[0] == f"disclosed confidence: {a} (debater a) 80%, {b} (debater b) 60%"
 
 
 def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
@@ -276,7 +276,7 @@ def test_in_an_oracle_debate_a_holds_the_gold_answer_and_b_the_distractor() -> N
         done = decide(debaters(winner=FIVE[place]), FIVE, gold=gold, candidates="oracle")
         assert sides(done) == {"a": FIVE[place], "b": FIVE[0 if place else 1]}
         assert done.verdict.label == gold
-        assert "a debate with the gold answer in it is binary: chance is 50 %" in done.verdict.notes
+        assert "a debate with the gold answer in it is binary: chance is 50%" in done.verdict.notes
 
 
 @pytest.mark.parametrize("candidates", EVALUATIONS)
@@ -498,7 +498,7 @@ def test_both_orders_that_agree_settle_it_and_name_both_confidences() -> None:
     )
     done = decide(model, judge_orders="both")
     assert (done.verdict.label, done.verdict.confidence) == ("B", 0.6)
-    note = "the judge's confidence in the two orders: 90 % and 60 %; the lower one counts"
+    note = "the judge's confidence in the two orders: 90% and 60%; the lower one counts"
     assert note in done.verdict.notes
     assert done.verdict.explanation == "Because.\nBecause."
 

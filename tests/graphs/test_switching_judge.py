@@ -356,21 +356,21 @@ def test_of_two_confidences_the_lower_one_counts_and_both_are_named() -> None:
     assert [lowest(c) for c in ([0.9, 0.6], [0.9], [None], [0.9, None], [])] == [
         0.6, 0.9, None, None, None,
     ]  # fmt: skip
-    assert percents([0.9, 0.6]) == "90 % and 60 %; the lower one counts"
-    assert percents([None, 0.6]) == "none and 60 %; none counts"
+    assert percents([0.9, 0.6]) == "90% and 60%; the lower one counts"
+    assert percents([None, 0.6]) == "none and 60%; none counts"
 
 
 @pytest.mark.parametrize(
     ("confidences", "shown"),
     [
-        ((0.996, 0.998), "99.6 % and 99.8 %"),
-        ((0.594, 0.592), "59.4 % and 59.2 %"),
-        ((0.9999, 0.9998), "99.99 % and 99.98 %"),
-        ((0.99999, 0.9996), "99.99 % and 99.96 %"),
-        ((0.00001, 0.0004), "0.01 % and 0.04 %"),
-        ((1.0, 0.99999), "100 % and 99.9 %"),
-        ((0.0, 0.0001), "0 % and <0.1 %"),
-        ((0.8, 0.8), "80 % and 80 %"),
+        ((0.996, 0.998), "99.6% and 99.8%"),
+        ((0.594, 0.592), "59.4% and 59.2%"),
+        ((0.9999, 0.9998), "99.99% and 99.98%"),
+        ((0.99999, 0.9996), "99.99% and 99.96%"),
+        ((0.00001, 0.0004), "0.01% and 0.04%"),
+        ((1.0, 0.99999), "100% and 99.9%"),
+        ((0.0, 0.0001), "0% and <0.1%"),
+        ((0.8, 0.8), "80% and 80%"),
     ],
 )
 def test_two_confidences_read_the_same_only_where_they_are(

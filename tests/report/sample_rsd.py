@@ -11,7 +11,7 @@ QUESTION = "What does a car engine usually convert into motion and heat by combu
 OPTIONS = ["animal products", "plant materials", "oil products", "solar energy"]
 UNWRITTEN = "Engines run on pressed flowers."
 QUOTE = "Petrol is a plant material, for oil was once plants."
-DISCLOSED = "disclosed confidence: B (debater a) 62 %, C (debater b) 91 %"
+DISCLOSED = "disclosed confidence: B (debater a) 62%, C (debater b) 91%"
 BIAS = "position bias: the judge ruled otherwise when the sides were swapped"
 MISMATCH = "the judge's label and answer do not name the same candidate"
 
@@ -270,7 +270,7 @@ def oracle() -> RunRecord:
     record = won()
     record.input["gold"] = "C"
     assert record.verdict is not None
-    record.verdict.notes.append("a debate with the gold answer in it is binary: chance is 50 %")
+    record.verdict.notes.append("a debate with the gold answer in it is binary: chance is 50%")
     return record
 
 

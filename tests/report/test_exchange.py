@@ -79,7 +79,7 @@ def test_options_show_their_letters_and_which_were_debated(shown: Shown) -> None
     said = flat(shown(sample_rsd.oracle()))
     assert re.search(r"A animal products\W+B plant materials \(?debated, debater a", said)
     assert "debated, debater b; the answer; known to be right" in said
-    assert "a debate with the gold answer in it is binary: chance is 50 %" in said
+    assert "a debate with the gold answer in it is binary: chance is 50%" in said
 
 
 @everywhere

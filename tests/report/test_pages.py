@@ -12,9 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pydantic import JsonValue
 
 from dialectree.records import Call, Failure, Node, RunRecord, Tree, Turn, Verdict
-from dialectree.report import html, markdown
+from dialectree.report import html, markdown, view
 from dialectree.report.markdown_text import escaped, lines
 from dialectree.report.words import clean
 from tests.report import sample
@@ -185,6 +186,23 @@ def test_what_the_question_leaves_open_is_not_why_there_is_no_answer(
 
 
 @pytest.mark.parametrize("render", [html, markdown])
+@pytest.mark.parametrize("several", [True, False])
+def test_a_leaf_whose_debate_came_to_nothing_says_why_there_is_no_answer(
+    render: Render, several: bool
+) -> None:
+    run = sample.record()
+    run.status, run.verdict = "unresolved", Verdict()
+    for node in run.tree.nodes.values():
+        node.failures, node.notes = [], []
+    leaves = [node for node in run.tree.nodes.values() if not node.children]
+    for leaf in leaves[: 1 + several]:
+        leaf.status, leaf.verdict, leaf.notes = "missing", None, ["position bias", "sure: 5%"]
+    page = " ".join(render(run, []).split())
+    why = "2 parts had none; of the first, " if several else ""
+    assert f"The debate ended without an answer: {why}position bias; sure: 5%." in page
+
+
+@pytest.mark.parametrize("render", [html, markdown])
 @pytest.mark.parametrize("shown", [True, False])
 def test_a_demonstration_is_called_one(render: Render, shown: bool) -> None:
     run = sample.record()
@@ -350,3 +368,24 @@ def test_a_browser_runs_nothing_and_asks_for_nothing(tmp_path: Path) -> None:
     assert asked == [page.as_uri()]
     assert complaints == []
     assert (width, opened) == (390, 390)
+
+
+@pytest.mark.parametrize(
+    ("method", "unset", "shown"),
+    [
+        ("tsd", {"max_depth": None, "depth_profile": "adaptive"}, {"max_depth": "3"}),
+        ("tsd", {"max_depth": None, "depth_profile": "fixed"}, {"max_depth": "2"}),
+        ("tsd", {"max_depth": 0, "samples": None}, {"max_depth": "0"}),
+        ("best_of_n", {"samples": None}, {"samples": "5"}),
+        ("self_consistency", {"samples": 3}, {"samples": "3"}),
+        ("rsd", {"max_calls": None, "prices": {}}, {"max_calls": "no limit", "prices": "none"}),
+        ("art", {"prune_below": None}, {"prune_below": "nothing is pruned"}),
+    ],
+)
+def test_a_setting_that_nobody_gave_is_shown_as_what_holds_without(
+    method: str, unset: dict[str, JsonValue], shown: dict[str, str]
+) -> None:
+    run = sample.record().model_copy(update={"method": method, "settings": unset})
+    found = view.settings(run)
+    assert {name: found[name] for name in shown} == shown
+    assert "–" not in found.values() and "" not in found.values()
