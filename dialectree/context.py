@@ -305,6 +305,7 @@ class Context(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """What was given, then the environment, then dialectree.toml."""
+        _require_known(os.environ)
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
     @model_validator(mode="wrap")
@@ -388,7 +389,6 @@ class Context(BaseSettings):
 
 def build(**given: Any) -> Context:
     """A context from what was given; a wrong value is a SettingsError that names it in one line."""
-    _require_known(os.environ)
     for name in given:
         if name.startswith("_"):  # pydantic-settings has options there; one reads the command line
             raise SettingsError(f"{name}: {_no_such(name, Context.model_fields)}")

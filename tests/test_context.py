@@ -144,6 +144,8 @@ def test_a_variable_that_would_set_nothing_is_refused(
 ) -> None:
     monkeypatch.setenv(variable, "1")
     assert fault() == f"{variable}: there is no such setting{hint}"
+    with pytest.raises(SettingsError, match=f"{variable}: there is no such setting"):
+        Context(max_depth=1)  # as a host makes it, or a server of what it is sent
 
 
 @pytest.mark.parametrize(
