@@ -30,7 +30,7 @@ from dialectree.models.baton import Baton
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.changes import Changes
 from dialectree.models.endpoints import Completion
-from dialectree.models.limits import Budget, limiter
+from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.records import Call, Held
 from dialectree.runs import Journal
 
@@ -172,6 +172,7 @@ class Run(RunControl):
     async def _pay(self, asking: Asking) -> Call:
         context = asking.context
         try:
+            require_prices(context, [asking.endpoint.spec.name])  # of a host's run nobody did
             slots = limiter(asking.endpoint.spec.provider)
             async with slots.slot(asking.at_once, context.requests_per_minute):
                 self._go_on()

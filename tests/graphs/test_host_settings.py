@@ -84,6 +84,18 @@ def test_each_debate_of_a_host_asks_the_cache_as_its_own_settings_say() -> None:
     hosted(work)
 
 
+def test_a_budget_of_money_without_prices_is_refused_before_anything_is_paid() -> None:
+    async def work(_: Debate) -> None:
+        model = answering()
+        with pytest.raises(SettingsError, match="--max-cost needs prices"):
+            await debate(build(model=model, max_cost=1))
+        assert model.calls == []
+        priced = build(model=model, max_cost=1, prices={"live:ScriptedModel": (1, 1)})
+        assert await debate(priced) == "Yes."
+
+    hosted(work)
+
+
 # A host with a context of its own
 
 
