@@ -25,7 +25,7 @@ from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreach
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
 from dialectree.models.specs import OPENAI, Spec
-from dialectree.models.troubles import Failed, Garbled, Trouble, trouble
+from dialectree.models.troubles import Failed, Garbled, Trouble, reading, trouble
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
@@ -260,17 +260,17 @@ class Endpoint:
         # A request that hangs is given up while there is time for another.
         hung_s = max(1.0, request.deadline_s / 2)
         timeout = aiohttp.ClientTimeout(sock_read=hung_s, sock_connect=CONNECT_S, connect=CONNECT_S)
-        try:
-            if traced(request.config) if request.traced is None else request.traced:
-                from dialectree.models.traced import chat  # as heavy again
+        if traced(request.config) if request.traced is None else request.traced:
+            from dialectree.models.traced import chat  # as heavy again
 
-                asked = chat(line, model).bind(extra_body=body, timeout=timeout)
-                return _told(await asked.ainvoke(_as_messages(said), request.config))
+            asked = chat(line, model).bind(extra_body=body, timeout=timeout)
+            answer = await asked.ainvoke(_as_messages(said), request.config)
+            with reading():  # not whoever listens: what that raises is no failure of the endpoint
+                return _told(answer)
+        with reading():
             turns = [message._asdict() for message in said]
             body = {"model": model, "messages": turns, **body}
             return _answered(await line.post("/chat/completions", body, timeout))
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise Garbled(str(error)) from error
 
     async def _way_in(self, request: Request, rung: Rung) -> tuple[str, str, dict[str, Any]]:
         """Address, key, and the fields of the body that differ from call to call."""

@@ -12,6 +12,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
 from dialectree.models.clients import Line, silent
+from dialectree.models.troubles import reading
 
 _ROLES = {"system": "system", "human": "user", "ai": "assistant"}
 
@@ -30,10 +31,11 @@ class Chat(ChatOpenAI):
     ) -> ChatResult:
         said = [{"role": _ROLES[message.type], "content": message.content} for message in messages]
         body = {"model": self.model_name, "messages": said, **kwargs["extra_body"]}
-        response = await self._line.post("/chat/completions", body, kwargs["timeout"])
-        result = self._create_chat_result(response)
-        for choice, generation in zip(response["choices"], result.generations, strict=True):
-            generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
+        with reading():
+            response = await self._line.post("/chat/completions", body, kwargs["timeout"])
+            result = self._create_chat_result(response)
+            for choice, generation in zip(response["choices"], result.generations, strict=True):
+                generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
         return result
 
 

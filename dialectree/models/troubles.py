@@ -5,6 +5,7 @@ from __future__ import annotations
 import email.utils
 import re
 from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 import aiohttp
@@ -32,6 +33,15 @@ _TOO_LONG = re.compile(
 
 class Garbled(Exception):
     """What came back is not a chat completion."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Garbled where what came back cannot be read."""
+    try:
+        yield
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise Garbled(str(error)) from error
 
 
 class Failed(Exception):

@@ -67,6 +67,23 @@ def test_every_call_is_heard_of(heard: Callable[[Context], Coroutine[None, None,
         assert count == endpoint.stats()["calls"] >= 5
 
 
+class Objecting(AsyncCallbackHandler):
+    """Ends a run from the outside."""
+
+    raise_error = True
+
+    async def on_llm_end(self, *args: Any, **kwargs: Any) -> None:
+        raise ValueError("enough")
+
+
+def test_a_listener_that_ends_the_run_is_no_failure_of_the_endpoint() -> None:
+    with LocalEndpoint(seed=3) as endpoint:
+        context = build(model=f"openai:any@{endpoint.url}", cache=False)
+        with pytest.raises(ValueError, match="enough"):
+            asyncio.run(GRAPH.ainvoke(ASKED, {"callbacks": [Objecting()]}, context=context))
+        assert endpoint.stats()["duplicate_requests"] == 0
+
+
 def test_a_trace_says_which_debater_speaks() -> None:
     with LocalEndpoint(seed=3) as endpoint, collect_runs() as collected:
         context = build(model=f"openai:any@{endpoint.url}", cache=False)
