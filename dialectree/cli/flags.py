@@ -37,8 +37,10 @@ def _flag(kind: Any, *names: str, **options: Any) -> Any:
     return Annotated[kind | None, typer.Option(*names, **options)]
 
 
-_JUDGE_ORDERS = _flag(_choice("JudgeOrders", "one", "both"), help="Judge once, or in both orders.")
-_SAMPLES = _flag(int, help="Samples of a baseline that picks or votes.")
+_JUDGE_ORDERS = _flag(
+    _choice("JudgeOrders", "one", "both"), help="Judge once, or in both orders (one)."
+)
+_SAMPLES = _flag(int, help="Samples of a baseline that picks (5) or votes (9).")
 
 MODELS: Flags = {
     "model": _flag(
@@ -48,12 +50,12 @@ MODELS: Flags = {
     "base_url": _flag(str, help="Address of an OpenAI-compatible endpoint.", metavar="URL"),
 }
 DRAWS: Flags = {
-    "seed": _flag(int, help="Fixes every draw of the debate."),
+    "seed": _flag(int, help="Fixes every draw of the debate (0)."),
     "replay": _flag(bool, "--replay", help="Answer from the cache alone."),
 }
 LIMITS: Flags = {
     "concurrency": _flag(int, help="Requests under way at once."),
-    "requests_per_minute": _flag(float, help="Pace of the requests."),
+    "requests_per_minute": _flag(float, help="Requests started a minute."),
     "call_deadline": _flag(float, help="Seconds a call may take, retries included."),
     "max_calls": _flag(int, help="Budget of calls."),
     "max_tokens": _flag(int, help="Budget of tokens."),
@@ -68,7 +70,8 @@ LIMITS: Flags = {
 }
 TSD: Flags = {
     "depth_profile": _flag(
-        _choice("DepthProfile", "adaptive", "fixed", "safety"), help="When the tree stops growing."
+        _choice("DepthProfile", "adaptive", "fixed", "safety"),
+        help="When the tree stops growing (adaptive).",
     ),
     "max_depth": _flag(int, help="Depth of the leaves at most (3; fixed: 2)."),
     "min_depth": _flag(int, help="Depth that the safety profile reaches (1)."),
@@ -83,7 +86,7 @@ TSD: Flags = {
     "second_pass_leaves": _flag(int, help="Leaves that are revisited (1)."),
     "leaf_protocol": _flag(
         _choice("LeafProtocol", "debate", "rsd", "art"),
-        help="How a leaf is settled; art: yes-or-no questions only, others are debated.",
+        help="How a leaf is settled (debate); art: yes-or-no questions only, others are debated.",
     ),
     "ask": _flag(bool, "--ask", help="Ask you when the question lacks something."),
     "samples": _SAMPLES,
@@ -91,22 +94,22 @@ TSD: Flags = {
 RSD: Flags = {
     "candidates": _flag(
         _choice("Candidates", "proposed", "knockout", "oracle", "balanced"),
-        help="Where the two answers come from; oracle and balanced need the gold answer.",
+        help="Where the two answers come from (proposed); oracle, balanced need the gold answer.",
     ),
     "distractor": _flag(
         _choice("Distractor", "first", "random", "model"),
-        help="The wrong option against the gold one.",
+        help="The wrong option against the gold one (first).",
     ),
     "cross_examination": _flag(
         _choice("CrossExamination", "in_turn", "simultaneous"),
-        help="Whether b reads a's rebuttal first.",
+        help="Whether b reads a's rebuttal first (in_turn: yes).",
     ),
     "judge_orders": _JUDGE_ORDERS,
     "gate": _flag(int, help="Direct answers first; no debate if all agree (0: none; try 3)."),
     "allow_uncertain": _flag(
         bool, "--allow-uncertain", help="The judge may rule that neither side convinced."
     ),
-    "judge": _flag(_choice("Judge", "model", "me"), help="Who judges: a model, or you."),
+    "judge": _flag(_choice("Judge", "model", "me"), help="Who judges: a model, or you (model)."),
     "samples": _SAMPLES,
 }
 TOD: Flags = {
@@ -116,19 +119,20 @@ TOD: Flags = {
     "segments": _flag(int, help="Segments of a paper that are retrieved at once (5)."),
     "expansion_rule": _flag(
         _choice("ExpansionRule", "reference", "paper"),
-        help="When a topic is split; paper: nearly always.",
+        help="When a topic is split (reference); paper: nearly always.",
     ),
     "filter": _flag(
         _choice("Filter", "per_claim", "per_segment"),
-        help="One call weighs all segments that may answer a claim, or one call each.",
+        help="One call weighs all segments that may answer a claim, or one each (per_claim).",
     ),
     "turns": _flag(
         _choice("Turns", "parallel", "alternating"),
-        help="Whether paper b's persona reads a's turn of the same stage.",
+        help="Whether paper b's persona reads a's turn of the same stage (parallel: no).",
     ),
     "embeddings": _flag(
         str,
-        help="What retrieves: a sentence-transformers model, openai:NAME@URL, or bm25.",
+        help="What retrieves: a sentence-transformers model (BAAI/bge-small-en-v1.5), "
+        "openai:NAME@URL, or bm25.",
         metavar="NAME",
     ),
 }
@@ -145,12 +149,12 @@ ART: Flags = {
     "blend": _flag(float, help="Weight of the tournament, lambda (0.5)."),
     "semantics": _flag(
         _choice("Semantics", "dfquad", "quadratic_energy", "euler"),
-        help="How strengths carry upward.",
+        help="How strengths carry upward (dfquad).",
     ),
     "root_strength": _flag(
-        _choice("RootStrength", "neutral", "estimated"), help="The claim's own strength."
+        _choice("RootStrength", "neutral", "estimated"), help="The claim's own strength (neutral)."
     ),
-    "ties": _flag(_choice("Ties", "ignore", "half"), help="What a tie counts."),
+    "ties": _flag(_choice("Ties", "ignore", "half"), help="What a tie counts (ignore: nothing)."),
     "prune_below": _flag(float, help="Leave weaker arguments out of the reckoning (off)."),
     "trees": _flag(int, help="Independent trees, averaged (1)."),
 }

@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
+from dialectree.cli.flags import ART, RSD, TOD, TSD
 from tests.rules import FOUR_CHILDREN, children
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -407,6 +408,15 @@ def test_help_lists_the_settings_of_its_protocol_and_those_of_all_as_flags(
         beside |= {"--option", "--gold"}
     assert set(re.findall(r"--[a-z-]+", shown.partition("Options:")[2])) >= flags | beside
     assert set(re.findall(r"^ +(?:-\w, *)?(--[a-z-]+)", shown, re.MULTILINE)) <= flags | beside
+
+
+def test_the_help_of_a_setting_names_its_default() -> None:
+    from dialectree.context import Context
+
+    for name, flag in {**TSD, **RSD, **TOD, **ART}.items():
+        default = Context.model_fields[name].default
+        if default not in (None, False):
+            assert f"({default}" in get_args(flag)[1].help, name
 
 
 def test_bytes_that_are_no_text_are_replaced(answer: Answer) -> None:
