@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from dialectree.records import Node, RunRecord
+from dialectree.records import Node, RunRecord, segment_key
 from dialectree.report import contributions, terminal_parts, topics, words
 from dialectree.report.contributions import LETTERS
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SHOWN, SOFT, WARN, entries
@@ -96,7 +96,8 @@ def _contributions(
     label: str, those: Sequence[contributions.Contribution]
 ) -> Iterator[RenderableType]:
     for made in those:
-        segments = f": {', '.join(made.segments)}" if made.segments else ""
+        named = ", ".join(sorted(made.segments, key=segment_key))
+        segments = f": {named}" if named else ""
         said = Text.assemble(
             (f"{label}: ", SOFT),
             (f"{words.line(made.claim.id, 20)} ", _ink(made.claim.paper)),

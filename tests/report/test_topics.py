@@ -251,6 +251,15 @@ def test_the_table_says_who_conceded_and_keeps_deeper_topics_apart() -> None:
     assert [c.home for row in made.deeper for c in row.a] == ["0.0", "0.0"]
 
 
+@everywhere
+def test_the_table_names_segments_in_the_order_of_the_paper(shown: Shown) -> None:
+    run = sample_tod.record()
+    before = shown(run)
+    for claim in run.tree.nodes["0"].claims:
+        claim.counter.reverse()
+    assert shown(run) == before
+
+
 def test_without_claims_there_is_no_table() -> None:
     assert topics.table(sample_tod.bare()) is None
     assert contributions.rows(Tree()) == []
