@@ -53,7 +53,7 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 def duration(seconds: float) -> str:
     """``0.9 s``, ``4 min 05 s``, ``2 h 03 min``."""
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:

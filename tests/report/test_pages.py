@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from dialectree.records import Call, Failure, Node, RunRecord, Tree, Turn, Verdict
 from dialectree.report import html, markdown, view
 from dialectree.report.markdown_text import escaped, lines
-from dialectree.report.words import clean
+from dialectree.report.words import clean, duration
 from tests.report import sample
 
 Render = Callable[[RunRecord, Sequence[Call]], str]
@@ -389,3 +389,18 @@ def test_a_setting_that_nobody_gave_is_shown_as_what_holds_without(
     found = view.settings(run)
     assert {name: found[name] for name in shown} == shown
     assert "–" not in found.values() and "" not in found.values()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (59.6, "1 min 00 s"),
+        (245, "4 min 05 s"),
+        (3599.6, "1 h 00 min"),
+    ],
+)
+def test_a_duration_is_rounded_before_its_unit_is_chosen(seconds: float, said: str) -> None:
+    assert duration(seconds) == said
