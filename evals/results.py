@@ -6,14 +6,14 @@ every debate, and the report.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from dialectree.evals.items import Task
 from dialectree.records import Usage, Verdict
 
-SCHEMA = "dialectree.evaluation/1"
+SCHEMA: Final = "dialectree.evaluation/1"
 PAGE = "report.html"
 """The page in a run's folder."""
 
@@ -60,7 +60,7 @@ class DataUsed(Kept):
 class Evaluation(Kept):
     """evaluation.json: what was run over what."""
 
-    schema_: str = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["dialectree.evaluation/1"] = Field(default=SCHEMA, alias="schema")
     title: str = ""
     """The matrix's own."""
     data: DataUsed

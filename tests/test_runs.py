@@ -317,6 +317,7 @@ def test_a_file_that_grows_too_large_is_not_there(folder: RunFolder) -> None:
         (b"", "run.json is not a run's record"),
         (b"{", "run.json is not a run's record: Invalid JSON"),
         (b'{"schema": "dialectree.run/1"}', "run_id"),
+        (b'{"schema": "dialectree.run/2"}', "schema: Input should be 'dialectree.run/1'"),
         (b"\xff\xfe", "run.json is not a run's record"),
     ],
 )

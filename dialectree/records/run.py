@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue
 
@@ -11,7 +11,7 @@ from dialectree.records.ledger import Usage
 from dialectree.records.strict import Strict
 from dialectree.records.tree import Failure, Tree, Verdict
 
-SCHEMA = "dialectree.run/1"
+SCHEMA: Final = "dialectree.run/1"
 
 RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 
@@ -19,7 +19,7 @@ RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 class RunRecord(Strict):
     """run.json: a run from the question to the verdict."""
 
-    schema_: str = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["dialectree.run/1"] = Field(default=SCHEMA, alias="schema")
     run_id: str
     protocol: str
     method: str

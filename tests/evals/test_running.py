@@ -148,6 +148,14 @@ def test_a_line_that_cannot_be_read_is_named() -> None:
         evaluate(plan(choices(2), model()))
 
 
+def test_an_evaluation_of_another_schema_is_not_gone_on_with() -> None:
+    evaluate(plan(choices(2), model()))
+    path = Path("out/evaluation.json")
+    path.write_text(path.read_text().replace("dialectree.evaluation/1", "dialectree.evaluation/2"))
+    with pytest.raises(InputError, match=r"schema: Input should be 'dialectree.evaluation/1'"):
+        evaluate(plan(choices(2), model()))
+
+
 def test_a_budget_counts_over_all_questions_and_going_on_works() -> None:
     speaker = model()
     with pytest.raises(BudgetReached, match="--max-calls 12 is used up"):
