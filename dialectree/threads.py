@@ -29,4 +29,11 @@ class Threads(Executor):
         if (pool := self._pools.get(process)) is None:
             made = ThreadPoolExecutor(self._at_once, thread_name_prefix=self._name)
             pool = self._pools.setdefault(process, made)
-        return pool.submit(work, *args, **kwargs)
+        try:
+            return pool.submit(work, *args, **kwargs)
+        except KeyboardInterrupt:
+            # A thread that was about to begin is one its pool does not know of: the program would
+            # wait for it at its end, and nobody would tell it to stop.
+            self._pools.pop(process, None)
+            pool.shutdown(wait=False)
+            raise
