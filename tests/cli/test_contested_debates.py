@@ -87,7 +87,7 @@ def test_what_it_prints_says_what_moved(made: dict[str, Path]) -> None:
     done = command("contest", run, "--verdict", "0.1", TEXT)
     assert done.status == 0
     assert "0.1 given another verdict; the verdict of 0.1, 0 moved" in done.out
-    assert f"-> {TEXT} (" in done.out
+    assert f"→ {TEXT} (" in done.out
     assert "6 calls" in done.err
     ruled = command("contest", here(made["decide"]), "--verdict", "0", "uncertain")
     refused(ruled, "give one of A, B")
