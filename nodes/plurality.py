@@ -21,6 +21,7 @@ class ToCount(TypedDict):
     """What is counted."""
 
     id: str
+    question: str
     samples: list[Sample]
     asked: int
     """Samples that were asked for, the failed ones and those dropped included."""
@@ -36,8 +37,8 @@ async def plurality(state: ToCount, runtime: Runtime[Context]) -> Ruling:
     found, asked = votes(state["samples"]), state["asked"] - state["dropped"]
     most = max(len(voters) for voters in found.values())
     first = sorted(name for name, voters in found.items() if len(voters) == most)
-    seed = settings(runtime).seed
-    won = min(first, key=lambda name: chance.seed(seed, "tie", state["id"], name))
+    place = (settings(runtime).seed, "tie", state["id"], state["question"])
+    won = min(first, key=lambda name: chance.seed(*place, name))
     notes = [_counts(found, asked, state["dropped"])]
     if len(first) > 1:
         among = _joined([_name(found[name][0]) for name in first])

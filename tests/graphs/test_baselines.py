@@ -32,7 +32,12 @@ OPTIONS = ["a drought", "the Sea Peoples", "an earthquake", "iron"]
 DRAWINGS = Path(__file__).parent / "drawings"
 
 
-def decide(model: ScriptedModel, options: Sequence[str] = (), **settings: Any) -> Debated:
+def decide(
+    model: ScriptedModel,
+    options: Sequence[str] = (),
+    question: str = QUESTION,
+    **settings: Any,
+) -> Debated:
     """Self-consistency over ``options``, or over an open question."""
 
     async def decided() -> Debated:
@@ -40,7 +45,7 @@ def decide(model: ScriptedModel, options: Sequence[str] = (), **settings: Any) -
         chosen = context(model, **settings)
         run = Run("run", chosen, ledger)
         ruling: Mapping[str, Any] = {}
-        given = {"question": QUESTION, "options": [*options]}
+        given = {"question": question, "options": [*options]}
         async for kind, data in told(self_consistency.graph, given, RunnableConfig(), chosen, run):
             if kind == "values":
                 ruling = data
@@ -397,6 +402,14 @@ def test_a_tie_is_drawn_from_the_seed_and_says_so() -> None:
         won[done.verdict.label] += 1
     assert won.keys() == {"A", "C"}
     assert min(won.values()) >= 4
+
+
+def test_one_seed_does_not_give_every_tie_to_the_same_letter() -> None:
+    won = {
+        decide(voters(A=1, B=1), OPTIONS, samples=2, question=f"Which, in case {n}?").verdict.label
+        for n in range(16)
+    }
+    assert won == {"A", "B"}
 
 
 def test_a_tie_of_many_names_them_all() -> None:
