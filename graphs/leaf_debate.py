@@ -45,7 +45,7 @@ class LeafDebate(Leaf, Judged):
 
 def who_opens(state: LeafDebate, runtime: Runtime[Context]) -> Literal["debater_a", "debater_b"]:
     """Drawn from the seed."""
-    first = opener(settings(runtime).seed, state["id"], state["take"])
+    first = opener(settings(runtime).seed, state["id"], state["take"], state["question"])
     return "debater_a" if first == "A" else "debater_b"
 
 

@@ -1,6 +1,7 @@
 """Who defends what in a leaf debate, and who speaks first. No call is spent on it.
 
-All of it is drawn from the seed, so that neither a name nor a place is favoured.
+All of it is drawn from the seed, the node and the question, so that neither a name nor a place is
+favoured: neither over the nodes of a debate, nor over many questions of one seed.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ def _closes(sign: str) -> bool:
     return sign in "\"'`´*_" or ("EXCLAMATION" in name and "QUESTION" not in name)
 
 
-def opener(seed: int, node: str, take: int) -> Debater:
+def opener(seed: int, node: str, take: int, question: str) -> Debater:
     """Who speaks first."""
-    return "A" if chance.coin(seed, "opener", node, take) else "B"
+    return "A" if chance.coin(seed, "opener", node, take, as_asked(question)) else "B"
 
 
 def side(seed: int, node: str, take: int, question: str, debater: Debater) -> Side:
@@ -81,11 +82,11 @@ def side(seed: int, node: str, take: int, question: str, debater: Debater) -> Si
     best, and the other the strongest one that cannot be true as well.
     """
     if is_polar(question):
-        says_yes = "A" if chance.coin(seed, "yes", node, take) else "B"
+        says_yes = "A" if chance.coin(seed, "yes", node, take, as_asked(question)) else "B"
         return "YES" if debater == says_yes else "NO"
-    return "SPAN" if debater == opener(seed, node, take) else "OTHER"
+    return "SPAN" if debater == opener(seed, node, take, question) else "OTHER"
 
 
-def concise_is_a(seed: int, node: str, take: int) -> bool:
+def concise_is_a(seed: int, node: str, take: int, question: str) -> bool:
     """Whether the concise synthesis is shown as candidate A."""
-    return chance.coin(seed, "candidates", node, take)
+    return chance.coin(seed, "candidates", node, take, as_asked(question))

@@ -42,7 +42,7 @@ class ToChoose(TypedDict):
 async def synthesis_judge(state: ToChoose, runtime: Runtime[Context]) -> Judged:
     """Rules by consistency with every child, completeness, and coherence."""
     texts = remaining(state["candidates"], state["gone"])
-    if not concise_is_a(settings(runtime).seed, state["id"], state["take"]):
+    if not concise_is_a(settings(runtime).seed, state["id"], state["take"], state["question"]):
         texts.reverse()
     candidates = dict(zip("AB", texts, strict=False))
     reply = await ask(

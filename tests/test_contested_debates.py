@@ -197,19 +197,19 @@ def calls(**nodes: Mapping[str, int]) -> Counter[tuple[str, str]]:
 ABOVE = {"n0": {**SYNTHESIS, "answer_writer": 1}}
 ANEW: dict[str, tuple[Wish, Counter[tuple[str, str]]]] = {
     "the first turn of a leaf": (
-        Replace("0.1.0/B1", TEXT),
+        Replace("0.1.0/A1", TEXT),
         calls(n0_1_0={"leaf_debater": 3, "leaf_judge": 1}, n0_1=SYNTHESIS, **ABOVE),
     ),
     "the last turn of a leaf": (
-        Replace("0.1.0/A2", TEXT),
+        Replace("0.1.0/B2", TEXT),
         calls(n0_1_0={"leaf_judge": 1}, n0_1=SYNTHESIS, **ABOVE),
     ),
     "a dropped turn": (
-        Drop("0.1.0/B2"),
+        Drop("0.1.0/A2"),
         calls(n0_1_0={"leaf_debater": 1, "leaf_judge": 1}, n0_1=SYNTHESIS, **ABOVE),
     ),
     "one field of a turn": (
-        Replace("0.1.0/A2/rebuttal", TEXT),
+        Replace("0.1.0/B2/rebuttal", TEXT),
         calls(n0_1_0={"leaf_judge": 1}, n0_1=SYNTHESIS, **ABOVE),
     ),
     "the verdict of a leaf": (Rule("0.1.0", TEXT), calls(n0_1=SYNTHESIS, **ABOVE)),
@@ -459,12 +459,12 @@ def test_what_did_not_change_is_not_asked_of_another_model(tree: RunRecord) -> N
     with LocalEndpoint(seed=3) as other:
         address = f"openai:other@{other.url}"
         new = dialectree.contest(
-            tree.run_id, [Replace("0.1.0/A2", TEXT)], model=address, cache=False
+            tree.run_id, [Replace("0.1.0/B2", TEXT)], model=address, cache=False
         )
         assert other.stats()["calls"] == new.usage.calls == 1 + 5 + 5 + 1
         assert {call.model for call in at(new).calls()} == {"openai:other"}
         assert new.models == {role: f"{first}, {address}" for role, first in tree.models.items()}
-        back = dialectree.contest(new.run_id, [Restore("0.1.0/A2")], cache=False)
+        back = dialectree.contest(new.run_id, [Restore("0.1.0/B2")], cache=False)
         assert other.stats()["calls"] == new.usage.calls
     assert outcome(back) == outcome(tree)
 

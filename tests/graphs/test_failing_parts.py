@@ -90,7 +90,7 @@ def test_without_a_debater_or_a_judge_a_leaf_is_missing_and_the_synthesis_is_tol
 
 def test_a_debater_who_cannot_open_leaves_the_leaf_missing_and_is_named(fault: Said) -> None:
     done = debate(failing(OpeningReply, fault=fault, at="0.1"))
-    assert told(done) == [("0.1", "leaf_debater", opener(0, "0.1", 1))]
+    assert told(done) == [("0.1", "leaf_debater", opener(0, "0.1", 1, "what of b?"))]
     assert done.node("0.1").transcript == []
 
 

@@ -196,7 +196,12 @@ STATES = {
         }
     ),
     leaf_debate: st.fixed_dictionaries(
-        {"id": ids, "take": st.integers(1, 2), "transcript": st.lists(statements, max_size=7)},
+        {
+            "id": ids,
+            "take": st.integers(1, 2),
+            "question": st.just("What?"),
+            "transcript": st.lists(statements, max_size=7),
+        },
         optional=failed,
     ),
     synthesis_debate: st.fixed_dictionaries(

@@ -55,7 +55,7 @@ def test_a_split_question_is_decomposed_debated_judged_and_merged() -> None:
     names = [*EXPANSION, "concise", "full", "concise", "full", "synthesis_judge", "answer_writer"]
     assert done.spoke("0") == names
     for leaf in ("0.0", "0.1"):
-        first = opener(0, leaf, 1)
+        first = opener(0, leaf, 1, done.node(leaf).text)
         second = "B" if first == "A" else "A"
         assert done.spoke(leaf) == [first, second] * 3 + ["leaf_judge"]
     root = done.node("0")
@@ -248,7 +248,7 @@ def test_debaters_alternate_for_the_rounds_set_and_only_the_first_turn_has_no_re
 def test_the_opener_is_drawn_from_the_seed_and_a_opens_about_half_of_the_time() -> None:
     def first(seed: int) -> str:
         done = debate(debaters(), max_depth=0, seed=seed, leaf_rounds=1)
-        assert done.spoke()[0] == opener(seed, "0", 1)
+        assert done.spoke()[0] == opener(seed, "0", 1, QUESTION)
         return done.spoke()[0]
 
     firsts = [first(seed) for seed in range(40)]
@@ -331,7 +331,8 @@ def test_which_synthesis_is_shown_as_a_is_drawn_from_the_seed() -> None:
         )
         done = debate(model, seed=seed)
         judge = next(call for call in model.calls if call.role == "synthesis_judge")
-        first, second = ("short", "long") if concise_is_a(seed, "0", 1) else ("long", "short")
+        concise_first = concise_is_a(seed, "0", 1, QUESTION)
+        first, second = ("short", "long") if concise_first else ("long", "short")
         assert f"A: {first}\nassumptions: if so\nB: {second}" in judge.prompt
         verdict = done.node().verdict
         assert verdict is not None

@@ -111,16 +111,24 @@ def test_the_debaters_of_a_leaf_always_defend_opposite_sides(question: str) -> N
 
 def test_the_opener_of_an_open_question_defends_the_answer_it_finds_best() -> None:
     for seed in range(50):
-        first = opener(seed, "0", 1)
+        first = opener(seed, "0", 1, "What is it?")
         other: Debater = "B" if first == "A" else "A"
         assert side(seed, "0", 1, "What is it?", first) == "SPAN"
         assert side(seed, "0", 1, "What is it?", other) == "OTHER"
 
 
-def test_no_draw_favours_a_name_or_a_place() -> None:
-    a_opens = [opener(seed, "0", 1) == "A" for seed in SEEDS]
-    a_says_yes = [side(seed, "0", 1, "Is it so?", "A") == "YES" for seed in SEEDS]
-    concise_first = [concise_is_a(seed, "0", 1) for seed in SEEDS]
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        [(seed, "Is it so?") for seed in SEEDS],
+        [(0, f"Is it so, in case {number}?") for number in SEEDS],
+    ],
+    ids=["over seeds", "over the questions of one seed"],
+)
+def test_no_draw_favours_a_name_or_a_place(drawn: list[tuple[int, str]]) -> None:
+    a_opens = [opener(seed, "0", 1, question) == "A" for seed, question in drawn]
+    a_says_yes = [side(seed, "0", 1, question, "A") == "YES" for seed, question in drawn]
+    concise_first = [concise_is_a(seed, "0", 1, question) for seed, question in drawn]
     opener_says_yes = [a == b for a, b in zip(a_opens, a_says_yes, strict=True)]
     for draw in (a_opens, a_says_yes, concise_first, opener_says_yes):
         assert 0.46 < sum(draw) / len(draw) < 0.54
@@ -128,6 +136,15 @@ def test_no_draw_favours_a_name_or_a_place() -> None:
 
 def test_draws_differ_between_nodes_and_passes_and_repeat_with_the_seed() -> None:
     places = [(node, take) for node in ("0", "0.1", "0.2", "0.10") for take in (1, 2)]
-    seen = {tuple(opener(seed, *place) for place in places) for seed in range(64)}
+    seen = {tuple(opener(seed, *place, "Why?") for place in places) for seed in range(64)}
     assert len(seen) > 50
-    assert [opener(7, *place) for place in places] == [opener(7, *place) for place in places]
+    one, again = ([opener(7, *place, "Why?") for place in places] for _ in range(2))
+    assert one == again
+
+
+def test_what_a_person_said_of_a_question_draws_nobody_anew() -> None:
+    said = f"Is it so?{CLARIFIED}in spring)"
+    for seed in range(50):
+        assert opener(seed, "0", 1, said) == opener(seed, "0", 1, "Is it so?")
+        assert concise_is_a(seed, "0", 1, said) == concise_is_a(seed, "0", 1, "Is it so?")
+        assert side(seed, "0", 1, said, "A") == side(seed, "0", 1, "Is it so?", "A")
