@@ -33,10 +33,16 @@ class Chat(ChatOpenAI):
         body = {"model": self.model_name, "messages": said, **kwargs["extra_body"]}
         with reading():
             response = await self._line.post("/chat/completions", body, kwargs["timeout"])
-            result = self._create_chat_result(response)
+            result = self._read(response)
             for choice, generation in zip(response["choices"], result.generations, strict=True):
                 generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
         return result
+
+    def _read(self, response: dict[str, Any]) -> ChatResult:
+        try:
+            return self._create_chat_result(response)
+        except (TypeError, ValueError, AttributeError):  # of its usage, maybe: the reply is paid
+            return self._create_chat_result({**response, "usage": None})
 
 
 @lru_cache(64)

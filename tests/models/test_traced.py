@@ -109,6 +109,24 @@ def test_their_tokens_are_counted() -> None:
     assert count == stats["prompt_tokens"] + stats["completion_tokens"] > 0
 
 
+@pytest.mark.parametrize(
+    "usage", ["none", [1, 2], {"prompt_tokens": "many", "completion_tokens": 7}]
+)
+def test_a_reply_whose_usage_is_nonsense_is_no_failure_of_the_endpoint(usage: object) -> None:
+    reply = json.dumps({"answer": "a cow", "explanation": "It moos.", "confidence": 0.5})
+    choice = {"index": 0, "message": {"role": "assistant", "content": reply}}
+
+    async def answered() -> str:
+        async with ScriptedEndpoint(sends({"choices": [choice], "usage": usage})) as served:
+            context = build(model=f"openai:any@{served.url}", cache=False)
+            with collect_runs():
+                ended = await METHODS["single_shot"].graph().ainvoke(ASKED, context=context)
+            assert len(served.bodies) == 1
+        return str(ended["verdict"]["answer"])
+
+    assert asyncio.run(answered()) == "a cow"
+
+
 KEY, WAY_IN = "sk-very-secret-key", "user:open%20sesame@"
 QUOTED = f"{KEY}, Basic dXNlcjpvcGVuIHNlc2FtZQ==, open sesame, ?code=a%2Fb%3D%3D, a/b=="
 QUOTING = {
