@@ -6,7 +6,6 @@ import re
 import resource
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ import pytest
 
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.cli.flags import ART, RSD, TOD, TSD
+from tests.nobody import nobody
 from tests.rules import FOUR_CHILDREN, children
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -30,12 +30,6 @@ def run(*words: str, stdin: str = "", **options: Any) -> subprocess.CompletedPro
     return subprocess.run(
         [PROGRAM, *words], input=stdin, capture_output=True, text=True, timeout=60, **options
     )
-
-
-def unused_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +178,10 @@ def test_wrong_input_is_one_clear_line_and_the_right_status(
 
 
 def test_an_unreachable_address_is_named_within_fifteen_seconds() -> None:
-    address, began = unused_address(), time.monotonic()
-    done = run("answer", QUESTION, "--model", "openai:any", "--base-url", address, "--quiet")
+    began = time.monotonic()
+    with nobody() as address:
+        words = ["--model", "openai:any", "--base-url", f"{address}/v1", "--quiet"]
+        done = run("answer", QUESTION, *words)
     assert done.returncode == 3
     assert address in done.stderr
     assert "Traceback" not in done.stderr
@@ -374,7 +370,8 @@ def test_doctor_says_what_the_endpoint_can_do(endpoint: LocalEndpoint) -> None:
     assert done.returncode == 0, done.stderr
     assert "json_schema" in done.stdout
     assert "langgraph" in done.stdout
-    assert run("doctor", "--model", f"openai:any@{unused_address()}").returncode == 3
+    with nobody() as address:
+        assert run("doctor", "--model", f"openai:any@{address}/v1").returncode == 3
 
 
 def test_settings_come_from_the_environment_and_a_file(endpoint: LocalEndpoint) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 
 from benchmarks.endpoint import LocalEndpoint
 from tests.cli.commands import Done, command, refused, runs
+from tests.nobody import nobody
 
 CLAIM = "Chameleons change colour mainly for camouflage."
 WINS = [{"match": "You compare two arguments", "set": {"winner": "SUPPORT"}}]
@@ -50,14 +50,13 @@ def unreachable(
 ) -> Iterator[subprocess.Popen[str]]:
     """A contest that nobody answers: it takes ten seconds to give up, so it begins at once."""
     folder = tmp_path_factory.mktemp("unreachable")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{probe.getsockname()[1]}/v1"
-    words = ["contest", str(made), "--add", "support:0", "Yes.", "--model", f"openai:any@{address}"]
     program = Path(sys.executable).with_name("dialectree")
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([program, *words, "--json", "--no-cache"], cwd=folder, **pipes) as begun:
-        yield begun
+    with nobody() as address:
+        model = f"openai:any@{address}/v1"
+        words = ["contest", str(made), "--add", "support:0", "Yes.", "--model", model, "--no-cache"]
+        with subprocess.Popen([program, *words, "--json"], cwd=folder, **pipes) as begun:
+            yield begun
 
 
 def contents(path: Path) -> dict[str, bytes]:

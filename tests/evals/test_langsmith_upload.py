@@ -14,6 +14,7 @@ from dialectree.errors import InputError, Unreachable
 from dialectree.evals.reporting.study import study
 from tests.evals import sample
 from tests.evals.langsmith_server import LangSmith
+from tests.nobody import nobody
 
 
 @pytest.fixture
@@ -87,11 +88,9 @@ def test_a_refusal_is_one_line(server: LangSmith, tmp_path: Path) -> None:
 
 
 def test_nobody_at_the_address_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        monkeypatch.setenv("LANGSMITH_ENDPOINT", f"http://127.0.0.1:{free.getsockname()[1]}")
     monkeypatch.setenv("LANGSMITH_API_KEY", "a-key")
-    with pytest.raises(Unreachable, match="LangSmith cannot be reached"):
+    with nobody() as address, pytest.raises(Unreachable, match="LangSmith cannot be reached"):
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", address)
         upload_after_run(sample.evaluation(tmp_path, n=1), "spring")
 
 

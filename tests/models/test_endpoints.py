@@ -45,6 +45,7 @@ from tests.models.scripted_endpoint import (
     sends,
     writes,
 )
+from tests.nobody import nobody
 
 
 def asked(*script: Answer, **settings: Any) -> tuple[object, ScriptedEndpoint]:
@@ -96,9 +97,10 @@ def test_the_schema_the_seed_and_the_limits_go_out_as_they_were_made() -> None:
 
 
 def test_no_proxy_stands_between_this_machine_and_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{unused_port()}")
-    reply, _ = asked(says(GOOD))
+    with nobody() as proxy:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        reply, _ = asked(says(GOOD))
     assert reply == RULE
 
 
@@ -501,9 +503,10 @@ def test_an_error_of_many_lines_and_colours_becomes_one_short_line() -> None:
 
 
 def test_an_address_where_nobody_listens_is_unreachable(quick: QuickClock) -> None:
-    url = f"http://127.0.0.1:{unused_port()}/v1"
-    with pytest.raises(Unreachable, match=f"nobody answers at {url}: Cannot connect to host"):
-        asyncio.run(question(at(url)))
+    with nobody() as address:
+        url = f"{address}/v1"
+        with pytest.raises(Unreachable, match=f"nobody answers at {url}: Cannot connect to host"):
+            asyncio.run(question(at(url)))
     assert sum(quick.slept) < 12
 
 
@@ -579,13 +582,13 @@ def test_an_endpoint_without_tls_is_lost_and_the_other_scheme_named(quick: Quick
 
 
 def test_many_questions_find_out_together_that_nobody_is_there(quick: QuickClock) -> None:
-    url = f"http://127.0.0.1:{unused_port()}/v1"
-
-    async def ask() -> list[Any]:
+    async def ask(url: str) -> list[Any]:
         nodes = [question(at(url), node=f"0.{n}") for n in range(20)]
         return await asyncio.gather(*nodes, return_exceptions=True)
 
-    assert all(isinstance(found, Unreachable) for found in asyncio.run(ask()))
+    with nobody() as address:
+        found = asyncio.run(ask(f"{address}/v1"))
+    assert all(isinstance(one, Unreachable) for one in found)
 
 
 def test_an_endpoint_that_comes_up_late_is_waited_for() -> None:
