@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 PROGRAM = """
+import os
 import threading
 from dialectree.threads import Threads
 
@@ -18,9 +19,9 @@ def interrupted(thread):
 threads = Threads(8, "these")
 threading.Thread.start = interrupted
 try:
-    threads.submit(print, "is done", flush=True)
+    threads.submit(os.write, 1, b"is done\\n")  # in one piece: both may come at once
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    os.write(1, b"interrupted\\n")
 """
 
 
