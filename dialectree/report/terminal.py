@@ -66,7 +66,9 @@ def overview(records: Sequence[RunRecord]) -> RenderableType:
         if record.contest is not None:
             asked.append(f" (contests {words.line(record.contest.run, 80)})", SOFT)
         status = Text(words.label(record.status), "" if record.status == "answered" else WARN)
-        grid.add_row(Text(words.line(record.run_id, 80)), Text(record.method), status, asked)
+        grid.add_row(
+            Text(words.line(record.run_id, 80)), Text(words.line(record.method, 80)), status, asked
+        )
     return grid
 
 
