@@ -29,6 +29,7 @@ from dialectree.nodes.topics import (
     Compared,
     Debated,
     Deliberated,
+    Question,
     Spoken,
     Topic,
     latest,
@@ -58,6 +59,7 @@ class Undecided(TypedDict):
     """Why a topic is not split."""
 
     stopped: Why | None
+    open_questions: list[Question]
 
 
 class Branched(TypedDict):
@@ -75,6 +77,7 @@ def opened(topic: Topic, runtime: Runtime[Context]) -> None:
         "parent": parent(topic["id"]),
         "kind": "topic",
         "relevant": [claim["id"] for claim in topic["claims"]],
+        "raised_by": [*topic["raised_by"]],
     }
     tell(runtime, topic["id"], "opened", told)
 
@@ -172,6 +175,7 @@ async def merging(state: TopicDebate, runtime: Runtime[Context]) -> Branched:
             for number, one in enumerate(state["subtopics"], 1)
         ),
         "claims": [],
+        "raised_by": [],  # the root, which alone is split here, has no debate of its own
     }
     for one in state["subtopics"]:
         merged["claims"] += [claim for claim in one["claims"] if claim not in merged["claims"]]
@@ -191,6 +195,8 @@ def _branched(
             "authors": state["authors"],
             "claims": one["claims"],
             "pools": state["pooled"],
+            "raised_by": one["raised_by"],
+            "open_questions": [],
         }
         for place, one in enumerate(subtopics)
     ]
@@ -210,7 +216,7 @@ unclaimed: Claimed = {"own": []}
 unspoken: Spoken = {"said": []}
 unsplit: Split = {"subtopics": []}
 unweighed: Weighed = {"counters": []}
-undecided: Undecided = {"stopped": "failed"}
+undecided: Undecided = {"stopped": "failed", "open_questions": []}
 
 Compiled = CompiledStateGraph[TopicDebate, Context, Topic, Compared]
 

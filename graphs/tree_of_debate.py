@@ -145,6 +145,8 @@ def _root(question: str, known: dict[Letter, Author]) -> Topic:
         "authors": known,
         "claims": [],
         "pools": [],
+        "raised_by": [],
+        "open_questions": [],
     }
 
 

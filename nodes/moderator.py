@@ -21,10 +21,12 @@ from dialectree.nodes.persona import among, of_topic, own_text, remark
 from dialectree.nodes.topics import (
     Claim,
     Deliberated,
+    Question,
     Spoken,
     Topic,
     countered,
     latest,
+    questions,
 )
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
@@ -38,6 +40,7 @@ class SubtopicText(BaseModel):
     description: _Text
     claims_a: list[str]
     claims_b: list[str]
+    raised_by: list[str]
 
 
 class SubtopicsReply(BaseModel):
@@ -51,6 +54,7 @@ class BareSubtopicText(BaseModel):
 
     title: _Title
     description: _Text
+    raised_by: list[str]
 
 
 class BareSubtopicsReply(BaseModel):
@@ -64,6 +68,7 @@ class ProgressReply(BaseModel):
 
     explanation: _Text
     progression_of_arguments: bool
+    open_questions: list[str]
     meaningful_questions: bool
     clear_winner: bool
 
@@ -74,6 +79,7 @@ class Subtopic(TypedDict):
     title: str
     description: str
     claims: list[Claim]
+    raised_by: list[str]
 
 
 class Split(TypedDict):
@@ -94,6 +100,7 @@ class Moderated(TypedDict):
     """What it leaves."""
 
     stopped: Literal["clear_winner", "no_progress"] | None
+    open_questions: list[Question]
 
 
 async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
@@ -121,7 +128,11 @@ async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
         Place(state["id"], "moderator", "subtopics", 0, 1),
         "tree_of_debate/subtopics",
         SubtopicsReply,
-        suggested={"subtopics.claims_a[]": ids["a"], "subtopics.claims_b[]": ids["b"]},
+        suggested={
+            "subtopics.claims_a[]": ids["a"],
+            "subtopics.claims_b[]": ids["b"],
+            "subtopics.raised_by[]": _ids(state["open_questions"]),
+        },
         at_most={"subtopics": most},
         check=wrong,
         max_tokens=350 * most,
@@ -140,6 +151,7 @@ async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
                 *(by_id[name] for name in among(one.claims_a, ids["a"])),
                 *(by_id[name] for name in among(one.claims_b, ids["b"])),
             ],
+            "raised_by": _texts(state["open_questions"], one.raised_by),
         }
         for one in reply.subtopics[:most]
     ]
@@ -164,7 +176,8 @@ def _kept(
 
     def known() -> list[str]:
         own = [text for author in state["authors"].values() for text in own_text(author)]
-        return [*read(), *of_topic(state), *own]
+        asked = [question["text"] for question in state["open_questions"]]
+        return [*read(), *of_topic(state), *asked, *own]
 
     for number, one in enumerate(kept, 1):
         texts = [one["title"], one["description"]]
@@ -172,6 +185,15 @@ def _kept(
         if [*map(normal, texts)] == [normal(state["title"]), normal(state["description"])]:
             tell(runtime, state["id"], "noted", {"note": f"subtopic {number} repeats its topic"})
     return kept
+
+
+def _ids(questions: Sequence[Question]) -> list[str]:
+    return [question["id"] for question in questions]
+
+
+def _texts(questions: Sequence[Question], ids: Sequence[str]) -> list[str]:
+    """Return the texts of the questions whose ids are among ``ids``."""
+    return [question["text"] for question in questions if question["id"] in ids]
 
 
 def _each_once(found: list[Subtopic]) -> list[Subtopic]:
@@ -189,6 +211,7 @@ async def bare_subtopics(state: Topic, runtime: Runtime[Context]) -> Split:
         Place(state["id"], "moderator", "subtopics", 0, 1),
         "no_self_deliberation/subtopics",
         BareSubtopicsReply,
+        suggested={"subtopics.raised_by[]": _ids(state["open_questions"])},
         at_most={"subtopics": most},
         check=lambda reply: None if reply.subtopics else "subtopics: give at least one",
         max_tokens=300 * most,
@@ -197,27 +220,37 @@ async def bare_subtopics(state: Topic, runtime: Runtime[Context]) -> Split:
         most=most,
     )
     found: list[Subtopic] = [
-        {"title": one.title, "description": one.description, "claims": []}
+        {
+            "title": one.title,
+            "description": one.description,
+            "claims": [],
+            "raised_by": _texts(state["open_questions"], one.raised_by),
+        }
         for one in reply.subtopics[:most]
     ]
     return {"subtopics": _kept(found, state, runtime)}
 
 
 async def progress(state: ToModerate, runtime: Runtime[Context]) -> Moderated:
-    """Whether the debate of a topic warrants a look at its parts."""
+    """Decide whether the parts of a topic are debated, and name the questions left open."""
+    asked = questions(state["said"])
     reply = await ask(
         runtime,
         Place(state["id"], "moderator", "progress", 0, 1),
         "tree_of_debate/progress",
         ProgressReply,
+        suggested={"open_questions[]": _ids(asked)},
         max_tokens=500,
         topic=state,
         said=state["said"],
         before=[said for said in state["said"] if said["stage"] == "present"],
         after=latest(state["said"]),
+        asked=asked,
     )
-    asked = any(said["questions"] for said in state["said"])
-    return {"stopped": stops(settings(runtime).expansion_rule, reply, asked=asked)}
+    return {
+        "stopped": stops(settings(runtime).expansion_rule, reply, asked=bool(asked)),
+        "open_questions": [one for one in asked if one["id"] in reply.open_questions],
+    }
 
 
 def stops(

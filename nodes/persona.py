@@ -110,7 +110,9 @@ def claims(letter: Letter) -> Node[ToClaim, Claimed]:
         tell(runtime, state["id"], "claimed", {"paper": letter, "claims": [_told(c) for c in made]})
 
         def read() -> list[str]:
-            return [*(segment.text for segment in shown), *own_text(author), *of_topic(state)]
+            asked = [question["text"] for question in state["open_questions"]]
+            texts = [segment.text for segment in shown]
+            return [*texts, *asked, *own_text(author), *of_topic(state)]
 
         for claim in made:
             said = [claim["title"], claim["description"]]
@@ -259,7 +261,7 @@ def own_text(author: Author) -> list[str]:
 
 def of_topic(topic: Topic) -> list[str]:
     """What everybody may read of a topic."""
-    return [topic["question"], topic["title"], topic["description"]]
+    return [topic["question"], topic["title"], topic["description"], *topic["raised_by"]]
 
 
 def _look_at_quotations(

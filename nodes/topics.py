@@ -75,6 +75,16 @@ class Counter(TypedDict):
     """How many of these are to come for the claim: one a filter call."""
 
 
+class Question(TypedDict):
+    """A question that one persona asked the other in a debate."""
+
+    id: str
+    """Its number in the debate: ``q1``."""
+    paper: Letter
+    """The persona that asked it."""
+    text: str
+
+
 class Topic(TypedDict):
     """A topic that two papers debate."""
 
@@ -89,6 +99,10 @@ class Topic(TypedDict):
     """Those of its parent that it is about."""
     pools: list[Pool]
     """What was retrieved for its parent."""
+    raised_by: list[str]
+    """Questions of the debate above that led to this topic."""
+    open_questions: list[Question]
+    """Questions that its own debate left open; empty until the moderator named them."""
 
 
 class Debated(TypedDict):
@@ -130,6 +144,18 @@ def wording(topic: Topic) -> str:
     """The query of a topic: "title : description"; of the root, which has none, its title."""
     described = topic["description"]
     return f"{topic['title']} : {described}" if described else topic["title"]
+
+
+def questions(said: Sequence[Said]) -> list[Question]:
+    """Return the questions of a debate, numbered in the order of the personas, each once."""
+    asked: dict[str, Letter] = {}
+    for turn in sorted(said, key=lambda turn: turn["paper"]):
+        for text in turn["questions"]:
+            asked.setdefault(text, turn["paper"])
+    return [
+        {"id": f"q{number}", "paper": paper, "text": text}
+        for number, (text, paper) in enumerate(asked.items(), 1)
+    ]
 
 
 def latest(said: Sequence[Said]) -> list[Said]:

@@ -18,7 +18,7 @@ _FOLDER = Path(__file__).resolve().parent
 _TAGS = (
     "question|path|children|transcript|candidates|opponent|integration|highlights|facts|unclear"
     "|background|options|answer|taken|ruling|claim|parent|argument|supporter|attacker|arguments"
-    "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary"
+    "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary|questions"
 )
 _PUT_IN = re.compile(r"\{[{%#]")
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)

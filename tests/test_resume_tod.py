@@ -129,7 +129,7 @@ def test_a_finished_record_reads_back_as_it_is_and_says_what_was_embedded(tmp_pa
     assert record.usage.critical_path_calls == 7 + 7 + 1  # the summary's repair
     assert sum(len(node.transcript) for node in record.tree.nodes.values()) == 25 - 2
     assert record.prompts == {
-        f"tree_of_debate/{name}": 1
+        f"tree_of_debate/{name}": 2
         for name in (
             "claims", "present", "progress", "relevance", "respond", "revise", "subtopics",
             "summary",

@@ -65,6 +65,7 @@ def _open(nodes: dict[str, Node], event: Event) -> None:
     node.text, node.parent, node.depth = new.text, new.parent, new.depth
     node.stance = new.stance
     node.description, node.relevant = new.description, new.relevant
+    node.raised_by = new.raised_by
 
 
 def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:

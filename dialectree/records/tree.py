@@ -90,7 +90,9 @@ class Comparison(Strict):
         return self.supporter, self.attacker, self.order
 
 
-_OF_TOPICS = (*("description", "claims", "relevant", "retrievals", "positions", "sentences"),)
+_OF_TOPICS = (
+    *("description", "claims", "relevant", "raised_by", "retrievals", "positions", "sentences"),
+)
 _OF_ARGUMENTS = (
     "stance",
     "tau",
@@ -148,6 +150,8 @@ class Node(Strict):
     """What is to be debated there; of a topic."""
     relevant: list[str] = []
     """The ids of its parent's claims that a topic is about."""
+    raised_by: list[str] = []
+    """Questions that the debate of its parent left open and that led to this topic."""
     claims: list[Claim] = []
     """What both papers claim to contribute to it, made before it was split."""
     retrievals: list[Retrieval] = []

@@ -151,6 +151,8 @@ def topic(record: RunRecord, node: Node) -> Iterator[str]:
     if about := topics.relevant(record, node):
         names = ", ".join(_link(c.id, _claim_place(node.parent or "", c.id)) for c in about)
         yield f"About {names} of {_places([node.parent or ''])}."
+    if node.raised_by:
+        yield "\n".join(f"- Raised by: {escaped(text)}" for text in node.raised_by)
     if node.positions:
         yield "\n".join(_positions(record, node))
     elif came := topics.outcome(node):

@@ -144,6 +144,8 @@ def topic(record: RunRecord | None, node: Node) -> Iterator[RenderableType]:
         yield Text(words.line(topics.course(record, node), 120), SOFT)
         if about := ", ".join(claim.id for claim in topics.relevant(record, node)):
             yield Text(f"about {words.line(about, SHOWN)} of {node.parent}", SOFT)
+    for text in node.raised_by:
+        yield Text.assemble(("raised by: ", SOFT), words.clean(text))
     if node.positions:
         yield SideBySide(*(_position(record, node, letter) for letter in LETTERS))
     elif came := topics.outcome(node):

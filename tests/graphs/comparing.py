@@ -65,6 +65,11 @@ def shown_claims(call: Asked) -> list[str]:
     return re.findall(r"^([ab]\d+): ", within(call, "claims"), re.MULTILINE)
 
 
+def shown_questions(call: Asked) -> list[str]:
+    """The ids of the questions that a prompt shows."""
+    return re.findall(r"^(q\d+), asked", within(call, "questions"), re.MULTILINE)
+
+
 def speaker(call: Asked) -> str:
     """Which persona is asked; each knows its own paper's title."""
     if call.kind == "RelevanceReply":
@@ -126,6 +131,7 @@ def split(count: int = 3) -> Callable[[Asked], SubtopicsReply]:
                     description=f"What of {_SUBJECTS[n]}?",
                     claims_a=own["a"][n : n + 1] or own["a"][:1],
                     claims_b=own["b"][n : n + 1] or own["b"][:1],
+                    raised_by=shown_questions(call)[n : n + 1],
                 )
                 for n in range(count)
             ]
@@ -138,7 +144,11 @@ def split_bare(count: int = 3) -> Callable[[Asked], BareSubtopicsReply]:
     """``count`` subtopics where nobody made claims."""
     return lambda call: BareSubtopicsReply(
         subtopics=[
-            BareSubtopicText(title=f"part {n} of {call.node}", description=f"{_SUBJECTS[n]}?")
+            BareSubtopicText(
+                title=f"part {n} of {call.node}",
+                description=f"{_SUBJECTS[n]}?",
+                raised_by=shown_questions(call)[n : n + 1],
+            )
             for n in range(count)
         ]
     )
@@ -160,11 +170,12 @@ def respond(**fields: Any) -> ResponseReply:
 
 
 def go_on(
-    *, progression: bool = True, questions: bool = False, winner: bool = False
+    *open_questions: str, progression: bool = True, questions: bool = False, winner: bool = False
 ) -> ProgressReply:
     return ProgressReply(
         explanation="They moved.",
         progression_of_arguments=progression,
+        open_questions=[*open_questions],
         meaningful_questions=questions,
         clear_winner=winner,
     )

@@ -87,7 +87,7 @@ def test_without_any_claims_there_is_nothing_to_split_and_nothing_is_invented(fa
     assert (done.node().status, done.node().stopped) == ("missing", "failed")
     assert (done.verdict.answer, done.verdict.notes) == (None, [])
     assert [*done.tree.nodes] == ["0"]
-    assert {call.prompt for call in done.calls} == {"tree_of_debate/claims@1"}
+    assert {call.prompt for call in done.calls} == {"tree_of_debate/claims@2"}
 
 
 def test_without_any_claims_deeper_down_the_debate_stands_and_is_split_no_further(

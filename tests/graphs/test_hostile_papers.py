@@ -74,6 +74,7 @@ def parrot() -> Obedient:
                     description=words(call),
                     claims_a=own["a"][:1],
                     claims_b=own["b"],
+                    raised_by=[],
                 )
                 for n in range(2)
             ]

@@ -85,6 +85,7 @@ def reply(progression: bool, questions: bool, winner: bool) -> ProgressReply:
     return ProgressReply(
         explanation="x",
         progression_of_arguments=progression,
+        open_questions=[],
         meaningful_questions=questions,
         clear_winner=winner,
     )

@@ -275,7 +275,7 @@ def test_the_summary_reads_titles_topic_and_last_arguments_and_no_transcript(
 
 def test_a_persona_without_a_claim_reads_what_was_retrieved_from_its_paper_for_the_parent() -> None:
     model = personas(1, 1)
-    of_a = SubtopicText(title="only a", description="?", claims_a=["a1"], claims_b=[])
+    of_a = SubtopicText(title="only a", description="?", claims_a=["a1"], claims_b=[], raised_by=[])
     model.will_say_now(SubtopicsReply(subtopics=[of_a]))
     done = compare(model, segments=3)
     call = turn(model, ArgumentReply, "b", "0.0")
@@ -288,7 +288,7 @@ def test_a_persona_without_a_claim_reads_what_was_retrieved_from_its_paper_for_t
 
 def test_evidence_that_the_other_cited_is_before_a_personas_eyes_from_then_on() -> None:
     model = personas(1, 1)
-    of_a = SubtopicText(title="t", description="d", claims_a=["a1"], claims_b=[])
+    of_a = SubtopicText(title="t", description="d", claims_a=["a1"], claims_b=[], raised_by=[])
     model.will_say_now(SubtopicsReply(subtopics=[of_a]))
     model.will_say_now(weigh(relevant=False), to=RelevanceReply)
     compare(model, segments=2)
@@ -399,9 +399,15 @@ def test_what_a_model_says_twice_counts_once_and_no_request_is_made_twice() -> N
     ]
     model.will_say_now(ClaimsReply(claims=twice))
     parts = [
-        SubtopicText(title="Speed", description="How fast?", claims_a=["a1"], claims_b=[]),
-        SubtopicText(title="speed", description="how fast", claims_a=["a2"], claims_b=["b1"]),
-        SubtopicText(title="Noise", description="How noisy?", claims_a=[], claims_b=["b2"]),
+        SubtopicText(
+            title="Speed", description="How fast?", claims_a=["a1"], claims_b=[], raised_by=[]
+        ),
+        SubtopicText(
+            title="speed", description="how fast", claims_a=["a2"], claims_b=["b1"], raised_by=[]
+        ),
+        SubtopicText(
+            title="Noise", description="How noisy?", claims_a=[], claims_b=["b2"], raised_by=[]
+        ),
     ]
     model.will_say_now(SubtopicsReply(subtopics=parts))
     done = compare(model)
@@ -419,8 +425,8 @@ def test_more_claims_and_subtopics_than_allowed_are_left_out() -> None:
 
 def test_a_surplus_subtopic_without_a_claim_does_not_slip_in_where_others_are_the_same() -> None:
     model = personas(1, 1)
-    same = SubtopicText(title="Same", description="?", claims_a=["a1"], claims_b=[])
-    bare = SubtopicText(title="Bare", description="?", claims_a=[], claims_b=[])
+    same = SubtopicText(title="Same", description="?", claims_a=["a1"], claims_b=[], raised_by=[])
+    bare = SubtopicText(title="Bare", description="?", claims_a=[], claims_b=[], raised_by=[])
     model.will_say_now(SubtopicsReply(subtopics=[same, same, bare]))
     done = compare(model, max_subtopics=2)
     assert [done.node(n).text for n in done.node().children] == ["Same"]
@@ -428,7 +434,9 @@ def test_a_surplus_subtopic_without_a_claim_does_not_slip_in_where_others_are_th
 
 def test_a_subtopic_in_its_topics_very_words_is_noted_and_ends_at_the_depth_limit() -> None:
     model = personas(1, 1)
-    same = SubtopicText(title="Same", description="The same?", claims_a=["a1"], claims_b=[])
+    same = SubtopicText(
+        title="Same", description="The same?", claims_a=["a1"], claims_b=[], raised_by=[]
+    )
     model.will_say_now(SubtopicsReply(subtopics=[same]))
     done = compare(model, max_depth=3)
     notes = {name: node.notes for name, node in done.tree.nodes.items()}
@@ -438,7 +446,9 @@ def test_a_subtopic_in_its_topics_very_words_is_noted_and_ends_at_the_depth_limi
 
 def test_a_subtopic_that_names_no_claim_is_asked_for_again() -> None:
     model = personas(1, 1)
-    bare = SubtopicText(title="t", description="d", claims_a=["b1", "a7"], claims_b=["a1"])
+    bare = SubtopicText(
+        title="t", description="d", claims_a=["b1", "a7"], claims_b=["a1"], raised_by=[]
+    )
     model.will_say_now(SubtopicsReply(subtopics=[bare]))
     model.will_say(split(1), to=SubtopicsReply)
     done = compare(model)
@@ -491,6 +501,36 @@ def test_a_question_that_nobody_asked_is_no_reason_to_go_on() -> None:
         model.will_say_now(go_on(progression=False, questions=True))
         done = compare(model, max_depth=2)
         assert ("0.0.0" in done.tree.nodes) == deeper
+
+
+def test_questions_left_open_travel_to_the_next_claims_and_subtopics() -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        by_letter(
+            a=respond(questions=["How does it scale?", "Is it exact?"]),
+            b=respond(questions=["At which noise?"]),
+        ),
+        to=ResponseReply,
+    )
+    model.will_say_now(go_on("q3", "q1", "q9", questions=True))
+    done = compare(model, max_depth=2)
+
+    shown = {(call.kind, call.node): within(call, "questions").splitlines() for call in model.calls}
+    all_three = [
+        "q1, asked by persona a: How does it scale?",
+        "q2, asked by persona a: Is it exact?",
+        "q3, asked by persona b: At which noise?",
+    ]
+    assert shown["ProgressReply", "0.0"] == all_three
+    for kind in ("ClaimsReply", "SubtopicsReply"):
+        assert shown[kind, "0.0"] == [all_three[0], all_three[2]]
+        assert shown[kind, "0"] == []
+    assert done.node("0.0").raised_by == []
+    assert done.node("0.0.0").raised_by == ["How does it scale?"]
+    debated = [call for call in of(model, ArgumentReply) if call.node == "0.0.0"]
+    for call in debated:
+        assert within(call, "topic").endswith("\nleft open before: How does it scale?")
+    assert len(debated) == 4
 
 
 def test_topics_are_debated_at_the_same_time() -> None:

@@ -73,7 +73,11 @@ def paper_turns(text: str) -> list[dict[str, Any]]:
 def of_papers(text: str) -> dict[str, dict[str, list[Any]]]:
     """The values of the prompts that compare papers, by the prompts' whole names."""
     segments = [{"id": "a:1", "text": text}, {"id": "b:1", "text": text}]
-    topic, root = {"title": text, "description": text}, {"title": text, "description": ""}
+    asked = [{"id": "q1", "paper": "a", "text": text}, {"id": "q2", "paper": "b", "text": text}]
+    topic = {
+        "title": text, "description": text, "raised_by": [text], "open_questions": asked,
+    }  # fmt: skip
+    root = {"title": text, "description": "", "raised_by": [], "open_questions": []}
     both = {"a": paper(text, text), "b": paper(text, text)}
     persona: dict[str, list[Any]] = {
         "letter": ["a", "b"],
@@ -105,6 +109,7 @@ def of_papers(text: str) -> dict[str, dict[str, list[Any]]]:
             "said": [paper_turns(text)],
             "before": [[], paper_turns(text)[:1]],
             "after": [paper_turns(text)],
+            "asked": [[], asked],
         },
         "tree_of_debate/summary": {
             "authors": [both], "question": [text], "debates": [[debated, debated]],

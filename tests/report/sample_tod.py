@@ -408,6 +408,7 @@ def everywhere(text: str) -> RunRecord:
         one.text = one.heading = text
     for node in made.tree.nodes.values():
         node.text = node.description = text
+        node.raised_by = [text]
         node.notes, node.failures = [text], [Failure(role=text, who=text, fault=text)]
         node.claims = [_claim(one, text) for one in node.claims]
         node.positions = [_position(one, text) for one in node.positions]

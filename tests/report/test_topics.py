@@ -131,6 +131,14 @@ def test_the_exchange_and_the_decision_are_there(shown: Shown) -> None:
 
 
 @everywhere
+def test_a_topic_names_the_open_questions_that_led_to_it(shown: Shown) -> None:
+    made = sample_tod.record()
+    made.tree.nodes["0.0.0"].raised_by = ["What of the worst case then?"]
+    assert flat(shown(made)).lower().count("raised by") == 1
+    assert "What of the worst case then?" in flat(shown(made))
+
+
+@everywhere
 def test_claims_show_their_evidence_and_what_the_other_paper_does_to_them(shown: Shown) -> None:
     said = flat(shown(sample_tod.record()))
     assert "b does not address it" in said
