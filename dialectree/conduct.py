@@ -160,6 +160,8 @@ def tidy(text: str, name: str) -> str:
 def settled(record: RunRecord, given: Mapping[str, Any]) -> Context:
     """The settings of a run, but for those ``given`` and for its budgets."""
     kept = {name: value for name, value in record.settings.items() if name not in _BUDGETS}
+    if "blend" in kept:  # the only rule there was before a record named it
+        kept.setdefault("strength_rule", "bradley_terry")
     if given.get("replay"):
         kept.pop("cache", None)  # a run without the cache is replayed from its own calls
     try:

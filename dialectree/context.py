@@ -92,6 +92,7 @@ OWN_SETTINGS = {
             "breadth",
             "depth",
             "blend",
+            "strength_rule",
             "semantics",
             "root_strength",
             "ties",
@@ -255,12 +256,16 @@ class Context(BaseSettings):
     blend: Unit = 0.5
     """Weight of the tournament against the intrinsic strengths (lambda): 1 is the tournament alone,
     0 has none."""
+    strength_rule: Literal["win_rate", "bradley_terry"] = "win_rate"
+    """What an argument's comparisons make of it: its mean win rate against the other side, or a
+    Bradley-Terry fit of 100 steps, which is the paper's. ``win_rate`` counts a tie half for each
+    side, whatever ``ties`` says."""
     semantics: Literal["dfquad", "quadratic_energy", "euler"] = "dfquad"
     """How strengths carry upward."""
     root_strength: Literal["neutral", "estimated"] = "neutral"
     """The claim's own strength: 0.5, or what the scorer says."""
     ties: Literal["ignore", "half"] = "ignore"
-    """A tie counts for nobody, or half for each."""
+    """A tie counts for nobody, or half for each. Only ``strength_rule`` bradley_terry reads it."""
     prune_below: Unit | None = None
     """Arguments weaker than this take no part, nor does what hangs below them; none: all do."""
     trees: int = Field(default=1, ge=1, le=25)
@@ -381,6 +386,10 @@ class Context(BaseSettings):
     def topic_depth(self) -> int:
         """Depth at which no topic of two papers is split any more."""
         return 3 if self.max_depth is None else self.max_depth
+
+    def tie_rule(self) -> Literal["ignore", "half"]:
+        """Return how ties count under the strength rule."""
+        return "half" if self.strength_rule == "win_rate" else self.ties
 
     def depth_floor(self) -> int:
         """Depth above which expansion does not stop by itself."""

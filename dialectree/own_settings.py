@@ -28,7 +28,7 @@ _BASELINES: Mapping[str, frozenset[str]] = {
     "best_of_n": _SAMPLES,
     "two_round": frozenset(),
     "self_consistency": _SAMPLES,
-    "argllm": OWN_SETTINGS["art"] - {"blend", "ties", "judge_orders"},
+    "argllm": OWN_SETTINGS["art"] - {"blend", "strength_rule", "ties", "judge_orders"},
     "direct": frozenset(),
     "cot": frozenset(),
     "no_tree": OWN_SETTINGS["tod"] - {"max_depth", "expansion_rule"},
@@ -65,6 +65,8 @@ def configured(method: Method, given: Mapping[str, Any], say: Callable[[str], No
     require_roles(method, context, given)
     read = with_leaves(method, context)
     idle = _idle(context) if method.name == "tsd" else {}
+    if "ties" in read and context.strength_rule == "win_rate":
+        idle["ties"] = "--strength-rule win_rate counts a tie half always"
     unread = {name: _no_setting(name, method.name) for name in _unread(given, read)}
     unread |= {name: f"{_flag(name)}: {idle[name]}" for name in sorted(idle) if name in given}
     for name, said in unread.items():

@@ -72,7 +72,7 @@ def left_over(state: Tournament, runtime: Runtime[Context]) -> list[Send] | str:
         for pair in state["pairs"]
         for argument in (pair["supporter"], pair["attacker"])
     }
-    left = unmet([*there.values()], state["comparisons"], settings(runtime).ties)
+    left = unmet([*there.values()], state["comparisons"], settings(runtime).tie_rule())
     return _scorings("late_scorer", left, state["text"]) or END
 
 

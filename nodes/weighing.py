@@ -31,6 +31,7 @@ class Reckoning(NamedTuple):
     """How a tree is weighed; the names are those of the settings."""
 
     blend: float
+    strength_rule: Literal["win_rate", "bradley_terry"]
     semantics: Literal["dfquad", "quadratic_energy", "euler"]
     ties: Literal["ignore", "half"]
     prune_below: float | None
@@ -74,6 +75,7 @@ def weigh(
         tree,
         met,
         blend=how.blend,
+        strength_rule=how.strength_rule,
         semantics=how.semantics,
         ties=how.ties,
         prune_below=how.prune_below,
@@ -141,6 +143,7 @@ def _weighed(state: ToWeigh, runtime: Runtime[Context]) -> Outcome:
     gone = frozenset(name for name in names if changes.at(left_out(name)) is not None)
     how = Reckoning(
         state["blend"],
+        context.strength_rule,
         context.semantics,
         context.ties,
         context.prune_below,

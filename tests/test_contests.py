@@ -53,13 +53,14 @@ class Made(NamedTuple):
 
 
 @st.composite
-def trees(draw: st.DrawFn, *, trees: int = 1) -> Made:
+def trees(draw: st.DrawFn, *, trees: int = 1, strength_rule: str = "") -> Made:
     """Breadth and depth of 1 to 3, with left-out arguments, ties and every way of weighing."""
     orders = draw(st.sampled_from(both_or_one))
     made = Made(
         [("0", "opened", {"text": "It is so.", "depth": 0, "kind": "claim"})],
         {
             "blend": draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
+            "strength_rule": strength_rule or draw(st.sampled_from(["win_rate", "bradley_terry"])),
             "semantics": draw(st.sampled_from(["dfquad", "quadratic_energy", "euler"])),
             "ties": draw(st.sampled_from(["ignore", "half"])),
             "prune_below": draw(st.none() | st.sampled_from([0.3, 0.6])),
@@ -128,9 +129,8 @@ def run_of(made: Made) -> RunFolder:
         for name, kind, data in made.told
         if kind == "compared"
     ]
-    how = Reckoning(
-        *(made.settings[name] for name in ("blend", "semantics", "ties", "prune_below"))
-    )
+    names = ("blend", "strength_rule", "semantics", "ties", "prune_below")
+    how = Reckoning(*(made.settings[name] for name in names))
     claims = ["0"] if made.settings["trees"] == 1 else nodes["0"].children
     weighed = [weigh(claim, arguments, scores, comparisons, how) for claim in claims]
     came = outcome("0", weighed, arguments, ())
@@ -252,6 +252,39 @@ def test_without_an_attacker_the_claim_is_no_weaker_and_without_a_supporter_no_s
         assert helped >= -rounding
 
 
+@steady
+@given(st.data())
+def test_with_win_rates_a_flip_for_the_claim_never_lowers_it(data: st.DataObject) -> None:
+    folder = run_of(data.draw(trees(strength_rule="win_rate")))
+    old = folder.record()
+    flips = [wish for wish, _ in possible(old, 0.5) if isinstance(wish, Flip)]
+    if not flips:
+        return
+    flip = data.draw(st.sampled_from(flips))
+    supporter = old.tree.nodes[flip.one]
+    above = old.tree.nodes[supporter.parent or ""]
+    met = next(c for c in above.comparisons if c.supporter == flip.one and c.winner != "TIE")
+    new = contest(folder, flip)
+    before, after = probability(old), probability(new)
+    assert (before is None) == (after is None)
+    if before is not None and after is not None:
+        helps = (met.winner == "ATTACK") == (attacks(old, supporter) % 2 == 0)
+        assert (after - before if helps else before - after) >= -rounding
+
+
+def test_a_record_that_names_no_rule_is_contested_by_bradley_terry() -> None:
+    two_by_two = [("0.0", "support", 0.5), ("0.1", "support", 0.4)]
+    two_by_two += [("0.2", "attack", 0.3), ("0.3", "attack", 0.2)]
+    folder = run_of(small(*two_by_two, strength_rule="bradley_terry"))
+    old = folder.record()
+    del old.settings["strength_rule"]
+    folder.write_record(old)
+    same = contest(folder, Set("0.0", 0.5))
+    assert figures(same) == figures(old)
+    assert same.settings == old.settings
+    assert contest(at(same), Flip("0.0", "0.2"), Flip("0.0", "0.2")).tree.nodes["0.0"].theta == 0.5
+
+
 def test_an_added_attacker_enters_the_tournament_and_may_help_the_claim() -> None:
     folder = run_of(small(("0.0", "support", 0.2)))
     loser = Add("attack", "0", "A weak reason.")
@@ -268,8 +301,9 @@ def small(*arguments: tuple[str, Stance, float | None], **more: Any) -> Made:
     told: list[tuple[str, EventKind, dict[str, Any]]]
     told = [("0", "opened", {"text": "It is so.", "depth": 0, "kind": "claim"})]
     told.append(("0", "scored", {"tau": 0.5}))
-    weighing = {"blend": 0.5, "semantics": "dfquad", "ties": "ignore", "prune_below": None}
-    chosen = {**weighing, "judge_orders": "one", "trees": 1, **more}
+    weighing = {"blend": 0.5, "strength_rule": "win_rate", "semantics": "dfquad"}
+    chosen = {**weighing, "ties": "ignore", "prune_below": None}
+    chosen = {**chosen, "judge_orders": "one", "trees": 1, **more}
     children: dict[str, list[Argument]] = {}
     for name, stance, tau in arguments:
         above = name.rpartition(".")[0]
@@ -499,7 +533,7 @@ def url() -> Iterator[str]:
 @pytest.mark.parametrize(("breadth", "depth"), [(1, 1), (2, 1), (1, 2), (2, 2)])
 def test_nothing_but_a_change_changes_a_real_run(breadth: int, depth: int, url: str) -> None:
     for semantics, more in (
-        ("dfquad", {"judge_orders": "both", "ties": "half"}),
+        ("dfquad", {"judge_orders": "both", "strength_rule": "bradley_terry", "ties": "half"}),
         ("quadratic_energy", {"blend": 1.0, "prune_below": 0.2}),
         ("euler", {"trees": 2, "root_strength": "estimated"}),
         ("dfquad", {"method_name": "argllm"}),
@@ -878,7 +912,8 @@ def test_an_addition_can_be_cancelled() -> None:
 def test_what_cannot_be_judged_is_missing_and_said(deaf: Any, left_out: bool) -> None:
     model = evaluator("SUPPORT")
     model.will_say_now(no_reply(), to=deaf)
-    record = contest(run_of(two()), Add("support", "0", "Yes."), model=model)
+    made = two(strength_rule="bradley_terry")
+    record = contest(run_of(made), Add("support", "0", "Yes."), model=model)
     ((node, failure),) = record.degraded()
     assert record.status == "degraded"
     assert (node, failure.role) == (("0.2", "scorer") if left_out else ("0", "pairwise_judge"))

@@ -27,6 +27,7 @@ UNREAD: list[tuple[str, dict[str, Any], str]] = [
     ("self_consistency", {"gate": 3}, "--gate"),
     ("self_consistency", {"judge_orders": "both"}, "--judge-orders"),
     ("argllm", {"blend": 0.5}, "--blend"),
+    ("argllm", {"strength_rule": "win_rate"}, "--strength-rule"),
     ("direct", {"breadth": 4, "trees": 3}, "--breadth"),
     ("no_tree", {"expansion_rule": "paper"}, "--expansion-rule"),
     ("no_self_deliberation", {"segments": 3}, "--segments"),
@@ -41,6 +42,8 @@ READ: list[tuple[str, dict[str, Any]]] = [
     ("best_of_n", {"samples": 3}),
     ("self_consistency", {"samples": 3}),
     ("basic", {"judge": "me", "gate": 3}),
+    ("art", {"strength_rule": "bradley_terry", "ties": "half"}),
+    ("tsd", {"leaf_protocol": "art", "strength_rule": "bradley_terry", "ties": "half"}),
     ("argllm", {"breadth": 2}),
     ("no_tree", {"embeddings": "bm25"}),
 ]
@@ -60,19 +63,29 @@ def test_a_given_setting_that_the_method_does_not_read_is_said(
 
 
 @pytest.mark.parametrize(
-    ("given", "why"),
+    ("name", "given", "why"),
     [
-        ({"depth_profile": "fixed", "stop_threshold": 0.5}, "--stop-threshold: nobody rates the"),
-        ({"depth_profile": "fixed", "min_depth": 2}, "--min-depth: only --depth-profile safety"),
-        ({"min_depth": 2}, "--min-depth: only --depth-profile safety"),
-        ({"second_pass_leaves": 2}, "--second-pass-leaves: there is no second pass without"),
+        ("art", {"ties": "half"}, "--ties: --strength-rule win_rate counts a tie half always"),
+        ("tsd", {"leaf_protocol": "art", "ties": "ignore"}, "--ties: --strength-rule win_rate"),
+        (
+            "tsd",
+            {"depth_profile": "fixed", "stop_threshold": 0.5},
+            "--stop-threshold: nobody rates the",
+        ),
+        (
+            "tsd",
+            {"depth_profile": "fixed", "min_depth": 2},
+            "--min-depth: only --depth-profile safety",
+        ),
+        ("tsd", {"min_depth": 2}, "--min-depth: only --depth-profile safety"),
+        ("tsd", {"second_pass_leaves": 2}, "--second-pass-leaves: there is no second pass without"),
     ],
 )
 def test_a_given_setting_that_the_other_settings_leave_unread_is_said(
-    given: dict[str, Any], why: str
+    name: str, given: dict[str, Any], why: str
 ) -> None:
     said: list[str] = []
-    configured(METHODS["tsd"], {**OF_ALL, **given}, said.append)
+    configured(METHODS[name], {**OF_ALL, **given}, said.append)
     assert [line.startswith(why) for line in said] == [True]
     assert said[0].endswith(", so it changes nothing")
 

@@ -147,6 +147,11 @@ ART: Flags = {
     "breadth": _flag(int, help="Supporters and attackers of each argument (1; 2 is better)."),
     "depth": _flag(int, help="Levels of arguments (1)."),
     "blend": _flag(float, help="Weight of the tournament, lambda (0.5)."),
+    "strength_rule": _flag(
+        _choice("StrengthRule", "win_rate", "bradley_terry"),
+        help="What comparisons make of an argument (win_rate: its mean over the other side, a tie "
+        "counts half); bradley_terry: the paper's.",
+    ),
     "semantics": _flag(
         _choice("Semantics", "dfquad", "quadratic_energy", "euler"),
         help="How strengths carry upward (dfquad).",
@@ -154,7 +159,10 @@ ART: Flags = {
     "root_strength": _flag(
         _choice("RootStrength", "neutral", "estimated"), help="The claim's own strength (neutral)."
     ),
-    "ties": _flag(_choice("Ties", "ignore", "half"), help="What a tie counts (ignore: nothing)."),
+    "ties": _flag(
+        _choice("Ties", "ignore", "half"),
+        help="What a tie counts with bradley_terry (ignore: nothing); win_rate: half always.",
+    ),
     "prune_below": _flag(float, help="Leave weaker arguments out of the reckoning (off)."),
     "trees": _flag(int, help="Independent trees, averaged (1)."),
 }

@@ -82,6 +82,7 @@ def reckoned(record: RunRecord, context: Context, nodes: Nodes) -> Outcome:
     ]
     how = Reckoning(
         blend_of(record, context),
+        context.strength_rule,
         context.semantics,
         context.ties,
         context.prune_below,

@@ -17,7 +17,9 @@ from dialectree.maths import bradley_terry
 from dialectree.maths import semantics as gradual
 from dialectree.maths.bradley_terry import Comparison, Ties
 from dialectree.maths.semantics import LARGEST_ENERGY, SEMANTICS, Semantics
+from dialectree.maths.win_rate import win_rates
 
+StrengthRule = Literal["win_rate", "bradley_terry"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.integer[Any]]
 
@@ -38,7 +40,7 @@ class Weight(NamedTuple):
     """What the maths makes of an argument; None where it cannot be had."""
 
     theta: float | None
-    """Bradley-Terry strength among its parent's children, 0 to 1."""
+    """Tournament strength among its parent's children, 0 to 1."""
     blended: float | None
     """Tau and theta blended, 0 to 1."""
     strength: float | None
@@ -61,6 +63,7 @@ def weigh(
     comparisons: Mapping[str, Sequence[Comparison]],
     *,
     blend: float,
+    strength_rule: StrengthRule,
     semantics: Semantics,
     ties: Ties,
     prune_below: float | None,
@@ -68,7 +71,8 @@ def weigh(
 ) -> Weighed:
     """Blend each argument's tau with its theta, then aggregate from the leaves to the claim.
 
-    ``comparisons`` are by parent. ``blend`` is lambda, 0 to 1; at 0 no theta is used. An argument
+    ``comparisons`` are by parent. ``blend`` is lambda, 0 to 1; at 0 no theta is used.
+    ``strength_rule`` makes theta of the comparisons; only Bradley-Terry reads ``ties``. An argument
     that lacks a strength it needs gets no blended weight and takes no part, nor does what is below
     it, but the numbers of that are there. So it is with one blended to less than ``prune_below``,
     and with those ``dropped``: what they won and lost still counts for the others, so that dropping
@@ -84,7 +88,7 @@ def weigh(
     notes: dict[str, list[str]] = {argument.id: [] for argument in arguments}
     if blend > 0:
         for above, made in comparisons.items():
-            theta |= _theta(made, ties, notes[above])
+            theta |= _theta(made, strength_rule, ties, notes[above])
     downward = _downward(arguments, children)
 
     blended: dict[str, float] = {}
@@ -170,17 +174,26 @@ def _check(
                     raise ValueError(f"{parent}: {id} is no child with the stance {stance}")
 
 
-def _theta(made: Sequence[Comparison], ties: Ties, notes: list[str]) -> dict[str, float]:
+def _theta(
+    made: Sequence[Comparison], rule: StrengthRule, ties: Ties, notes: list[str]
+) -> dict[str, float]:
     """Theta of the children that have a comparison that counts; what is odd goes to the notes."""
+    ties = "half" if rule == "win_rate" else ties
     counts = bradley_terry.tallies(made, ties)
-    fit = bradley_terry.fit(counts.wins, counts.losses)
     if counts.ties:
         number = "1 tie counts" if counts.ties == 1 else f"{counts.ties} ties count"
         notes.append(f"{number} for nobody" if ties == "ignore" else f"{number} half for each")
-    if not fit.connected:
-        notes.append("some groups never met: between them theta rests on an equal start")
+    if rule == "win_rate":
+        supporters, attackers = win_rates(counts.wins, counts.losses)
+    else:
+        fit = bradley_terry.fit(counts.wins, counts.losses)
+        supporters, attackers = fit.theta_supporters, fit.theta_attackers
+        if not fit.connected:
+            notes.append("some groups never met: between them theta rests on an equal start")
+        if not fit.converged:
+            notes.append(f"Bradley-Terry has not converged after {fit.iterations} steps")
     ids = [*counts.supporters, *counts.attackers]
-    thetas = [*fit.theta_supporters.tolist(), *fit.theta_attackers.tolist()]
+    thetas = [*supporters.tolist(), *attackers.tolist()]
     return {id: theta for id, theta in zip(ids, thetas, strict=True) if not isnan(theta)}
 
 

@@ -132,7 +132,7 @@ class Node(Strict):
     tau: Annotated[float, Field(ge=0, le=1)] | None = None
     """Intrinsic strength: how well the scorer thinks that it supports or attacks its parent."""
     theta: Annotated[float, Field(ge=0, le=1)] | None = None
-    """What its comparisons make of it (Bradley-Terry); none without a comparison that counts."""
+    """What its comparisons make of it, by the strength rule; none without one that counts."""
     blended: Annotated[float, Field(ge=0, le=1)] | None = None
     """tau and theta together: its strength before the arguments below it count."""
     strength: Annotated[float, Field(ge=0, le=1)] | None = None

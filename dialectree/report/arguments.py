@@ -16,6 +16,7 @@ _ROOTS = {
     "neutral": "a claim starts at 0.5 (neutral)",
     "estimated": "a claim starts at its estimated strength",
 }
+_RULES = {"win_rate": "θ is a mean win rate", "bradley_terry": "θ is a Bradley-Terry fit"}
 _TIES = {"ignore": "a tie counts for nobody", "half": "a tie counts half for each"}
 
 
@@ -222,7 +223,9 @@ def reckoning(record: RunRecord) -> list[str]:
         said.append(f"λ = {blend:g}{_BLENDS.get(float(blend), '')}")
     said.append(_ROOTS.get(str(get("root_strength")), ""))
     if any(node.comparisons for node in record.tree.nodes.values()):
-        said.append(_TIES.get(str(get("ties")), ""))
+        rule = str(get("strength_rule", "bradley_terry"))  # older records do not name it
+        said.append(_RULES.get(rule, ""))
+        said.append(_TIES.get("half" if rule == "win_rate" else str(get("ties")), ""))
     if isinstance(limit := get("prune_below"), int | float):
         said.append(f"arguments below {limit:g} are pruned")
     return [part for part in said if part]

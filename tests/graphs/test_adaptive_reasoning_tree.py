@@ -122,7 +122,8 @@ def test_a_tree_of_259_nodes_is_complete_and_nothing_is_asked_twice() -> None:
 def test_with_the_tournament_alone_whom_no_comparison_decided_is_scored_after_it(
     breadth: int, depth: int
 ) -> None:
-    done = verify(arguers(winner="TIE"), breadth=breadth, depth=depth, blend=1.0)
+    given: dict[str, Any] = {"blend": 1.0, "strength_rule": "bradley_terry"}
+    done = verify(arguers(winner="TIE"), breadth=breadth, depth=depth, **given)
     calls, path = reckoned(breadth, depth)
     assert cost(done) == Cost(calls, path + 1)
 
@@ -133,7 +134,7 @@ def test_only_those_without_a_decisive_comparison_are_scored_late() -> None:
         lambda call: compare("SUPPORT" if met(call)[0].startswith("for0") else "TIE"),
         to=PairwiseReply,
     )
-    done = verify(model, breadth=2, blend=1.0)
+    done = verify(model, breadth=2, blend=1.0, strength_rule="bradley_terry")
     assert [call.kind for call in model.calls].count("ScorerReply") == 1
     assert [done.node(f"0.{n}").tau for n in range(4)] == [None, 0.6, None, None]
     thetas = [done.node(f"0.{n}").theta for n in range(4)]
@@ -144,10 +145,17 @@ def test_only_those_without_a_decisive_comparison_are_scored_late() -> None:
     assert cost(done) == Cost(2 + 4 + 1, 3)
 
 
-def test_with_ties_that_count_half_nobody_is_scored_late() -> None:
-    done = verify(arguers(winner="TIE"), breadth=2, blend=1.0, ties="half")
+@pytest.mark.parametrize(
+    ("rule", "ties", "theta"),
+    [("bradley_terry", "half", 0.25), ("win_rate", "half", 0.5), ("win_rate", "ignore", 0.5)],
+)
+def test_with_ties_that_count_half_nobody_is_scored_late(
+    rule: str, ties: str, theta: float
+) -> None:
+    given: dict[str, Any] = {"strength_rule": rule, "ties": ties}
+    done = verify(arguers(winner="TIE"), breadth=2, blend=1.0, **given)
     assert cost(done) == Cost(2 + 4, 2)
-    assert {node.theta for node in done.tree.nodes.values() if node.stance} == {0.25}
+    assert {node.theta for node in done.tree.nodes.values() if node.stance} == {theta}
 
 
 def test_without_a_share_of_the_tournament_nothing_is_compared() -> None:
@@ -169,7 +177,7 @@ def test_argllm_compares_nothing_whatever_the_settings_say() -> None:
 def test_the_next_level_grows_while_this_one_is_still_judged(winner: str, blend: float) -> None:
     model = arguers(winner=winner)
     model.wait = lambda call: 0.0 if call.role in GENERATORS else 0.4
-    done = verify(model, depth=3, blend=blend)
+    done = verify(model, depth=3, blend=blend, strength_rule="bradley_terry")
     ended = [call.role in GENERATORS for call in done.calls]
     assert ended == sorted(ended, reverse=True)
     assert ended.count(True) == 14
@@ -276,6 +284,15 @@ def theta_of(counts: dict[tuple[str, str], tuple[float, float]]) -> dict[str, fl
     return theta
 
 
+def win_rates_of(counts: dict[tuple[str, str], tuple[float, float]]) -> dict[str, float]:
+    """The mean share of points over the opponents met, from (supporter, attacker) -> points."""
+    shares: dict[str, list[float]] = {}
+    for pair, points in counts.items():
+        for name, won in zip(pair, points, strict=True):
+            shares.setdefault(name, []).append(won / sum(points))
+    return {name: fmean(met) for name, met in shares.items()}
+
+
 def dfquad(base: float, supporters: list[float], attackers: list[float]) -> float:
     alpha = prod(1 - s for s in supporters) - prod(1 - s for s in attackers)
     return base - alpha * base if alpha > 0 else base - alpha * (1 - base)
@@ -318,12 +335,14 @@ def wild(seed: int) -> ScriptedModel:
     return model
 
 
+@pytest.mark.parametrize("rule", ["win_rate", "bradley_terry"])
 @pytest.mark.parametrize("ties", ["ignore", "half"])
 @pytest.mark.parametrize("blend", [0.0, 0.3, 1.0])
-def test_the_record_holds_what_the_formulas_say(ties: str, blend: float) -> None:
-    given: dict[str, Any] = {"breadth": 2, "depth": 2, "blend": blend, "ties": ties}
-    done = verify(wild(1), root_strength="estimated", judge_orders="both", **given)
-    half = 0.5 if ties == "half" else 0.0
+def test_the_record_holds_what_the_formulas_say(rule: str, ties: str, blend: float) -> None:
+    given: dict[str, Any] = {"blend": blend, "strength_rule": rule, "ties": ties}
+    given |= {"breadth": 2, "depth": 2, "judge_orders": "both"}
+    done = verify(wild(1), root_strength="estimated", **given)
+    half = 0.5 if ties == "half" or rule == "win_rate" else 0.0
     points = {"SUPPORT": (1.0, 0.0), "ATTACK": (0.0, 1.0), "TIE": (half, half)}
 
     def strength(name: str) -> float:
@@ -333,7 +352,7 @@ def test_the_record_holds_what_the_formulas_say(ties: str, blend: float) -> None
             won, lost = counts.get((c.supporter, c.attacker), (0.0, 0.0))
             w, lo = points[c.winner]
             counts[c.supporter, c.attacker] = (won + w, lost + lo)
-        theta = theta_of(counts)
+        theta = win_rates_of(counts) if rule == "win_rate" else theta_of(counts)
         sides: dict[str, list[float]] = {"support": [], "attack": []}
         for child in map(done.node, node.children):
             if blend == 0:
@@ -382,6 +401,7 @@ def recomputed(tree: Tree, claim: str, how: Reckoning) -> dict[str, Any]:
 def test_the_record_alone_gives_the_same_numbers_bit_for_bit(seed: int, semantics: Any) -> None:
     given: dict[str, Any] = {
         "blend": [0.5, 0.5, 1.0, 0.0][seed % 4],
+        "strength_rule": ["win_rate", "bradley_terry"][seed // 2 % 2],
         "semantics": semantics,
         "prune_below": [None, 0.3, None, 0.5][seed % 4],
         "ties": ["ignore", "half"][seed % 2],
@@ -399,7 +419,7 @@ def test_the_record_alone_gives_the_same_numbers_bit_for_bit(seed: int, semantic
     assert done.verdict.confidence == fmean(kept.nodes[claim].strength or 0 for claim in claims)
 
 
-HOW = Reckoning(0.5, "dfquad", "ignore", None)
+HOW = Reckoning(0.5, "win_rate", "dfquad", "ignore", None)
 
 
 def test_other_semantics_carry_strengths_upward_in_their_own_way() -> None:
@@ -407,7 +427,8 @@ def test_other_semantics_carry_strengths_upward_in_their_own_way() -> None:
     for semantics in ("dfquad", "quadratic_energy", "euler"):
         model = arguers(winner="TIE")
         model.will_say_now(scored_by_node({"0.0": 0.9, "0.1": 0.3}), to=ScorerReply)
-        found[semantics] = verify(model, semantics=semantics).verdict.confidence
+        done = verify(model, semantics=semantics, strength_rule="bradley_terry")
+        found[semantics] = done.verdict.confidence
     energy = 0.9 - 0.3
     assert found["dfquad"] == pytest.approx(0.5 + 0.6 * 0.5)
     assert found["quadratic_energy"] == pytest.approx(0.5 + 0.5 * energy**2 / (1 + energy**2))
@@ -435,30 +456,33 @@ def test_equal_forces_leave_a_neutral_claim_undecided_which_is_false_and_said() 
 
 @pytest.mark.parametrize(("winner", "label"), [("SUPPORT", "True"), ("ATTACK", "False")])
 @pytest.mark.parametrize("breadth", [1, 2, 3])
+@pytest.mark.parametrize("rule", ["win_rate", "bradley_terry"])
 def test_whichever_side_wins_every_comparison_has_all_of_theta(
-    winner: str, label: str, breadth: int
+    winner: str, label: str, breadth: int, rule: str
 ) -> None:
-    done = verify(arguers(winner=winner), breadth=breadth)
+    done = verify(arguers(winner=winner), breadth=breadth, strength_rule=rule)
     thetas = {"support": 0.0, "attack": 0.0}
     for node in done.tree.nodes.values():
         if node.stance:
             assert node.theta is not None
             thetas[node.stance] += node.theta
     best = "support" if winner == "SUPPORT" else "attack"
-    assert thetas.pop(best) == pytest.approx(1)
+    assert thetas.pop(best) == pytest.approx(breadth if rule == "win_rate" else 1)
     assert [*thetas.values()] == [0]
     assert done.verdict.label == label
     assert done.verdict.notes == []
 
 
 def test_a_tie_counts_for_nobody_or_half_and_is_noted() -> None:
-    ignored = verify(arguers(0.3, winner="TIE"))
+    ignored = verify(arguers(0.3, winner="TIE"), strength_rule="bradley_terry")
     assert [ignored.node(f"0.{n}").theta for n in (0, 1)] == [None, None]
     assert [ignored.node(f"0.{n}").blended for n in (0, 1)] == [0.3, 0.3]
-    half = verify(arguers(0.3, winner="TIE"), ties="half")
-    assert [half.node(f"0.{n}").theta for n in (0, 1)] == [0.5, 0.5]
-    assert [half.node(f"0.{n}").blended for n in (0, 1)] == [0.4, 0.4]
-    for done in (ignored, half):
+    half = verify(arguers(0.3, winner="TIE"), strength_rule="bradley_terry", ties="half")
+    rate = verify(arguers(0.3, winner="TIE"))
+    for done in (half, rate):
+        assert [done.node(f"0.{n}").theta for n in (0, 1)] == [0.5, 0.5]
+        assert [done.node(f"0.{n}").blended for n in (0, 1)] == [0.4, 0.4]
+    for done in (ignored, half, rate):
         assert winners(done.node().comparisons) == [("0.0", "0.1", "TIE")]
         assert len(done.node().notes) == 1 and "tie" in done.node().notes[0]
 
@@ -504,7 +528,8 @@ def test_a_pruned_argument_takes_no_part_but_stays_in_the_record_with_all_below_
     below = {f"0.{n}.{k}": 0.7 for n in range(4) for k in range(4)}
     model = arguers(winner="TIE")
     model.will_say_now(scored_by_node({**strengths, **below}), to=ScorerReply)
-    done = verify(model, breadth=2, depth=2, prune_below=0.25)
+    given: dict[str, Any] = {"strength_rule": "bradley_terry", "prune_below": 0.25}
+    done = verify(model, breadth=2, depth=2, **given)
     pruned = done.node("0.1")
     assert (pruned.blended, len(pruned.children)) == (0.2, 4)
     assert all(done.node(child).strength == 0.7 for child in pruned.children)
@@ -656,7 +681,7 @@ def test_a_claim_one_side_of_which_nobody_could_score_has_no_verdict(
 def test_a_late_score_that_fails_is_told_at_its_argument(fault: Said) -> None:
     model = arguers(winner="TIE")
     model.will_say_now(fault, to=ScorerReply)
-    done = verify(model, blend=1.0)
+    done = verify(model, blend=1.0, strength_rule="bradley_terry")
     assert told(done) == [("0.0", "scorer", "0.0"), ("0.1", "scorer", "0.1")]
     assert done.verdict.answer is None
 

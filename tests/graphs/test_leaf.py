@@ -192,6 +192,15 @@ def test_an_argument_tree_at_a_leaf_is_as_deep_and_broad_as_the_settings_say(
 # What the debaters of a leaf know of the whole
 
 
+@pytest.mark.parametrize(("rule", "theta"), [("win_rate", 1), ("bradley_terry", 0.5)])
+def test_an_argument_tree_at_a_leaf_is_weighed_by_the_rule_of_the_settings(
+    rule: str, theta: float
+) -> None:
+    given: dict[str, Any] = {"leaf_protocol": "art", "breadth": 2, "strength_rule": rule}
+    done = debate(speakers(POLAR, OPEN), **given)
+    assert [done.node(f"0.0.{n}").theta for n in range(4)] == pytest.approx([theta, theta, 0, 0])
+
+
 def test_switching_debaters_and_their_judge_know_where_their_question_stands() -> None:
     model = speakers(POLAR, OPEN)
     model.will_say(rate(0.9, 0.9, decision="clarify", request="Which year?"), at="0.0")

@@ -71,10 +71,15 @@ def test_one_order_shows_the_supporter_first_and_both_show_either() -> None:
     assert len({met(call) for call in model.calls}) == 4
 
 
-@pytest.mark.parametrize(("ties", "late"), [("ignore", 4), ("half", 0)])
-def test_whom_no_comparison_decided_is_scored_after_all_of_them(ties: str, late: int) -> None:
+@pytest.mark.parametrize(
+    ("rule", "ties", "late"),
+    [("bradley_terry", "ignore", 4), ("bradley_terry", "half", 0), ("win_rate", "ignore", 0)],
+)
+def test_whom_no_comparison_decided_is_scored_after_all_of_them(
+    rule: str, ties: str, late: int
+) -> None:
     model = arguers(winner="TIE")
-    out = held(model, entries([], SIDES), ties=ties)
+    out = held(model, entries([], SIDES), strength_rule=rule, ties=ties)
     assert model.asked == ["PairwiseReply"] * 4 + ["ScorerReply"] * late
     assert len(out["scores"]) == late
 
@@ -128,7 +133,8 @@ def test_the_rules_say_where_to_go_whatever_the_state_and_change_nothing(
         if data.draw(st.booleans())
     ]  # fmt: skip
     state: Any = {**entries(scored, there), "comparisons": compared, "scores": []}
-    runtime: Runtime[Context] = Runtime(context=build(model="openai:any", ties=ties))
+    context = build(model="openai:any", strength_rule="bradley_terry", ties=ties)
+    runtime: Runtime[Context] = Runtime(context=context)
     before = repr(state)
     first, then = entrants(state), left_over(state, runtime)
     nothing_given: Any = Runtime()

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dialectree.maths import argument_tree
-from dialectree.maths.argument_tree import Argument, Weighed, Weight, strengths
+from dialectree.maths.argument_tree import Argument, StrengthRule, Weighed, Weight, strengths
 from dialectree.maths.bradley_terry import Comparison, Ties, Winner
 from dialectree.maths.semantics import SEMANTICS, Semantics
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=40)
 unit = st.floats(0, 1)
 rounding = 1e-12
+rules = pytest.mark.parametrize("strength_rule", get_args(StrengthRule))
 each = pytest.mark.parametrize("semantics", get_args(Semantics))
 
 Made = dict[str, list[Comparison]]
@@ -31,6 +32,7 @@ def weigh(
     comparisons: Mapping[str, Sequence[Comparison]] | None = None,
     *,
     blend: float = 0.5,
+    strength_rule: StrengthRule = "bradley_terry",
     semantics: Semantics = "dfquad",
     ties: Ties = "ignore",
     prune_below: float | None = None,
@@ -39,6 +41,7 @@ def weigh(
         arguments,
         comparisons or {},
         blend=blend,
+        strength_rule=strength_rule,
         semantics=semantics,
         ties=ties,
         prune_below=prune_below,
@@ -131,24 +134,27 @@ def test_the_root_is_never_blended() -> None:
         assert weighed.weights["0"][:2] == (None, 0.5)
 
 
+@rules
 @steady
 @given(judged())
 def test_without_a_share_of_the_tournament_there_is_no_theta(
-    drawn: tuple[list[Argument], Made],
+    strength_rule: StrengthRule, drawn: tuple[list[Argument], Made]
 ) -> None:
     arguments, made = drawn
-    weighed = weigh(arguments, made, blend=0)
+    weighed = weigh(arguments, made, blend=0, strength_rule=strength_rule)
     assert weighed == weigh(arguments)
     assert weighed.notes == {}
     for argument in arguments:
         assert weighed.weights[argument.id][:2] == (None, argument.tau)
 
 
+@rules
 @each
 @steady
 @given(judged(), unit, st.sampled_from(["ignore", "half"]), st.none() | unit)
 def test_all_numbers_stay_in_0_to_1(
     semantics: Semantics,
+    strength_rule: StrengthRule,
     drawn: tuple[list[Argument], Made],
     blend: float,
     ties: Ties,
@@ -156,7 +162,13 @@ def test_all_numbers_stay_in_0_to_1(
 ) -> None:
     arguments, made = drawn
     weighed = weigh(
-        arguments, made, blend=blend, semantics=semantics, ties=ties, prune_below=prune_below
+        arguments,
+        made,
+        blend=blend,
+        strength_rule=strength_rule,
+        semantics=semantics,
+        ties=ties,
+        prune_below=prune_below,
     )
     assert list(weighed.weights) == [argument.id for argument in arguments]
     for weight in weighed.weights.values():
@@ -166,18 +178,19 @@ def test_all_numbers_stay_in_0_to_1(
         assert weight.counted or prune_below is not None
 
 
+@rules
 @steady
 @given(judged(), st.randoms(use_true_random=False))
 def test_the_same_judgements_give_the_same_bits_in_any_order(
-    drawn: tuple[list[Argument], Made], random: Any
+    strength_rule: StrengthRule, drawn: tuple[list[Argument], Made], random: Any
 ) -> None:
     arguments, made = drawn
-    once = weigh(arguments, made, prune_below=0.3)
-    assert weigh(arguments, made, prune_below=0.3) == once
+    once = weigh(arguments, made, strength_rule=strength_rule, prune_below=0.3)
+    assert weigh(arguments, made, strength_rule=strength_rule, prune_below=0.3) == once
     others = random.sample(arguments, len(arguments))
     parents = random.sample(sorted(made), len(made))
     shuffled = {parent: random.sample(made[parent], len(made[parent])) for parent in parents}
-    again = weigh(others, shuffled, prune_below=0.3)
+    again = weigh(others, shuffled, strength_rule=strength_rule, prune_below=0.3)
     assert again == once
     assert list(again.weights) == [argument.id for argument in others]
 

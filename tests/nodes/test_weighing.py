@@ -21,7 +21,7 @@ from dialectree.nodes.weighing import (
 )
 from dialectree.records import Event, fold
 
-HOW = Reckoning(0.5, "dfquad", "ignore", None)
+HOW = Reckoning(0.5, "win_rate", "dfquad", "ignore", None)
 
 
 def argument(name: str, stance: Stance, text: str = "so") -> Argument:

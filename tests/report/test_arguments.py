@@ -40,6 +40,9 @@ def test_the_verdict_is_a_probability_and_never_a_confidence(shown: Shown) -> No
 def test_the_reckoning_is_named(shown: Shown) -> None:
     said = flat(shown(sample_art.record()))
     assert "DF-QuAD semantics · λ" in said and "a tie counts for nobody" in said
+    assert "θ is a Bradley-Terry fit" in said  # a record that names no rule was made by this one
+    rates = flat(shown(sample_art.run(sample_art.events(), strength_rule="win_rate")))
+    assert "θ is a mean win rate" in rates and "a tie counts half for each" in rates
     argllm = sample_art.record().model_copy(update={"method": "argllm"})
     assert "0 (comparisons do not count)" in flat(shown(argllm))
 
@@ -92,6 +95,13 @@ def test_what_hangs_below_a_pruned_argument_does_not_count_either() -> None:
     record.settings["prune_below"] = None
     record.tree.nodes["0.1"].dropped = True
     assert arguments.standing(record, below) == "does not count: 0.1 above it does not"
+
+
+@everywhere
+def test_bradley_terry_that_has_not_converged_is_said(shown: Shown) -> None:
+    note = "Bradley-Terry has not converged after 100 steps"
+    said = flat(shown(sample_art.run([*sample_art.events(), sample_art.told("noted", note=note)])))
+    assert note in said
 
 
 @everywhere
