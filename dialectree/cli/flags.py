@@ -144,7 +144,7 @@ BOTH: Flags = {
 """What serves two protocols, where both take part: either command says half of it."""
 ART: Flags = {
     "judge_orders": _JUDGE_ORDERS,
-    "breadth": _flag(int, help="Supporters and attackers of each argument (1; 2 is better)."),
+    "breadth": _flag(int, help="Supporters and attackers of each argument (1)."),
     "depth": _flag(int, help="Levels of arguments (1)."),
     "blend": _flag(float, help="Weight of the tournament, lambda (0.5)."),
     "strength_rule": _flag(
