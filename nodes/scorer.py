@@ -19,10 +19,19 @@ from dialectree.nodes.arguments import NEUTRAL, Argument, Scored
 
 
 class ScorerReply(BaseModel):
-    """An intrinsic strength and the reason for it."""
+    """How true an argument is, and how much it weighs if it is; the reason before each figure."""
+
+    truth_rationale: Annotated[str, Field(max_length=2000)]
+    truth: Annotated[float, Field(ge=0, le=1)]
+    weight_rationale: Annotated[str, Field(max_length=2000)]
+    weight: Annotated[float, Field(ge=0, le=1)]
+
+
+class ClaimScorerReply(BaseModel):
+    """How likely a claim is, and the reason for it."""
 
     rationale: Annotated[str, Field(max_length=2000)]
-    strength: Annotated[float, Field(ge=0, le=1)]
+    truth: Annotated[float, Field(ge=0, le=1)]
 
 
 class Scores(TypedDict):
@@ -70,7 +79,7 @@ async def _argument(state: ToScore, runtime: Runtime[Context], place: Place) -> 
         argument=state["argument"]["text"],
         parent=state["parent"],
     )
-    return _scored(runtime, state["id"], reply)
+    return _scored(runtime, state["id"], reply.truth * reply.weight)
 
 
 async def claim_scorer(state: Claim, runtime: Runtime[Context]) -> Scores:
@@ -79,11 +88,11 @@ async def claim_scorer(state: Claim, runtime: Runtime[Context]) -> Scores:
         runtime,
         Place(state["id"], "scorer", "strength", 0),
         "adaptive_reasoning_tree/claim_scorer",
-        ScorerReply,
+        ClaimScorerReply,
         max_tokens=512,
         claim=state["text"],
     )
-    return _scored(runtime, state["id"], reply)
+    return _scored(runtime, state["id"], reply.truth)
 
 
 def unasked(claim: str, runtime: Runtime[Context]) -> list[Scored]:
@@ -91,14 +100,14 @@ def unasked(claim: str, runtime: Runtime[Context]) -> list[Scored]:
     held = run_of(runtime).changes.at(Place(claim, "scorer", "strength", 0))
     if held is None or held.what != "set":
         tau = NEUTRAL
-    elif held.reply is None:
+    elif held.reply is None or held.after is None:
         return []
     else:
-        tau = ScorerReply.model_validate(held.reply).strength
+        tau = float(held.after)
     tell(runtime, claim, "scored", {"tau": tau})
     return [{"id": claim, "tau": tau}]
 
 
-def _scored(runtime: Runtime[Context], node: str, reply: ScorerReply) -> Scores:
-    tell(runtime, node, "scored", {"tau": reply.strength})
-    return {"scores": [{"id": node, "tau": reply.strength}]}
+def _scored(runtime: Runtime[Context], node: str, tau: float) -> Scores:
+    tell(runtime, node, "scored", {"tau": tau})
+    return {"scores": [{"id": node, "tau": tau}]}

@@ -366,7 +366,7 @@ def test_a_tool_tells_no_figure_that_contradicts_its_verdict(strength: float, sa
     model = ScriptedModel()
     model.will_say(arguing.argue("It is known."), to=ArgumentsReply)
     model.will_say(arguing.score(0.6))  # of both sides alike, so that the claim stays as it was
-    model.will_say(arguing.score(strength), at="0")
+    model.will_say(arguing.score_claim(strength))
     shape: dict[str, Any] = {"root_strength": "estimated", "blend": 0.0, "breadth": 1, "depth": 1}
     tool = dialectree.as_tool("art", model=model, cache=False, **shape)
     told = tool.invoke({"claim": CLAIM})

@@ -56,6 +56,7 @@ from dialectree.records import Held, Node, RunRecord, Segment, Spot
 from dialectree.runs import RunFolder
 from dialectree.turns import WITHDRAWN
 from tests.graphs import debating, switching
+from tests.graphs.arguing import score
 from tests.graphs.debating import choose, rate_all, rule, split
 from tests.rules import children
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
@@ -119,7 +120,7 @@ def speakers(fragile_at: int = 0, split: int = 2) -> Speakers:
         CriticReply: lambda c: CriticReply(critique=words(c)),
         PickerReply: lambda c: PickerReply(rationale=words(c), number="1", confidence=sure(c)),
         ArgumentsReply: lambda c: json.dumps({"arguments": [{"n": "1", "text": words(c)}]}),
-        ScorerReply: lambda c: ScorerReply(rationale="so", strength=sure(c)),
+        ScorerReply: lambda c: score(sure(c)),
         PairwiseReply: lambda c: PairwiseReply(rationale="so", winner="SUPPORT"),
     }
     for kind, say in said.items():

@@ -21,9 +21,10 @@ from dialectree.errors import BudgetReached, InputError
 from dialectree.graphs import method
 from dialectree.nodes.arguer import ArgumentsReply
 from dialectree.nodes.pairwise_judge import PairwiseReply
-from dialectree.nodes.scorer import ScorerReply
+from dialectree.nodes.scorer import ClaimScorerReply, ScorerReply
 from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import Node, RunRecord
+from dialectree.report.arguments import VERBS
 from dialectree.runs import RunFolder
 from tests.graphs import arguing, debating
 from tests.graphs.debating import choose, split
@@ -62,6 +63,9 @@ def speakers() -> ScriptedModel:
     model.will_say(split(LEAF, OTHER), at="0")
     model.will_say_now(argue, to=ArgumentsReply)
     model.will_say_now(lambda c: arguing.score(drawn(c) % 90 / 100 + 0.05), to=ScorerReply)
+    model.will_say_now(
+        lambda c: arguing.score_claim(drawn(c) % 90 / 100 + 0.05), to=ClaimScorerReply
+    )
     model.will_say_now(judge, to=PairwiseReply)
     model.will_say_now(lambda c: choose(drawn(c) % 90 / 100), to=SynthesisJudgeReply)
     return model
@@ -207,9 +211,11 @@ def test_nothing_is_asked_anew_but_what_stands_above_the_leaf(tree: RunRecord) -
     assert stated.changes == ["strength of 0.0.2 set to 0.99"]
     node = new.tree.nodes["0.0.2"]
     assert node.tau == 0.99
-    assert node.notes == ["strength of 0.0.2 set to 0.99 by a person"]
+    before = tree.tree.nodes["0.0.2"].notes
+    assert node.notes == [*before, "strength of 0.0.2 set to 0.99 by a person"]
     (scorer,) = [turn for turn in node.transcript if turn.role == "scorer"]
-    assert scorer.fields["rationale"] == "A person set this."
+    assert scorer.fields["truth_rationale"] == "A person set this."
+    assert (scorer.fields["truth"], scorer.fields["weight"]) == (0.99, 1)
 
 
 def test_whom_a_void_comparison_leaves_undecided_is_scored_where_comparisons_alone_count() -> None:
@@ -254,13 +260,15 @@ def test_a_void_comparison_stays_in_sight(tree: RunRecord) -> None:
     marks = {(c.supporter, c.attacker): c.contested for c in new.tree.nodes["0.0"].comparisons}
     assert marks[one, other] == "voided"
     assert marks.keys() == {(c.supporter, c.attacker) for c in tree.tree.nodes["0.0"].comparisons}
+    met = next(c for c in new.tree.nodes["0.0"].comparisons if c.contested)
     words = f"comparison of {one} and {other} voided"
     assert new.contest is not None and new.contest.changes == [words]
     assert f"{words} by a person" in new.tree.nodes["0.0"].notes
     with pytest.raises(InputError, match="it is void; --restore brings it back"):
         begin(new, Flip(one, other), model=speakers())
     for page in (report.markdown(new, []), report.html(new, [])):
-        assert words in page and "counts for nobody" in page and f"{one} beat {other}" in page
+        assert words in page and "counts for nobody" in page
+        assert f"{one} {VERBS[met.winner]} {other}" in page
 
 
 def test_changes_of_several_kinds_add_up_and_each_goes_by_itself(tree: RunRecord) -> None:

@@ -25,6 +25,7 @@ from dialectree.nodes.scorer import ScorerReply
 from dialectree.nodes.weighing import Reckoning, outcome, weigh
 from dialectree.records import Event, EventKind, Node, RunRecord, fold
 from dialectree.runs import RunFolder
+from tests.graphs.arguing import score
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=40)
@@ -333,7 +334,7 @@ def evaluator(wins: str | None = None, tau: float | None = None) -> ScriptedMode
 
     def strength(call: Asked) -> Said:
         drawn = crc32(call.prompt.encode()) % 101 / 100
-        return ScorerReply(rationale="so", strength=drawn if tau is None else tau)
+        return score(drawn if tau is None else tau)
 
     def winner(call: Asked) -> Said:
         drawn = ["SUPPORT", "ATTACK", "TIE"][crc32(call.prompt.encode()) % 3]
@@ -489,7 +490,7 @@ def test_a_side_that_was_never_heard_is_heard_from_the_person_who_argues_for_it(
     made.told.append(("0", "failed", {"role": "attacker", "who": "", "fault": "no reply"}))
     folder = run_of(made)
     assert probability(contest(folder, Set("0.0", 0.6))) is None
-    added = contest(folder, Add("attack", "0", "No."), model=evaluator())
+    added = contest(folder, Add("attack", "0", "No."), model=evaluator("ATTACK", tau=0.9))
     assert probability(added) is not None
     assert added.contest is not None and "the label becomes" in added.contest.why
     assert probability(contest(at(added), Drop("0.1"))) is None

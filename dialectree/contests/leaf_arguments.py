@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import JsonValue
+
 from dialectree.contests.account import exact
 from dialectree.contests.changes import OTHER, met, one_tree
 from dialectree.errors import InputError
@@ -44,10 +46,17 @@ def strength(record: RunRecord, name: str, tau: float | None, earlier: Held | No
         id=name,
         what="set",
         spots=[spot],
-        reply=None if tau is None else {"rationale": _SET, "strength": tau},
+        reply=None if tau is None else _reply(node, tau),
         before=exact(node.tau),
         after=exact(tau),
     )
+
+
+def _reply(node: Node, tau: float) -> dict[str, JsonValue]:
+    """The reply of a scorer that comes to ``tau``."""
+    if node.kind == "claim":
+        return {"rationale": _SET, "truth": tau}
+    return {"truth_rationale": _SET, "truth": tau, "weight_rationale": _SET, "weight": 1}
 
 
 def _scored(record: RunRecord, node: Node) -> Spot | None:

@@ -130,7 +130,7 @@ class Node(Strict):
     stance: Stance | None = None
     """For or against its parent; of an argument."""
     tau: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Intrinsic strength: how well the scorer thinks that it supports or attacks its parent."""
+    """Intrinsic strength, as scored: an argument's truth times its weight, a claim's truth."""
     theta: Annotated[float, Field(ge=0, le=1)] | None = None
     """What its comparisons make of it, by the strength rule; none without one that counts."""
     blended: Annotated[float, Field(ge=0, le=1)] | None = None

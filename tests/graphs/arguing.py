@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dialectree.graphs.adaptive_reasoning_tree import graph
 from dialectree.nodes.arguer import ArgumentsReply, ArgumentText
 from dialectree.nodes.pairwise_judge import PairwiseReply
-from dialectree.nodes.scorer import ScorerReply
+from dialectree.nodes.scorer import ClaimScorerReply, ScorerReply
 from dialectree.records import Comparison
 from tests.graphs.debating import Debated, debate
 from tests.scripted import Asked, Said, ScriptedModel
@@ -53,8 +53,14 @@ def by_role(**replies: Said | Callable[[Asked], Said]) -> Callable[[Asked], Said
     return say
 
 
-def score(strength: float = 0.6) -> ScorerReply:
-    return ScorerReply(rationale="Sound.", strength=strength)
+def score(truth: float = 0.6, weight: float = 1.0) -> ScorerReply:
+    """A strength of ``truth`` times ``weight``."""
+    why = {"truth_rationale": "Sound.", "weight_rationale": "To the point."}
+    return ScorerReply(**why, truth=truth, weight=weight)
+
+
+def score_claim(truth: float = 0.6) -> ClaimScorerReply:
+    return ClaimScorerReply(rationale="Likely.", truth=truth)
 
 
 def compare(winner: str = "SUPPORT") -> PairwiseReply:
@@ -67,7 +73,7 @@ def arguers(
     """A model that plays every role: all are as strong, and one side wins every comparison."""
     model = model or ScriptedModel()
     model.will_say(argue_as_asked, to=ArgumentsReply)
-    model.will_say(score(strength))
+    model.will_say(score(strength), score_claim(strength))
     model.will_say(compare(winner))
     return model
 

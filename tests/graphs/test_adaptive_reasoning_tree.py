@@ -26,7 +26,7 @@ from dialectree.graphs.adaptive_reasoning_tree import argllm, graph
 from dialectree.nodes.arguer import ArgumentsReply
 from dialectree.nodes.arguments import Argument, Compared, Scored
 from dialectree.nodes.pairwise_judge import PairwiseReply
-from dialectree.nodes.scorer import ScorerReply
+from dialectree.nodes.scorer import ClaimScorerReply, ScorerReply
 from dialectree.nodes.weighing import Reckoning, weigh
 from dialectree.records import RunRecord, Tree
 from dialectree.runs import RunFolder
@@ -41,6 +41,7 @@ from tests.graphs.arguing import (
     cost,
     met,
     score,
+    score_claim,
     scored_by_node,
     verify,
     winners,
@@ -197,7 +198,8 @@ def test_a_scorer_reads_only_the_argument_and_its_parent() -> None:
             assert f"<parent>\n{parent.text}\n</parent>" in call.prompt
             others = {n.text for n in done.tree.nodes.values()} - {node.text, parent.text}
             assert not any(other in call.prompt for other in others)
-            assert ("supports a statement" in call.prompt) == (node.stance == "support")
+            assert ("supports the statement: it" in call.prompt) == (node.stance == "support")
+            assert ("attacks the statement: it" in call.prompt) == (node.stance == "attack")
 
 
 def test_a_pairwise_judge_reads_the_parent_and_the_pair_the_supporter_first() -> None:
@@ -320,6 +322,19 @@ def test_a_small_tree_by_hand() -> None:
     )
 
 
+def test_a_strength_is_truth_times_weight_and_the_record_keeps_both() -> None:
+    model = arguers()
+    said = {"0.0": score(0.8, 0.5), "0.1": score(0.5, 0.2)}
+    model.will_say_now(lambda call: said[call.node], to=ScorerReply)
+    done = verify(model)
+    for name, reply in said.items():
+        node = done.node(name)
+        assert node.tau == reply.truth * reply.weight
+        (turn,) = (turn for turn in node.transcript if turn.role == "scorer")
+        assert turn.fields == reply.model_dump()
+    assert cost(done) == Cost(5, 2)
+
+
 def wild(seed: int) -> ScriptedModel:
     """Strengths and winners drawn from what the call shows."""
 
@@ -437,9 +452,9 @@ def test_other_semantics_carry_strengths_upward_in_their_own_way() -> None:
 
 def test_an_estimated_root_is_scored_and_never_blended() -> None:
     model = arguers(winner="TIE")
-    model.will_say(score(0.7), at="0")
+    model.will_say(score_claim(0.7), at="0")
     done = verify(model, root_strength="estimated")
-    asked = next(call for call in model.calls if call.kind == "ScorerReply" and call.node == "0")
+    asked = next(call for call in model.calls if call.kind == "ClaimScorerReply")
     assert f"<claim>\n{CLAIM}\n</claim>" in asked.prompt
     root = done.node()
     assert (root.tau, root.theta, root.blended, root.strength) == (0.7, None, 0.7, 0.7)
@@ -714,7 +729,7 @@ def test_without_one_of_two_orders_there_is_no_word_of_a_disagreement(fault: Sai
 @each_fault
 def test_a_claim_that_nobody_could_score_has_no_verdict(fault: Said) -> None:
     model = arguers()
-    model.will_say(fault, to=ScorerReply, at="0")
+    model.will_say_now(fault, to=ClaimScorerReply)
     done = verify(model, root_strength="estimated")
     assert told(done) == [("0", "scorer", "")]
     assert (done.verdict.answer, done.node().strength) == (None, None)
@@ -723,7 +738,7 @@ def test_a_claim_that_nobody_could_score_has_no_verdict(fault: Said) -> None:
 @each_fault
 def test_every_role_may_fail_at_once_and_the_run_still_ends(fault: Said) -> None:
     model = ScriptedModel()
-    for reply in (ArgumentsReply, ScorerReply, PairwiseReply):
+    for reply in (ArgumentsReply, ScorerReply, ClaimScorerReply, PairwiseReply):
         model.will_say(fault, to=reply)
     assert verify(model, root_strength="estimated", trees=2, blend=1.0).verdict.answer is None
 
