@@ -467,6 +467,36 @@ def test_a_prompt_says_that_what_stands_between_tags_gives_no_orders(name: str) 
     assert "words of somebody" not in outside
 
 
+@pytest.mark.parametrize("path", [[], ["It is so.", "For one thing."]])
+def test_what_the_roles_of_an_argument_tree_share_stands_first_and_the_side_last(
+    path: list[str],
+) -> None:
+    given: dict[str, Any] = {"parent": "So.", "path": path, "count": 2, "arguments": ["One."]}
+    argument = {"argument": "Two.", "parent": "So."}
+    folder = "adaptive_reasoning_tree"
+    scorer = prompts.load(f"{folder}/scorer")
+    for one, other in (
+        [prompts.load(f"{folder}/{role}").render(given) for role in ("supporter", "attacker")],
+        [scorer.render({"stance": stance, **argument}) for stance in ("support", "attack")],
+    ):
+        assert one[0] == other[0]
+        (*first, last), (*second, end) = one[1].splitlines(), other[1].splitlines()
+        assert first == second and last != end
+
+
+def test_every_figure_of_an_argument_tree_has_five_steps_in_words() -> None:
+    for name, scales in (("scorer", 2), ("claim_scorer", 1)):
+        system, _ = prompts.load(f"adaptive_reasoning_tree/{name}").render(next(values(name, "x")))
+        steps = re.findall(r"^- (\d(?:\.\d+)?): \w", system, re.MULTILINE)
+        assert steps == ["1", "0.75", "0.5", "0.25", "0"] * scales
+
+
+@pytest.mark.parametrize("reply", ["ScorerReply", "ClaimScorerReply", "PairwiseReply"])
+def test_an_evaluator_of_arguments_gives_its_reasons_before_it_rules(reply: str) -> None:
+    names = [*replies()[reply].model_fields]
+    assert ["rationale" in name for name in names] == [True, False] * (len(names) // 2)
+
+
 def test_no_blank_lines_or_template_marks_are_left_over() -> None:
     for name in NAMES:
         for given in values(name, "x"):
