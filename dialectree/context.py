@@ -211,7 +211,7 @@ class Context(BaseSettings):
     ``depth_profile`` is fixed."""
     min_depth: int = Field(default=1, ge=0, le=8)
     """Depth above which the safety profile does not stop; the other profiles have no such floor."""
-    max_nodes: int = Field(default=40, ge=1, le=10_000)
+    max_nodes: int = Field(default=85, ge=1, le=10_000)
     """Nodes of the tree, the root included."""
     max_children: int = Field(default=4, ge=2, le=8)
     """Children of one node."""

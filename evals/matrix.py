@@ -11,7 +11,7 @@ A file lists rows, and blocks of axes whose product is taken::
     axes:
       - methods: [tsd, single_shot, {name: five, method: best_of_n, settings: {samples: 5}}]
         models: {maverick: "openai:llama-4-maverick", scout: {model: "openai:llama-4-scout"}}
-        settings: {max_nodes: [12, 40]}
+        settings: {max_nodes: [12, 85]}
 
 A row of a product is named by what sets it apart: ``tsd, max_nodes=12, scout``.
 """

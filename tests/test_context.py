@@ -35,7 +35,7 @@ def fault(**given: Any) -> str:
 def test_a_setting_comes_from_the_caller_the_environment_the_file_or_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert build().max_nodes == 40
+    assert build().max_nodes == 85
     toml("max_nodes = 30\nmax_children = 3")
     assert build().max_nodes == 30
     monkeypatch.setenv("DIALECTREE_MAX_NODES", "20")

@@ -75,7 +75,7 @@ TSD: Flags = {
     ),
     "max_depth": _flag(int, help="Depth of the leaves at most (3; fixed: 2)."),
     "min_depth": _flag(int, help="Depth that the safety profile reaches (1)."),
-    "max_nodes": _flag(int, help="Nodes of the tree at most (40)."),
+    "max_nodes": _flag(int, help="Nodes of the tree at most (85)."),
     "max_children": _flag(int, help="Children of a node at most (4)."),
     "stop_threshold": _flag(float, help="Parts easier than this stop (0.75)."),
     "leaf_rounds": _flag(int, help="Rounds of a leaf debate (3)."),

@@ -184,6 +184,18 @@ def test_a_budget_of_nodes_is_divided_in_equal_shares_and_the_remainder_goes_to_
     assert len(done.tree.nodes) == 9  # unused shares are not passed on
 
 
+def test_by_default_one_hard_branch_of_four_children_a_node_reaches_the_depth_limit() -> None:
+    model = debaters(4)
+    model.will_say_now(split(stop=True))
+    for hard in ("0", "0.1", "0.1.1"):
+        model.will_say(split("a?", "b?", "c?", "d?"), at=hard)
+    done = debate(model, max_depth=None)
+    assert [node.id for node in done.tree.nodes.values() if node.depth == 3] == [
+        f"0.1.1.{n}" for n in range(4)
+    ]
+    assert "node_budget" not in {node.stopped for node in done.tree.nodes.values()}
+
+
 @pytest.mark.parametrize(("max_nodes", "children"), [(1, 0), (2, 0), (3, 2), (4, 3), (5, 4)])
 def test_a_split_that_does_not_fit_keeps_as_many_of_its_hardest_as_do(
     max_nodes: int, children: int
