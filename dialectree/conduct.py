@@ -194,7 +194,7 @@ def named(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str
 
 def spoken(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
     """Those of a record's ``models`` whose roles made one of ``calls``."""
-    made = {name for call in calls for name in (call.role, f"{call.role}_{call.who}")}
+    made = {name for call in calls for name in (call.role, f"{call.role}_{call.who}".lower())}
     return {role: model for role, model in models.items() if role in made}
 
 

@@ -372,7 +372,7 @@ class Context(BaseSettings):
 
         A model can be given to one speaker, to the role, or to its family (``roles.FAMILIES``).
         """
-        for name in (f"{role}_{who}", role, FAMILIES.get(role, "")):
+        for name in (f"{role}_{who}".lower(), role, FAMILIES.get(role, "")):
             if name in self.roles:
                 return self.roles[name]
         return self.model

@@ -5,6 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 FAMILIES = {
+    "leaf_debater_a": "leaf_debater",
+    "leaf_debater_b": "leaf_debater",
     "debater_a": "debater",
     "debater_b": "debater",
     "supporter": "generator",
@@ -17,7 +19,8 @@ FAMILIES = {
 """Roles that can be given a model together."""
 
 ROLES = (
-    *("decomposer", "decomposition_judge", "complexity_evaluator", "leaf_debater", "leaf_judge"),
+    *("decomposer", "decomposition_judge", "complexity_evaluator"),
+    *("leaf_debater_a", "leaf_debater_b", "leaf_judge"),
     *("synthesis_debater", "synthesis_judge", "answer_writer"),
     *("answerer", "sampler", "picker", "explorer", "critic", "synthesiser"),
     *("debater_a", "debater_b", "judge"),

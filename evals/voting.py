@@ -26,7 +26,7 @@ DEBATES = (
 )
 """The methods that a vote can come before: the others do not debate, or compare papers."""
 _FIRST = {
-    "tsd": "leaf_debater",
+    "tsd": "leaf_debater_a",
     "two_round": "explorer",
     "rsd": "debater_a",
     "art": "supporter",

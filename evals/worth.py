@@ -38,8 +38,14 @@ SAMPLING: dict[Task, str] = {"decide": "self_consistency", "answer": "best_of_n"
 """What spends the tokens of a debate on samples instead, by task."""
 
 
-ARGUERS = (("debater_a", "debater_b"), ("supporter", "attacker"), ("leaf_debater",))
-"""The roles that argue; where another protocol settles the leaves of TSD, they are its own."""
+ARGUERS = (
+    ("debater_a", "debater_b"),
+    ("supporter", "attacker"),
+    ("leaf_debater_a", "leaf_debater_b"),
+    ("leaf_debater",),
+)
+"""The roles that argue; where another protocol settles the leaves of TSD, they are its own. An
+evaluation of an earlier version has one role for both leaf debaters."""
 
 
 class Turned(NamedTuple):

@@ -162,6 +162,15 @@ def test_environment_and_file_may_name_roles_that_other_methods_have(tmp_path: P
         again(begun.folder, wrong)
 
 
+def test_a_record_names_the_model_of_each_leaf_debater(tmp_path: Path) -> None:
+    roles = {"leaf_debater": "openai:both", "leaf_debater_b": "openai:b"}
+    given = {"model": "openai:x", "base_url": "http://h/v1", "roles": roles}
+    record = start(METHODS["tsd"], "Q?", configured(METHODS["tsd"], given, nothing_said), tmp_path)
+    models = {role: spec.partition("@")[0] for role, spec in record.record.models.items()}
+    assert (models["leaf_debater_a"], models["leaf_debater_b"]) == ("openai:both", "openai:b")
+    assert record.record.settings["roles"] == roles
+
+
 def test_from_python_it_is_a_warning() -> None:
     settings: dict[str, Any] = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
     with (

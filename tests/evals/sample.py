@@ -16,7 +16,7 @@ STAMP = "2026-01-31T12:00:00.000000Z"
 SHA = "ab" * 32
 MODEL, OTHER = "openai:plain-8b", "openai:wide-70b"
 ROLES = {
-    "tsd": ("decomposer", "leaf_debater", "synthesis_judge"),
+    "tsd": ("decomposer", "leaf_debater_a", "leaf_debater_b", "synthesis_judge"),
     "rsd": ("debater_a", "debater_b", "judge"),
     "art": ("supporter", "attacker", "scorer", "pairwise_judge"),
     "argllm": ("supporter", "attacker", "scorer"),

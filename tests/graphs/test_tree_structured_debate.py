@@ -473,6 +473,17 @@ def test_every_role_can_have_a_model_of_its_own() -> None:
     assert "LeafJudgeReply" not in agents.asked
 
 
+@pytest.mark.parametrize("given", [("leaf_debater_a",), ("leaf_debater_b",), ("leaf_debater",)])
+def test_leaf_debaters_can_have_models_of_their_own_or_one_for_both(given: tuple[str]) -> None:
+    agents, debater = debaters(2), debaters(2)
+    done = debate(agents, max_depth=0, roles=dict.fromkeys(given, debater))
+    names = {"leaf_debater_a": "A", "leaf_debater_b": "B"}
+    own = [names[role] for role in given if role in names] or ["A", "B"]
+    assert len(debater.calls) == 3 * len(own)
+    assert all(f"You are debater {name} " in "".join(debater.prompts) for name in own)
+    assert done.usage.calls == 8
+
+
 # A run as a whole
 
 

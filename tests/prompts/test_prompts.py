@@ -291,6 +291,8 @@ def fields(reply: type[BaseModel]) -> Iterator[str]:
 PERSONA = ("claims", "relevance", "present", "respond", "revise")
 DEBATER = ("proposal", "cross_examination", "role_switch", "uncertainty")
 SPEAKS_FROM = {
+    ("tree_structured_debate", "leaf_debater_a"): ("leaf_debater",),
+    ("tree_structured_debate", "leaf_debater_b"): ("leaf_debater",),
     ("role_switching_debate", "debater_a"): (*DEBATER, "direct_answer", "distractor"),
     ("role_switching_debate", "debater_b"): DEBATER,
     ("role_switching_debate", "judge"): ("judge", "same_answer"),
