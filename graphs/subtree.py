@@ -20,7 +20,6 @@ from dialectree.graphs import leaf, synthesis_debate
 from dialectree.graphs.ruling import ruled
 from dialectree.maths.tree import children_that_fit, hardest, shares
 from dialectree.models.run import run_of
-from dialectree.nodes.branch_drift import newcomers
 from dialectree.nodes.clarification import clarification
 from dialectree.nodes.complexity_evaluator import complexity_evaluator
 from dialectree.nodes.decomposer import Drafted, Split, Why, decomposer
@@ -176,10 +175,6 @@ async def branching(state: Subtree, runtime: Runtime[Context]) -> Branched:
     ]
     for note in repetitions(children, state["question"], state["id"]):
         tell(runtime, state["id"], "noted", {"note": note})
-    for child in children:
-        if found := newcomers(child["question"], path):
-            note = f"possible drift: {child['id']} brings {', '.join(found)}"
-            tell(runtime, state["id"], "noted", {"note": note})
     tell(runtime, state["id"], "branched", {"children": [child["id"] for child in children]})
     return {"children": children}
 

@@ -55,7 +55,7 @@ def parts(*texts: str) -> list[ChildReply]:
 
 
 def part(node: str) -> str:
-    """The question at a node, in letters: figures would look like drift."""
+    """The question at a node, in letters."""
     return f"what of {''.join(chr(97 + int(n)) for n in node.split('.')[1:])}?"
 
 

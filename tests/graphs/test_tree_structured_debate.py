@@ -226,12 +226,10 @@ def test_safety_is_told_what_is_missing_above_its_floor_but_splits_all_the_same(
     assert done.verdict.notes == ["The question leaves something open: Which year?"]
 
 
-def test_a_child_that_brings_a_name_which_its_parent_lacks_is_noted_but_stays() -> None:
+def test_a_part_that_names_the_same_thing_in_other_words_is_not_called_drift() -> None:
     model = debaters()
-    model.will_say_now(split("What is the best medicine for Malaria?", "What is a medicine?"))
-    done = debate(model, "What is the best medicine?")
-    assert done.node().notes == ["possible drift: 0.0 brings Malaria"]
-    assert len(done.node().children) == 2
+    model.will_say_now(split("Who pays debts in the United States?", "What is a debt?"))
+    assert debate(model, "Who pays my parents' debts in America?").node().notes == []
 
 
 # Leaf debates

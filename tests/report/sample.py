@@ -84,7 +84,7 @@ def record() -> RunRecord:
         earlier=[NodeVerdict(answer="Perhaps.", rationale="first", confidence=0.18)],
         transcript=[*_expansion(), *_synthesis("first"), *_synthesis("second", 2)],
         provenance=["0.0", "0.1"],
-        notes=["possible drift: 0.1 brings English"],
+        notes=["0.1 asks the same as 0"],
     )
     leaf = Node(
         id="0.0",

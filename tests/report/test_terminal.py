@@ -68,7 +68,7 @@ def test_the_tree_shows_what_was_asked_and_what_came_of_it() -> None:
     assert "0 36% Which language do all people in Europe speak?" in shown
     assert "├── 0.0 40% Is there one such language?" in shown
     assert "not split: the depth limit was reached · won by A · pass 2" in shown
-    assert "note: possible drift: 0.1 brings English" in shown
+    assert "note: 0.1 asks the same as 0" in shown
     assert "There is none." in shown
     assert "36% · source: judges" in shown
     assert "20 calls · 21 attempts · 1,234 tokens in (0 cached) · 99 out · not priced" in shown
