@@ -109,5 +109,12 @@ class ReplyError(PartFailed):
         super().__init__(f"{prompt} at node {node}: {fault}")
 
 
+class Contradiction(ReplyError):
+    """A reply named two sides as one, and so did its repair.
+
+    Raised by ``ask`` where a ruling's winner and its answer disagree: nothing is certified then.
+    """
+
+
 class Dropped(PartFailed):
     """A person took this part out. It is no failure, and the record names it elsewhere."""

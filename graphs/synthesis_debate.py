@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.graphs.ruling import ruled
-from dialectree.nodes.failures import FAILED, may_fail, missing
+from dialectree.nodes.failures import CONTRADICTED, FAILED, may_fail, missing
 from dialectree.nodes.kinds import Finding, Judged
 from dialectree.nodes.synthesis_debater import STYLES, Candidate, Gone, Style, synthesis_debater
 from dialectree.nodes.synthesis_judge import synthesis_judge, unjudged
@@ -39,6 +39,8 @@ class SynthesisDebate(Parts, Judged):
     """Debaters who failed for good."""
     failed: NotRequired[bool]
     """True when the judge failed for good."""
+    contradicted: NotRequired[bool]
+    """True when the judge's winner and answer named two texts."""
 
 
 class NextRound(TypedDict):
@@ -67,8 +69,10 @@ def after_round(state: SynthesisDebate, runtime: Runtime[Context]) -> list[Way]:
     return ["synthesis_judge"] if news and state["candidates"] else ["missing"]
 
 
-def after_synthesis_judge(state: SynthesisDebate) -> Literal["unjudged", "__end__"]:
-    """Without a judge a text goes upward unrated."""
+def after_synthesis_judge(state: SynthesisDebate) -> Literal["unjudged", "missing", "__end__"]:
+    """Without a judge a text goes upward unrated; a contradictory ruling settles nothing."""
+    if state.get("contradicted"):
+        return "missing"
     return "unjudged" if state.get("failed") else "__end__"
 
 
@@ -81,7 +85,7 @@ builder = StateGraph(
 builder.add_node("next_round", next_round)
 builder.add_node("concise", may_fail(synthesis_debater("concise"), concise_gone))
 builder.add_node("full", may_fail(synthesis_debater("full"), full_gone))
-builder.add_node("synthesis_judge", may_fail(synthesis_judge, FAILED))
+builder.add_node("synthesis_judge", may_fail(synthesis_judge, FAILED, contradicted=CONTRADICTED))
 builder.add_node("unjudged", unjudged)
 builder.add_node("missing", missing)
 builder.add_edge(START, "next_round")

@@ -21,7 +21,7 @@ from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answer_writer import answer_writer, as_it_stands, unresolved
 from dialectree.nodes.conclusion import conclusion
-from dialectree.nodes.failures import FAILED, may_fail
+from dialectree.nodes.failures import CONTRADICTED, FAILED, may_fail
 from dialectree.nodes.kinds import Finding, is_leaf, merge_findings, standing
 from dialectree.nodes.opening import require_question
 from dialectree.state import Debate, Question, Ruling, Unruled
@@ -40,6 +40,8 @@ class TreeStructuredDebate(Debate, subtree.Position):
     """Those that a second pass visits."""
     failed: bool
     """True when the answer writer failed for good."""
+    contradicted: bool
+    """True when its text did not name the side that the debate settled."""
 
 
 class Opened(subtree.Position, Unruled):
@@ -49,6 +51,7 @@ class Opened(subtree.Position, Unruled):
     findings: Overwrite
     certified: Overwrite
     failed: bool
+    contradicted: bool
 
 
 async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
@@ -64,6 +67,7 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
         "certified": Overwrite([]),
         "verdict": None,
         "failed": False,
+        "contradicted": False,
     }
 
 
@@ -100,8 +104,12 @@ async def weakest_leaves(state: FirstPass, runtime: Runtime[Context]) -> Doubtfu
     return {"leaves": [leaf["id"] for leaf in leaves[:most]], "certified": certified}
 
 
-def after_answer_writer(state: TreeStructuredDebate) -> Literal["as_it_stands", "conclusion"]:
-    """Without a writer the root's verdict is the answer."""
+def after_answer_writer(
+    state: TreeStructuredDebate,
+) -> Literal["as_it_stands", "unresolved", "conclusion"]:
+    """Without a writer the root's verdict is the answer; a text that contradicts it is none."""
+    if state.get("contradicted"):
+        return "unresolved"
     return "as_it_stands" if state.get("failed") else "conclusion"
 
 
@@ -112,7 +120,7 @@ builder.add_node("opening", opening)
 builder.add_node("tree", subtree.graph)
 builder.add_node("weakest_leaves", weakest_leaves)
 builder.add_node("second_pass", second_pass.graph)
-builder.add_node("answer_writer", may_fail(answer_writer, FAILED))
+builder.add_node("answer_writer", may_fail(answer_writer, FAILED, contradicted=CONTRADICTED))
 builder.add_node("as_it_stands", as_it_stands)
 builder.add_node("unresolved", unresolved)
 builder.add_node("conclusion", conclusion)

@@ -12,6 +12,8 @@ from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.kinds import Finding, parent
+from dialectree.nodes.one_side import says_otherwise
+from dialectree.nodes.sides import is_polar, leading
 from dialectree.state import Ruling, Verdict
 
 _HIGHLIGHTS = 3
@@ -20,9 +22,9 @@ _HIGHLIGHTS = 3
 class WriterReply(BaseModel):
     """The text for the person who asked."""
 
+    explanation: Annotated[str, Field(max_length=2500)]
     final_answer: Annotated[str, Field(min_length=1, max_length=6000)]
     final_confidence: Annotated[float, Field(ge=0, le=1)] | None
-    explanation: Annotated[str, Field(max_length=2500)]
 
 
 class ToWrite(TypedDict):
@@ -55,18 +57,27 @@ def merged(state: ToWrite) -> list[Finding]:
 async def answer_writer(state: ToWrite, runtime: Runtime[Context]) -> Ruling:
     """Writes; adds no fact, and may not change the confidence."""
     finding = state["finding"]
-    confidence = finding["confidence"]
+    confidence, polar = finding["confidence"], is_polar(finding["question"])
+    settled = leading(finding["answer"] or "")
+
+    def conflict(reply: WriterReply) -> str | None:
+        if not polar:
+            return None
+        return says_otherwise(reply.final_answer, settled, "the settled text", "final_answer")
+
     reply = await ask(
         runtime,
         Place(finding["id"], "answer_writer", "answer", 0),
         "tree_structured_debate/answer_writer",
         WriterReply,
+        conflict=conflict,
         max_tokens=1200,
         question=finding["question"],
         integration=finding["answer"],
         highlights=highlights(finding, merged(state)),
         unclear=finding["unclear"],
         confidence=confidence,
+        polar=polar,
     )
     if not _same(reply.final_confidence, confidence):
         note = f"the writer gave the confidence {reply.final_confidence}; the debate's own stands"
@@ -81,8 +92,12 @@ async def as_it_stands(state: ToWrite) -> Ruling:
 
 
 async def unresolved(state: ToWrite) -> Ruling:
-    """No part of the question could be settled."""
-    return {"verdict": verdict(state["finding"], None, None)}
+    """No part of the question could be settled, or the writer's text contradicts what was."""
+    ruled = verdict(state["finding"], None, None)
+    if state["finding"]["answer"] is None:
+        return {"verdict": ruled}
+    note = "the answer writer's text does not name the side that the debate settled"
+    return {"verdict": {**ruled, "confidence": None, "notes": [*ruled["notes"], note]}}
 
 
 def verdict(finding: Finding, answer: str | None, explanation: str | None) -> Verdict:

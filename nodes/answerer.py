@@ -16,8 +16,8 @@ from dialectree.state import Question, Ruling
 class AnswererReply(BaseModel):
     """A direct answer."""
 
-    answer: Annotated[str, Field(min_length=1, max_length=6000)]
     explanation: Annotated[str, Field(max_length=2500)]
+    answer: Annotated[str, Field(min_length=1, max_length=6000)]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 

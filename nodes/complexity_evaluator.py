@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
@@ -15,24 +15,34 @@ from dialectree.nodes.decomposer import Drafted, Why, place
 
 
 class Score(BaseModel):
-    """How difficult one part is."""
+    """How difficult one part is. The reason is asked for so that it is thought of first.
+
+    Nobody reads it, so a score without one counts.
+    """
 
     qid: str
+    reason: Annotated[str, Field(max_length=600)]
     difficulty: Annotated[float, Field(ge=0, le=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_reason(cls, given: object) -> object:
+        return {"reason": "", **given} if isinstance(given, dict) else given
 
 
 class ComplexityReply(BaseModel):
     """The difficulty of every part, and a decision."""
 
     scores: list[Score]
-    decision: Literal["decompose", "atomic", "clarify"]
     clarification_request: Annotated[str | None, Field(max_length=600)]
+    decision: Literal["decompose", "atomic", "clarify"]
 
 
 class ToRate(TypedDict):
     """What the complexity evaluator reads."""
 
     id: str
+    question: str
     canonical: str
     drafted: list[Drafted]
     depth: int
@@ -56,10 +66,10 @@ async def complexity_evaluator(state: ToRate, runtime: Runtime[Context]) -> Rate
         "tree_structured_debate/complexity_evaluator",
         ComplexityReply,
         ids={"scores.qid": [child["qid"] for child in state["drafted"]]},
-        max_tokens=800,
+        max_tokens=1200,
+        question=state["question"],
         canonical=state["canonical"],
         children=state["drafted"],
-        stop_threshold=context.stop_threshold,
     )
     score = {item.qid: item.difficulty for item in reply.scores}
     difficulty = [score[child["qid"]] for child in state["drafted"]]

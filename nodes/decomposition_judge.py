@@ -16,9 +16,9 @@ from dialectree.nodes.decomposer import ChildReply, Drafted, Split, drafted, pla
 class DecompositionJudgeReply(BaseModel):
     """A ruling on a split."""
 
+    rationale: Annotated[str, Field(max_length=1500)]
     decision: Literal["approve", "revise"]
     children: Annotated[list[ChildReply], Field(max_length=12)]
-    rationale: Annotated[str, Field(max_length=1500)]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 

@@ -9,10 +9,11 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
-from dialectree.maths.tree import turn_tokens
+from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import Place, ask
 from dialectree.nodes.kinds import Node
-from dialectree.nodes.sides import Debater, side
+from dialectree.nodes.sides import CHOSEN, Debater, side
+from dialectree.turns import WITHDRAWN
 
 _Text = Annotated[str, Field(min_length=1, max_length=1600)]
 
@@ -59,8 +60,17 @@ class Spoken(TypedDict):
     transcript: list[Statement]
 
 
+def first_claim(transcript: list[Statement], name: Debater) -> str | None:
+    """Return what debater ``name`` claimed first, or None before that."""
+    claims = (turn["claim"] for turn in transcript if turn["debater"] == name)
+    return next((claim for claim in claims if claim != WITHDRAWN), None)
+
+
 def leaf_debater(name: Debater) -> Node[ToDebate, Spoken]:
-    """Debater ``name``, who defends the side that the question and the draw leave to it."""
+    """Debater ``name``, who defends the side that the question and the draw leave to it.
+
+    Where it chooses its answer itself, it is held to its first claim in later rounds.
+    """
 
     async def leaf_debater(state: ToDebate, runtime: Runtime[Context]) -> Spoken:
         context, turns = settings(runtime), len(state["transcript"])
@@ -81,7 +91,8 @@ def leaf_debater(name: Debater) -> Node[ToDebate, Spoken]:
             facts=state["facts"],
             unclear=state["unclear"],
             transcript=state["transcript"],
-            token_limit=limit,
+            first_claim=first_claim(state["transcript"], name) if defends in CHOSEN else None,
+            word_limit=words(limit),
             round=round_,
             rounds=context.leaf_rounds,
         )

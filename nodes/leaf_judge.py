@@ -8,19 +8,21 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
+from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.kinds import Finding, Judged
 from dialectree.nodes.leaf_debater import Statement
+from dialectree.nodes.one_side import names_another, says_otherwise
+from dialectree.nodes.sides import Debater, Side, is_polar, side
 
 
 class LeafJudgeReply(BaseModel):
     """A ruling on a leaf debate."""
 
+    rationale: Annotated[str, Field(max_length=2000)]
     winner: Literal["A", "B"]
     answer: Annotated[str, Field(min_length=1, max_length=2000)]
-    rationale: Annotated[str, Field(max_length=2000)]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
@@ -34,19 +36,48 @@ class ToJudge(TypedDict):
     transcript: list[Statement]
 
 
+class LastClaim(TypedDict):
+    """What a debater defends, and what it said of that last."""
+
+    debater: Debater
+    side: Side
+    claim: str
+
+
+def last_claims(state: ToJudge, seed: int) -> list[LastClaim]:
+    """Return the last claim of each debater who spoke."""
+    last = {turn["debater"]: turn["claim"] for turn in state["transcript"]}
+    place = (seed, state["id"], state["take"], state["question"])
+    return [
+        {"debater": name, "side": side(*place, name), "claim": last[name]} for name in sorted(last)
+    ]
+
+
 async def leaf_judge(state: ToJudge, runtime: Runtime[Context]) -> Judged:
     """Rules by facts, not by style; the more careful answer wins a tie."""
     node, take, question = state["id"], state["take"], state["question"]
+    claims = last_claims(state, settings(runtime).seed)
+
+    def conflict(reply: LeafJudgeReply) -> str | None:
+        if not is_polar(question):
+            texts: dict[str, str] = {claim["debater"]: claim["claim"] for claim in claims}
+            return names_another(reply.winner, reply.answer, texts)
+        sides = {claim["debater"]: claim["side"] for claim in claims}
+        return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
+
     reply = await ask(
         runtime,
         Place(node, "leaf_judge", "debate", len(state["transcript"]), take=take),
         "tree_structured_debate/leaf_judge",
         LeafJudgeReply,
         ids={"winner": ("A", "B")},
+        conflict=conflict,
         max_tokens=700,
         question=question,
         unclear=state["unclear"],
         transcript=state["transcript"],
+        claims=claims,
+        polar=is_polar(question),
     )
     verdict = {**reply.model_dump(), "local_confidence": reply.confidence, "take": take}
     tell(runtime, node, "settled", {"take": take, "verdict": verdict, "provenance": [node]})

@@ -14,6 +14,8 @@ from dialectree import chance
 
 Debater = Literal["A", "B"]
 Side = Literal["YES", "NO", "SPAN", "OTHER"]
+CHOSEN: tuple[Side, Side] = ("SPAN", "OTHER")
+"""The sides whose answer the debater chooses itself."""
 CLARIFIED = "\n(Clarified by the person who asks: "
 """Stands between a question and what the person said that it means."""
 
@@ -35,6 +37,17 @@ def is_polar(question: str) -> bool:
     """
     words = re.findall(r"\w+(?:'\w+)*", as_asked(question).lower().replace("’", "'"))
     return bool(words) and _AUXILIARIES.fullmatch(words[0]) is not None and "or" not in words
+
+
+_LEADING = re.compile(r"[\W_]*(yes|no)\b", re.IGNORECASE)
+
+
+def leading(text: str) -> Literal["YES", "NO"] | None:
+    """Return the yes or no that ``text`` begins with, or None."""
+    found = _LEADING.match(text)
+    if found is None:
+        return None
+    return "YES" if found[1].lower() == "yes" else "NO"
 
 
 def is_asked(text: str) -> bool:

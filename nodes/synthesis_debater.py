@@ -10,9 +10,10 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
-from dialectree.maths.tree import synthesis_tokens
+from dialectree.maths.tree import synthesis_tokens, words
 from dialectree.models.door import Place, ask
 from dialectree.nodes.kinds import Finding, Node
+from dialectree.nodes.sides import is_polar
 
 Style = Literal["concise", "full"]
 STYLES: tuple[Style, Style] = ("concise", "full")
@@ -95,7 +96,8 @@ def synthesis_debater(style: Style) -> Node[ToIntegrate, Integrated]:
             children=state["findings"],
             own=own and own["integration"],
             opponent=opponent and opponent["integration"],
-            token_limit=limit,
+            word_limit=words(limit),
+            polar=is_polar(state["question"]),
         )
         said: Candidate = {
             "style": style,

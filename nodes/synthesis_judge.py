@@ -13,16 +13,17 @@ from dialectree.events import tell
 from dialectree.maths.tree import aggregate_confidence
 from dialectree.models.door import Place, ask
 from dialectree.nodes.kinds import Finding, Judged
-from dialectree.nodes.sides import concise_is_a
+from dialectree.nodes.one_side import names_another, says_otherwise
+from dialectree.nodes.sides import concise_is_a, is_polar, leading
 from dialectree.nodes.synthesis_debater import Candidate, Style, message_tokens, remaining
 
 
 class SynthesisJudgeReply(BaseModel):
     """A ruling on two integrations."""
 
+    rationale: Annotated[str, Field(max_length=2000)]
     winner: Literal["A", "B"]
     answer: Annotated[str, Field(min_length=1, max_length=6000)]
-    rationale: Annotated[str, Field(max_length=2000)]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
@@ -45,16 +46,26 @@ async def synthesis_judge(state: ToChoose, runtime: Runtime[Context]) -> Judged:
     if not concise_is_a(settings(runtime).seed, state["id"], state["take"], state["question"]):
         texts.reverse()
     candidates = dict(zip("AB", texts, strict=False))
+    integrations = {label: text["integration"] for label, text in candidates.items()}
+
+    def conflict(reply: SynthesisJudgeReply) -> str | None:
+        if not is_polar(state["question"]):
+            return names_another(reply.winner, reply.answer, integrations)
+        side = leading(integrations[reply.winner])
+        return says_otherwise(reply.answer, side, f"text {reply.winner}")
+
     reply = await ask(
         runtime,
         Place(state["id"], "synthesis_judge", "synthesis", state["round"] + 1, take=state["take"]),
         "tree_structured_debate/synthesis_judge",
         SynthesisJudgeReply,
         ids={"winner": list(candidates)},
+        conflict=conflict,
         max_tokens=message_tokens(state["findings"]) + 400,
         question=state["question"],
         children=state["findings"],
         candidates=candidates,
+        polar=is_polar(state["question"]),
     )
     winner = f"{reply.winner} ({candidates[reply.winner]['style']})"
     return _settled(state, runtime, reply.answer, reply.rationale, reply.confidence, winner)

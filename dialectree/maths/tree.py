@@ -45,6 +45,14 @@ def turn_tokens(depth: int) -> int:
     return 128 if depth <= 1 else 192
 
 
+def words(tokens: int) -> int:
+    """Return a limit of ``tokens`` in English words, in tens: four tokens make about three words.
+
+    A model can count words better than tokens.
+    """
+    return tokens * 3 // 40 * 10
+
+
 def synthesis_tokens(leaves: int) -> int:
     """Tokens of a synthesis message: grows with the leaves below, from 400 to 800.
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from dialectree import prompts
 from dialectree.context import Context, settings
-from dialectree.errors import PartFailed, ReplyError
+from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.events import tell
 from dialectree.models import replies
 from dialectree.models.asking import Asking, Place, messages
@@ -35,6 +35,7 @@ async def ask(
     suggested: Ids | None = None,
     at_most: Mapping[str, int] | None = None,
     check: Callable[[Reply], str | None] | None = None,
+    conflict: Callable[[Reply], str | None] | None = None,
     told: Callable[[Reply], Mapping[str, JsonValue]] | None = None,
     names: Callable[[Reply], str | None] | None = None,
     max_tokens: int | None = None,
@@ -46,8 +47,10 @@ async def ask(
     the reply may point into; those ``suggested`` stand in the schema, too, and nobody insists on
     them; ``at_most`` limits the items of a list there. ``check`` says what is wrong with a reply
     that is valid as such. An invalid reply is asked for again, with what was wrong with it, up to
-    two times; ReplyError when it stays invalid, CallError when none comes. ``told`` is what the
-    record keeps where that is not the reply alone; ``names`` says which label the reply names.
+    two times; ReplyError when it stays invalid, CallError when none comes. ``conflict`` says how a
+    model's reply contradicts itself; that is asked for again once, then Contradiction is raised.
+    ``told`` is what the record keeps where that is not the reply alone; ``names`` says which label
+    the reply names.
     """
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
     ids = ids or {}
@@ -63,7 +66,7 @@ async def ask(
     whom = endpoint(resolve(context.speaker(place.role, place.who), context))
     asking = Asking(context, place, words.label, whom, request)
     try:
-        said = await _valid_reply(run, asking, reply, ids, check)
+        said = await _valid_reply(run, asking, reply, ids, check, conflict)
     except PartFailed as error:
         error.role, error.who = place.role, place.who
         raise
@@ -79,7 +82,9 @@ async def _valid_reply(
     reply: type[Reply],
     ids: Ids,
     check: Callable[[Reply], str | None] | None,
+    conflict: Callable[[Reply], str | None] | None,
 ) -> Reply:
+    conflicts = 0
     while True:
         call = await run.call(asking)
         refusal = call.reply if call.finish == "refusal" else None
@@ -88,12 +93,16 @@ async def _valid_reply(
             said = replies.read(reply, ids, text, call.finish, refusal)
             if check is not None and (wrong := check(said)):
                 raise Fault("invalid", wrong)
+            if conflict is not None and call.source != "person" and (wrong := conflict(said)):
+                raise Fault("conflict", wrong)
         except Fault as fault:
             if call.source == "person":
                 run.changes.disregard(asking.place)
                 continue
-            if asking.repair == REPAIRS:
-                raise ReplyError(asking.prompt, asking.place.node, str(fault)) from None
+            conflicts += fault.kind == "conflict"
+            if asking.repair == REPAIRS or conflicts > 1:
+                failure = Contradiction if fault.kind == "conflict" else ReplyError
+                raise failure(asking.prompt, asking.place.node, str(fault)) from None
             asking.mend(text, fault)
         else:
             if call.source != "person":

@@ -25,7 +25,9 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from dialectree.models.forms import Ids
 
 Reply = TypeVar("Reply", bound=BaseModel)
-Kind = Literal["refusal", "empty", "truncated", "not_json", "malformed", "invalid", "ids"]
+Kind = Literal[
+    "refusal", "empty", "truncated", "not_json", "malformed", "invalid", "ids", "conflict"
+]
 
 _THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
 _SPACES = re.compile(r"[\s,]+")

@@ -78,7 +78,9 @@ def revise(*texts: str) -> DecompositionJudgeReply:
 
 def rate(*difficulties: float, decision: str = "decompose", request: str = "") -> ComplexityReply:
     """Difficulties of the children c1, c2, ... in turn."""
-    scores = [Score(qid=f"c{n}", difficulty=d) for n, d in enumerate(difficulties, 1)]
+    scores = [
+        Score(qid=f"c{n}", reason="So it is.", difficulty=d) for n, d in enumerate(difficulties, 1)
+    ]
     return ComplexityReply.model_validate(
         {
             "scores": scores,

@@ -113,7 +113,8 @@ def test_the_whole_drawing_shows_every_role_as_a_step_of_its_own() -> None:
     drawn = tree_structured_debate.graph.get_graph(xray=True).nodes
     steps = {name.rpartition(":")[2] for name in drawn}
     spoken_by = {
-        "leaf_debater": {"debater_a", "debater_b"},
+        "leaf_debater_a": {"debater_a"},
+        "leaf_debater_b": {"debater_b"},
         "synthesis_debater": {"concise", "full"},
     }
     for role in METHODS["tsd"].roles:

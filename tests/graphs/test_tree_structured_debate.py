@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from itertools import pairwise
 from zlib import crc32
 
@@ -12,11 +13,14 @@ from dialectree.models.asking import Asking
 from dialectree.models.endpoints import Completion, Decoding
 from dialectree.nodes.complexity_evaluator import ComplexityReply
 from dialectree.nodes.decomposer import DecomposerReply
+from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply, Statement, first_claim
 from dialectree.nodes.leaf_judge import LeafJudgeReply
 from dialectree.nodes.sides import Debater, concise_is_a, opener, side
 from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.turns import WITHDRAWN
 from tests.graphs.debating import (
     QUESTION,
+    Debated,
     adebate,
     approve,
     choose,
@@ -32,6 +36,9 @@ from tests.graphs.debating import (
 )
 from tests.scripted import Asked, ScriptedModel
 
+POLAR = "Is it so?"
+DEBATERS: tuple[Debater, Debater] = ("A", "B")
+SAYS = {"YES": "Yes, it is.", "NO": "No, it is not."}
 EXPANSION = ["decomposer", "decomposition_judge", "complexity_evaluator"]
 
 
@@ -196,6 +203,25 @@ def test_the_scores_decide_and_a_mismatch_with_the_evaluators_word_is_recorded(
     assert done.node().notes == [note]
 
 
+def test_the_evaluator_sees_the_question_as_asked_and_not_the_threshold() -> None:
+    model = debaters(2)
+    debate(model, stop_threshold=0.613)
+    (call,) = (call for call in model.calls if call.role == "complexity_evaluator")
+    assert f"<question>\n{QUESTION}\n</question>" in call.prompt
+    assert "The question, made explicit." in call.prompt
+    assert "0.613" not in call.prompt
+
+
+def test_a_score_counts_without_its_reason_which_nobody_reads() -> None:
+    model = debaters(2)
+    said = rate(0.9, 0.9).model_dump()
+    for score in said["scores"]:
+        del score["reason"]
+    model.will_say_now(json.dumps(said), to=ComplexityReply)
+    assert debate(model).node().kind == "branch"
+    assert model.asked.count("ComplexityReply") == 1
+
+
 def test_a_word_that_fits_the_scores_is_not_remarked_on() -> None:
     assert (debate(debaters(2))).node().notes == []
 
@@ -271,7 +297,9 @@ def test_each_debater_is_told_its_own_side_and_the_transcript_says_which(
             assert f"You are debater {name} " in call.prompt
             own = side(seed, "0", 1, question, name)
             assert own in sides.split()
-            assert [s for s, line in lines.items() if line in call.prompt] == [own]
+            held = own in ("SPAN", "OTHER") and turn.round > 1  # to the first claim, below
+            shown = [s for s, line in lines.items() if line in call.prompt]
+            assert shown == ([] if held else [own])
             assert turn.side == own
 
 
@@ -289,8 +317,169 @@ def test_the_leaf_judge_reads_the_whole_transcript_and_losing_turns_stay_in_the_
     model = debaters()
     done = debate(model, max_depth=0)
     judge = next(call for call in model.calls if call.role == "leaf_judge")
-    assert judge.prompt.count("claim:") == 6
+    assert judge.prompt.count("\nclaim:") == 6
     assert {turn.who for turn in done.node().transcript} >= {"A", "B"}
+
+
+@pytest.mark.parametrize("question", ["Why?", "Is it so?"])
+def test_who_chooses_its_own_side_is_held_to_its_first_claim(question: str) -> None:
+    model = debaters()
+    model.will_say_now(OpeningReply(claim="Rome fell.", support="Facts."))
+    later = [DebaterReply(claim=f"claim {n}", support="So.", rebuttal="No.") for n in range(1, 6)]
+    model.will_say_now(later[0])
+    model.will_say(*later[1:])
+    debate(model, question, max_depth=0)
+    held = [re.findall(r"<claim>\n(.*)\n</claim>", call.prompt) for call in model.calls[:6]]
+    first = [["Rome fell."], ["claim 1"]] * 2 if question == "Why?" else [[]] * 4
+    assert held == [[], [], *first]
+
+
+def test_a_first_claim_that_a_person_took_out_holds_nobody() -> None:
+    turns: list[Statement] = [
+        {"debater": "A", "round": n, "claim": text, "support": "", "rebuttal": ""}
+        for n, text in enumerate([WITHDRAWN, "Rome fell.", "Rome stood."], 1)
+    ]
+    assert first_claim(turns, "A") == "Rome fell."
+    assert first_claim(turns, "B") is None
+
+
+def test_the_leaf_judge_is_told_what_each_debater_defends_and_claimed_last() -> None:
+    for question, own in (("Is it so?", None), ("Why?", "an answer of its own")):
+        model = debaters()
+        model.will_say_now(DebaterReply(claim="Not so.", support="So.", rebuttal="No."))
+        debate(model, question, max_depth=0)
+        judge = next(call for call in model.calls if call.role == "leaf_judge")
+        lines = [
+            f"{name} defends {own or side(0, '0', 1, question, name)}. Last claim: Not so."
+            for name in DEBATERS
+        ]
+        assert "<claims>\n" + "\n".join(lines) + "\n</claims>" in judge.prompt
+
+
+# Winner and answer name one side
+
+
+def sided(side_of_winner: bool, question: str = POLAR) -> LeafJudgeReply:
+    """A ruling for A whose answer is A's own side, or the other one."""
+    own = side(0, "0", 1, question, "A")
+    other = "NO" if own == "YES" else "YES"
+    return rule(SAYS[own if side_of_winner else other])
+
+
+def test_a_leaf_ruling_whose_answer_is_the_other_side_is_asked_for_again_once() -> None:
+    model = debaters()
+    model.will_say_now(sided(False))
+    model.will_say(sided(True))
+    model.will_say_now(write(0.8).model_copy(update={"final_answer": sided(True).answer}))
+    done = debate(model, POLAR, max_depth=0)
+    assert done.usage.calls == 6 + 2 + 1
+    assert "Both must name the same side" in model.prompts[7]
+    assert done.verdict.answer == sided(True).answer
+    assert done.failures == []
+
+
+@pytest.mark.parametrize("answer", ["It depends.", "Nobody knows", "Yesterday it was."])
+def test_an_answer_that_names_no_side_counts_as_the_winners(answer: str) -> None:
+    model = debaters()
+    model.will_say_now(rule(answer))
+    done = debate(model, POLAR, max_depth=0)
+    assert (done.usage.calls, done.failures) == (6 + 1 + 1, [])
+
+
+def test_a_leaf_ruling_that_names_two_sides_twice_settles_nothing() -> None:
+    model = debaters()
+    model.will_say_now(sided(False))
+    done = debate(model, POLAR, max_depth=0)
+    assert done.usage.calls == 6 + 2  # one repair, and nobody writes
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+    ((node, failure),) = done.failures
+    assert (node, failure.role) == ("0", "leaf_judge")
+    assert "but the side of debater A is" in failure.fault
+
+
+@pytest.mark.parametrize("said", ["the other's claim", "the other's letter"])
+def test_the_answer_to_an_open_question_is_not_the_losers_claim(said: str) -> None:
+    def ruling(call: Asked) -> LeafJudgeReply:
+        claims = dict(re.findall(r"^(A|B) defends .* Last claim: (.*)$", call.prompt, re.MULTILINE))
+        return rule(claims["B"] if said == "the other's claim" else "B")
+
+    model = debaters()
+    model.will_say_now(
+        lambda call: DebaterReply(
+            claim=f"It was {'tin' if 'debater A in' in call.prompt else 'iron'} that ended it.",
+            support="So.",
+            rebuttal="No.",
+        ),
+        to=DebaterReply,
+    )
+    model.will_say_now(ruling, to=LeafJudgeReply)
+    done = debate(model, max_depth=0)
+    assert (done.usage.calls, done.verdict.answer) == (6 + 2, None)
+    assert "`winner` is A, but `answer` is that of B" in done.failures[0][1].fault
+
+
+def synthesised(question: str, *rulings: str) -> tuple[ScriptedModel, Debated]:
+    """A debate over open parts, whose texts begin with yes, with these rulings on them."""
+    model = debaters(2)
+    model.will_say_now(SynthesisReply(integration="Yes, in all cases.", assumptions=""))
+    replies = [choose().model_copy(update={"answer": answer}) for answer in rulings]
+    model.will_say_now(replies[0])
+    model.will_say(*replies[1:])
+    model.will_say_now(write(0.72).model_copy(update={"final_answer": "Yes, it is."}))
+    return model, debate(model, question)
+
+
+def test_a_synthesis_ruling_says_yes_or_no_as_its_winner_does() -> None:
+    whole = 3 + 2 * 7 + 5 + 1
+    _, good = synthesised(POLAR, "Yes, always.")
+    _, mended = synthesised(POLAR, "No, never.", "Yes, always.")
+    assert [d.usage.calls for d in (good, mended)] == [whole, whole + 1]
+    assert good.verdict == mended.verdict
+    _, open_question = synthesised("Why?", "No idea, said many.")
+    assert (open_question.usage.calls, open_question.verdict.answer) == (whole, "Yes, it is.")
+
+
+def test_a_synthesis_ruling_that_names_two_sides_twice_settles_nothing() -> None:
+    model, done = synthesised(POLAR, "No, never.")
+    assert done.usage.calls == 3 + 2 * 7 + 4 + 2
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+    assert "WriterReply" not in model.asked
+    assert [failure.role for _, failure in done.failures] == ["synthesis_judge"]
+
+
+def test_a_synthesis_ruling_does_not_give_the_losers_text() -> None:
+    model = debaters(2)
+    model.will_say_now(
+        lambda call: SynthesisReply(
+            integration=f"Tin, in {'few' if 'style is concise' in call.prompt else 'many'} words",
+            assumptions="",
+        ),
+        to=SynthesisReply,
+    )
+    loser = "many" if concise_is_a(0, "0", 1, QUESTION) else "few"
+    model.will_say_now(choose().model_copy(update={"answer": f"Tin, in {loser} words"}))
+    done = debate(model)
+    assert (done.verdict.answer, done.failures[0][1].role) == (None, "synthesis_judge")
+
+
+def test_the_writer_says_yes_or_no_as_the_debate_did() -> None:
+    def written(*answers: str) -> Debated:
+        model = debaters()
+        model.will_say_now(sided(True))
+        replies = [write(0.8).model_copy(update={"final_answer": text}) for text in answers]
+        model.will_say_now(replies[0])
+        model.will_say(*replies[1:])
+        return debate(model, POLAR, max_depth=0)
+
+    right = sided(True).answer
+    assert written(right).usage.calls == 8
+    assert written(sided(False).answer, right).verdict.answer == right
+    lost = written(sided(False).answer)
+    assert (lost.usage.calls, lost.verdict.answer, lost.verdict.confidence) == (9, None, None)
+    assert lost.verdict.notes == [
+        "the answer writer's text does not name the side that the debate settled"
+    ]
+    assert lost.node().status == "answered"  # its ruling stands in the record
 
 
 # Synthesis debates
@@ -440,12 +629,12 @@ def test_budgets_of_tokens_grow_with_depth_and_with_the_leaves_below(
         depth = call.node.count(".")
         if role == "leaf_debater":
             field = 128 if depth <= 1 else 192
-            assert f"under {field} tokens" in call.prompt
+            assert f"Each field has at most {90 if depth <= 1 else 140} words" in call.prompt
             assert decoding.max_tokens == 4 * field  # three fields and their names
         if role == "synthesis_debater":
             leaves = 3 ** (2 - depth)
             message = min(800, 400 + 100 * (leaves - 1))
-            assert f"under {message} tokens" in call.prompt
+            assert f"at most {message * 3 // 40 * 10} words" in call.prompt
             assert decoding.max_tokens == message + 200  # and the assumptions
 
 

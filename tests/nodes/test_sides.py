@@ -8,6 +8,7 @@ from dialectree.nodes.sides import (
     concise_is_a,
     is_asked,
     is_polar,
+    leading,
     opener,
     side,
 )
@@ -31,6 +32,24 @@ SEEDS = range(2000)
 )
 def test_a_question_that_begins_with_an_auxiliary_is_polar(question: str) -> None:
     assert is_polar(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("Yes", "YES"),
+        ("no.", "NO"),
+        ("**Yes**, always", "YES"),
+        ("\n“No, it is not.”", "NO"),
+        ("No language is.", "NO"),
+        ("Nobody knows", None),
+        ("Yesterday", None),
+        ("It is so, yes", None),
+        ("", None),
+    ],
+)
+def test_yes_or_no_is_told_by_the_first_word(text: str, side: str | None) -> None:
+    assert leading(text) == side
 
 
 def test_what_the_person_said_that_a_question_means_leaves_it_polar_or_open() -> None:

@@ -137,7 +137,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "decomposer": {"question": [text], "path": [[], [text, text]], "max_children": [4]},
         "decomposition_judge": {"canonical": [text], "children": [several], "max_children": [4]},
         "complexity_evaluator": {
-            "canonical": [text], "children": [several], "stop_threshold": [0.75],
+            "question": [text], "canonical": [text], "children": [several],
         },
         "leaf_debater": {
             "who": ["A", "B"],
@@ -148,7 +148,8 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
             "facts": [[], [text]],
             "unclear": [[], [text]],
             "transcript": [[], [turn(text, ""), turn(text, text)]],
-            "token_limit": [128],
+            "first_claim": [None, text],
+            "word_limit": [90],
             "round": [1],
             "rounds": [3],
         },
@@ -156,6 +157,10 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
             "question": [text],
             "unclear": [[], [text]],
             "transcript": [[turn(text, ""), turn(text, text)]],
+            "claims": [
+                [{"debater": d, "side": s, "claim": text} for d, s in (("A", "YES"), ("B", "NO"))]
+            ],
+            "polar": [True, False],
         },
         "synthesis_debater": {
             "style": ["concise", "full"],
@@ -163,12 +168,14 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
             "children": [several],
             "own": [None, text],
             "opponent": [None, text],
-            "token_limit": [500],
+            "word_limit": [370],
+            "polar": [True, False],
         },
         "synthesis_judge": {
             "question": [text],
             "children": [several],
             "candidates": [{"A": one}, {"A": one, "B": one}],
+            "polar": [True, False],
         },
         "answer_writer": {
             "question": [text],
@@ -176,6 +183,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
             "highlights": [[text]],
             "unclear": [[], [text]],
             "confidence": [None, 0.0, 0.5, 1.0],
+            "polar": [True, False],
         },
         # single_shot, best_of_n, two_round
         "answerer": {"question": [text]},
@@ -375,8 +383,41 @@ def test_a_prompt_asks_for_a_reply_that_exists_and_names_all_its_fields(name: st
 def test_the_opening_turn_is_not_asked_for_a_rebuttal() -> None:
     prompt = prompts.load("tree_structured_debate/leaf_debater")
     for given in values("leaf_debater", "x"):
-        system, _ = prompt.render(given)
-        assert ("rebuttal" in system) != given["opening"]
+        asked = "\n".join(prompt.render(given))
+        assert ("`rebuttal`" in asked) != given["opening"]
+
+
+TSD = ("tree_structured_debate", "single_shot", "best_of_n", "two_round")
+OF_TSD = [name for name in NAMES if name.startswith(TSD)]
+REASONS = {"rationale", "explanation", "reason", "coverage_justification"}
+RULINGS = {"winner", "decision", "answer", "number", "difficulty", "stop", "confidence"}
+
+
+@pytest.mark.parametrize("name", OF_TSD)
+def test_reasons_are_asked_for_before_rulings(name: str) -> None:
+    """In the reply, whose order a constrained model keeps, and in the words that ask for it."""
+    prompt = prompts.load(name)
+    reply = [*fields(replies()[prompt.reply])]
+    reasons = [reply.index(field) for field in reply if field in REASONS]
+    rulings = [reply.index(field) for field in reply if field in RULINGS]
+    assert not reasons or not rulings or min(reasons) < min(rulings)
+    for given in values(name, "x"):
+        asked = "\n".join(prompt.render(given))
+        places = [asked.find(f"- `{field}`:") for field in reply]
+        listed = [place for place in places if place >= 0]
+        assert listed == sorted(listed)
+
+
+@pytest.mark.parametrize("name", OF_TSD)
+def test_scales_have_anchors_and_limits_are_in_words(name: str) -> None:
+    prompt = prompts.load(name)
+    reply = {*fields(replies()[prompt.reply])}
+    for given in values(name, "x"):
+        asked = "\n".join(prompt.render(given))
+        assert "token" not in asked
+        for scale in reply & {"confidence", "difficulty"}:
+            worded = re.findall(r"([\d.]+)(?::| means)", asked.partition(f"- `{scale}`")[2])
+            assert {"0.5", "1"} <= {*worded} and len(worded) >= 3
 
 
 HOSTILE = [
