@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
-from collections.abc import Iterator
 from functools import lru_cache
+from typing import Self
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from pydantic import ValidationError
@@ -73,11 +74,25 @@ def require_spec(text: str) -> re.Match[str]:
     return spec
 
 
-def secret(text: str) -> Iterator[tuple[str, str]]:
-    """The addresses of ``text`` that may not be shown as they are: as shown, and whole."""
-    for address in _URL.finditer(text):
-        if (short := public(address[0])) != address[0].rstrip("/"):
-            yield short, address[0]
+def address_in(text: str) -> str:
+    """Return the address of a spec, or ``text`` itself where it is no spec; "" without one."""
+    spec = _SPEC.fullmatch(text.strip())
+    return ((spec["url"] or "") if spec else text).rstrip("/")
+
+
+@lru_cache(maxsize=256)
+def mark(url: str) -> str:
+    """Return a one-way mark of the user, password and query of ``url``; "" where it has none.
+
+    Two endpoints at one shown address differ by it in the keys of calls. It is slow to compute, so
+    that nobody finds a short password by trying all of them.
+    """
+    parts = urlsplit(url)
+    user, query = parts.netloc.rpartition("@")[0], parts.query
+    if not user and not query:
+        return ""
+    opens = f"{user}@?{query}".encode()
+    return hashlib.scrypt(opens, salt=b"dialectree", n=2**14, r=8, p=1, dklen=8).hex()
 
 
 def basic(url: str) -> str | None:
@@ -104,9 +119,26 @@ def secrets(url: str, *keys: str) -> list[str]:
     return sorted((text for text in found if len(text) >= _SHORTEST_SECRET), key=len, reverse=True)
 
 
+class Shown(str):
+    """A spec or an address as ``public`` has it, which keeps the whole one apart."""
+
+    whole: str
+
+    def __new__(cls, text: str) -> Self:
+        """Take the secrets out of ``text``."""
+        made = super().__new__(cls, public(text))
+        made.whole = whole(text)
+        return made
+
+
+def whole(text: str) -> str:
+    """Return ``text`` with the user, password and query that it was given with."""
+    return text.whole if isinstance(text, Shown) else text
+
+
 def shown(text: object) -> object:
     """A text as ``public`` has it; anything else, such as a live model, as it is."""
-    return public(text) if isinstance(text, str) else text
+    return Shown(text) if isinstance(text, str) else text
 
 
 def harmless(error: ValidationError) -> ValidationError:

@@ -24,16 +24,16 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from dialectree import clock, comparison, prompts
-from dialectree.context import EMBEDDED, OWN_SETTINGS, Context, build
+from dialectree.context import EMBEDDED, OWN_SETTINGS, Context, build, rebuilt
 from dialectree.errors import DialectreeError, InputError, SettingsError
 from dialectree.graphs import Method, method
 from dialectree.models.door import Run
 from dialectree.models.endpoints import traced
 from dialectree.models.limits import Budget, require_prices
-from dialectree.models.specs import Spec, resolve
+from dialectree.models.specs import Spec, require_embeddings, resolve
 from dialectree.models.troubles import one_line
 from dialectree.nodes.answers import letter
-from dialectree.own_settings import own_roles, require_roles
+from dialectree.own_settings import own_roles, own_settings, require_roles
 from dialectree.persons import Ask, answered_before, nobody, replies
 from dialectree.records import Call, Event, Held, RunRecord, RunStatus, fold
 from dialectree.runs import RunFolder
@@ -165,7 +165,7 @@ def settled(record: RunRecord, given: Mapping[str, Any]) -> Context:
     if given.get("replay"):
         kept.pop("cache", None)  # a run without the cache is replayed from its own calls
     try:
-        return build(**{**kept, **given})
+        return rebuilt(kept, given, f"{record.run_id}/run.json")
     except SettingsError as error:
         build(**given)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
@@ -177,7 +177,12 @@ def versions() -> dict[str, str]:
 
 
 def speakers(chosen: Method, context: Context) -> dict[str, Spec]:
-    """The spec of every role; a spec that is none is an error before anything runs."""
+    """The spec of every role; a spec that is none is an error before anything runs.
+
+    The same holds for an address that may not have the key, that of the embeddings included.
+    """
+    if "embeddings" in own_settings(chosen):
+        require_embeddings(context)
     specs = {role: resolve(context.speaker(role), context) for role in chosen.speakers(context)}
     require_prices(context, (spec.name for spec in specs.values()))
     return specs
@@ -218,7 +223,7 @@ def kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
 def _names(speaker: object) -> JsonValue:
     if isinstance(speaker, dict):
         return {role: _names(value) for role, value in speaker.items()}
-    return speaker if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
+    return str(speaker) if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
 
 
 async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +22,7 @@ from platformdirs import user_cache_path
 from pydantic import (
     AfterValidator,
     Field,
+    InstanceOf,
     ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
@@ -29,6 +31,7 @@ from pydantic import (
 )
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -37,7 +40,15 @@ from pydantic_settings import (
     SettingsError as UnreadableSettings,
 )
 
-from dialectree.addresses import harmless, public, require_address, require_spec, secret, shown
+from dialectree.addresses import (
+    address_in,
+    harmless,
+    public,
+    require_address,
+    require_spec,
+    shown,
+    whole,
+)
 from dialectree.errors import SettingsError
 from dialectree.roles import FAMILIES, require_role
 
@@ -118,7 +129,7 @@ def _embedder(name: str) -> str:
 
 
 Speaker = Annotated[
-    str | BaseChatModel, AfterValidator(_written), WithJsonSchema({"type": "string"})
+    str | InstanceOf[BaseChatModel], AfterValidator(_written), WithJsonSchema({"type": "string"})
 ]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model (with its own decoding; switch
 its own retries off, or they multiply)."""
@@ -322,13 +333,28 @@ class Context(BaseSettings):
         except ValidationError as error:
             raise harmless(error) from None
 
-    _whole: dict[str, str] = PrivateAttr(default_factory=dict)
-    """Whole addresses by the ones that may be shown, where the two differ."""
+    _named: frozenset[str] = PrivateAttr(default=frozenset())
+    """Addresses that the person or the host's program named."""
+    _lent: frozenset[str] = PrivateAttr(default=frozenset())
+    """Addresses out of the settings of ``_lender``."""
+    _lender: str = PrivateAttr(default="")
+
+    def __init__(self, **given: Any) -> None:
+        """Take the settings of a host's program, or of a mapping that LangGraph passes to a graph.
+
+        On a server that mapping is a client's, and nothing here tells the two apart.
+        """
+        super().__init__(**given)
+        self._trust(*_passed(given))
+
+    def _trust(self, named: Mapping[str, Any], lent: Mapping[str, Any], lender: str) -> None:
+        """Remember who named the addresses; ``DIALECTREE_...`` variables are the person's, too."""
+        self._named = _addresses(named) | _from_environment()
+        self._lent, self._lender = _addresses(lent), lender
 
     @model_validator(mode="after")
     def _keep_secrets_apart(self) -> Self:
         """Whoever prints, traces or records the settings from here on has no password to leak."""
-        self._whole.update(secret(" ".join(self._texts())))
         public_ones: dict[str, object] = {
             "model": shown(self.model),
             "base_url": shown(self.base_url),
@@ -339,33 +365,24 @@ class Context(BaseSettings):
             object.__setattr__(self, name, value)  # frozen for everybody else
         return self
 
-    def _texts(self) -> Iterator[str]:
-        for text in (self.base_url, self.embeddings, self.model, *self.roles.values()):
-            if isinstance(text, str):
-                yield text
+    def stranger(self, address: str) -> str | None:
+        """Return where ``address`` came from if neither the person nor the host's program named it.
 
-    def whole(self, address: str) -> str:
-        """The address to send requests to: with user, password and query where they were given."""
-        return self._whole.get(address, address)
+        Such an address is sent no key of the environment.
+        """
+        if address.rstrip("/") in self._named:
+            return None
+        return self._lender if address.rstrip("/") in self._lent else _FILE
 
     def with_secrets(self) -> dict[str, Any]:
         """What ``build`` makes the same context of: for another process of ours, nobody else."""
 
-        def opened(text: object) -> object:
-            for short, whole in self._whole.items():
-                if isinstance(text, str) and (text == short or text.endswith(f"@{short}")):
-                    return text.removesuffix(short) + whole
-            return text
+        def opened(value: object) -> object:
+            return whole(value) if isinstance(value, str) else value
 
         plain = self.model_dump(mode="json")
-        plain |= {name: opened(plain[name]) for name in ("model", "base_url", "embeddings")}
-        plain["roles"] = {role: opened(speaker) for role, speaker in plain["roles"].items()}
-        return plain
-
-    def embeddings_whole(self) -> str:
-        """``embeddings`` with user, password and query of its address where they were given."""
-        name, at, address = self.embeddings.partition("@http")
-        return f"{name}@{self.whole('http' + address)}" if at else name
+        plain |= {name: opened(getattr(self, name)) for name in _ADDRESSED}
+        return {**plain, "roles": {role: opened(spec) for role, spec in self.roles.items()}}
 
     def speaker(self, role: str, who: str = "") -> str | BaseChatModel:
         """The model that plays ``role``; ``who`` is the speaker's name where two play one role.
@@ -397,7 +414,41 @@ class Context(BaseSettings):
 
 
 def build(**given: Any) -> Context:
-    """A context from what was given; a wrong value is a SettingsError that names it in one line."""
+    """A context from what the person or the host's program gave.
+
+    A wrong value is a SettingsError that names it in one line.
+    """
+    return _built(given, named=given)
+
+
+def rebuilt(kept: Mapping[str, Any], given: Mapping[str, Any], lender: str) -> Context:
+    """Make a context of the settings ``kept`` by ``lender``, but for those ``given`` now.
+
+    An address is kept without user, password and query; the same address with them, given now,
+    opens it.
+    """
+    named = _addresses(given) | _from_environment()
+    count = Counter(map(public, named))
+    opens = {public(address): address for address in named if count[public(address)] == 1}
+
+    def opened(text: object) -> object:
+        if not isinstance(text, str) or (short := address_in(text)) not in opens:
+            return text
+        return text.rstrip("/").removesuffix(short) + opens[short]
+
+    again = {name: opened(value) for name, value in kept.items()}
+    if isinstance(roles := kept.get("roles"), Mapping):
+        again["roles"] = {role: opened(text) for role, text in roles.items()}
+    return _built({**again, **given}, named=given, lent=kept, lender=lender)
+
+
+def _built(
+    given: Mapping[str, Any],
+    *,
+    named: Mapping[str, Any],
+    lent: Mapping[str, Any] | None = None,
+    lender: str = "",
+) -> Context:
     for name in given:
         if name.startswith("_"):  # pydantic-settings has options there; one reads the command line
             raise SettingsError(f"{name}: {_no_such(name, Context.model_fields)}")
@@ -413,7 +464,39 @@ def build(**given: Any) -> Context:
         replay = _source("replay", [], given)
         no_cache = "--no-cache" if "cache" in given else f"{_source('cache', [], given)}=false"
         raise SettingsError(f"{replay} and {no_cache} exclude each other: a replay reads the cache")
+    made._trust(named, lent or {}, lender)
     return made
+
+
+_ADDRESSED = ("model", "base_url", "embeddings")
+"""Settings that may hold an address; ``roles`` may hold several."""
+
+
+def _addresses(settings: Mapping[str, Any]) -> frozenset[str]:
+    """Return the addresses that ``settings`` name, whole."""
+    texts = [*map(settings.get, _ADDRESSED)]
+    if isinstance(roles := settings.get("roles"), Mapping):
+        texts += roles.values()
+    return frozenset(address_in(whole(text)) for text in texts if isinstance(text, str)) - {""}
+
+
+def _from_environment() -> frozenset[str]:
+    """Return the addresses that ``DIALECTREE_...`` variables name."""
+    try:
+        return _addresses(EnvSettingsSource(Context)())
+    except UnreadableSettings as error:
+        raise SettingsError(_unreadable(error)) from None
+
+
+_SERVERS = ("langgraph_api", "aegra_api")
+"""Modules of the servers that run graphs for their clients."""
+_CLIENT = "the context, thread or assistant of a client of this server"
+
+
+def _passed(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], str]:
+    """Tell named settings from lent ones, and the lender, among those that came to a graph."""
+    on_a_server = any(name in sys.modules for name in _SERVERS)
+    return ({}, given, _CLIENT) if on_a_server else (given, {}, "")
 
 
 def _require_known(variables: Iterable[str]) -> None:
@@ -501,7 +584,8 @@ def _made(given: Mapping[str, Any]) -> Context:
     known, held = _mapped.get(id(given)), (_held(given), _around())
     if known is not None and known[1] == held:
         return known[2]
-    made = build(**given)
+    named, lent, lender = _passed(given)
+    made = _built(given, named=named, lent=lent, lender=lender)
     _mapped[id(given)] = given, held, made
     if len(_mapped) > _MAPPED:
         _mapped.popitem(last=False)

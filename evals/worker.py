@@ -24,6 +24,7 @@ from dialectree.evals.results import Row
 from dialectree.evals.rows import Ready
 from dialectree.evals.workers import Answer, Fault, FromPurse, Given
 from dialectree.graphs import METHODS
+from dialectree.models.specs import require_named
 
 FLUSH_S = 30.0
 """Seconds that traces on their way to LangSmith are waited for."""
@@ -37,7 +38,12 @@ From = Literal["answer", "may_i", "spent"]
 
 
 def written(given: Given, *, limited: bool) -> dict[str, Any]:
-    """``given`` as JSON; ``limited``: there is a purse to be asked before each call."""
+    """``given`` as JSON; ``limited``: there is a purse to be asked before each call.
+
+    A worker takes every address for the person's own, so those that are not stop here.
+    """
+    for context in [*(ready.context for ready in given.rows), *filter(None, [given.judge])]:
+        require_named(context)
     return {
         "limited": limited,
         "rows": [

@@ -13,6 +13,7 @@ from dialectree import clock
 from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.models.run import run_of
+from dialectree.models.specs import require_embeddings
 from dialectree.nodes.topics import LETTERS, Author, Letter, Pool, Pooled, Topic, wording
 from dialectree.retrieval import library
 from dialectree.retrieval.library import Source
@@ -125,11 +126,11 @@ async def at_hand(
         yield
         return
     context, began = settings(runtime), clock.seconds()
-    base_url = context.whole(context.base_url) if context.base_url else None
+    require_embeddings(context)
     async with library.shelved(
         [*contested(runtime, sources).values()],
-        context.embeddings_whole(),
-        base_url=base_url,
+        context.embeddings,
+        base_url=context.base_url,
     ):
         run_of(runtime).embedding_s += clock.seconds() - began
         yield

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 
 from pydantic import BaseModel
 
-from dialectree.addresses import public
+from dialectree.addresses import public, whole
 from dialectree.errors import DialectreeError, InputError
 from dialectree.retrieval import segments as cutting
 from dialectree.retrieval.embeddings import Embedder, embedder
@@ -136,7 +136,7 @@ async def shelved(
     """
     by = None
     if embeddings != LEXICAL:
-        by = await asyncio.to_thread(embedder, embeddings, base_url)
+        by = await asyncio.to_thread(embedder, whole(embeddings), base_url and whole(base_url))
     taken: list[tuple[_Shelf, bool]] = []
     try:
         for source in sources:
@@ -199,7 +199,7 @@ def _hit(segment: Segment, score: float) -> Hit:
 
 
 def _key(paper: str, embeddings: str, base_url: str | None) -> _Key:
-    return paper, public(embeddings), base_url and public(base_url)
+    return paper, whole(embeddings), base_url and whole(base_url)
 
 
 def _take(key: _Key, source: Source, by: Embedder | None) -> tuple[_Shelf, bool]:

@@ -20,7 +20,7 @@ from dialectree.context import endpoint_from_environment
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError, SettingsError, Unreachable
 from dialectree.models.clients import clients
 from dialectree.models.endpoints import CONNECT_S, UNREACHABLE_AFTER_S
-from dialectree.models.specs import OPENAI, Spec
+from dialectree.models.specs import OPENAI, Spec, key
 from dialectree.models.troubles import OPTIONAL, Garbled, Trouble, one_line, trouble
 from dialectree.retrieval.vectors import Vectors
 
@@ -41,7 +41,7 @@ class RemoteEncoder:
 
     def __init__(self, model: str, url: str | None) -> None:
         self._spec = _spec(model, url)
-        self.name = self._spec.address
+        self.name = self._spec.address + (f"#{self._spec.mark}" if self._spec.mark else "")
 
     def load(self) -> None:
         """Nothing to load."""
@@ -93,11 +93,11 @@ class RemoteEncoder:
         return max(met.wait_s or 0.0, most / 2 + chance.jitter(most / 2))
 
     async def _send(self, texts: Sequence[str]) -> Any:
-        spec, key = self._spec, endpoint_from_environment()[0]
-        if not key and spec.url == OPENAI:
+        spec, sent = self._spec, key()
+        if not sent and spec.url == OPENAI:
             raise KeyRefused(f"{OPENAI} needs a key: set OPENAI_API_KEY")
         assert spec.whole_url is not None
-        line = (await clients()).line(spec.whole_url, key or "none")
+        line = (await clients()).line(spec.whole_url, sent or "none")
         body = {"model": spec.model, "input": list(texts), "encoding_format": "float"}
         patience = aiohttp.ClientTimeout(
             sock_read=ANSWER_S, sock_connect=CONNECT_S, connect=CONNECT_S

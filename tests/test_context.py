@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import traceback
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import pytest
 from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
-from dialectree.context import Context, build, settings
+from dialectree.context import Context, build, rebuilt, settings
 from dialectree.errors import SettingsError
 from dialectree.graphs import single_shot
+from dialectree.models.specs import resolve
 from dialectree.roles import ROLES
 from tests.scripted import ScriptedModel
 
@@ -112,6 +114,8 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert build(max_depth=1).max_depth == 1
     monkeypatch.setenv("DIALECTREE_ROLES", "judge=openai:x")
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES cannot be read: it must hold JSON")
+    with pytest.raises(SettingsError, match="DIALECTREE_ROLES cannot be read"):
+        rebuilt({}, {}, "a run")
     monkeypatch.setenv("DIALECTREE_ROLES", '{"judge": "gpt"}')
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES, judge: a model is written")
 
@@ -242,18 +246,43 @@ def test_settings_hold_no_secret_that_could_be_printed_or_recorded() -> None:
         prices={"openai:a@http://user:sesame@one/v1": (1, 2)},
     )
     assert "sesame" not in repr(context) + str(context) + context.model_dump_json()
-    assert context.whole("http://one/v1") == "http://user:sesame@one/v1"
-    assert context.whole("http://two/v1") == "http://two/v1?key=sesame"
-    assert context.whole("http://three/v1") == "http://sesame@three/v1"
-    assert context.whole("http://four/v1") == "http://four/v1"
+    for one in (context, context.model_copy(), pickle.loads(pickle.dumps(context))):
+        assert resolve(one.model, one).whole_url == "http://user:sesame@one/v1"
+        assert resolve("openai:c", one).whole_url == "http://two/v1?key=sesame"
+        assert resolve(one.speaker("judge"), one).whole_url == "http://sesame@three/v1"
+        assert resolve("openai:d@http://four/v1", one).whole_url == "http://four/v1"
     assert context.prices == {"openai:a": (1, 2)}
-    assert context.model_copy().whole("http://one/v1") == "http://user:sesame@one/v1"
 
 
-def test_an_address_that_is_given_again_opens_those_that_were_recorded() -> None:
-    recorded = build(model="openai:a@http://user:sesame@one/v1").model_dump()
-    again = build(model=recorded["model"], base_url="http://user:sesame@one/v1")
-    assert again.whole("http://one/v1") == "http://user:sesame@one/v1"
+@pytest.mark.parametrize("how", ["given", "environment"])
+def test_an_address_that_is_given_again_opens_those_that_were_recorded(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://user:sesame@one/v1"
+    recorded = build(model=f"openai:a@{url}", roles={"judge": f"openai:b@{url}"})
+    kept = recorded.model_dump(mode="json", include={"model", "roles"})
+    given = {"base_url": url} if how == "given" else {}
+    if how == "environment":
+        monkeypatch.setenv("DIALECTREE_BASE_URL", url)
+    again = rebuilt(kept, given, "a run")
+    assert again.with_secrets()["roles"] == {"judge": f"openai:b@{url}"}
+    assert resolve(again.model, again).whole_url == url
+    assert rebuilt(kept, {"base_url": "http://one/v1"}, "a run").with_secrets()["model"] == (
+        "openai:a@http://one/v1"
+    )
+    two = {"base_url": url, "embeddings": "openai:c@http://one/v1?x=y"}
+    assert rebuilt(kept, two, "a run").with_secrets()["model"] == "openai:a@http://one/v1"
+
+
+def test_addresses_that_differ_in_what_is_not_shown_stay_apart() -> None:
+    there = "http://one/v1"
+    roles = {"critic": f"openai:a@{there}?x=1", "judge": f"openai:a@http://u@{there[7:]}"}
+    context = build(model=f"openai:a@{there}", roles=roles)
+    asked = [resolve(context.speaker(role), context) for role in ("explorer", *roles)]
+    assert [one.whole_url for one in asked] == [there, f"{there}?x=1", "http://u@one/v1"]
+    assert {one.url for one in asked} == {there}
+    assert len({one.mark for one in asked}) == 3 and asked[0].mark == ""
+    assert context.with_secrets()["roles"] == roles
 
 
 AT = "u:sesame@h"

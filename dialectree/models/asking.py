@@ -80,17 +80,19 @@ class Asking:
     def _name_keys(self) -> None:
         """As the request is meant, whatever rung carries it.
 
-        The journal's key leaves the address out, so that a run can be resumed elsewhere.
+        The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
+        mark of user and query is part of it: they choose among the models at one address.
         """
         spec = self.endpoint.spec
-        self.key = self.key_for(spec.name)
+        self.key = self.key_for(spec.name, spec.mark)
         self.cache_key = _digest(f"{self.key}@{spec.address}")
 
-    def key_for(self, model: str) -> str:
-        """The journal's key of the same request to ``model``."""
+    def key_for(self, model: str, mark: str = "") -> str:
+        """The journal's key of the same request to ``model`` at an address with that ``mark``."""
         request = self.request
+        whom = [model, mark] if mark else model
         return _digest(
-            json.dumps((model, request.decoding.given(), request.messages, request.form.text))
+            json.dumps((whom, request.decoding.given(), request.messages, request.form.text))
         )
 
     @property
@@ -160,6 +162,7 @@ class Asking:
             repair=self.repair,
             prompt=self.prompt,
             model=model,
+            mark=self.endpoint.spec.mark,
             seed=self.request.decoding.seed,
             attempts=done.attempts,
             started=started,

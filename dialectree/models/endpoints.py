@@ -20,11 +20,10 @@ from langchain_core.runnables.config import get_async_callback_manager_for_confi
 from langgraph.errors import GraphBubbleUp
 
 from dialectree import chance, clock
-from dialectree.context import endpoint_from_environment
 from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
-from dialectree.models.specs import OPENAI, Spec
+from dialectree.models.specs import OPENAI, Spec, key
 from dialectree.models.troubles import Failed, Garbled, Trouble, reading, trouble
 
 Rung = Literal["json_schema", "json_object", "text"]
@@ -358,12 +357,12 @@ def endpoint(spec: Spec) -> Endpoint:
 
 
 def _key(url: str | None) -> str:
-    key, _ = endpoint_from_environment()
-    if not key and url == OPENAI:
+    found = key()
+    if not found and url == OPENAI:
         raise KeyRefused(
             f"{url} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"
         )
-    return key or "none"
+    return found or "none"
 
 
 def _told(message: BaseMessage) -> Completion:

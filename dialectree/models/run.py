@@ -56,7 +56,9 @@ class Run(RunControl):
         self.journal = journal
         self.changes = Changes(held)
         self._spoke = (
-            {call.model for call in journal.past.values() if call.run} if journal else set()
+            {(call.model, call.mark) for call in journal.past.values() if call.run}
+            if journal
+            else set()
         )
         self.cache: ReplyCache | None = None
         if context.cache or context.replay:
@@ -102,8 +104,8 @@ class Run(RunControl):
         if self.journal is None:
             return None
         past = self._in(self.journal, asking.key, asking)
-        for model in () if past else self._spoke:
-            said = self._in(self.journal, asking.key_for(model), asking)
+        for model, mark in () if past else self._spoke:
+            said = self._in(self.journal, asking.key_for(model, mark), asking)
             past = said if said is not None and said.run is not None else past
         return past
 

@@ -9,7 +9,15 @@ from typing import Literal
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from dialectree.addresses import public, require_address, require_spec, secrets, veiled
+from dialectree.addresses import (
+    mark,
+    public,
+    require_address,
+    require_spec,
+    secrets,
+    veiled,
+    whole,
+)
 from dialectree.context import Context, endpoint_from_environment
 from dialectree.errors import SettingsError
 
@@ -41,6 +49,11 @@ class Spec:
         return f"{self.name}@{self.url}" if self.url else self.name
 
     @property
+    def mark(self) -> str:
+        """Tell apart two endpoints at one shown address; "" where nothing is hidden of it."""
+        return mark(self.whole_url or "")
+
+    @property
     def where(self) -> str:
         """The place, for people."""
         return self.url or self.name
@@ -53,14 +66,53 @@ class Spec:
 
 
 def resolve(speaker: str | BaseChatModel, context: Context) -> Spec:
-    """The spec of a speaker of ``context``."""
+    """The spec of a speaker of ``context``.
+
+    SettingsError where the key of the environment would go to an address of somebody else.
+    """
     if isinstance(speaker, BaseChatModel):
         return Spec("live", _name_of(speaker), live=speaker)
-    spec = require_spec(speaker)
+    spec = require_spec(whole(speaker))
     if spec["provider"] == "local":
         return Spec("local", spec["model"])
-    whole = context.whole(spec["url"] or context.base_url or "") or _conventional()
-    return Spec("openai", spec["model"], public(whole), whole)
+    url = spec["url"] or whole(context.base_url or "") or _conventional()
+    _require_named(url, context)
+    return Spec("openai", spec["model"], public(url), url)
+
+
+def require_embeddings(context: Context) -> None:
+    """As ``resolve``, for the endpoint that embeds, where there is one."""
+    if context.embeddings.startswith("openai:"):
+        resolve(context.embeddings, context)
+
+
+def require_named(context: Context) -> None:
+    """As ``resolve``, for every address of ``context``, before another process is given them."""
+    for speaker in (context.model, *context.roles.values()):
+        resolve(speaker, context)
+    require_embeddings(context)
+
+
+def key() -> str | None:
+    """Return the key of the environment; SettingsError for one that cannot be sent."""
+    found = endpoint_from_environment()[0]
+    if found and not (found.isascii() and found.isprintable()):
+        raise SettingsError(
+            "OPENAI_API_KEY holds a line break or another character that no key has: set it again"
+        )
+    return found
+
+
+def _require_named(url: str, context: Context) -> None:
+    own = (endpoint_from_environment()[1] or OPENAI).rstrip("/")
+    stranger = context.stranger(url)
+    if not key() or stranger is None or url.rstrip("/") in (own, public(own)):
+        return
+    raise SettingsError(
+        f"OPENAI_API_KEY is not sent to {public(url)}: that address comes from {stranger}. If it "
+        "may have the key, name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or "
+        "OPENAI_BASE_URL"
+    )
 
 
 def _conventional() -> str:

@@ -48,6 +48,8 @@ class Call(Strict):
     prompt: Annotated[str, Field(pattern=r"@[0-9]+$")]
     """Name and version of the prompt: ``tree_structured_debate/leaf_judge@1``."""
     model: str
+    mark: str = ""
+    """Tells apart two endpoints at one address; see ``addresses.mark``."""
     seed: int
     attempts: int = 1
     started: str
@@ -65,10 +67,12 @@ class Call(Strict):
 
     @model_serializer(mode="wrap")
     def _of_which_run(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """A call of the run itself says nothing of runs."""
+        """A call of the run itself says nothing of runs, and a plain address has no mark."""
         kept: dict[str, JsonValue] = whole(self)
         if self.run is None:
             kept.pop("run")
+        if not self.mark:
+            kept.pop("mark")
         return kept
 
     def spot(self) -> tuple[str, str, str, int, int, str]:

@@ -128,8 +128,11 @@ def test_an_address_must_be_one() -> None:
 
 
 def test_secrets_of_an_address_are_in_no_name() -> None:
-    encoder = RemoteEncoder("embed-1", "https://me:secret@host/v1?key=hidden")
-    assert encoder.name == "openai:embed-1@https://host/v1"
+    ways = ["https://me:secret@host/v1?key=hidden", "https://host/v1?key=hidden", "https://host/v1"]
+    names = [RemoteEncoder("embed-1", way).name for way in ways]
+    assert len(set(names)) == 3  # they embed apart, and are cached apart
+    assert [name.partition("#")[0] for name in names] == ["openai:embed-1@https://host/v1"] * 3
+    assert "secret" not in str(names) and "hidden" not in str(names)
 
 
 @pytest.mark.parametrize("status", [200, 404])

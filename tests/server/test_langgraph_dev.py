@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,14 @@ def _free_port() -> int:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    port, folder = _free_port(), tmp_path_factory.mktemp("server")
+    with serving(tmp_path_factory.mktemp("server")) as url:
+        yield url
+
+
+@contextmanager
+def serving(folder: Path, **environment: str) -> Iterator[str]:
+    """The address of a ``langgraph dev`` with the repository's own langgraph.json."""
+    port = _free_port()
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser"]
     log = (folder / "log").open("w")
     process = subprocess.Popen(
@@ -45,6 +53,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             **os.environ,
             "DIALECTREE_CACHE": "false",
             "DIALECTREE_CACHE_DIR": str(folder / "cache"),
+            **environment,
         },
     )
     url = f"http://127.0.0.1:{port}"

@@ -1,0 +1,77 @@
+"""Clients of ``langgraph dev`` that want the server's key, and pages that want it to run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from langgraph_sdk import get_client
+
+from tests.recorder import KEY, Recorder, recorder
+from tests.server.test_langgraph_dev import COWS, serving
+
+EVIL = {"origin": "http://evil.example"}
+
+
+@pytest.fixture(scope="module")
+def thief() -> Iterator[Recorder]:
+    with recorder() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, thief: Recorder) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("server"), OPENAI_API_KEY=KEY) as url:
+        yield url
+    assert KEY not in thief.sent
+
+
+@pytest.mark.parametrize("way", ["context", "configurable", "assistant", "role"])
+def test_an_address_of_a_client_is_an_error_that_says_what_to_do(
+    server: str, thief: Recorder, way: str
+) -> None:
+    async def asked() -> str:
+        given: Any = {"model": "openai:any", "base_url": thief.url}
+        if way == "role":
+            given = {"roles": {"debater": f"openai:any@{thief.url}"}}
+        named: Any = {"config": {"configurable": given}} if way == "configurable" else {}
+        async with get_client(url=server) as client:
+            assistant = "rsd"
+            if way == "assistant":
+                made = await client.assistants.create("rsd", context=given)
+                assistant = made["assistant_id"]
+            elif not named:
+                named = {"context": given}
+            thread = (await client.threads.create())["thread_id"]
+            runs = client.runs
+            return str(await runs.wait(thread, assistant, input=COWS, raise_error=False, **named))
+
+    said = asyncio.run(asked())
+    assert f"OPENAI_API_KEY is not sent to {thief.url}" in said
+    assert "OPENAI_BASE_URL" in said
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", None])
+def test_a_page_of_another_site_starts_no_run(server: str, kind: str | None) -> None:
+    run = {"assistant_id": "rsd", "input": COWS, "context": {"model": "openai:any"}}
+    headers = EVIL if kind is None else {**EVIL, "content-type": kind}
+    content = json.dumps(run).encode()
+    done = httpx.post(f"{server}/runs/wait", content=content, headers=headers, timeout=30)
+    assert done.status_code == 415
+    assert "application/json" in done.text
+    assert "access-control-allow-origin" not in done.headers
+
+
+def test_a_page_of_another_site_is_told_that_it_may_not_ask(server: str) -> None:
+    wanted = {
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type",
+    }
+    done = httpx.options(f"{server}/runs/wait", headers={**EVIL, **wanted}, timeout=30)
+    assert done.status_code == 400
+    assert "access-control-allow-origin" not in done.headers
+    assert "access-control-allow-origin" not in httpx.get(f"{server}/info", headers=EVIL).headers

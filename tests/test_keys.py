@@ -1,0 +1,222 @@
+"""The key of the environment goes where the person or the host's program says, and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import dialectree
+from dialectree.conduct import start
+from dialectree.context import Context, build
+from dialectree.errors import KeyRefused, SettingsError
+from dialectree.evals import worker
+from dialectree.evals.results import Row
+from dialectree.evals.rows import Ready
+from dialectree.evals.workers import Given
+from dialectree.graphs import METHODS, method, single_shot, tree_of_debate
+from tests.cli.commands import command, refused
+from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+from tests.recorder import KEY, Recorder, recorder
+from tests.test_contested_debates import debate, speakers
+
+QUESTION: Any = {"question": "Is it so?"}
+ANSWER = ("answer", "Is it so?", "--method", "single_shot")
+
+
+@pytest.fixture
+def thief(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    """An endpoint that must never see the key."""
+    with recorder() as started:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield started
+        assert KEY not in started.sent
+
+
+@pytest.fixture
+def friend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    """An endpoint that has to be asked, with the key and nothing else."""
+    with recorder() as started:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield started
+        assert set(started.keys) == {f"Bearer {KEY}"}
+
+
+def toml(text: str) -> None:
+    Path("dialectree.toml").write_text(text)
+
+
+def written(**settings: Any) -> str:
+    """The id of a run that was broken off, in whose folder these settings stand."""
+    begun = start(method("single_shot"), "Is it so?", build(cache=False), Path("runs"))
+    return changed(begun.record.run_id, **settings)
+
+
+def changed(run: str, **settings: Any) -> str:
+    path = Path("runs") / run / "run.json"
+    record = json.loads(path.read_text())
+    record["settings"] |= settings
+    path.write_text(json.dumps(record))
+    return run
+
+
+# Whose word an address is not
+
+
+WAYS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "an address for all": lambda url: {"model": "openai:any", "base_url": url},
+    "a model's own": lambda url: {"model": f"openai:any@{url}"},
+    "a role's own": lambda url: {"roles": {"answerer": f"openai:any@{url}"}},
+    "with a query": lambda url: {"model": f"openai:any@{url}?to=me"},
+}
+ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
+
+
+@ways
+def test_an_address_in_the_file_of_the_working_folder_gets_no_key(
+    thief: Recorder, way: Callable[[str], dict[str, Any]]
+) -> None:
+    given = way(thief.url)
+    roles = given.pop("roles", {})
+    lines = [f"{name} = {json.dumps(value)}" for name, value in given.items()]
+    tables = [f"[roles]\n{role} = {json.dumps(spec)}" for role, spec in roles.items()]
+    toml("\n".join(["cache = false", *lines, *tables]))
+    done = command(*ANSWER)
+    refused(done, f"{thief.url}: that address comes from dialectree.toml")
+    assert "--base-url" in done.err
+    with pytest.raises(SettingsError, match=r"dialectree\.toml"):
+        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=Context()))
+
+
+@ways
+def test_an_address_in_the_folder_of_a_run_gets_no_key(
+    thief: Recorder, way: Callable[[str], dict[str, Any]]
+) -> None:
+    run = written(**way(thief.url))
+    refused(command("resume", run), f"{thief.url}: that address comes from {run}/run.json")
+    with pytest.raises(SettingsError, match="--base-url"):
+        dialectree.resume(run)
+
+
+@ways
+def test_an_address_in_the_folder_of_a_contested_run_gets_no_key(
+    thief: Recorder, way: Callable[[str], dict[str, Any]]
+) -> None:
+    given = way(thief.url)
+    given["roles"] = dict(zip(["leaf_judge"], given.get("roles", {}).values(), strict=False))
+    run = changed(debate(speakers()).run_id, **{"model": "openai:any", **given})
+    wish = ("--replace", "0.1/A1", "Something else.")
+    refused(command("contest", run, *wish), f"{thief.url}: that address comes from {run}/run.json")
+
+
+@pytest.mark.parametrize("server", ["langgraph_api", "aegra_api"])
+@ways
+def test_an_address_of_a_servers_client_gets_no_key(
+    thief: Recorder,
+    way: Callable[[str], dict[str, Any]],
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, server, ModuleType(server))
+    given: Any = way(thief.url)
+    with pytest.raises(SettingsError, match=f"{thief.url}: that address comes from the context"):
+        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=given))
+
+
+def test_an_address_that_embeds_gets_no_key_either(thief: Recorder) -> None:
+    toml(f'cache = false\nembeddings = "openai:any@{thief.url}"')
+    with pytest.raises(SettingsError, match=thief.url):
+        dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=speakers())
+    given: Any = {"question": TOPIC, "papers": [PAPER_A, PAPER_B]}
+    with pytest.raises(SettingsError, match=thief.url):
+        asyncio.run(tree_of_debate.graph.ainvoke(given, context=Context(model=speakers())))
+
+
+def test_an_address_goes_to_no_worker_that_would_take_it_for_the_persons(thief: Recorder) -> None:
+    toml(f'[roles]\nscorer = "openai:any@{thief.url}"')
+    row = Ready(
+        Row(name="x", method="rsd", settings={}, models={}), METHODS["rsd"], build(), 1, False
+    )
+    with pytest.raises(SettingsError, match=thief.url):
+        worker.written(Given([row], Path("runs"), [], None, 0), limited=False)
+
+
+# Whose word it is
+
+
+def test_an_address_that_a_flag_names_gets_the_key(friend: Recorder) -> None:
+    toml(f'cache = false\nmodel = "openai:any@{friend.url}"')
+    assert command(*ANSWER, "--base-url", friend.url).status == 3
+
+
+@pytest.mark.parametrize("name", ["DIALECTREE_BASE_URL", "DIALECTREE_ROLES", "OPENAI_BASE_URL"])
+def test_an_address_that_the_environment_names_gets_the_key(
+    friend: Recorder, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roles = json.dumps({"answerer": f"openai:any@{friend.url}"})
+    monkeypatch.setenv(name, roles if name == "DIALECTREE_ROLES" else friend.url)
+    assert command(*ANSWER, "--model", "openai:any", "--no-cache").status == 3
+
+
+@pytest.mark.parametrize("given", ["flag", "variable", "python"])
+def test_a_person_who_resumes_a_run_names_its_address_again(
+    friend: Recorder, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = written(model="openai:any", base_url=friend.url)
+    if given == "python":
+        with pytest.raises(KeyRefused):
+            dialectree.resume(run, base_url=friend.url)
+    elif given == "flag":
+        assert command("resume", run, "--base-url", friend.url).status == 3
+    else:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{friend.url}/")
+        assert command("resume", run).status == 3
+
+
+@pytest.mark.parametrize("kind", [dict, Context, build])
+def test_an_address_of_a_hosts_program_gets_the_key(friend: Recorder, kind: Any) -> None:
+    context = kind(model="openai:any", base_url=friend.url, cache=False)
+    with pytest.raises(KeyRefused):
+        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=context))
+
+
+def test_a_hosts_program_names_an_address_on_a_server_too(
+    friend: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "langgraph_api", ModuleType("langgraph_api"))
+    more: Any = {"model": "openai:any", "base_url": friend.url, "cache": False}
+    with pytest.raises(KeyRefused):
+        dialectree.answer("Is it so?", method_name="single_shot", **more)
+
+
+def test_without_a_key_nothing_is_kept_from_anybody(
+    thief: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    toml(f'cache = false\nmodel = "openai:any@{thief.url}"')
+    assert command(*ANSWER).status == 3
+    assert thief.keys
+
+
+# A key that is none
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\n", f"{KEY}\r\nX-More: 1", f"{KEY}\0", f"“{KEY}”"])
+def test_a_key_that_cannot_be_sent_is_one_line(
+    thief: Recorder, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "\0" in key:  # no environment holds one
+        monkeypatch.setattr(
+            "dialectree.models.specs.endpoint_from_environment", lambda: (key, None)
+        )
+    else:
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+    done = command(*ANSWER, "--model", "openai:any", "--base-url", thief.url)
+    refused(done, "OPENAI_API_KEY holds a line break")
+    assert not thief.keys and KEY not in done.err
