@@ -45,6 +45,11 @@ _SYNC_S = 1.0
 """Seconds after which the disk is told of a line."""
 
 
+def private(path: str, flags: int) -> int:
+    """Open a file, as ``opener`` of ``open``; a new one is readable by its owner only."""
+    return os.open(path, flags, 0o600)
+
+
 @contextmanager
 def files(path: Path, then: str = "resume") -> Iterator[None]:
     """Turns what the operating system says of ``path`` into one clear line.
@@ -72,7 +77,7 @@ class Journal:
             calls = list(_parse(path, whole, Call))
             self.past: Mapping[str, Call] = {call.key: call for call in calls}
             self.placed = {(call.key, call.spot()): call for call in calls}
-            self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+            self._file = open(path, "ab", 0, opener=private)  # noqa: SIM115 - closed by close()
             if torn:
                 self._file.truncate(sum(map(len, whole)))
         self._waiting: asyncio.TimerHandle | None = None
@@ -149,7 +154,7 @@ class RunFolder:
         self._events_path = path / "events.jsonl"
         self._told: io.FileIO | None = None
         """The file of the events, open while the folder is held."""
-        self._lock = FileLock(path / ".lock")
+        self._lock = FileLock(path / ".lock", mode=0o600)
 
     @property
     def run_id(self) -> str:
@@ -160,12 +165,12 @@ class RunFolder:
     def create(cls, runs: Path) -> RunFolder:
         """A folder of its own for a new run; its id is never used again."""
         with files(runs):
-            runs.mkdir(parents=True, exist_ok=True)
+            runs.mkdir(0o700, parents=True, exist_ok=True)
         while True:
             path = runs / f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
             with files(path):
                 try:
-                    path.mkdir()
+                    path.mkdir(0o700)
                 except FileExistsError:
                     continue
             return cls(path)
@@ -199,7 +204,7 @@ class RunFolder:
             draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
         try:
             with files(self.path):
-                self._told = open(self._events_path, "ab", buffering=0)  # noqa: SIM115
+                self._told = open(self._events_path, "ab", 0, opener=private)  # noqa: SIM115
             yield
         finally:
             if self._told is not None:
@@ -249,7 +254,7 @@ class RunFolder:
             if self._told is not None:
                 _append(self._told, line, sync=False)
             else:
-                with open(self._events_path, "ab", buffering=0) as file:
+                with open(self._events_path, "ab", 0, opener=private) as file:
                     _append(file, line, sync=False)
         self._seen[name] = event
         self._events.append(event)
@@ -320,7 +325,7 @@ class RunFolder:
         draft = path.with_name(f".{name}.{os.getpid()}{_DRAFT}")
         with files(path):
             try:
-                with open(draft, "wb", buffering=0) as file:
+                with open(draft, "wb", 0, opener=private) as file:
                     _append(file, text.encode(), sync=True)
                 os.replace(draft, path)
             except OSError:

@@ -183,8 +183,30 @@ def matrix(name_or_path: str | Path) -> Matrix:
     return Matrix(str(path), file.title, rows)
 
 
+_MOST_VALUES = 100_000
+"""Values of a file with every alias written out; a matrix has a few hundred."""
+
+
 class _Once(yaml.SafeLoader):
-    """Reads YAML in which no key stands twice in one place; the last would win in silence."""
+    """Reads YAML in which no key stands twice in one place; the last would win in silence.
+
+    Aliases of aliases would fill the memory, so values are counted before they are written out.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._count = 0
+        self._counts: dict[int, int] = {}
+        """Values in each node, by the node's identity."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        before, alias = self._count, self.check_event(yaml.AliasEvent)
+        node = super().compose_node(parent, index)
+        self._count += self._counts.get(id(node), 0) if alias else 1
+        self._counts.setdefault(id(node), self._count - before)
+        if self._count > _MOST_VALUES:
+            raise yaml.YAMLError(f"it has more than {_MOST_VALUES:,} values, aliases written out")
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]

@@ -100,7 +100,7 @@ async def _preferred(
     told: Callable[[Usage, Usage], object],
 ) -> Preferred:
     beside = RunFolder(folder.runs / pair.beside)
-    beside.path.mkdir(parents=True, exist_ok=True)
+    beside.path.mkdir(0o700, parents=True, exist_ok=True)
     before = beside.calls()
     outputs = [one.verdict.model_dump(mode="json") for one in (pair.own, pair.other) if one.verdict]
     inputs: Any = pair.item.example()["inputs"]

@@ -181,7 +181,7 @@ class Asker:
                 method.require({"question": asked, **more}, context)
             except InputError as error:
                 raise _NotTaken(str(error)) from error
-            path.mkdir(parents=True, exist_ok=True)
+            path.mkdir(0o700, parents=True, exist_ok=True)
             return start(method, asked, context, self.runs, folder=folder, **more)
 
         begun = await asyncio.to_thread(begin)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from dialectree.errors import InputError
 from dialectree.evals.items import Item
 from dialectree.evals.results import Evaluation, Preferred, Result
-from dialectree.runs import files
+from dialectree.runs import files, private
 
 Line = TypeVar("Line", bound=BaseModel)
 Done = tuple[str, str]
@@ -39,8 +39,8 @@ class Folder:
     def held(self) -> Iterator[None]:
         """Nobody else runs this evaluation meanwhile; the folder is made where there is none."""
         with files(self.path, _GO_ON):
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.path / ".lock")
+            self.path.mkdir(0o700, parents=True, exist_ok=True)
+            lock = FileLock(self.path / ".lock", mode=0o600)
             try:
                 lock.acquire(timeout=0)
             except Timeout:
@@ -88,7 +88,10 @@ class Folder:
                 _cut(self._preferences)
 
         def keep(line: Preferred) -> None:
-            with files(self._preferences, _GO_ON), self._preferences.open("ab") as file:
+            with (
+                files(self._preferences, _GO_ON),
+                open(self._preferences, "ab", opener=private) as file,
+            ):
                 file.write(line.model_dump_json().encode() + b"\n")
 
         yield keep
@@ -110,7 +113,7 @@ class Folder:
             if path.exists() and path.read_bytes() == data:
                 return
             try:
-                with open(draft, "wb") as file:
+                with open(draft, "wb", opener=private) as file:
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
@@ -149,7 +152,7 @@ class Results:
         for result in _lines(path, Result):
             self._count(result)
         with files(path, _GO_ON):
-            self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
+            self._file = open(path, "ab", 0, opener=private)  # noqa: SIM115 - closed by close()
         self.torn = torn
 
     def add(self, result: Result) -> None:

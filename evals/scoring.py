@@ -177,7 +177,7 @@ async def scores(
     spent, refused = Usage(), list[RequestError]()
     if judged and judge is not None:
         beside = RunFolder(folder.path / "judging")
-        await asyncio.to_thread(beside.path.mkdir, exist_ok=True)
+        await asyncio.to_thread(beside.path.mkdir, 0o700, exist_ok=True)
         async with calling(beside, judge, (), budget) as run:
             ask = Judge(run, judge).ask
             found = await asyncio.gather(

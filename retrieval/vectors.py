@@ -26,6 +26,7 @@ class VectorCache:
 
     def __init__(self, folder: Path, model: str) -> None:
         plain = re.sub(r"[^\w.-]+", "_", model)[:60]
+        self._cache = folder
         self._folder = folder / "vectors" / f"{plain}-{_digest([model])[:8]}"
 
     def get(self, kind: Literal["passages", "query"], texts: Sequence[str]) -> Vectors | None:
@@ -42,7 +43,8 @@ class VectorCache:
         """Keep vectors, whole or not at all. A disk that takes none costs time, never a debate."""
         path = self._file(kind, texts)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            self._cache.mkdir(0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(0o700, parents=True, exist_ok=True)
             _write(path, vectors)
         except OSError as error:
             log.warning("vectors cannot be kept in %s: %s", path.parent, error)

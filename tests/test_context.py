@@ -160,6 +160,8 @@ def test_a_variable_that_would_set_nothing_is_refused(
         ("max_depth =", "dialectree.toml cannot be read: "),
         (b"\xff\xfe", "dialectree.toml cannot be read: "),
         ('model = "gpt"', "dialectree.toml, model: a model is written"),
+        ('[model]\nname = "gpt"', "dialectree.toml, model: input should be a valid string, not {"),
+        ("[roles.judge]\nx = 1", "dialectree.toml, roles.judge: input should be a valid string"),
         ('[roles]\nleaf_juge = "openai:x"', "dialectree.toml, roles.leaf_juge: no method has"),
         ('[roles]\nleaf_judge = "gpt"', "dialectree.toml, roles.leaf_judge: a model is written"),
         ('[prices]\n"openai:x" = [1]', "dialectree.toml, prices.openai:x: field required"),

@@ -124,7 +124,10 @@ class ReplyCache:
     def _open(self) -> _Connections:
         with self._opening, self._clear_errors():
             if self._connections is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
+                self._path.touch(0o600)  # SQLite's side files get the mode of this one
+                with suppress(PermissionError):  # it is somebody else's
+                    self._path.chmod(0o600)
                 made = _Connections(self._connected(), self._connected())
                 made.writing.execute("pragma journal_mode=wal")
                 made.writing.execute("pragma synchronous=normal")

@@ -17,6 +17,7 @@ from dialectree.evals.reporting.findings import said as sentences
 from dialectree.evals.reporting.study import Home, Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import PAGE
+from dialectree.runs import private
 
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""
@@ -95,8 +96,9 @@ def put(path: Path, data: bytes) -> None:
     """Replace a file, whole or not at all."""
     draft = path.with_name(f".{path.name}.draft")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(data)
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        with open(draft, "wb", opener=private) as file:
+            file.write(data)
         os.replace(draft, path)
     except OSError as error:
         with suppress(OSError):

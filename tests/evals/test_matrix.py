@@ -107,6 +107,14 @@ def test_every_mistake_has_a_line_of_its_own() -> None:
     assert all(line.startswith("matrix.yaml: ") for line in lines)
 
 
+def test_aliases_that_would_fill_the_memory_are_refused_before_they_do() -> None:
+    levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 30)]
+    merged = [f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}]}}" for n in range(1, 30)]
+    for bomb in (["l0: &l0 x", *levels], ["m0: &m0 {x: y}", *merged]):
+        (line,) = faults("\n".join(bomb))
+        assert line.startswith("matrix.yaml cannot be read: it has more than 100,000 values")
+
+
 def test_a_file_that_is_none_is_said_with_the_names_that_there_are() -> None:
     with pytest.raises(InputError, match=r"--matrix chess: .* or one of art, rsd, tod, tsd"):
         matrix("chess")
