@@ -186,7 +186,8 @@ class Context(BaseSettings):
     method reads its own."""
     base_url: Annotated[str, AfterValidator(require_address)] | None = None
     """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
-    of an address are used and never kept: a run that is resumed must be given them again."""
+    of an address are used and never kept: a run that is resumed must be given them again. The key
+    of the environment goes to an address that a flag, a variable or a host's program names."""
     seed: int = Field(default=0, ge=0, lt=2**53)
     """Fixes the debate's own draws, and is part of every request."""
 
