@@ -21,8 +21,8 @@ from langgraph.runtime import Runtime
 from platformdirs import user_cache_path
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
-    InstanceOf,
     ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
@@ -116,6 +116,13 @@ OWN_SETTINGS = {
 """The settings that mean something to some protocols only."""
 
 
+def _text_or_live(speaker: object) -> object:
+    """Refuse a table, of which pydantic would try to make a live model."""
+    if not isinstance(speaker, str | BaseChatModel):
+        raise ValueError("a model is a text such as openai:NAME, or a live model")
+    return speaker
+
+
 def _written(speaker: str | BaseChatModel) -> str | BaseChatModel:
     if isinstance(speaker, BaseChatModel):
         return speaker
@@ -129,7 +136,10 @@ def _embedder(name: str) -> str:
 
 
 Speaker = Annotated[
-    str | InstanceOf[BaseChatModel], AfterValidator(_written), WithJsonSchema({"type": "string"})
+    str | BaseChatModel,
+    BeforeValidator(_text_or_live),
+    AfterValidator(_written),
+    WithJsonSchema({"type": "string"}),
 ]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model (with its own decoding; switch
 its own retries off, or they multiply)."""
@@ -478,7 +488,8 @@ def _addresses(settings: Mapping[str, Any]) -> frozenset[str]:
     texts = [*map(settings.get, _ADDRESSED)]
     if isinstance(roles := settings.get("roles"), Mapping):
         texts += roles.values()
-    return frozenset(address_in(whole(text)) for text in texts if isinstance(text, str)) - {""}
+    found = (address_in(whole(text)) for text in texts if isinstance(text, str))
+    return frozenset(text for text in found if text.startswith("http"))
 
 
 def _from_environment() -> frozenset[str]:

@@ -77,7 +77,7 @@ class Journal:
             calls = list(_parse(path, whole, Call))
             self.past: Mapping[str, Call] = {call.key: call for call in calls}
             self.placed = {(call.key, call.spot()): call for call in calls}
-            self._file = open(path, "ab", 0, opener=private)  # noqa: SIM115 - closed by close()
+            self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
             if torn:
                 self._file.truncate(sum(map(len, whole)))
         self._waiting: asyncio.TimerHandle | None = None
@@ -204,7 +204,7 @@ class RunFolder:
             draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
         try:
             with files(self.path):
-                self._told = open(self._events_path, "ab", 0, opener=private)  # noqa: SIM115
+                self._told = open(self._events_path, "ab", buffering=0, opener=private)  # noqa: SIM115
             yield
         finally:
             if self._told is not None:
@@ -254,7 +254,7 @@ class RunFolder:
             if self._told is not None:
                 _append(self._told, line, sync=False)
             else:
-                with open(self._events_path, "ab", 0, opener=private) as file:
+                with open(self._events_path, "ab", buffering=0, opener=private) as file:
                     _append(file, line, sync=False)
         self._seen[name] = event
         self._events.append(event)
@@ -325,7 +325,7 @@ class RunFolder:
         draft = path.with_name(f".{name}.{os.getpid()}{_DRAFT}")
         with files(path):
             try:
-                with open(draft, "wb", 0, opener=private) as file:
+                with open(draft, "wb", buffering=0, opener=private) as file:
                     _append(file, text.encode(), sync=True)
                 os.replace(draft, path)
             except OSError:

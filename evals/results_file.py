@@ -152,7 +152,7 @@ class Results:
         for result in _lines(path, Result):
             self._count(result)
         with files(path, _GO_ON):
-            self._file = open(path, "ab", 0, opener=private)  # noqa: SIM115 - closed by close()
+            self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
         self.torn = torn
 
     def add(self, result: Result) -> None:
