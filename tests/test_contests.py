@@ -274,9 +274,14 @@ def test_with_win_rates_a_flip_for_the_claim_never_lowers_it(data: st.DataObject
 
 
 def test_a_record_that_names_no_rule_is_contested_by_bradley_terry() -> None:
-    two_by_two = [("0.0", "support", 0.5), ("0.1", "support", 0.4)]
-    two_by_two += [("0.2", "attack", 0.3), ("0.3", "attack", 0.2)]
-    folder = run_of(small(*two_by_two, strength_rule="bradley_terry"))
+    made = small(
+        ("0.0", "support", 0.5),
+        ("0.1", "support", 0.4),
+        ("0.2", "attack", 0.3),
+        ("0.3", "attack", 0.2),
+        strength_rule="bradley_terry",
+    )
+    folder = run_of(made)
     old = folder.record()
     del old.settings["strength_rule"]
     folder.write_record(old)
@@ -302,9 +307,8 @@ def small(*arguments: tuple[str, Stance, float | None], **more: Any) -> Made:
     told: list[tuple[str, EventKind, dict[str, Any]]]
     told = [("0", "opened", {"text": "It is so.", "depth": 0, "kind": "claim"})]
     told.append(("0", "scored", {"tau": 0.5}))
-    weighing = {"blend": 0.5, "strength_rule": "win_rate", "semantics": "dfquad"}
-    chosen = {**weighing, "ties": "ignore", "prune_below": None}
-    chosen = {**chosen, "judge_orders": "one", "trees": 1, **more}
+    weighing = {"blend": 0.5, "strength_rule": "win_rate", "semantics": "dfquad", "ties": "ignore"}
+    chosen = {**weighing, "prune_below": None, "judge_orders": "one", "trees": 1, **more}
     children: dict[str, list[Argument]] = {}
     for name, stance, tau in arguments:
         above = name.rpartition(".")[0]

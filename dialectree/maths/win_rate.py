@@ -27,4 +27,5 @@ def win_rates(wins: Floats, losses: Floats) -> tuple[Floats, Floats]:
 def _mean(rates: Floats, met: NDArray[np.bool_], axis: int) -> Floats:
     number = met.sum(axis=axis)
     nobody = np.full(number.shape, np.nan)
-    return np.divide(rates.sum(axis=axis), number, out=nobody, where=number > 0)
+    mean: Floats = np.divide(rates.sum(axis=axis), number, out=nobody, where=number > 0)
+    return mean

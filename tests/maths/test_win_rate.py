@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from random import Random
 from typing import Any, get_args
@@ -131,7 +131,7 @@ def test_no_flip_for_the_claim_lowers_it_in_random_tournaments_of_three_by_three
 def moves(arguments: Sequence[Argument], made: Made, **how: Any) -> Iterator[tuple[float, str]]:
     """How far a raised strength, and a drop, moves the claim toward the side of its argument."""
     before = claim(arguments, made, **how)
-    dropped: Container[str] = how.pop("dropped", ())
+    dropped: list[str] = how.pop("dropped", [])
     for place, argument in enumerate(arguments):
         if argument.id in ("0", "x") or argument.id in dropped or argument.tau is None:
             continue
