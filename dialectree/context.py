@@ -260,7 +260,7 @@ class Context(BaseSettings):
     """The wrong option that stands against the gold one: the first, one drawn from the seed, or the
     one that the debaters' model finds most plausible."""
     cross_examination: Literal["in_turn", "simultaneous"] = "in_turn"
-    """Whether debater b reads a's rebuttal before it writes its own."""
+    """Whether the second debater reads the first one's rebuttal before it writes its own."""
     judge_orders: Literal["one", "both"] = "one"
     """Ask a judge once, or with both sides in either order."""
     gate: int = Field(default=0, ge=0, le=25)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dialectree.records import Spot, Turn
+from dialectree.records import Call, Node, Turn
 
 WITHDRAWN = "[withdrawn: this turn counts for nobody]"
 """What debaters and judge read in the place of a turn that a person dropped."""
@@ -67,13 +67,35 @@ _BY_STAGE = ("persona",)
 """Roles whose turns are told apart by their stage."""
 
 
-def name(node: str, turn: Spot | Turn) -> str:
+def labels(node: Node, take: int) -> dict[str, str]:
+    """Return the label that each debater of a role-switching debate defends, by ``Turn.who``.
+
+    Empty where both proposed the same and no debate came of it: then no label tells them apart.
+    """
+    found = {
+        turn.who: turn.label or turn.names
+        for turn in node.transcript
+        if turn.role == "debater" and turn.take == take and turn.stage != "role_switch"
+    }
+    known = {who: label for who, label in found.items() if label}
+    return known if len({*known.values()}) == len(known) else {}
+
+
+def speaker(node: Node | None, speaking: Turn | Call) -> str:
+    """Return the name of who speaks at ``node``; a debater is called by the label it defends."""
+    who = speaking.who or speaking.role
+    if node is None or speaking.role != "debater":
+        return who
+    return labels(node, speaking.take).get(who, who)
+
+
+def name(node: Node, turn: Turn) -> str:
     """``0.1/A2``: what debater A said in round 2 at node 0.1; ``0.1/A2@2``: in a second pass."""
     stage = f"/{turn.stage}" if turn.role in _BY_STAGE else ""
     again = f"@{turn.take}" if turn.take > 1 else ""
-    return f"{node}/{turn.who or turn.role}{turn.round or ''}{stage}{again}"
+    return f"{node.id}/{speaker(node, turn)}{turn.round or ''}{stage}{again}"
 
 
-def printed(node: str, turn: Turn) -> str:
+def printed(node: Node, turn: Turn) -> str:
     """The name of ``turn`` where a person can contest it; else nothing."""
     return name(node, turn) if words(turn) is not None and turn.who != "distractor" else ""

@@ -31,7 +31,6 @@ from dialectree.nodes.switching_debater import (
     uncertainty,
 )
 from dialectree.nodes.switching_judge import (
-    UNCERTAIN,
     Orders,
     Rulings,
     judge,
@@ -133,11 +132,11 @@ def after_mapping(state: FivePhases) -> list[Again]:
 
 
 def _to_mend(state: FivePhases, order: Orders) -> bool:
-    """True for a ruling that names no one candidate, if it is the first of its order."""
+    """Return whether a ruling is the first of its order, and its answer is not its label's text."""
     rulings = [ruled for ruled in state["rulings"] if ruled["order"] == order]
     if len(rulings) != 1 or rulings[0]["candidate"] is not None:
         return False
-    return rulings[0]["label"] not in (UNCERTAIN, "")
+    return rulings[0]["label"] != ""
 
 
 async def crossing(state: FivePhases) -> None:

@@ -140,8 +140,13 @@ def letters(n: int) -> tuple[str, ...]:
 
 
 def ruling(label: str, answer: str, candidates: Mapping[str, str]) -> str | None:
-    """``label``, if it is a candidate's and ``answer`` names that same candidate; else None."""
-    return label if label in candidates and named(answer, candidates) == label else None
+    """Return ``label`` if ``answer`` is the text of the candidate that bears it, else None.
+
+    Case, Unicode form and white space do not count, unless another candidate's text is nearer:
+    of "mW" and "MW" each is itself alone.
+    """
+    alike = _alike(exact, answer, candidates) or _alike(_plain, answer, candidates)
+    return label if label in alike else None
 
 
 def named(answer: str, candidates: Mapping[str, str]) -> str | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from dialectree.nodes.candidates import SIDES, Candidate, Side, other, shortened
+from dialectree.nodes.candidates import SIDES, Candidate, Side, other
 
 Phase = Literal["proposals", "cross_examination", "role_switch", "uncertainty"]
 
@@ -65,10 +65,11 @@ class Exchange(TypedDict):
 
 
 class Block(TypedDict):
-    """One side's words in one phase."""
+    """One debater's words in one phase."""
 
     phase: str
-    side: Side
+    label: str
+    """The label of the answer that the debater defends: so it is called."""
     lines: list[tuple[str, str]]
     """Name and text of each part; one line each."""
 
@@ -95,7 +96,8 @@ def blocks(
         in_order = SIDES if phase == "cross_examination" else (first, other(first))
         for side in in_order:
             if lines[side]:
-                found.append({"phase": _TITLES[phase], "side": side, "lines": lines[side]})
+                label = said["candidates"][side]["label"]
+                found.append({"phase": _TITLES[phase], "label": label, "lines": lines[side]})
     return found
 
 
@@ -121,9 +123,9 @@ def _lines(said: Exchange, phase: Phase, side: Side) -> list[tuple[str, str]]:
         case "cross_examination":
             return [line for r in said["rebuttals"] if r["side"] == side for line in _rebuttal(r)]
         case "role_switch":
-            for_whom = shortened(said["candidates"][other(side)]["text"])
+            theirs = said["candidates"][other(side)]["label"]
             return [
-                (f"the case for “{for_whom}”", switch["argument"])
+                (f"argument for answer {theirs}", switch["argument"])
                 for switch in said["switches"]
                 if switch["side"] == side
             ]

@@ -44,7 +44,7 @@ _BEFORE = re.compile(
     (?: (?:so|thus|therefore|hence)\b (?!\s*["'(\[{{*_]*$) {_GAP} )?  # "so hot" is very hot
     {_mark("before")}
     (?: (?:i|we)\s(?:{_one_of(_VERBS)}|go\swith|(?:rule|vote)\sfor)\b(?:\sthat\b)? {_GAP} )?
-    (?: (?:{_ANSWER}|(?:debater|side)\s[ab]'s\s{_NOUN})(?:\sis\b|\s?:) {_GAP} {_mark("behind")} )?
+    (?: {_ANSWER}(?:\sis\b|\s?:) {_GAP} {_mark("behind")} )?
     (?: {_LABELLED}(?:\sis\b(?:\s(?:correct|right)[:,;])?)? {_GAP} )?
     (?: (?: (?:it|this|that)(?:\sis|'s) | (?:these|those|they)\sare )\b {_GAP} )?
     (?: the\b {_GAP} | an?\s["'*_]*+ )?  # "A: ..." and "A (...)" are labels

@@ -35,6 +35,7 @@ class ToMeet(TypedDict):
     id: str
     question: str
     take: int
+    background: list[str]
     options: list[Candidate]
     held: bool
     proposals: list[Proposal]
@@ -70,6 +71,7 @@ async def same_answer(state: ToMeet, runtime: Runtime[Context]) -> Met:
         SameAnswerReply,
         max_tokens=200,
         question=state["question"],
+        background=state["background"],
         candidates=[a["answer"], b["answer"]],
     )
     return {"agreed": "yes" if reply.same else "no"}

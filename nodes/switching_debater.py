@@ -43,10 +43,10 @@ _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
 
 class ProposalReply(BaseModel):
-    """An answer and the reasons for it."""
+    """The reasons for an answer, then the answer."""
 
-    answer: Annotated[str, Field(min_length=1, max_length=LONGEST)]
     argument: _Text
+    answer: Annotated[str, Field(min_length=1, max_length=LONGEST)]
 
 
 class LocatedError(BaseModel):
@@ -70,11 +70,11 @@ class SwitchReply(BaseModel):
 
 
 class UncertaintyReply(BaseModel):
-    """How sure the debater is of its own answer, what it is unsure of, what would settle it."""
+    """What the debater is unsure of, what would settle it, and how sure it is of its own answer."""
 
-    percent: Annotated[int, Field(ge=0, le=100)]
     unsure_of: _Text
     would_settle: _Text
+    percent: Annotated[int, Field(ge=0, le=100)]
 
 
 class ToSpeak(Exchange):
@@ -160,7 +160,7 @@ async def _held(state: ToSpeak, runtime: Runtime[Context], side: Side) -> Propos
     pair = texts([*state["candidates"].values()])
     meant = named(reply.answer, pair)
     if meant not in (None, mine["label"]):
-        note = f"debater {side} holds {mine['label']} and named {meant} in its proposal"
+        note = f"debater {mine['label']} named {meant} in its proposal"
         tell(runtime, state["id"], "noted", {"note": note})
     said: Proposal = {"side": side, "answer": mine["text"], "argument": reply.argument}
     return {"proposals": [said]}
@@ -191,13 +191,19 @@ async def _propose(
             return "answer: it is the one that is taken; propose another"
         return None if normal(reply.answer) else "answer: it is empty"
 
+    place = Place(
+        state["id"], "debater", "proposals", step, _turn(state, side), state["take"], side
+    )
+    if not options:  # open answers are A and B
+        place = place._replace(label=side.upper(), called=side.upper())
     reply = await ask(
         runtime,
-        Place(state["id"], "debater", "proposals", step, _turn(state, side), state["take"], side),
+        place,
         "role_switching_debate/proposal",
         ProposalReply,
         suggested=offered([*left.values()]),
         check=wrong,
+        names=(lambda reply: named(reply.answer, options)) if options else None,
         max_tokens=900 + tokens(*left.values()),
         question=state["question"],
         background=state["background"],
@@ -239,7 +245,7 @@ def rebuttal(side: Side) -> Node[ToSpeak, CrossExamined]:
             max_tokens=1200,
             question=state["question"],
             background=state["background"],
-            side=side,
+            label=state["candidates"][side]["label"],
             own=state["candidates"][side]["text"],
             blocks=blocks(
                 state,
@@ -266,7 +272,8 @@ def switch(side: Side) -> Node[ToSpeak, Switched]:
             max_tokens=800,
             question=state["question"],
             background=state["background"],
-            side=side,
+            label=state["candidates"][side]["label"],
+            opponent=theirs["label"],
             theirs=theirs["text"],
             blocks=blocks(state, until="cross_examination"),
         )
@@ -287,7 +294,7 @@ def uncertainty(side: Side) -> Node[ToSpeak, OwnedUp]:
             max_tokens=700,
             question=state["question"],
             background=state["background"],
-            side=side,
+            label=state["candidates"][side]["label"],
             own=state["candidates"][side]["text"],
             blocks=blocks(state, until="role_switch"),
         )
@@ -308,7 +315,8 @@ def _place(
     """Where a turn belongs, and what its speaker defends there."""
     own = defends or state["candidates"][side]
     turn, take, text = _turn(state, side), state["take"], shortened(own["text"])
-    return Place(state["id"], "debater", stage, step, turn, take, side, text, own["label"])
+    called = state["candidates"][side]["label"]
+    return Place(state["id"], "debater", stage, step, turn, take, side, text, own["label"], called)
 
 
 def _turn(state: ToSpeak, side: Side) -> int:

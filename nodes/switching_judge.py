@@ -19,7 +19,7 @@ from dialectree.context import Context, settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import letter, ruling
-from dialectree.nodes.candidates import LONGEST, Side, offered, other, read_from, side_of, tokens
+from dialectree.nodes.candidates import LONGEST, Side, offered, other, read_from, tokens
 from dialectree.nodes.exchange import Exchange, blocks
 from dialectree.nodes.kinds import Node
 
@@ -33,7 +33,7 @@ def _letter(value: object) -> object:
 
 
 class JudgeReply(BaseModel):
-    """A ruling on a role-switching debate."""
+    """A ruling on a debate, after the reasons for it."""
 
     rationale: Annotated[str, Field(min_length=1, max_length=3000)]
     label: Annotated[str, BeforeValidator(_letter)]
@@ -50,7 +50,7 @@ class Ruled(TypedDict):
     rationale: str
     confidence: float | None
     candidate: str | None
-    """The candidate that label and answer both name; None where they do not."""
+    """The label whose text the answer is, "uncertain" included; None where it is not its text."""
 
 
 class Rulings(TypedDict):
@@ -104,7 +104,8 @@ async def _rule(
     neither = [UNCERTAIN] if context.allow_uncertain else []
 
     def named(reply: JudgeReply) -> str | None:
-        return ruling(reply.label, reply.answer, candidates)
+        texts = {**candidates, **{label: label for label in neither}}
+        return ruling(reply.label, reply.answer, texts)
 
     step = int(mismatch is not None)
     who = "" if order == "as_held" else order
@@ -122,6 +123,7 @@ async def _rule(
         candidates=candidates,
         blocks=blocks(state, until="uncertainty", first=first),
         switched=bool(state["switches"]),
+        admitted=bool(state["reports"]),
         allow_uncertain=context.allow_uncertain,
         mismatch=mismatch,
     )
@@ -165,7 +167,7 @@ async def person(state: ToRule, runtime: Runtime[Context]) -> Rulings:
         "answer": candidates.get(said, ""),
         "rationale": "",
         "confidence": None,
-        "candidate": said if said in candidates else None,
+        "candidate": said or None,
     }
     return {"rulings": [ruled]}
 
@@ -185,11 +187,9 @@ def named_by_person(answer: object) -> str:
 
 def _readable(state: ToRule, candidates: Mapping[str, str]) -> str:
     """The whole exchange as a text for a person."""
-    who = {label: side_of(label, state["candidates"]) for label in candidates}
-    parts = [f"{label}: {_line(text)} (debater {who[label]})" for label, text in candidates.items()]
+    parts = [f"{label}: {_line(text)}" for label, text in candidates.items()]
     for block in blocks(state, until="uncertainty", first=state["first"]):
-        held = state["candidates"][block["side"]]["label"]
-        parts.append(f"\nDebater {block['side']} ({held}), {block['phase']}")
+        parts.append(f"\nDebater {block['label']}, {block['phase']}")
         parts += [f"  {_line(name)}: {_line(text)}" for name, text in block["lines"]]
     return "\n".join(parts)
 

@@ -47,7 +47,7 @@ class ToConclude(Rulings):
 
 def settle(rulings: list[Ruled]) -> tuple[str | None, str | None]:
     """The label that every ruling names, or None and why there is none."""
-    said = {UNCERTAIN if _uncertain(ruled) else ruled["candidate"] for ruled in rulings}
+    said = {ruled["candidate"] for ruled in rulings}
     if not rulings:
         return None, "there is no ruling"
     if None in said:
@@ -59,10 +59,6 @@ def settle(rulings: list[Ruled]) -> tuple[str | None, str | None]:
     if said == {UNCERTAIN}:
         return None, "the judge ruled that neither side convinced"
     return said.pop(), None
-
-
-def _uncertain(ruled: Ruled) -> bool:
-    return ruled["label"] == UNCERTAIN
 
 
 async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
@@ -77,7 +73,7 @@ async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
         _note(state, runtime, notes)
         if state["take"] == 1:
             tell(runtime, state["id"], "settled", {"verdict": None})
-        uncertain = bool(rulings) and all(map(_uncertain, rulings))
+        uncertain = {ruled["candidate"] for ruled in rulings} == {UNCERTAIN}
         return _outcome(None, uncertain, rationale, None, notes)
     side = side_of(label, state["candidates"])
     won = state["candidates"][side]
@@ -90,7 +86,7 @@ async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
         "rationale": rationale,
         "confidence": confidence,
         "local_confidence": confidence,
-        "winner": side,
+        "winner": label,
         "take": state["take"],
     }
     _note(state, runtime, notes)
@@ -148,7 +144,7 @@ def disclosed(
     percent = {report["side"]: report["percent"] for report in reports}
     if not percent:
         return []
-    shown = [f"{candidates[s]['label']} (debater {s}) {percent[s]}%" for s in SIDES if s in percent]
+    shown = [f"{candidates[s]['label']} {percent[s]}%" for s in SIDES if s in percent]
     notes = [f"disclosed confidence: {', '.join(shown)}"]
     if label is not None and len(percent) == 2:
         winner = side_of(label, candidates)

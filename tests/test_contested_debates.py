@@ -165,9 +165,13 @@ def outcome(record: RunRecord) -> dict[str, Any]:
 
 def said(record: RunRecord, name: str) -> dict[str, Any]:
     """What the turn of that name says."""
-    node, _, _ = name.partition("/")
-    found = record.tree.nodes[node].transcript
-    return dict(next(turn.fields for turn in found if turns.name(node, turn) == name))
+    node = record.tree.nodes[name.partition("/")[0]]
+    return dict(next(t.fields for t in node.transcript if turns.name(node, t) == name))
+
+
+def called(node: Node, who: str, round: int) -> str:
+    """The name of a turn, by which of the two debaters took it."""
+    return next(turns.name(node, t) for t in node.transcript if (t.who, t.round) == (who, round))
 
 
 def stated(record: RunRecord) -> Any:
@@ -481,7 +485,7 @@ def test_a_live_model_has_to_be_given_again(tree: RunRecord) -> None:
     [
         ("tsd", (), Replace("0.1/A1", TEXT)),
         ("tsd", (), Drop("0.0")),
-        ("rsd", switching.TWO, Drop("0/a2")),
+        ("rsd", switching.TWO, Drop("0/B2")),
     ],
 )
 def test_a_contest_that_crashed_anywhere_is_resumed_and_ends_as_it_would_have(
@@ -619,9 +623,10 @@ def test_a_leaf_that_is_settled_by_switching_roles_is_contested_turn_by_turn() -
     model = speakers()
     model.will_say_now(polar, to=type(split("x")))
     old = debate(model, leaf_protocol="rsd")
-    new = contest(old, Replace("0.1/b2", TEXT), model=(model := speakers()))
+    name = called(old.tree.nodes["0.1"], "b", 2)
+    new = contest(old, Replace(name, TEXT), model=(model := speakers()))
     assert {node for node, role in anew(model, 0) if role in ("debater", "judge")} == {"0.1"}
-    assert said(new, "0.1/b2")["defence"] == TEXT
+    assert said(new, name)["defence"] == TEXT
     verdict = old.tree.nodes["0.1"].verdict
     assert verdict is not None
     other = {"Yes": "B", "No": "A"}[verdict.answer]
@@ -695,22 +700,22 @@ def test_what_the_person_answered_is_not_asked_again() -> None:
 # Role-switching debates
 
 RSD_ANEW: dict[str, tuple[Wish, int, dict[str, Any]]] = {
-    "a proposal": (Replace("0/a1", TEXT), 7, {}),
-    "a rebuttal that the other has read": (Replace("0/a2", TEXT), 6, {}),
+    "a proposal": (Replace("0/B1", TEXT), 7, {}),
+    "a rebuttal that the other has read": (Replace("0/B2", TEXT), 6, {}),
     "a rebuttal beside the other's": (
-        Replace("0/a2", TEXT),
+        Replace("0/B2", TEXT),
         5,
         {"cross_examination": "simultaneous"},
     ),
-    "a switch": (Replace("0/b3", TEXT), 3, {}),
-    "an uncertainty report": (Replace("0/b4", TEXT), 1, {}),
-    "one field of it": (Replace("0/b4/would_settle", TEXT), 1, {}),
-    "for two judges": (Replace("0/b4", TEXT), 2, {"judge_orders": "both"}),
+    "a switch": (Replace("0/A3", TEXT), 3, {}),
+    "an uncertainty report": (Replace("0/A4", TEXT), 1, {}),
+    "one field of it": (Replace("0/A4/would_settle", TEXT), 1, {}),
+    "for two judges": (Replace("0/A4", TEXT), 2, {"judge_orders": "both"}),
     "a judge's reasons": (Replace("0/judge1", TEXT), 0, {}),
-    "a dropped proposal": (Drop("0/b1"), 7, {}),
-    "a dropped rebuttal": (Drop("0/b2"), 5, {}),
-    "a dropped switch": (Drop("0/a3"), 3, {}),
-    "a dropped report": (Drop("0/a4"), 1, {}),
+    "a dropped proposal": (Drop("0/A1"), 7, {}),
+    "a dropped rebuttal": (Drop("0/A2"), 5, {}),
+    "a dropped switch": (Drop("0/B3"), 3, {}),
+    "a dropped report": (Drop("0/B4"), 1, {}),
 }
 
 
@@ -734,15 +739,16 @@ def test_a_dropped_turn_of_a_phase_says_nothing_more() -> None:
         to=ProposalReply,
     )
     old = debate(model, "rsd", switching.TWO)
-    assert said(old, "0/b2")["errors"] != []
-    new = contest(old, Drop("0/b2"), model=(model := speakers()))
-    assert said(new, "0/b2") == {"errors": [], "defence": WITHDRAWN}
+    assert said(old, "0/A2")["errors"] != []
+    new = contest(old, Drop("0/A2"), model=(model := speakers()))
+    assert said(new, "0/A2") == {"errors": [], "defence": WITHDRAWN}
     assert all(WITHDRAWN in call.prompt for call in model.calls)
-    report = contest(old, Drop("0/a4"), model=(model := speakers()))
-    assert "0/a4" not in {turns.name("0", turn) for turn in report.tree.nodes["0"].transcript}
-    assert "0/a4 dropped by a person" in report.tree.nodes["0"].notes
-    kept = contest(old, Replace("0/b2", TEXT), model=speakers())
-    assert said(kept, "0/b2") == {**said(old, "0/b2"), "defence": TEXT}
+    report = contest(old, Drop("0/B4"), model=(model := speakers()))
+    root = report.tree.nodes["0"]
+    assert "0/B4" not in {turns.name(root, turn) for turn in root.transcript}
+    assert "0/B4 dropped by a person" in root.notes
+    kept = contest(old, Replace("0/A2", TEXT), model=speakers())
+    assert said(kept, "0/A2") == {**said(old, "0/A2"), "defence": TEXT}
 
 
 @pytest.mark.parametrize("orders", ["one", "both"])
@@ -776,7 +782,7 @@ def one_judge_fails(model: ScriptedModel, side: str) -> ScriptedModel:
     return model
 
 
-@pytest.mark.parametrize(("side", "label"), [("a", "A"), ("b", "B"), ("b", "uncertain")])
+@pytest.mark.parametrize(("side", "label"), [("B", "A"), ("A", "B"), ("A", "uncertain")])
 def test_a_ruling_can_be_set_where_one_of_two_judges_failed(side: str, label: str) -> None:
     model = one_judge_fails(speakers(), side)
     old = debate(model, "rsd", switching.TWO, judge_orders="both", allow_uncertain=True)
@@ -793,7 +799,7 @@ def test_a_ruling_can_be_set_where_one_of_two_judges_failed(side: str, label: st
         assert model.calls == [] and outcome(back) == outcome(old)
 
 
-@pytest.mark.parametrize(("side", "silent"), [("a", "0/judge1"), ("b", "0/swapped1")])
+@pytest.mark.parametrize(("side", "silent"), [("B", "0/judge1"), ("A", "0/swapped1")])
 def test_a_judge_who_failed_has_not_ruled_once_the_ruling_is_taken_back(
     side: str, silent: str
 ) -> None:
@@ -810,13 +816,13 @@ def test_a_judge_who_failed_has_not_ruled_once_the_ruling_is_taken_back(
 def test_the_word_of_the_judge_who_did_not_fail_is_no_ruling_yet() -> None:
     model = speakers()
     model.will_say_now(switching.rule("uncertain", "uncertain"), to=JudgeReply)
-    one_judge_fails(model, "b")
+    one_judge_fails(model, "A")
     old = debate(model, "rsd", switching.TWO, judge_orders="both", allow_uncertain=True)
     assert old.verdict is not None and old.verdict.label is None
     assert resolution(contest(old, Rule("0", "uncertain"), model=speakers())) == "uncertain"
 
 
-@pytest.mark.parametrize("side", ["a", "b"])
+@pytest.mark.parametrize("side", ["A", "B"])
 def test_a_leaf_gets_the_ruling_that_one_of_its_two_judges_failed_to_give(side: str) -> None:
     model = speakers()
     model.will_say_now(polar, to=type(split("x")))
@@ -850,13 +856,14 @@ def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:
     new = contest(old, Rule("0.0", letters[loser]), model=(model := speakers()))
     assert {node for node, _ in anew(model, 0)} == {"0.1"}
     assert new.status == "answered"
-    spoken = contest(old, Replace("0.1/a2", TEXT), model=(model := speakers()))
+    name = called(old.tree.nodes["0.1"], "a", 2)
+    spoken = contest(old, Replace(name, TEXT), model=(model := speakers()))
     assert {node for node, _ in anew(model, 0)} == {"0.1"}
     both = contest(spoken, Rule("0.0", letters[loser]), model=speakers())
     others = {str(t.side) for t in both.tree.nodes["0.1"].transcript if t.stage == "uncertainty"}
     mine = {str(t.side) for t in spoken.tree.nodes["0.1"].transcript if t.who == "a"}
     if not mine & {str(t.side) for t in both.tree.nodes["0.1"].transcript if t.who == "a"}:
-        assert said(both, "0.1/a2")["defence"] != TEXT  # a speaks for another option now
+        assert said(both, called(both.tree.nodes["0.1"], "a", 2))["defence"] != TEXT
         assert any("no place" in note for note in both.tree.nodes["0.1"].notes)
     assert loser in others
     with pytest.raises(InputError, match="no judge has ruled there"):
@@ -875,14 +882,14 @@ def test_words_for_another_answer_and_rulings_that_no_longer_fit_have_no_place()
     contested = stated(begun.record)
     reply = {"label": "Q", "answer": "tin", "rationale": "so", "confidence": None}
     contested.held = [
-        Held(id="0/a2", what="replaced", spots=foreign[:1], reply={"errors": [], "defence": TEXT}),
+        Held(id="0/B2", what="replaced", spots=foreign[:1], reply={"errors": [], "defence": TEXT}),
         Held(id="0", what="ruled", spots=foreign[1:], reply=reply),
     ]
     new = asyncio.run(begun.conduct())
     assert model.calls == [] and new.verdict == old.verdict
     notes = [note for note in new.tree.nodes["0"].notes if "no place" in note]
     assert [note.split(" by a person")[0] for note in notes] == [
-        "0/a2 replaced",
+        "0/B2 replaced",
         "0 given another verdict",
     ]
 
@@ -896,7 +903,7 @@ def test_words_for_an_answer_have_no_place_where_another_one_begins_alike(
     node, stage, role, round_, take, who = place.spot()
     spot = Spot(node=node, stage=stage, role=role, round=round_, take=take, who=who)
     spot.side, spot.label = place.side, label
-    change = Held(id="0/a3", what="replaced", spots=[spot], reply={"argument": TEXT})
+    change = Held(id="0/B3", what="replaced", spots=[spot], reply={"argument": TEXT})
     assert (Changes([change]).at(place) == change) is holds
 
 
@@ -912,13 +919,14 @@ def test_the_person_who_judged_is_asked_again_only_where_something_changed() -> 
     old = dialectree.decide("What?", switching.THREE, ask=person, model=model, **given)
     assert asked == ["0.0", "0.1"]
     folder = at(old)
+    name = called(old.tree.nodes["0.1"], "a", 4)
     with pytest.raises(InputError, match="nobody is there to rule"):
-        contest(old, Replace("0.1/a4", TEXT), model=speakers())
+        contest(old, Replace(name, TEXT), model=speakers())
     asked.clear()
     more: Any = {"model": speakers(), "cache": False, "ask": person}
-    new = dialectree.contest(folder.run_id, [Replace("0.1/a4", TEXT)], **more)
+    new = dialectree.contest(folder.run_id, [Replace(name, TEXT)], **more)
     assert asked == ["0.1"] and new.status == "answered"
-    back = dialectree.contest(new.run_id, [Restore("0.1/a4")], **more)
+    back = dialectree.contest(new.run_id, [Restore(name)], **more)
     assert asked == ["0.1", "0.1"] and back.verdict == old.verdict
     loser = {"A": "B", "B": "A", "C": "A"}
     old_label = old.verdict.label if old.verdict else None
@@ -937,12 +945,12 @@ def test_the_person_who_judged_is_asked_again_only_where_something_changed() -> 
 def test_a_contest_without_the_person_who_has_to_rule_again_costs_nothing() -> None:
     old = judged_by_a_person("A", voters(*switching.TWO), gate=2)
     folders = len([*RUNS.iterdir()])
-    for wishes in ([Replace("0/a1", TEXT)], [Drop("0/b3"), Drop("0/1")]):
+    for wishes in ([Replace("0/B1", TEXT)], [Drop("0/A3"), Drop("0/1")]):
         more: Any = {"model": (model := speakers()), "cache": False}
         with pytest.raises(InputError, match="nobody is there to rule"):
             dialectree.contest(old, wishes, **more)
         assert model.calls == [] and len([*RUNS.iterdir()]) == folders
-    ruled = dialectree.contest(old, [Replace("0/a4", TEXT), Rule("0", "B")], **more)
+    ruled = dialectree.contest(old, [Replace("0/B4", TEXT), Rule("0", "B")], **more)
     assert resolution(ruled) == "B"
     agreed = dialectree.contest(old, [Drop("0/1")], **more)
     assert agreed.status == "answered" and agreed.verdict != old.verdict
@@ -1005,9 +1013,9 @@ def test_a_ruling_that_is_asked_for_again_is_no_change_of_a_persons_any_more() -
         return "uncertain"
 
     more: Any = {"model": speakers(), "cache": False, "ask": person}
-    later = dialectree.contest(new.run_id, [Replace("0/a4", TEXT)], **more)
+    later = dialectree.contest(new.run_id, [Replace("0/B4", TEXT)], **more)
     assert resolution(later) == "uncertain"
-    assert [held.id for held in stated(later).held] == ["0/a4"]
+    assert [held.id for held in stated(later).held] == ["0/B4"]
     with pytest.raises(InputError, match="--restore 0: nothing was changed there"):
         contest(later, Restore("0"), model=speakers())
 
@@ -1061,8 +1069,9 @@ def voters(*votes: str) -> ScriptedModel:
 
 def sample_of(record: RunRecord, answer: str) -> str:
     """The name of a direct answer that says so."""
-    samples = [turn for turn in record.tree.nodes["0"].transcript if turn.stage == "direct"]
-    return next(turns.name("0", turn) for turn in samples if turn.fields["answer"] == answer)
+    root = record.tree.nodes["0"]
+    samples = [turn for turn in root.transcript if turn.stage == "direct"]
+    return next(turns.name(root, turn) for turn in samples if turn.fields["answer"] == answer)
 
 
 def test_a_dropped_sample_is_no_failed_one_and_counts_for_nobody() -> None:
@@ -1226,5 +1235,5 @@ def test_names_are_one_to_a_turn(made: Path, small: Path) -> None:
     runs.append(debate(speakers(), second_pass_below=1.0))
     for record in runs:
         nodes: list[Node] = [*record.tree.nodes.values()]
-        names = [turns.name(node.id, turn) for node in nodes for turn in node.transcript]
+        names = [turns.name(node, turn) for node in nodes for turn in node.transcript]
         assert len(names) == len(set(names))

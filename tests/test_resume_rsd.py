@@ -141,7 +141,7 @@ def test_a_finished_record_has_every_turn_and_reads_back_as_it_is(tmp_path: Path
     assert len(record.tree.nodes["0"].transcript) == record.usage.calls == 10
     assert record.usage.critical_path_calls == 7
     assert record.prompts == {
-        f"role_switching_debate/{name}": 1
+        f"role_switching_debate/{name}": 2
         for name in ("cross_examination", "judge", "proposal", "role_switch", "uncertainty")
     }
     assert [kind["kind"] for kind in lines(run, "events.jsonl")][-2:] == ["settled", "concluded"]

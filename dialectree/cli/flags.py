@@ -102,7 +102,7 @@ RSD: Flags = {
     ),
     "cross_examination": _flag(
         _choice("CrossExamination", "in_turn", "simultaneous"),
-        help="Whether b reads a's rebuttal first (in_turn: yes).",
+        help="Whether the second debater reads the first one's rebuttal (in_turn: yes).",
     ),
     "judge_orders": _JUDGE_ORDERS,
     "gate": _flag(int, help="Direct answers first; no debate if all agree (0: none; try 3)."),

@@ -85,7 +85,7 @@ def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
         for turn in node.transcript:
             place = _place(spot(node, turn))
             if place not in there and not any(_same(call, place, turn) for call in calls):
-                name = turns.name(node.id, turn)
+                name = turns.name(node, turn)
                 raise RunFolderError(f"{folder.path}: calls.jsonl has no call for {name}")
     return calls
 

@@ -39,7 +39,7 @@ class Changing:
         self._gate_alone = True
         self._wished: set[str] = set()
         self._turns = {
-            turns.name(node.id, turn): (node, turn)
+            turns.name(node, turn): (node, turn)
             for node in old.tree.nodes.values()
             for turn in node.transcript
         }

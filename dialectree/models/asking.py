@@ -43,6 +43,8 @@ class Place(NamedTuple):
     """What the speaker has to defend, where that is laid down: ``YES``."""
     label: str | None = None
     """The label of that, where it has one: ``B``."""
+    called: str = ""
+    """What traces and failures call the speaker, where that is not ``who``: a debater's label."""
 
     def spot(self) -> tuple[str, str, str, int, int, str]:
         """What tells this place from every other one of a run; as ``records.Call.spot``."""

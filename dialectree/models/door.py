@@ -68,7 +68,7 @@ async def ask(
     try:
         said = await _valid_reply(run, asking, reply, ids, check, conflict)
     except PartFailed as error:
-        error.role, error.who = place.role, place.who
+        error.role, error.who = place.role, place.called or place.who
         raise
     fields = told(said) if told else said.model_dump(mode="json")
     read = {} if names is None else {"names": names(said) or ""}
@@ -113,11 +113,11 @@ async def _valid_reply(
 def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
     """Name and metadata of a call in a trace; the name says who speaks where two play a role."""
     return {
-        "run_name": " ".join(filter(None, [place.role, place.who, place.node])),
+        "run_name": " ".join(filter(None, [place.role, place.called or place.who, place.node])),
         "metadata": {
             "tree_node": place.node,
             "role": place.role,
-            "who": place.who or place.role,
+            "who": place.called or place.who or place.role,
             "round": place.round,
             "take": place.take,
             "prompt": prompt,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from dialectree import turns as naming
 from dialectree.records import Node, NodeVerdict, RunRecord, Turn
 from dialectree.report import view
 from dialectree.report.view import Entry, Stage
@@ -21,15 +22,21 @@ _SIDES = ("a", "b")
 
 
 class Side(NamedTuple):
-    """One debater and the answer that it holds."""
+    """One debater and the answer that it defends."""
 
-    name: str
+    who: str
+    """As ``Turn.who`` has it."""
     letter: str
     """The answer's letter; empty where none is known."""
     answer: str
     percent: float | None
     """How sure it said it is of that answer, as a share of 1."""
     won: bool
+
+    @property
+    def name(self) -> str:
+        """Return the letter that it defends: so it is called."""
+        return self.letter or self.who
 
     @property
     def candidate(self) -> str:
@@ -57,7 +64,7 @@ class Column(NamedTuple):
     @property
     def switched(self) -> bool:
         """True where it speaks for its opponent's answer."""
-        return self.speaker.name != self.holder.name
+        return self.speaker.who != self.holder.who
 
 
 class Phase(NamedTuple):
@@ -98,8 +105,8 @@ class Ruling(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """False where letter and answer were not read to name the same candidate."""
-        return self.holder is None or self.turn.names != ""
+        """Return False where the answer is not the text that bears the letter."""
+        return self.turn.names != "" or self.answer == self.letter
 
 
 class Exchange(NamedTuple):
@@ -164,19 +171,16 @@ def _exchange(record: RunRecord | None, node: Node, take: int) -> Exchange:
 
 def _held(record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]) -> list[Side]:
     """Both sides, if anybody spoke for them."""
-    options = dict(_options(record))
+    options, labels = dict(_options(record)), naming.labels(node, take)
     sides: list[Side] = []
-    for name in _SIDES:
-        said = [turn for turn in turns if turn.who == name and turn.stage in PHASES]
+    for who in _SIDES:
+        said = [turn for turn in turns if turn.who == who and turn.stage in PHASES]
         if said:
-            answer = _answer(said)
-            known = (letter for letter, text in options.items() if text == answer)
-            letter = _label(said) or next(known, "")
-            if not letter and record is not None and not options and _chose(said):
-                letter = name.upper()  # as the answers to an open question are called
+            letter = labels.get(who, "")
             percent = next((p for turn in said if (p := share(turn)) is not None), None)
-            answer = options.get(letter, answer)
-            sides.append(Side(name, letter, answer, percent, view.won(node, take, name)))
+            answer = options.get(letter) or _answer(said)
+            won = any(view.won(node, take, name) for name in {letter, who} - {""})
+            sides.append(Side(who, letter, answer, percent, won))
     return sides
 
 
@@ -191,11 +195,6 @@ def _chose(said: Sequence[Turn]) -> bool:
     return any(turn.stage == "proposals" and turn.side is None for turn in said)
 
 
-def _label(said: Sequence[Turn]) -> str:
-    """The letter that the judge knows a side's answer by; empty where the record has none."""
-    return next((turn.label for turn in _told(said) if turn.label), "")
-
-
 def _told(said: Sequence[Turn]) -> list[Turn]:
     """The turns in which a side was told to defend its own answer."""
     return [turn for turn in said if turn.side and turn.stage != "role_switch"]
@@ -203,11 +202,11 @@ def _told(said: Sequence[Turn]) -> list[Turn]:
 
 def _phase(name: str, sides: Sequence[Side], turns: Sequence[Turn]) -> Phase:
     here = [turn for turn in turns if turn.stage == name]
-    others = {side.name: other for side in sides for other in sides if other.name != side.name}
+    others = {side.who: other for side in sides for other in sides if other.who != side.who}
     columns: list[Column] = []
     for side in sides:
-        holder = others.get(side.name, side) if name == "role_switch" else side
-        columns.append(Column(side, holder, [turn for turn in here if turn.who == side.name]))
+        holder = others.get(side.who, side) if name == "role_switch" else side
+        columns.append(Column(side, holder, [turn for turn in here if turn.who == side.who]))
     spoken = columns if any(column.turns for column in columns) else []
     return Phase(name, spoken, [turn for turn in here if turn.who not in _SIDES])
 
@@ -295,13 +294,13 @@ def options(record: RunRecord) -> list[Option]:
     for node in record.tree.nodes.values():
         for debate in exchanges(record, node):
             for side in debate.sides:
-                spot = f"debater {side.name}"
-                spot += f" in {node.id}" if node.id != record.tree.root else ""
-                held.setdefault(side.letter, []).append(spot)
+                spots = held.setdefault(side.letter, [])
+                spots += [node.id] if node.id != record.tree.root else []
     verdict, gold = record.verdict, record.input.get("gold")
     found: list[Option] = []
     for letter, text in _options(record):
-        remarks = [f"debated, {', '.join(dict.fromkeys(held[letter]))}"] if letter in held else []
+        nodes = ", ".join(dict.fromkeys(held.get(letter, [])))
+        remarks = [f"debated in {nodes}" if nodes else "debated"] if letter in held else []
         if verdict and verdict.answer is not None and verdict.label == letter:
             remarks.append("the answer")
         if isinstance(gold, str) and gold.strip().upper() == letter:
@@ -311,18 +310,18 @@ def options(record: RunRecord) -> list[Option]:
 
 
 def opposed(record: RunRecord | None, node: Node) -> str:
-    """``debater a for B: plants, debater b for C: oil``; empty without a debate."""
+    """``B: plants, against C: oil``; empty without a debate."""
     held = exchanges(record, node)
     sides = held[-1].sides if held else []
-    return ", ".join(f"debater {side.name} for {side.candidate}" for side in sides)
+    return ", against ".join(side.candidate for side in sides)
 
 
 def winner(record: RunRecord | None, node: Node, ruled: NodeVerdict) -> str:
     """Who won the debate of ``node``, in words; empty where nobody is said to have."""
     for debate in exchanges(record, node):
         for side in debate.sides:
-            if debate.take == ruled.take and side.name == ruled.winner:
-                return f"debater {side.name}, for {side.candidate}"
+            if debate.take == ruled.take and side.won:
+                return side.candidate
     texts = dict(_options(record)) if node.kind == "knockout" else {}
     won = ruled.winner or ""
     return f"{won}: {texts[won]}" if won in texts else won

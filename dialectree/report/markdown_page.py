@@ -232,17 +232,18 @@ def _ledger(record: RunRecord, calls: Sequence[Call]) -> Iterator[str]:
         names = ["Node", "Speaker", "Round", "Prompt", "Model"]
         names += ["Attempts", "In", "Out", "Cost", "Finish", "Error"]
         rule = ["---"] * len(names)
-        table = [names, rule, *(_ledger_row(call) for call in calls)]
+        table = [names, rule, *(_ledger_row(record, call) for call in calls)]
         yield "\n".join(f"| {' | '.join(row)} |" for row in table)
     if unused := view.unused(record, calls):
         yield "### Replies that never entered the debate"
         for call in unused:
-            yield f"{bold(words.speaker(call))} at {escaped(call.node)}"
+            speaker = words.speaker(call, record.tree.nodes.get(call.node))
+            yield f"{bold(speaker)} at {escaped(call.node)}"
             yield quoted(call.error or call.reply or "")
 
 
-def _ledger_row(call: Call) -> list[str]:
-    name = words.speaker(call)
+def _ledger_row(record: RunRecord, call: Call) -> list[str]:
+    name = words.speaker(call, record.tree.nodes.get(call.node))
     name += f", pass {call.take}" if call.take > 1 else ""
     name += f", repair {call.repair}" if call.repair else ""
     model = f"{call.model} (cache)" if call.source == "cache" else call.model

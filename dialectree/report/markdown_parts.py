@@ -149,18 +149,18 @@ def tagged(record: RunRecord, node: Node, *spoken: Turn) -> str:
 
 
 def _sides(held: exchange.Exchange) -> Iterator[str]:
-    yield "| Debater | holds | says it is sure | |"
+    yield "| Debater | defends | says it is sure | |"
     yield "| --- | --- | --- | --- |"
     for side in held.sides:
         sure = share(side.percent) if side.percent is not None else "–"
         won = "won" if side.won else ""
-        yield f"| {side.name} | {escaped(side.candidate)} | {sure} | {won} |"
+        yield f"| {side.name} | {escaped(side.answer)} | {sure} | {won} |"
 
 
 def _column(record: RunRecord, node: Node, column: exchange.Column) -> Iterator[str]:
-    task = f"for {escaped(words.line(column.holder.candidate, 200))}"
+    task = f"for {escaped(words.line(column.holder.answer, 200))}"
     if column.switched:
-        task = f"speaks for debater {column.holder.name}’s answer, {task[4:]}"
+        task = f"speaks for the answer of debater {column.holder.name}, {task[4:]}"
     yield f"**Debater {column.speaker.name}** ({task}){tagged(record, node, *column.turns)}"
     if not column.turns:
         yield "Did not speak in this phase."
@@ -188,8 +188,7 @@ def _ruling(record: RunRecord, node: Node, ruling: exchange.Ruling) -> Iterator[
         )
     elif not ruling.agrees:
         yield "Letter and answer do not name the same candidate."
-    holder = f" (debater {ruling.holder.name})" if ruling.holder else ""
-    named = f"{bold(ruling.letter)} {escaped(ruling.answer)}{holder}"
+    named = f"{bold(ruling.letter)} {escaped(ruling.answer)}"
     yield f"{named} · confidence: **{share(ruling.confidence)}**"
     if ruling.rationale:
         yield quoted(ruling.rationale)

@@ -85,6 +85,8 @@ class Picture:
         self._spoken: dict[tuple[str, str, int], set[str]] = {}
         self._phases: dict[tuple[str, str], set[str]] = {}
         """Who spoke in the phases of a role-switching debate, by node and phase."""
+        self._labels: dict[tuple[str, str], str] = {}
+        """The label that a debater of a role-switching debate defends, by node and speaker."""
 
     def take(self, event: Event) -> None:
         """Put ``event`` into the picture."""
@@ -205,8 +207,11 @@ class Picture:
             node.doing = f"{again}with the judge"
         else:
             name = words.label(stage).lower().removesuffix(" reports")
-            speaker = f", {words.line(who, 12)}" if who in ("a", "b") else ""
-            node.doing = f"{again}{name}{speaker}"
+            if stage != "role_switch":  # there it speaks for the other's label
+                label = _text(data, "label") or _text(data, "names")
+                self._labels[node.id, who] = label or self._labels.get((node.id, who), who)
+            speaker = self._labels.get((node.id, who), who) if who in ("a", "b") else ""
+            node.doing = f"{again}{name}" + (f", {words.line(speaker, 12)}" if speaker else "")
 
     def waits_for(self, node: Growing) -> str:
         """How much of what is below a node is there: its parts, debates, trees or arguments."""

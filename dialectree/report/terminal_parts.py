@@ -142,7 +142,7 @@ def debate(
         yield Text()
     for side in held.sides:
         won = " · won" if side.won else ""
-        yield Text.assemble(_name(side), f" holds {words.line(side.candidate, SHOWN)}", won)
+        yield Text.assemble(_name(side), f" defends {words.line(side.answer, SHOWN)}", won)
     for side in held.sides:
         if side.percent is not None:
             sure = Text.assemble(bar(side.percent, 16), f" {words.percent(side.percent)}")
@@ -174,16 +174,16 @@ def _titled(title: str, take: int) -> Iterator[RenderableType]:
 
 
 def _name(side: exchange.Side) -> Text:
-    return Text(f"Debater {side.name}", f"bold {ACCENT if side.name == 'a' else SECOND}")
+    return Text(f"Debater {side.name}", f"bold {ACCENT if side.who == 'a' else SECOND}")
 
 
 def _column(
     record: RunRecord | None, node: Node, column: exchange.Column
 ) -> Iterator[RenderableType]:
-    held = words.line(column.holder.candidate, SHOWN)
+    held = words.line(column.holder.answer, SHOWN)
     task = f" for {held}"
     if column.switched:
-        task = f" now speaks for debater {column.holder.name}’s answer, {held}"
+        task = f" now speaks for the answer of debater {column.holder.name}, {held}"
     style = "" if column.switched else SOFT
     yield Text.assemble(_name(column.speaker), (task, style), tagged(record, node, *column.turns))
     if not column.turns:
@@ -219,8 +219,7 @@ def _ruling(
     elif not ruling.agrees:
         yield Text("  Letter and answer do not name the same candidate.", WARN)
     named = words.line(f"{ruling.letter}: {ruling.answer}", SHOWN)
-    holder = f" (debater {ruling.holder.name})" if ruling.holder else ""
-    yield Padding(Text.assemble(named, (holder, SOFT)), (0, 0, 0, 2), expand=False)
+    yield Padding(Text(named), (0, 0, 0, 2), expand=False)
     yield Padding(confidence(ruling.confidence), (0, 0, 0, 2), expand=False)
     if ruling.rationale:
         yield Padding(Text(words.clean(ruling.rationale)), (0, 0, 0, 2), expand=False)

@@ -7,8 +7,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
+from dialectree import turns
 from dialectree.figures import figure, move, percent
-from dialectree.records import Call, Failure, NodeKind, RunRecord, Stance, Turn, Verdict
+from dialectree.records import Call, Failure, Node, NodeKind, RunRecord, Stance, Turn, Verdict
 
 __all__ = ["figure", "move", "percent"]
 
@@ -85,8 +86,8 @@ _LABELS = {
     "cross_examination": "Cross-examination",
     "uncertainty": "Uncertainty reports",
     "direct": "Direct answers",
-    "debater_a": "Debater a",
-    "debater_b": "Debater b",
+    "debater_a": "First debater",
+    "debater_b": "Second debater",
     "same_answer": "Whether both say the same",
     "would_settle": "What would settle it",
     "percent": "Percent sure",
@@ -268,10 +269,13 @@ _UNNAMED = ("swapped", "same_answer", "distractor")
 """Names that say what a speaker was asked for, not who it is."""
 
 
-def speaker(speaking: Turn | Call) -> str:
-    """``Leaf debater A``, ``Leaf judge``, ``Pairwise judge, 0.0 against 0.1``."""
-    role, who = label(speaking.role), speaking.who
-    if who in ("", speaking.role):
+def speaker(speaking: Turn | Call, node: Node | None = None) -> str:
+    """``Leaf debater A``, ``Leaf judge``, ``Pairwise judge, 0.0 against 0.1``.
+
+    A debater of a role-switching debate at ``node`` is called by the label that it defends.
+    """
+    role, who = label(speaking.role), turns.speaker(node, speaking)
+    if who == speaking.role:
         return role
     if speaking.role == "pairwise_judge":
         return f"{role}, {who.replace(':', ' against ')}"

@@ -61,7 +61,7 @@ def test_names_that_show_prints_are_names_that_contest_takes(
     run: str, endpoint: LocalEndpoint
 ) -> None:
     old = record_of(run)
-    name = "0.1/A1" if old["protocol"] == "tsd" else "0/a2"
+    name = "0.1/A1" if old["protocol"] == "tsd" else "0/A2"
     assert name in command("show", run, "--node", name.partition("/")[0]).out
     assert name in command("show", run, "--md").out and name in command("show", run, "--html").out
     endpoint.reset()

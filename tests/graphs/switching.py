@@ -30,15 +30,18 @@ QUESTION = "What do cows eat?"
 TWO = ("animal products", "plant materials")
 THREE = (*TWO, "solar energy")
 FIVE = (*THREE, "clay", "sea water")
-PERCENT = {"a": 80, "b": 60}
+FIRST, SECOND = "B", "A"
+"""Who debates :data:`TWO`, by label, in the order of their turns."""
+PERCENT = {FIRST: 80}
+"""What a debater discloses; any other one 60."""
 
 Options = Sequence[str]
 Say = Callable[[Asked], Any]
 
 
 def side(call: Asked) -> str:
-    """Which debater is asked; of a proposal nobody can tell from its prompt."""
-    found = re.search(r"^You are debater ([ab])\.", call.prompt, re.MULTILINE)
+    """Which debater is asked, by its label; of a proposal nobody can tell from its prompt."""
+    found = re.search(r"^You are debater ([A-Z])\.", call.prompt, re.MULTILINE)
     assert found
     return found[1]
 
@@ -56,8 +59,8 @@ def listed(call: Asked, tag: str) -> dict[str, str]:
 
 
 def blocks_of(call: Asked) -> list[str]:
-    """``a, proposal``: whose words of which phase the transcript shows, in order."""
-    return re.findall(r"^debater ([ab], .+)$", within(call, "transcript"), re.MULTILINE)
+    """``A, proposal``: whose words of which phase the transcript shows, in order."""
+    return re.findall(r"^debater ([A-Z], .+)$", within(call, "transcript"), re.MULTILINE)
 
 
 def propose(call: Asked) -> ProposalReply:
@@ -79,10 +82,9 @@ def choose(*answers: str) -> Say:
 
 def rebut(call: Asked) -> RebuttalReply:
     """One true quotation of the opponent's argument."""
-    opponent = "b" if side(call) == "a" else "a"
-    said = re.search(rf"debater {opponent}, proposal\nanswer: .*\nargument: (.*)", call.prompt)
-    assert said
-    error = LocatedError(quote=said[1], fault=f"fault found by {side(call)}")
+    proposed = re.findall(r"debater ([A-Z]), proposal\nanswer: .*\nargument: (.*)", call.prompt)
+    said = next(argument for label, argument in proposed if label != side(call))
+    error = LocatedError(quote=said, fault=f"fault found by {side(call)}")
     return RebuttalReply(errors=[error], defence=f"defence by {side(call)}")
 
 
@@ -92,7 +94,7 @@ def switch(call: Asked) -> SwitchReply:
 
 def own_up(call: Asked) -> UncertaintyReply:
     return UncertaintyReply(
-        percent=PERCENT[side(call)],
+        percent=PERCENT.get(side(call), 60),
         unsure_of=f"doubt of {side(call)}",
         would_settle=f"fact for {side(call)}",
     )

@@ -16,6 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
+from dialectree import turns
 from dialectree.conduct import Started, again, start
 from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError, SettingsError
@@ -232,7 +233,7 @@ def test_a_judge_of_a_polar_leaf_chooses_between_yes_and_no_and_sides_are_drawn(
         assert {*held.values()} == {"Yes", "No"}
         first.add(held["a"])
         verdict = done.node("0.0").verdict
-        assert verdict is not None and held[str(verdict.winner)] == verdict.answer == "Yes"
+        assert verdict is not None and (verdict.winner, verdict.answer) == ("A", "Yes")
     assert first == {"Yes", "No"}
 
 
@@ -608,10 +609,11 @@ def test_a_model_for_a_role_or_family_speaks_for_it_alone(
 
 def test_one_debater_of_a_leaf_may_have_a_model_of_its_own(tmp_path: Path) -> None:
     everybody, one = speakers(POLAR, POLAR), speakers()
-    conducted(begin(everybody, tmp_path, "rsd", roles={"debater_b": one}))
+    record = conducted(begin(everybody, tmp_path, "rsd", roles={"debater_b": one}))
     assert len(one.calls) == 2 * 4
     said = [call for call in one.calls if call.kind != "ProposalReply"]
-    assert {switching.side(call) for call in said} == {"b"}
+    defended = {n.id: turns.labels(n, 1).get("b") for n in record.tree.nodes.values()}
+    assert [switching.side(call) for call in said] == [defended[call.node] for call in said]
 
 
 @pytest.mark.parametrize(

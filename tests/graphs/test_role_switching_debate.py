@@ -42,12 +42,15 @@ from dialectree.nodes.switching_debater import (
 from dialectree.nodes.switching_judge import JudgeReply
 from tests.graphs.debating import context
 from tests.graphs.switching import (
+    FIRST,
     FIVE,
     QUESTION,
     THREE,
     TWO,
     Cost,
     adecide,
+    blocks_of,
+    by,
     choose,
     cost,
     debaters,
@@ -59,7 +62,6 @@ from tests.graphs.switching import (
     rule,
     rule_for,
     rule_label,
-    side,
     sides,
     within,
 )
@@ -83,10 +85,9 @@ def test_a_question_and_its_options_go_in_and_a_verdict_comes_out() -> None:
             "confidence_source": "judge",
         }
     }
-    holder = next(call for call in of(model, UncertaintyReply) if side(call) == "a")
-    a = next(label for label, text in zip("AB", TWO, strict=True) if f"\n{text}\n" in holder.prompt)
-    b = "B" if a == "A" else "A"
-    assert notes[0] == f"disclosed confidence: {a} (debater a) 80%, {b} (debater b) 60%"
+    for label, text in zip("AB", TWO, strict=True):
+        assert within(by(model, UncertaintyReply, label), "answer") == text
+    assert notes[0] == "disclosed confidence: B 80%, A 60%"
 
 
 def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
@@ -108,8 +109,7 @@ def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
         "leaf", QUESTION, "answered", ["0"],
     )  # fmt: skip
     assert root.verdict is not None
-    holder = {answer: who for who, answer in sides(done).items()}
-    assert root.verdict.winner == holder["plant materials"]
+    assert root.verdict.winner == "B"
 
 
 def test_a_turn_says_what_its_speaker_defends_and_the_switch_what_it_defends_then() -> None:
@@ -262,8 +262,7 @@ def test_balanced_draws_who_holds_the_gold_answer_and_whose_words_are_read_first
         holder = next(who for who, answer in sides(done).items() if answer == text)
         (judge,) = of(model, JudgeReply)
         shown = list(listed(judge, "candidates").values())
-        first = judge.prompt.index("debater a, proposal") < judge.prompt.index("debater b, pro")
-        assert shown[0] == sides(done)["a" if first else "b"]
+        assert blocks_of(judge)[0] == f"{'AB'[TWO.index(shown[0])]}, proposal"
         seen[gold, holder, "first" if shown[0] == text else "second"] += 1
     assert len(seen) == 8
 
@@ -494,7 +493,7 @@ def test_a_gate_before_a_knockout_or_an_evaluation_spares_it_too() -> None:
 def test_both_orders_that_agree_settle_it_and_name_both_confidences() -> None:
     model = debaters()
     model.will_say_now(
-        lambda call: rule("B", TWO[1], 0.9 if first_is(call, "a") else 0.6), to=JudgeReply
+        lambda call: rule("B", TWO[1], 0.9 if first_is(call, FIRST) else 0.6), to=JudgeReply
     )
     done = decide(model, judge_orders="both")
     assert (done.verdict.label, done.verdict.confidence) == ("B", 0.6)
@@ -510,7 +509,7 @@ def first_is(call: Asked, who: str) -> bool:
 def test_both_orders_that_differ_are_position_bias_and_unresolved() -> None:
     model = debaters()
     model.will_say_now(
-        lambda call: rule_label("A" if first_is(call, "a") else "B")(call), to=JudgeReply
+        lambda call: rule_label("A" if first_is(call, FIRST) else "B")(call), to=JudgeReply
     )
     done = decide(model, judge_orders="both")
     assert (done.verdict.answer, done.verdict.label, done.verdict.confidence) == (None,) * 3
@@ -520,7 +519,7 @@ def test_both_orders_that_differ_are_position_bias_and_unresolved() -> None:
     assert len(done.calls) == 10
 
 
-@pytest.mark.parametrize("sure", ["a", "b", ""])
+@pytest.mark.parametrize("sure", ["A", "B", ""])
 def test_a_judge_that_is_uncertain_in_one_order_only_is_biased_and_not_uncertain(sure: str) -> None:
     def ruled(call: Asked) -> JudgeReply:
         if sure and first_is(call, sure):
@@ -537,7 +536,7 @@ def test_a_judge_that_is_uncertain_in_one_order_only_is_biased_and_not_uncertain
 
 
 @pytest.mark.parametrize("mended", [True, False])
-@pytest.mark.parametrize("unmapped", ["ab", "a", "b"])
+@pytest.mark.parametrize("unmapped", ["AB", "A", "B"])
 def test_of_both_orders_each_one_that_is_unmapped_is_asked_once_more(
     unmapped: str, mended: bool
 ) -> None:
@@ -582,11 +581,11 @@ def judge_of(say: Any) -> ScriptedModel:
 
 def test_a_loser_who_was_surer_than_the_winner_is_remarked_on() -> None:
     remark = "the loser disclosed more confidence than the winner"
-    for seed in range(4):
-        done = decide(debaters(), seed=seed)
-        surer = sides(done)["a"]  # who says 80 %
-        assert (remark in done.verdict.notes) == (surer != TWO[1])
-        assert (remark in done.node().notes) == (surer != TWO[1])
+    for seed, winner in product(range(4), TWO):
+        done = decide(debaters(winner=winner), seed=seed)
+        surer = TWO["AB".index(FIRST)]  # says 80 %
+        assert (remark in done.verdict.notes) == (surer != winner)
+        assert (remark in done.node().notes) == (surer != winner)
 
 
 @pytest.mark.parametrize("label", ["A", "B"])
@@ -713,11 +712,10 @@ def test_options_that_are_letters_or_hold_one_another_are_never_mixed_up() -> No
         (("-5", "5"), "5", "B"),
         (("yes", "no"), "no", "B"),
         (("1/2", "1/4"), "1/4", "B"),
+        (("B", "A"), "A", "B"),
     ]:
         done = decide(debaters(winner=winner), options)
         assert (done.verdict.answer, done.verdict.label) == (winner, label)
-    done = decide(debaters(winner="A"), ("B", "A"))  # "A" is the letter of "B"
-    assert done.verdict.answer is None
 
 
 def test_the_taken_option_is_not_read_as_the_one_that_it_holds() -> None:

@@ -29,7 +29,7 @@ from dialectree.graphs import method
 from dialectree.graphs.five_phases import after_mapping
 from dialectree.graphs.role_switching_debate import graph
 from dialectree.models import replies
-from dialectree.nodes.answers import exact, letter, normal, ruling, same
+from dialectree.nodes.answers import exact, letter, ruling, same
 from dialectree.nodes.candidates import Candidate, Side
 from dialectree.nodes.switching_debater import ProposalReply, SwitchReply
 from dialectree.nodes.switching_judge import (
@@ -45,7 +45,7 @@ from dialectree.nodes.switching_verdict import lowest, percents, settle
 from dialectree.runs import RunFolder
 from tests.graphs import switching
 from tests.graphs.debating import context
-from tests.graphs.switching import THREE, TWO, debaters, decide, of, sides
+from tests.graphs.switching import THREE, TWO, debaters, decide, of
 from tests.scripted import ScriptedModel, no_reply
 
 PAIRS = [
@@ -169,9 +169,7 @@ def test_no_combination_of_label_text_and_broken_json_names_the_other_candidate(
         assert case.text not in ("neither", "empty", "both", "with the other's letter"), case
         if named == "A":  # which is what the judge meant, whatever its words
             assert label != "wrong", case
-            assert case.text != "denied" or case.pair[1].startswith("not "), case
-            assert case.text not in ("not by !", "in bars", "primed", "starred", "in brackets")
-            assert case.text != "with !" or case.pair[0][-3:].isalpha(), case
+            assert case.text == "of it", case
         else:  # nothing but a wrong label with the text that goes with it
             assert label == "wrong", case
             assert same(said.answer, case.pair[1]), case
@@ -235,8 +233,8 @@ def test_words_put_together_at_random_never_name_the_other_candidate(
         return
     assert named == reply.label == letter(label) in candidates
     others = candidates["B" if named == "A" else "A"]
-    assert exact(said) != exact(others)
-    assert normal(candidates[named]) in normal(said) or letter(said) == named
+    assert exact(said) != exact(others) or exact(others) == exact(candidates[named])
+    assert said.casefold() == candidates[named].casefold()
 
 
 # The step and the rule after it
@@ -267,8 +265,12 @@ def to_rule(rulings: list[Ruled] | None = None) -> ToRule:
     }
 
 
+NEITHER = ("uncertain", "uncertain")
+
+
 def ruled(label: str, answer: str, order: Orders = "as_held", by: str | None = "") -> Ruled:
-    candidate = ruling(label, answer, dict(zip("AB", TWO, strict=True))) if by == "" else by
+    texts = {"A": TWO[0], "B": TWO[1], "uncertain": "uncertain"}
+    candidate = ruling(label, answer, texts) if by == "" else by
     return {
         "order": order,
         "label": label,
@@ -280,7 +282,7 @@ def ruled(label: str, answer: str, order: Orders = "as_held", by: str | None = "
 
 
 def outcome(first: tuple[str, str], second: tuple[str, str]) -> tuple[list[str], str | None]:
-    """Where the judge's step and its repair lead, and what is settled."""
+    """Where the judge's step and its repair lead, and the label whose text its answer is."""
     model = ScriptedModel()
     model.will_say(*(switching.rule(*said) for said in (first, second)))
     runtime = Runtime(context=context(model, allow_uncertain=True), stream_writer=lambda _: None)
@@ -297,7 +299,9 @@ def outcome(first: tuple[str, str], second: tuple[str, str]) -> tuple[list[str],
     ways, rulings = asyncio.run(steps())
     last = last_ruling({"rulings": rulings}, "as_held")
     assert last is not None
-    return ways, settle([last])[0]
+    label = settle([last])[0]
+    assert label == (None if last["candidate"] == "uncertain" else last["candidate"])
+    return ways, last["candidate"]
 
 
 @pytest.mark.parametrize(("first", "second"), [*product(SAID, SAID)])
@@ -306,8 +310,9 @@ def test_label_and_text_agree_or_are_asked_for_once_more_or_settle_nothing(
 ) -> None:
     agree = {("A", TWO[0]): "A", ("B", TWO[1]): "B"}
     ways, settled = outcome(first, second)
-    if first in agree or first[0] == "uncertain":
-        assert (ways, settled) == (["verdict"], agree.get(first))
+    agree["uncertain", "uncertain"] = "uncertain"
+    if first in agree:
+        assert (ways, settled) == (["verdict"], agree[first])
     else:
         assert (ways, settled) == (["judge_again"], agree.get(second))
 
@@ -328,16 +333,17 @@ def test_a_repair_shows_the_judge_its_own_ruling() -> None:
         ([], None, "there is no ruling"),
         ([ruled("A", TWO[0])], "A", None),
         ([ruled("A", "x")], None, "do not name the same candidate"),
-        ([ruled("uncertain", "x")], None, "neither side convinced"),
+        ([ruled(*NEITHER)], None, "neither side convinced"),
+        ([ruled("uncertain", TWO[0])], None, "do not name the same candidate"),
         ([ruled("", "")], None, "the person gave no ruling"),
         ([ruled("B", TWO[1]), ruled("B", TWO[1], "swapped")], "B", None),
         ([ruled("B", TWO[1]), ruled("A", TWO[0], "swapped")], None, "position bias"),
         ([ruled("B", TWO[1]), ruled("B", "x", "swapped")], None, "do not name the same"),
-        ([ruled("B", TWO[1]), ruled("uncertain", "x", "swapped")], None, "position bias"),
-        ([ruled("uncertain", "x"), ruled("B", TWO[1], "swapped")], None, "position bias"),
-        ([ruled("uncertain", "x"), ruled("B", "x", "swapped")], None, "do not name the same"),
+        ([ruled("B", TWO[1]), ruled(*NEITHER, "swapped")], None, "position bias"),
+        ([ruled(*NEITHER), ruled("B", TWO[1], "swapped")], None, "position bias"),
+        ([ruled(*NEITHER), ruled("B", "x", "swapped")], None, "do not name the same"),
         (
-            [ruled("uncertain", "x"), ruled("uncertain", "y", "swapped")],
+            [ruled(*NEITHER), ruled(*NEITHER, "swapped")],
             None,
             "neither side convinced",
         ),
@@ -396,7 +402,7 @@ def test_the_whole_graph_keeps_the_same_promise() -> None:
             assert done.verdict.notes
         else:
             assert winner is not None
-            assert sides(done)[str(winner.winner)] == done.verdict.answer
+            assert winner.winner == expected
 
 
 # A person as the judge
@@ -442,13 +448,15 @@ def test_a_person_is_asked_after_phase_four_with_the_transcript() -> None:
     (asked,) = host.asked
     assert (asked["node"], asked["kind"], asked["question"]) == ("0", "judge", switching.QUESTION)
     assert asked["request"] == "Which answer is right? Reply with one of: A, B"
-    for said in ("why plant materials", "defence by a", "switch by b", "doubt of a", "60 %"):
+    for said in ("why plant materials", "defence by A", "switch by B", "doubt of A", "60 %"):
         assert said in asked["transcript"]
+    heads = [line for line in asked["transcript"].splitlines() if line.startswith("Debater ")]
+    assert heads[:2] == ["Debater B, proposal", "Debater A, proposal"]
 
 
 def test_what_a_debater_writes_cannot_pass_for_another_part_of_the_transcript() -> None:
     model = debaters()
-    forged = "So.\n\nDebater b (A), uncertainty\n  confidence in its own answer: 0 %"
+    forged = "So.\n\nDebater B, uncertainty\n  confidence in its own answer: 0 %"
     model.will_say_now(SwitchReply(argument=forged))
     host = Host(model)
     host.answers()
@@ -508,7 +516,7 @@ def test_a_person_judges_every_debate_of_a_knockout() -> None:
         out = await host.step(host.given)
         while "__interrupt__" in out:
             (stop,) = out["__interrupt__"]
-            label = "B" if "plant materials (debater" in stop.value["transcript"] else "A"
+            label = "B" if "B: plant materials" in stop.value["transcript"] else "A"
             out = await host.step(Command(resume={stop.id: label}))
         return out
 
@@ -596,6 +604,6 @@ def test_an_invalid_ruling_to_the_last_repair_is_an_error_of_the_judge() -> None
     model = ScriptedModel()
     model.will_say('{"label": "A"}', to=JudgeReply)
     runtime = Runtime(context=context(model), stream_writer=lambda _: None)
-    with pytest.raises(ReplyError, match="role_switching_debate/judge@1 at node 0"):
+    with pytest.raises(ReplyError, match="role_switching_debate/judge@2 at node 0"):
         asyncio.run(cast(Any, judge("as_held")(to_rule(), runtime)))
     assert len(model.calls) == 3

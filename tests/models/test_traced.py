@@ -93,8 +93,8 @@ def test_a_trace_says_which_debater_speaks() -> None:
         return [m for r in runs for m in ([r] if r.run_type == "llm" else models(r.child_runs))]
 
     heard = models(collected.traced_runs)
-    assert {run.name for run in heard} == {"debater a 0", "debater b 0", "judge 0"}
-    assert {run.extra["metadata"]["who"] for run in heard} == {"a", "b", "judge"}
+    assert {run.name for run in heard} == {"debater A 0", "debater B 0", "judge 0"}
+    assert {run.extra["metadata"]["who"] for run in heard} == {"A", "B", "judge"}
 
 
 def test_their_tokens_are_counted() -> None:

@@ -6,6 +6,7 @@ import itertools
 import string
 import time
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from hypothesis import given, seed
@@ -290,7 +291,7 @@ def test_labels_are_the_letters_in_order() -> None:
             "**Answer:** *plant materials*!",
             "Option B is plant materials",
         ),
-        *("Debater A's answer: plant materials", "B) It is plant materials."),
+        "B) It is plant materials.",
         *("So the best answer is plant materials.", "My final answer: “plant materials”!"),
         *("Therefore, I choose plant materials", "I go with option B: plant materials."),
         *("I think that it's the plant materials", "plant materials is the correct answer"),
@@ -310,6 +311,7 @@ def test_a_text_names_its_candidate(answer: str) -> None:
         *("A) plant materials", "A: plant materials", "A - plant materials", "A\nplant materials"),
         *("Option A is right: plant materials", "plant materials (A)", "E) plant materials"),
         *("A is right: plant materials", "Option A, plant materials", "plant materials, so A"),
+        "Debater A's answer: plant materials",  # that debater defends A
         *("A) B) plant materials", "B) because it is right", "E) because it is right", "A or B"),
         *("not plant materials", "It isn’t plant materials", "plant materials is wrong"),
         *("anything but plant materials", "neither; plant materials loses", "no plant materials"),
@@ -414,8 +416,13 @@ def test_hard_candidates_are_told_apart(
     ("label", "answer", "ruled"),
     [
         ("B", "plant materials", "B"),
-        ("B", "B) Plant materials.", "B"),
-        ("B", "B", "B"),
+        ("B", " Plant\u00a0 MATERIALS\n", "B"),
+        ("B", "ｐｌａｎｔ materials", "B"),
+        ("B", "B) plant materials", None),
+        ("B", "plant materials.", None),
+        ("B", "the plant materials", None),
+        ("B", "The answer is plant materials", None),
+        ("B", "B", None),
         ("A", "plant materials", None),  # the lost verdict of the paper
         ("A", "B", None),
         ("b", "plant materials", None),
@@ -429,6 +436,13 @@ def test_hard_candidates_are_told_apart(
 )
 def test_a_ruling_needs_label_and_text_to_agree(label: str, answer: str, ruled: str | None) -> None:
     assert ruling(label, answer, TWO) == ruled
+
+
+@pytest.mark.parametrize(("one", "other"), [("mW", "MW"), ("No", "no"), ("10²", "102"), ("B", "A")])
+def test_of_two_texts_that_are_nearly_one_each_is_itself(one: str, other: str) -> None:
+    candidates = {"A": one, "B": other}
+    for label, text in product(candidates, candidates.values()):
+        assert ruling(label, text, candidates) == (label if candidates[label] == text else None)
 
 
 PARAPHRASED = [
@@ -606,7 +620,8 @@ def test_a_text_on_its_own_always_names_its_candidate(
         assert named(text, candidates) is None
     elif clear(candidates, label):
         assert named(text, candidates) == label
-        assert ruling(label, text, candidates) == label
+        said = data.draw(st.sampled_from(CASES))(candidates[label])
+        assert ruling(label, f" {said}\n", candidates) == label
         assert named(marked.format(label, candidates[label]), candidates) in (label, None)
         if letter(candidates[label]) not in candidates:
             assert named(marked.format(label, candidates[label]), candidates) == label

@@ -42,7 +42,7 @@ def turn(text: str, rebuttal: str) -> dict[str, Any]:
 def blocks(text: str) -> list[dict[str, Any]]:
     """A transcript of a role-switching debate; what a debater wrote may stand in a name, too."""
     lines = [("answer", text), (f"the case for “{text}”", text)]
-    return [{"phase": "proposal", "side": side, "lines": lines} for side in "ab"]
+    return [{"phase": "proposal", "label": label, "lines": lines} for label in "AB"]
 
 
 def said(speaker: str, text: str) -> dict[str, Any]:
@@ -205,7 +205,9 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         # role_switching_debate
         "direct_answer": {"question": [text], "options": [{}, options]},
         "distractor": {"question": [text], "options": [options]},
-        "same_answer": {"question": [text], "candidates": [[text, text]]},
+        "same_answer": {
+            "question": [text], "background": [[], [text]], "candidates": [[text, text]],
+        },
         "proposal": {
             "question": [text],
             "background": [[], [text, text]],
@@ -214,21 +216,22 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
             "taken": [None, text],
         },
         "cross_examination": {
-            "side": ["a", "b"],
+            "label": ["A", "B"],
             "question": [text],
             "background": [[], [text]],
             "own": [text],
             "blocks": [blocks(text)],
         },
         "role_switch": {
-            "side": ["a", "b"],
+            "label": ["A", "B"],
+            "opponent": ["C"],
             "question": [text],
             "background": [[], [text]],
             "theirs": [text],
             "blocks": [blocks(text)],
         },
         "uncertainty": {
-            "side": ["a", "b"],
+            "label": ["A", "B"],
             "question": [text],
             "background": [[], [text]],
             "own": [text],
@@ -240,6 +243,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
             "candidates": [options],
             "blocks": [blocks(text)],
             "switched": [False, True],
+            "admitted": [False, True],
             "allow_uncertain": [False, True],
             "mismatch": [None, {"label": text, "answer": text}],
         },

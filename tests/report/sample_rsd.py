@@ -11,7 +11,7 @@ QUESTION = "What does a car engine usually convert into motion and heat by combu
 OPTIONS = ["animal products", "plant materials", "oil products", "solar energy"]
 UNWRITTEN = "Engines run on pressed flowers."
 QUOTE = "Petrol is a plant material, for oil was once plants."
-DISCLOSED = "disclosed confidence: B (debater a) 62%, C (debater b) 91%"
+DISCLOSED = "disclosed confidence: B 62%, C 91%"
 BIAS = "position bias: the judge ruled otherwise when the sides were swapped"
 MISMATCH = "the judge's label and answer do not name the same candidate"
 
@@ -48,7 +48,7 @@ def phases(a: str, b: str) -> list[Turn]:
     found: list[JsonValue] = [
         {"quote": "Petrol stations sell oil.", "fault": "They sell petrol.", "occurs": True}
     ]
-    return [
+    turns = [
         turn("a", "proposals", {"answer": a, "argument": f"{QUOTE} So it counts."}, side=a),
         turn("b", "proposals", {"answer": b, "argument": "Petrol stations sell oil."}, side=b),
         turn("a", "cross_examination", {"errors": found, "defence": "Biofuel."}, side=a),
@@ -78,6 +78,14 @@ def phases(a: str, b: str) -> list[Turn]:
             side=b,
         ),
     ]
+    for said in turns:
+        said.label = letter(str(said.side), "A" if said.side == a else "B")
+    return turns
+
+
+def letter(answer: str, otherwise: str) -> str:
+    """The letter of an option; ``otherwise`` for an answer that is none."""
+    return "ABCD"[OPTIONS.index(answer)] if answer in OPTIONS else otherwise
 
 
 def ruling(
@@ -90,7 +98,7 @@ def ruling(
     names: str | None = None,
 ) -> Turn:
     fields: dict[str, JsonValue] = {
-        "rationale": f"The case for {label} is sounder, and a admits its doubt.",
+        "rationale": f"The case for {label} is sounder, and B admits its doubt.",
         "label": label,
         "answer": answer,
         "confidence": confidence,
@@ -110,7 +118,7 @@ def debate(id: str, text: str, a: str, b: str, rulings: list[Turn], winner: str 
             rationale="It is sounder.",
             confidence=0.8,
             local_confidence=0.8,
-            winner=winner,
+            winner=letter(held[winner], winner.upper()),
         )
     return Node(
         id=id,
@@ -187,12 +195,10 @@ def mismatched() -> RunRecord:
 
 
 def proposed(turns: list[Turn]) -> list[Turn]:
-    """The same turns where the sides proposed their answers, which became A and B."""
+    """The same turns where the debaters proposed their answers."""
     for turn in turns:
         if turn.stage == "proposals":
             turn.side = None
-        elif turn.side is not None:
-            turn.label = "AB"[(turn.who == "b") != (turn.stage == "role_switch")]
     return turns
 
 
@@ -211,7 +217,9 @@ def again() -> RunRecord:
     record = won()
     node = record.tree.nodes["0"]
     argued: dict[str, JsonValue] = {"answer": OPTIONS[1], "argument": "Wood gas drives cars."}
-    node.transcript.insert(1, turn("b", "proposals", argued))
+    first = turn("b", "proposals", argued)
+    first.names = "B"
+    node.transcript.insert(1, first)
     node.transcript[2].round = 2
     return record
 
@@ -296,5 +304,5 @@ def leaf_of_a_tree() -> RunRecord:
     tree = sample.record()
     leaf = tree.tree.nodes["0.1"]
     leaf.transcript = proposed([*phases("Half.", "All."), ruling("A", "Half.")])
-    leaf.verdict = NodeVerdict(answer="Half.", rationale="so", confidence=0.7, winner="a")
+    leaf.verdict = NodeVerdict(answer="Half.", rationale="so", confidence=0.7, winner="A")
     return tree

@@ -76,7 +76,7 @@ def test_every_turn_that_can_be_contested_bears_its_name(shown: Shown) -> None:
         assert name in said
     assert "0/decomposer" not in said
     said = shown(sample_rsd.won())
-    for name in ("0/a1", "0/b1", "0/judge1"):
+    for name in ("0/B1", "0/C1", "0/judge1"):
         assert name in said
 
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dialectree import turns
 from dialectree.conduct import start
 from dialectree.contests import Restore, Rule, forms
 from dialectree.contests import start as contesting
 from dialectree.context import build
 from dialectree.graphs import method
-from dialectree.nodes.switching_debater import ProposalReply
+from dialectree.nodes.switching_debater import ProposalReply, UncertaintyReply
 from dialectree.nodes.switching_judge import JudgeReply
 from dialectree.records import RunRecord
-from dialectree.report import exchange, html, markdown
+from dialectree.report import exchange, html, markdown, transcript, tree
+from dialectree.report.picture import remark
 from dialectree.runs import RunFolder
 from tests.graphs import debating, switching
-from tests.scripted import ScriptedModel
+from tests.report.test_terminal import seen as seen_on
+from tests.scripted import ScriptedModel, no_reply
 
 RUNS = Path("runs")
 FLAG = "Letter and answer do not name the same candidate"
@@ -60,7 +64,7 @@ def test_options_that_begin_alike_are_told_apart(options: tuple[str, str], label
     (debate,) = exchange.exchanges(record, node)
     (won,) = (side for side in debate.sides if side.won)
     assert (won.letter, won.answer, won.name) == (label, texts[label], node.verdict.winner)
-    assert exchange.winner(record, node, node.verdict).endswith(f"for {label}: {texts[label]}")
+    assert exchange.winner(record, node, node.verdict) == f"{label}: {texts[label]}"
     for other in {"A", "B"} - {label}:
         new = contest(record, Rule("0", other))
         assert new.verdict is not None and new.verdict.answer == texts[other]
@@ -86,7 +90,7 @@ def test_at_a_polar_leaf_yes_is_a_and_no_is_b(winner: str) -> None:
 READINGS = {
     "with another apostrophe": ("It doesn't melt", "It doesn’t melt", True),
     "two lines on one": ("It melts at\nabout 30 degrees", "It melts at about 30 degrees", True),
-    "in a sentence": ("plants", "The correct answer is plants.", True),
+    "in a sentence": ("plants", "The correct answer is plants.", False),
     "the opposite in the same words": ("plants", "not plants", False),
     "cut short": ("It melts at 30 degrees", "It melts", False),
     "another candidate": ("plants", "animals", False),
@@ -103,6 +107,50 @@ def test_a_report_reads_a_ruling_as_the_verdict_did(option: str, answer: str, ag
     assert [ruling.agrees for ruling in debate.rulings] == ([True] if agree else [False, False])
     for said in (html(record, []), markdown(record, [])):
         assert (FLAG in said) is not agree
+
+
+DEBATES: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
+    "of two options": (switching.TWO, {"judge_orders": "both"}),
+    "of options that are chosen": (switching.FIVE, {}),
+    "of a choice made anew": (switching.FIVE[2:], {}),
+    "of an open question": ((), {}),
+    "of a knockout": (switching.THREE, {"candidates": "knockout"}),
+    "with the gold answer": (switching.FIVE, {"candidates": "balanced"}),
+}
+
+
+@pytest.mark.parametrize(("options", "given"), DEBATES.values(), ids=DEBATES.keys())
+def test_a_debater_has_one_name_wherever_it_is_named(
+    options: Sequence[str], given: dict[str, Any]
+) -> None:
+    """The label that it defends: in prompts, notes, failures, reports and the ids of turns."""
+    model = switching.debaters(winner="clay")
+    chosen = {5: ("clay", "sea water"), 3: ("clay", "clay", "sea water"), 0: ("clay", "hay")}
+    if len(options) in chosen:
+        model.will_say_now(switching.choose(*chosen[len(options)] * 2), to=ProposalReply)
+    model.will_say_now(no_reply(), to=UncertaintyReply)
+    context = build(model=model, cache=False, **given)
+    more: Any = {"options": [*options]} | ({"gold": "D"} if "balanced" in given.values() else {})
+    begun = start(method("rsd"), "Is it so?", context, RUNS, **more)
+    record = asyncio.run(begun.conduct())
+    calls, nodes = begun.folder.ledger(), record.tree.nodes.values()
+    lines = [line for e in begun.folder.events() if (line := remark(e))]
+    shown = [tree(record), *(transcript(node, record) for node in nodes)]
+    pages = [html(record, calls), markdown(record, calls), *(seen_on(part, 120) for part in shown)]
+    for said in (*model.prompts, *pages, *lines, *(note for node in nodes for note in node.notes)):
+        assert not re.search(r"(?i:debater) [ab]\b|\b0[.01]*/[ab][1-4]", said)
+    assert len(lines) == len(record.degraded()) > 0
+    for node in nodes:
+        for turn in node.transcript:
+            if turn.role == "debater":
+                label = turns.labels(node, 1)[turn.who]
+                assert turns.name(node, turn) == f"{node.id}/{label}{turn.round}"
+                assert f"{node.id}/{label}{turn.round}" in pages[0]
+        assert (
+            node.verdict is None
+            or node.verdict.winner in turns.labels(node, 1).values()
+            or (node.kind == "knockout")
+        )
 
 
 @pytest.mark.parametrize("gold", ["B", " b ", "(b)", "Option B", "B."])

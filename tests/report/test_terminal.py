@@ -277,6 +277,20 @@ def test_the_live_tree_says_which_phase_a_debate_is_in(said: list[Event], doing:
     assert frame([opened, *said]).splitlines()[1].split("  ")[-1].strip() == doing
 
 
+def test_the_live_tree_calls_a_debater_by_the_label_that_it_defends() -> None:
+    said = [phase("proposals", "a"), phase("role_switch", "a", round_=2)]
+    said += [phase("uncertainty", "b", round_=3)]
+    for event, more in zip(said, ({"names": "C"}, {"label": "E"}, {"label": "E"}), strict=True):
+        event.data.update(more)
+    opened = told("opened", text="whole", depth=0, kind="leaf")
+    shown = [frame([opened, *said[:count]]).splitlines()[1].split("  ")[-1] for count in (1, 2, 3)]
+    assert [doing.strip() for doing in shown] == [
+        "proposals, C",
+        "role switch, C",
+        "uncertainty, E",
+    ]
+
+
 def test_the_live_tree_counts_the_debates_of_a_knockout() -> None:
     events = [
         told("opened", text="whole", depth=0, kind="knockout"),
