@@ -269,7 +269,7 @@ class Endpoint:
         with reading():
             turns = [message._asdict() for message in said]
             body = {"model": model, "messages": turns, **body}
-            return _answered(await line.post("/chat/completions", body, timeout))
+            return answered(await line.post("/chat/completions", body, timeout))
 
     async def _way_in(self, request: Request, rung: Rung) -> tuple[str, str, dict[str, Any]]:
         """Address, key, and the fields of the body that differ from call to call."""
@@ -375,8 +375,8 @@ def _told(message: BaseMessage) -> Completion:
     return _completion(message.text, finish, refusal, *tokens)
 
 
-def _answered(response: Any) -> Completion:
-    """What an endpoint answers, as the OpenAI API shapes it; raises where it does not."""
+def answered(response: Any) -> Completion:
+    """Read an endpoint's answer as the OpenAI API shapes it; raise where it has another shape."""
     if not isinstance(response, dict):
         raise TypeError(f"the answer is no object: {str(response)[:200]}")
     if response.get("error"):
@@ -401,9 +401,10 @@ def _completion(
 ) -> Completion:
     if finish == "content_filter":
         refusal = refusal or "the endpoint's content filter withheld the reply"
+    ended = wellformed(finish) if isinstance(finish, str) else ""
     return Completion(
         text=wellformed(text),
-        finish="length" if str(finish).lower() == "max_tokens" else str(finish) if finish else None,
+        finish="length" if ended.lower() == "max_tokens" else ended or None,
         refusal=wellformed(str(refusal)) if refusal else None,
         prompt_tokens=_count(prompt),
         completion_tokens=_count(completion),

@@ -12,13 +12,18 @@ from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
 from dialectree.models.clients import Line, silent
+from dialectree.models.endpoints import answered
 from dialectree.models.troubles import reading
 
 _ROLES = {"system": "system", "human": "user", "ai": "assistant"}
 
 
 class Chat(ChatOpenAI):
-    """ChatOpenAI over a line of ours: what a trace shows is LangChain's, what goes out is not."""
+    """ChatOpenAI over a line of ours: what a trace shows is LangChain's, what goes out is not.
+
+    It is handed a choice that was read as an untraced one is: LangChain's own reading ends the run
+    at an empty list of choices, and refuses replies that can be used.
+    """
 
     _line: Line = PrivateAttr()
 
@@ -33,9 +38,11 @@ class Chat(ChatOpenAI):
         body = {"model": self.model_name, "messages": said, **kwargs["extra_body"]}
         with reading():
             response = await self._line.post("/chat/completions", body, kwargs["timeout"])
-            result = self._read(response)
-            for choice, generation in zip(response["choices"], result.generations, strict=True):
-                generation.message.additional_kwargs["refusal"] = choice["message"].get("refusal")
+            done = answered(response)
+            message = {"role": "assistant", "content": done.text}
+            choices = [{"index": 0, "message": message, "finish_reason": done.finish}]
+            result = self._read({**response, "choices": choices})
+            result.generations[0].message.additional_kwargs["refusal"] = done.refusal
         return result
 
     def _read(self, response: dict[str, Any]) -> ChatResult:

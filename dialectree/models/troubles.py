@@ -40,7 +40,7 @@ def reading() -> Iterator[None]:
     """Garbled where what came back cannot be read."""
     try:
         yield
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise Garbled(str(error)) from error
 
 

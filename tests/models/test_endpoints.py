@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import ssl
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
@@ -32,8 +33,9 @@ from dialectree.errors import (
 )
 from dialectree.models import clients, endpoints
 from dialectree.models.clients import proxy_for
-from dialectree.models.endpoints import ATTEMPTS, Completion, endpoint
+from dialectree.models.endpoints import ATTEMPTS, Completion, answered, endpoint
 from dialectree.models.specs import resolve
+from dialectree.models.troubles import Garbled, reading
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
 from tests.models.scripted_endpoint import (
     Answer,
@@ -644,10 +646,22 @@ def test_a_refusal_and_a_content_filter_are_refusals() -> None:
 
 def test_strange_fields_of_a_message_do_no_harm() -> None:
     assert completed(says(GOOD, finish=None)).finish is None
+    assert completed(says(GOOD, finish="\ud800")).finish == "?"
+    for finish in ({"stop": 1}, ["stop"], 7, True):
+        done = completed(says(GOOD, finish=finish))  # type: ignore[arg-type]
+        assert (done.text, done.finish) == (GOOD, None)
     assert completed(says(None)).text == ""
     assert completed(says(None, refusal={"why": 1})).refusal is not None
     assert completed(says("half a pair: \ud800")).text == "half a pair: ?"
     assert completed(says(GOOD, reasoning_content="hm", annotations=[])).text == GOOD
+
+
+def test_an_answer_that_is_nested_too_deeply_is_garbled() -> None:
+    nested: list[object] = []
+    for _ in range(sys.getrecursionlimit()):
+        nested = [nested]
+    with pytest.raises(Garbled), reading():
+        answered({"choices": [], "more": nested})
 
 
 def test_a_completion_without_usage_counts_no_tokens() -> None:

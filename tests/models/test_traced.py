@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,11 @@ from langchain_core.tracers.context import collect_runs
 from langchain_core.tracers.schemas import Run
 
 from benchmarks.endpoint import LocalEndpoint
+from dialectree.api import aanswer
 from dialectree.context import Context, build
 from dialectree.errors import DialectreeError
 from dialectree.graphs import METHODS
+from dialectree.models.endpoints import ATTEMPTS
 from tests.models.asking import QuickClock
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends, writes
 
@@ -125,6 +128,42 @@ def test_a_reply_whose_usage_is_nonsense_is_no_failure_of_the_endpoint(usage: ob
         return str(ended["verdict"]["answer"])
 
     assert asyncio.run(answered()) == "a cow"
+
+
+SPOKEN = json.dumps({"answer": "a cow", "explanation": "It moos.", "confidence": 0.5})
+ODD = {
+    "no choices": {"id": "1"},
+    "an empty list of choices": {"choices": []},
+    "choices that are null": {"choices": None},
+    "a choice without a message": {"choices": [{"index": 0}]},
+    "a message without a role": {"choices": [{"message": {"content": SPOKEN}}]},
+    "a tool's message": {"choices": [{"message": {"role": "tool", "content": SPOKEN}}]},
+    "a finish that is an object": {
+        "choices": [{"message": {"content": SPOKEN}, "finish_reason": {"a": [1]}}]
+    },
+    "a finish with half a pair": {
+        "choices": [{"message": {"content": SPOKEN}, "finish_reason": "\ud800"}]
+    },
+}
+
+
+@pytest.mark.parametrize("answer", ODD.values(), ids=ODD.keys())
+def test_an_odd_reply_is_the_same_to_a_run_whether_or_not_anybody_listens(
+    answer: object, quick: QuickClock, tmp_path: Path
+) -> None:
+    async def debated(listen: AbstractContextManager[object]) -> tuple[object, ...]:
+        async with ScriptedEndpoint(sends(answer)) as served:
+            model = f"openai:any@{served.url}"
+            with listen:
+                record = await aanswer(
+                    "Is it?", method_name="single_shot", model=model, cache=False, runs=tmp_path
+                )
+            assert record.verdict is not None
+            return record.status, record.verdict.answer, len(served.bodies)
+
+    ended = asyncio.run(debated(nullcontext()))
+    assert ended == asyncio.run(debated(collect_runs()))
+    assert ended in {("answered", "a cow", 1), ("unresolved", None, ATTEMPTS)}
 
 
 KEY, WAY_IN = "sk-very-secret-key", "user:open%20sesame@"
