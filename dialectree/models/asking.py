@@ -17,6 +17,7 @@ from dialectree.models.endpoints import (
     Message,
     Request,
     Rung,
+    Sleep,
     wellformed,
 )
 from dialectree.models.limits import price
@@ -142,9 +143,9 @@ class Asking:
             self.endpoint.rung = self.rung
         self.endpoint.rung_held = True
 
-    async def send(self) -> Completion:
-        """What the endpoint says, or why it says nothing."""
-        return await self.endpoint.complete(self.request, self.rung, self.course)
+    async def send(self, sleep: Sleep) -> Completion:
+        """Return what the endpoint says, or why it says nothing. ``sleep`` pauses between tries."""
+        return await self.endpoint.complete(self.request, self.rung, self.course, sleep)
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -29,6 +29,9 @@ from dialectree.models.troubles import Failed, Garbled, Trouble, reading, troubl
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
 """The ways to ask for a structured reply, the surest first."""
+
+Sleep = Callable[[float], Awaitable[None]]
+"""Pauses for some seconds; raises what ends a run meanwhile."""
 
 ATTEMPTS = 6
 """Failures after which a call fails for good."""
@@ -159,17 +162,21 @@ class Endpoint:
             self.rung = "text"
 
     async def complete(
-        self, request: Request, rung: Rung | None = None, course: Course | None = None
+        self,
+        request: Request,
+        rung: Rung | None = None,
+        course: Course | None = None,
+        sleep: Sleep | None = None,
     ) -> Completion:
         """One reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
 
         Tries again on 429 (waiting as long as the endpoint asks, which is no failure), 5xx,
         time-outs, broken connections and answers that are none. Raises what ends a run:
-        Unreachable, KeyRefused, RequestError, ModelUnavailable.
+        Unreachable, KeyRefused, RequestError, ModelUnavailable, and what ``sleep`` raises.
         """
-        tries, course = _Tries(request.deadline_s), course or Course()
+        tries, course, sleep = _Tries(request.deadline_s), course or Course(), sleep or clock.sleep
         while True:
-            await self._start(tries, request.per_minute)
+            await self._start(tries, request.per_minute, sleep)
             at, without = rung or self.rung, frozenset(self.dropped)
             began = clock.seconds()
             course.sent()
@@ -186,17 +193,17 @@ class Endpoint:
                 pause = None if met.kind == "hopeless" else tries.after(met)
                 if pause is None:
                     return self._gave_up(met, tries)
-                await clock.sleep(pause)
+                await sleep(pause)
             else:
                 self._lost_last = -math.inf
                 return done._replace(attempts=tries.made)
 
-    async def _start(self, tries: _Tries, per_minute: float | None) -> None:
+    async def _start(self, tries: _Tries, per_minute: float | None, sleep: Sleep) -> None:
         """Wait for the next attempt's turn; time that others make us wait is not the call's."""
         began = clock.seconds()
         while (pause := self._quiet_until - clock.seconds()) > 0:
             # Those who were turned away more often come back farther apart.
-            await clock.sleep(pause + chance.jitter(min(10.0, 0.1 * 2 ** min(tries.waits, 7))))
+            await sleep(pause + chance.jitter(min(10.0, 0.1 * 2 ** min(tries.waits, 7))))
         if tries.made:
             await limiter(self.spec.provider).pace(per_minute)
         tries.made += 1

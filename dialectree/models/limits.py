@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import threading
 from collections import deque
@@ -150,8 +151,15 @@ class Budget:
             ("max_seconds", seconds, c.max_seconds),
         ):
             if limit is not None and spent >= limit:
-                flag = f"--{name.replace('_', '-')} {limit:g}"
-                raise BudgetReached(f"the budget {flag} is used up")
+                raise _used_up(name, limit)
+
+    async def sleep(self, duration_s: float) -> None:
+        """Sleep no longer than the budget of seconds lasts; raise BudgetReached at its end."""
+        limit = self.context.max_seconds or math.inf
+        left_s = max(0.0, self.started + limit - clock.seconds())
+        await clock.sleep(min(duration_s, left_s))
+        if duration_s >= left_s:
+            raise _used_up("max_seconds", limit)
 
     def overrun(self) -> list[str]:
         """Which budgets of tokens and money calls under way went beyond, or could not count for."""
@@ -176,6 +184,10 @@ class Budget:
         self.tokens += tokens
         self.untold += call.error is None and not tokens
         self.cost += call.cost or 0.0
+
+
+def _used_up(name: str, limit: float) -> BudgetReached:
+    return BudgetReached(f"the budget --{name.replace('_', '-')} {limit:g} is used up")
 
 
 def price(context: Context, spec: str, prompt_tokens: int, completion_tokens: int) -> float | None:

@@ -18,7 +18,7 @@ from dialectree.models.specs import Spec
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens")
 """Parameters that a request can do without."""
 LONGEST_WAIT_S = 300.0
-"""An endpoint that asks to wait longer is given up; the run can be resumed later."""
+"""Longest wait that an endpoint is granted, whatever its Retry-After asks."""
 
 _FORMAT = re.compile(
     r"response_?format|json_?schema|json_?object|json.?mode|schema|structured|grammar|guided",
@@ -149,7 +149,7 @@ def _answered(
     if status == 402 or (status == 429 and "quota" in code):
         raise ModelUnavailable(f"{where} wants to be paid first ({status}): {text}") from error
     if status == 429:
-        return _asked_to_wait(headers, where, error)
+        return Trouble("wait", "rate limit", wait_s=_wait(headers))
     if status in (408, 409, 425) or status >= 500:
         return Trouble("again", f"status {status}: {text}", wait_s=_wait(headers))
     if status == 404:
@@ -169,17 +169,11 @@ def _answered(
     raise RequestError(said) from error
 
 
-def _asked_to_wait(headers: Mapping[str, str], where: str, error: Exception) -> Trouble:
-    wait_s = _wait(headers)
-    if wait_s is not None and wait_s > LONGEST_WAIT_S:
-        raise ModelUnavailable(
-            f"{where} has had enough requests for the next {wait_s:.0f} s (429): resume then"
-        ) from error
-    return Trouble("wait", "rate limit", wait_s=wait_s)
-
-
 def _wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait; None where it does not say."""
+    """Return the seconds that the endpoint asks to wait, or None if it asks for none.
+
+    Longer waits than :data:`LONGEST_WAIT_S` are cut to it.
+    """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers[name]) * unit
@@ -188,14 +182,14 @@ def _wait(headers: Mapping[str, str]) -> float | None:
         except ValueError:
             seconds = _seconds_until(headers[name])
         if seconds >= 0:
-            return seconds
+            return min(seconds, LONGEST_WAIT_S)
     return None
 
 
 def _seconds_until(date: str) -> float:
     try:
         return (email.utils.parsedate_to_datetime(date) - clock.now()).total_seconds()
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return -1.0
 
 

@@ -17,6 +17,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from dialectree.api import aanswer
 from dialectree.conduct import start
 from dialectree.context import Context, build, cache_folder
 from dialectree.errors import (
@@ -32,7 +33,7 @@ from dialectree.errors import (
 from dialectree.graphs import method
 from dialectree.models import cache, replies, run
 from dialectree.models.door import Run
-from dialectree.records import Call
+from dialectree.records import Call, RunRecord
 from dialectree.runs import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
@@ -438,6 +439,21 @@ def test_a_budget_of_money_stops_before_the_next_call() -> None:
                 await question(context, run, node="0.2")
 
     asyncio.run(ask())
+
+
+@pytest.mark.parametrize("asked", [{}, {"retry-after": "20"}, {"retry-after": "inf"}])
+def test_a_budget_of_seconds_holds_while_an_endpoint_asks_to_wait(
+    asked: dict[str, str], quick: QuickClock, tmp_path: Path
+) -> None:
+    async def ask() -> RunRecord:
+        async with ScriptedEndpoint(fails(429, headers=asked)) as served:
+            model = f"openai:any@{served.url}"
+            with pytest.raises(BudgetReached, match="--max-seconds 30") as ended:
+                await aanswer("Is it so?", model=model, max_seconds=30, runs=tmp_path)
+        return RunRecord.read((tmp_path / str(ended.value.run_id) / "run.json").read_text())
+
+    assert asyncio.run(ask()).status == "partial"
+    assert sum(quick.slept) <= 30
 
 
 def test_one_limiter_serves_many_runs_at_once() -> None:

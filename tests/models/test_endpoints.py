@@ -33,9 +33,9 @@ from dialectree.errors import (
 )
 from dialectree.models import clients, endpoints
 from dialectree.models.clients import proxy_for
-from dialectree.models.endpoints import ATTEMPTS, Completion, answered, endpoint
+from dialectree.models.endpoints import ATTEMPTS, PATIENCE_S, Completion, answered, endpoint
 from dialectree.models.specs import resolve
-from dialectree.models.troubles import Garbled, reading
+from dialectree.models.troubles import LONGEST_WAIT_S, Garbled, reading
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
 from tests.models.scripted_endpoint import (
     Answer,
@@ -396,7 +396,7 @@ def test_a_wait_may_be_a_date(quick: QuickClock) -> None:
     assert sum(quick.slept) < 5
 
 
-@pytest.mark.parametrize("said", ["soon", "-3", "nan", ""])
+@pytest.mark.parametrize("said", ["soon", "-3", "-inf", "nan", ""])
 def test_a_wait_that_makes_no_sense_is_guessed(said: str, quick: QuickClock) -> None:
     reply, _ = asked(fails(429, headers={"retry-after": said}), says(GOOD))
     assert reply == RULE
@@ -439,11 +439,27 @@ def test_a_rate_limit_without_end_is_given_up(quick: QuickClock) -> None:
     assert 10 < len(served.bodies) < 20
 
 
-def test_a_wait_of_hours_ends_the_run_and_says_when_to_come_back(quick: QuickClock) -> None:
-    error, served = asked(fails(429, headers={"retry-after": "7200"}))
-    assert isinstance(error, ModelUnavailable)
-    assert "7200 s" in str(error)
-    assert len(served.bodies) == 1
+FAR = [
+    "7200",
+    "1e300",
+    "inf",
+    "Fri, 31 Dec 9999 23:59:59 GMT",
+    "Fri, 31 Dec 9999 23:59:59 -2359",
+    "Fri, 31 Dec 99999999999999999999 23:59:59 GMT",
+]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("far", FAR)
+def test_a_far_wait_is_cut_and_fails_one_call_at_most(
+    far: str, status: int, quick: QuickClock
+) -> None:
+    busy = fails(status, headers={"retry-after": far})
+    assert asked(busy, says(GOOD))[0] == RULE
+    error, _ = asked(busy)
+    assert isinstance(error, CallError)
+    assert max(quick.slept) < LONGEST_WAIT_S + 10
+    assert sum(quick.slept) < PATIENCE_S + 2 * LONGEST_WAIT_S + 10
 
 
 def test_a_quota_that_is_used_up_ends_the_run_at_once(quick: QuickClock) -> None:
