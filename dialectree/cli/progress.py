@@ -142,16 +142,14 @@ def _explain(
             if part.status == "missing" and not part.failures and (why or name != record.tree.root):
                 notice(f"node {name}: unresolved{': ' if why else ''}{why}")
         notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
-    if fault is not None:
-        notice(str(fault))
-    elif status in (0, 5):
+    if status not in (0, 5):
+        again = f"go on with: dialectree resume {path}"
+        if isinstance(run, Contesting):
+            again = f"contest {run.old.run_id} again"
+        notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
+    else:
         for said in record.notices:
             notice(said)
-    if status in (3, 4, 130) and isinstance(run, Contesting):
-        notice(f"broken off; contest {run.old.run_id} again")
-    elif status in (3, 4, 130):
-        notice(f"broken off; go on with: dialectree resume {path}")
-    elif status in (0, 5):
         cached = sum(call.source == "cache" for call in run.folder.calls())
         paid = f" ({cached} from the reply cache)" if cached else ""
         made = count(record.usage.calls, "call")

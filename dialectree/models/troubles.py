@@ -30,6 +30,10 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 
+_FILTERED = re.compile(
+    r"content.?(filter|policy|management policy)|data.?inspection.?failed", re.IGNORECASE
+)
+
 
 class Garbled(Exception):
     """What came back is not a chat completion."""
@@ -158,6 +162,8 @@ def _answered(
             hint = "check the live model's name and address"
         raise RequestError(f"{where} does not know {spec.name} (404): {hint}: {text}") from error
     said = f"{where} refuses the request ({status}): {text}"
+    if _FILTERED.search(f"{code} {text}"):
+        return Trouble("hopeless", f"a content filter stopped the messages: {said}")
     if "context_length" in code or _TOO_LONG.search(text):
         return Trouble("hopeless", f"the messages are too long for the model: {said}")
     named = f"{parameter} {text}"

@@ -15,6 +15,14 @@ from typing import Any
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
+from dialectree.errors import (
+    BudgetReached,
+    DialectreeError,
+    KeyRefused,
+    RequestError,
+    Unreachable,
+)
+from dialectree.models.endpoints import Completion, Endpoint
 from tests.cli.commands import Done, command, refused, runs
 from tests.rules import FOUR_CHILDREN
 
@@ -333,6 +341,21 @@ def test_a_key_that_is_refused_ends_both_with_status_3() -> None:
             done = command(*words, "--json", "--model", f"openai:any@{endpoint.url}")
             assert (done.status, done.record["status"]) == (3, "partial")
             assert endpoint.url in done.err and "resume" in done.err
+
+
+@pytest.mark.parametrize("error", [RequestError, KeyRefused, Unreachable, BudgetReached])
+def test_an_error_in_the_middle_of_a_run_names_the_command_that_goes_on(
+    error: type[DialectreeError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def complete(*_: object) -> Completion:
+        raise error("so it is")
+
+    monkeypatch.setattr(Endpoint, "complete", complete)
+    done = command("verify", CLAIM, "--model", "openai:any@http://127.0.0.1:1/v1", "--quiet")
+    (folder,) = runs()
+    assert done.status == error.status
+    (line,) = [line for line in done.err.splitlines() if "so it is" in line]
+    assert f"dialectree resume {folder}" in line
 
 
 def test_a_model_that_says_nothing_leaves_both_unresolved() -> None:

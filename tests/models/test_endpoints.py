@@ -511,6 +511,29 @@ def test_messages_that_are_too_long_fail_their_own_call_and_not_the_run() -> Non
     assert len(served.bodies) == 1
 
 
+FILTERED = {
+    "azure": fails(
+        400,
+        "The response was filtered due to the prompt triggering Azure OpenAI's content management "
+        "policy. Please modify your prompt and retry.",
+        code="content_filter",
+        param="prompt",
+        innererror={"code": "ResponsibleAIPolicyViolation"},
+    ),
+    "openai": fails(400, "Rejected by our safety system.", code="content_policy_violation"),
+    "by its words alone": fails(422, "blocked by the content filter"),
+    "one that names a parameter": fails(400, "the schema was seen", type="content_filter"),
+}
+
+
+@pytest.mark.parametrize("answer", FILTERED.values(), ids=FILTERED.keys())
+def test_a_content_filter_fails_its_own_call_and_not_the_run(answer: Answer) -> None:
+    error, served = asked(answer)
+    assert isinstance(error, CallError)
+    assert "content filter" in str(error)
+    assert len(served.bodies) == 1
+
+
 def test_an_error_of_many_lines_and_colours_becomes_one_short_line() -> None:
     error, _ = asked(fails(400, "one\ntwo\x1b[31m\x00 three " + "x" * 5000))
     assert "one two [31m three" in str(error)
