@@ -30,6 +30,8 @@ AT_ONCE = 4
 """Requests under way at once."""
 ATTEMPTS = 4
 """Failures of one request after which the endpoint counts as unavailable."""
+LARGEST_ANSWER = 64 * 2**20
+"""Bytes of one answer: the vectors of a batch take up to 30 MB."""
 ANSWER_S = 60.0
 """Seconds for one answer."""
 PATIENCE_S = 300.0
@@ -102,7 +104,7 @@ class RemoteEncoder:
         patience = aiohttp.ClientTimeout(
             sock_read=ANSWER_S, sock_connect=CONNECT_S, connect=CONNECT_S
         )
-        return await line.post("/embeddings", body, patience)
+        return await line.post("/embeddings", body, patience, LARGEST_ANSWER)
 
 
 def _spec(model: str, url: str | None) -> Spec:

@@ -22,7 +22,10 @@ from openai._models import FinalRequestOptions
 
 from dialectree.addresses import basic, secrets
 from dialectree.errors import RequestError
+from dialectree.models.troubles import TooLarge
 
+LARGEST_REPLY = 4 * 2**20
+"""Bytes of a reply, decompressed, after which it is given up."""
 CONNECTIONS = 1000
 """Connections at once, whatever the limits of the runs."""
 _OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
@@ -71,9 +74,16 @@ class Line:
         self._ways = dict[str, _Way]()
 
     async def post(
-        self, path: str, body: Mapping[str, object], timeout: aiohttp.ClientTimeout
+        self,
+        path: str,
+        body: Mapping[str, object],
+        timeout: aiohttp.ClientTimeout,
+        largest: int = LARGEST_REPLY,
     ) -> Any:
         """What is answered to ``body``: JSON, else text. Raises what the client library would.
+
+        Raises TooLarge for an answer of more than ``largest`` bytes. An error counts by its status
+        whatever its size.
 
         An endpoint may quote the request in an error: whoever traces hears of it without secrets.
         """
@@ -87,14 +97,17 @@ class Line:
                 proxy=self._proxy,
                 timeout=timeout,
             ) as response:
-                said = await response.read()
+                said = await _read(response, largest)
         except TimeoutError as error:
             raise openai.APITimeoutError(asked) from error
         except (aiohttp.ClientResponseError, aiohttp.InvalidURL):
             raise openai.APIConnectionError(request=asked) from None  # they quote the whole address
         except (aiohttp.ClientError, OSError) as error:
             raise openai.APIConnectionError(request=asked) from error
+        too_large = f"more than {largest / 2**20:g} MB"
         if not 200 <= response.status < 300:
+            if said is None:
+                said = json.dumps({"error": {"message": too_large}}).encode()
             headers = [
                 (name, self._discreet(value))
                 for name, value in response.raw_headers
@@ -103,6 +116,8 @@ class Line:
             content = self._discreet(said)
             told = httpx2.Response(response.status, headers=headers, content=content, request=asked)
             raise self._library._make_status_error_from_response(told)
+        if said is None:
+            raise TooLarge(too_large)
         try:
             answer = json.loads(said)
             return answer if _is_one(answer) else self._hidden(answer)
@@ -136,6 +151,20 @@ class Line:
                     del empty.headers[name]
             self._ways[path] = _Way(empty, str(empty.url), dict(empty.headers))
         return self._ways[path]
+
+
+async def _read(response: aiohttp.ClientResponse, largest: int) -> bytes | None:
+    """Return the decompressed body, or close the connection over more than ``largest`` bytes.
+
+    None where it was closed. The body is decompressed piece by piece, whatever its size.
+    """
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > largest:
+            response.close()
+            return None
+    return bytes(body)
 
 
 class Clients:

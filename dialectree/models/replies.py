@@ -35,6 +35,8 @@ _QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
 _QUOTE = "[\"'“”„‘’`]"
 _ESCAPED = re.compile(r"\{\s*\\")
 _ZEROS = re.compile(r"(\.\d+?)0+(?!\d)")
+_MOST_COMMAS = 20_000
+"""Commas in a reply beyond its thinking. Checking a list of millions takes gigabytes."""
 _MENDED_LENGTH, _MENDED_DEPTH = 10_000, 8
 """Beyond these a text is not mended: it is no reply, and looking for one could take minutes."""
 _FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
@@ -97,10 +99,13 @@ def _seen(sign: str) -> bool:
 def _parsed(text: str, finish: str | None) -> tuple[dict[str, JsonValue], bool]:
     """The one object in ``text``, and whether it had to be mended."""
     try:
-        return _object(_loads(text)), False
+        if text.count(",") <= _MOST_COMMAS:
+            return _object(_loads(text)), False
     except ValueError:
         pass
     body = _body(text, finish)
+    if body.count(",") > _MOST_COMMAS:
+        raise Fault("malformed", f"the reply has more than {_MOST_COMMAS} items")
     try:
         return _object(_loads(body)), False
     except ValueError as error:

@@ -35,6 +35,10 @@ _FILTERED = re.compile(
 )
 
 
+class TooLarge(openai.OpenAIError):
+    """A reply takes more bytes than any reply needs; the rest of it was not read."""
+
+
 class Garbled(Exception):
     """What came back is not a chat completion."""
 
@@ -79,6 +83,8 @@ def trouble(error: Exception, spec: Spec, dropped: Container[str]) -> Trouble:
     ModelUnavailable.
     """
     text = one_line(discreet(_words(error), spec))
+    if isinstance(error, TooLarge):
+        return Trouble("hopeless", f"{spec.where} sent too much: {text}")
     if (status := _status(error)) is not None:
         return _answered(status, error, spec, text, dropped)
     if _met(error, aiohttp.ClientConnectorCertificateError):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import socket
 import ssl
 import sys
 import time
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
 from email.utils import format_datetime
@@ -45,7 +47,9 @@ from tests.models.scripted_endpoint import (
     fails,
     says,
     sends,
+    streams,
     writes,
+    zipped,
 )
 from tests.nobody import nobody
 
@@ -303,6 +307,7 @@ BREAKS = {
     "409": fails(409),
     "cut before the headers": breaks_off(),
     "cut within the body": breaks_off(b'{"id": "1", "choices": [{"mess'),
+    "what is not compressed": zipped(b"as it was said"),
     "half a JSON": writes('{"id": "1", "choices": [{"mess'),
     "a page": writes("<!DOCTYPE html><html><body>Welcome</body></html>", "text/html"),
     "a page that says it is JSON": writes("<html></html>"),
@@ -469,6 +474,38 @@ def test_a_quota_that_is_used_up_ends_the_run_at_once(quick: QuickClock) -> None
     assert "quota" in str(error)
     assert len(served.bodies) == 1
     assert not quick.slept
+
+
+# Replies without measure
+
+BOMB = gzip.compress(bytes(100 * 2**20))
+
+
+@pytest.mark.parametrize("endless", [lambda status: zipped(BOMB, status), streams])
+@pytest.mark.parametrize(
+    ("status", "kind", "says_", "attempts"),
+    [
+        (200, CallError, "sent too much: more than 4 MB", 1),
+        (400, RequestError, "(400): Error code: 400 - more than 4 MB", 1),
+        (500, CallError, "status 500: Error code: 500 - more than 4 MB", ATTEMPTS),
+    ],
+)
+def test_a_reply_without_measure_is_one_clear_line_and_takes_little_memory(
+    endless: Callable[[int], Answer],
+    status: int,
+    kind: type[DialectreeError],
+    says_: str,
+    attempts: int,
+    quick: QuickClock,
+) -> None:
+    tracemalloc.start()
+    error, served = asked(endless(status))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert type(error) is kind
+    assert says_ in str(error)
+    assert len(served.bodies) == attempts
+    assert peak < 40 * 2**20
 
 
 # What another try cannot mend

@@ -289,6 +289,14 @@ def test_a_megabyte_of_garbage_is_a_fault_at_once(unit: str) -> None:
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.parametrize("items", ["1,", "{},", "[],"])
+def test_a_million_wrong_items_are_a_fault_before_they_are_checked(items: str) -> None:
+    many = f'{{"scores": [{items * 10**6}1]}}'
+    with pytest.raises(Fault, match="the reply has more than 20000 items"):
+        said(many)
+    assert said(f"<think>{many}</think>{GOOD}").winner == "A"
+
+
 def test_garbage_that_a_mender_would_chew_on_is_a_fault_at_once() -> None:
     began = time.monotonic()
     for unit in (' "a" b ', "{\\}", '"a":{},', '{"a"}', "['a'"):
