@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, NamedTuple
@@ -70,6 +71,10 @@ class Asking:
     repair: int = 0
     rung: Rung | None = None
     """A lower rung for this question alone; None: the one that serves the endpoint."""
+    read: Callable[[Call], object] | None = None
+    """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
+    repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
+    """Replies that could not be used, by their keys in the reply cache."""
     course: Course = field(init=False, default_factory=Course)
     """How far the call has come that asks it."""
     key: str = field(init=False)
@@ -109,15 +114,27 @@ class Asking:
         most = self.context.concurrency
         return min(most, 2) if self.endpoint.spec.provider == "local" else most
 
-    def mend(self, text: str, fault: Fault) -> None:
+    def usable(self, call: Call) -> bool:
+        """Return whether the reply can be used as it is."""
+        if self.read is None:
+            return call.finish != "refusal"
+        try:
+            self.read(call)
+        except Fault:
+            return False
+        return True
+
+    def mend(self, call: Call, fault: Fault) -> None:
         """Ask again, showing what came and what was wrong with it."""
+        done = _completion(call)
+        self.repaired.append((self.cache_key, done))
         words = self.request.form.words
         wrong = (
             f"Your last reply cannot be used: {fault.text}. Send the whole reply again as {words}"
         )
         *before, last = self.request.messages
-        if text.strip():
-            said = Message("assistant", text[:_SHOWN])
+        if done.text.strip():
+            said = Message("assistant", done.text[:_SHOWN])
             asked = (*before, last, said, Message("user", wrong))
         else:
             asked = (*before, Message(last.role, f"{last.content}\n\n{wrong}"))
@@ -179,6 +196,20 @@ class Asking:
             error=done.error,
             source=source,
         )
+
+
+def _completion(call: Call) -> Completion:
+    """Return what came back in ``call``."""
+    refused = call.finish == "refusal"
+    return Completion(
+        "" if refused else call.reply or "",
+        call.finish,
+        call.reply if refused else None,
+        call.attempts,
+        call.prompt_tokens,
+        call.completion_tokens,
+        call.cached_tokens,
+    )
 
 
 def messages(system: str, user: str) -> tuple[Message, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
@@ -19,6 +20,7 @@ from dialectree.models.forms import Ids, form
 from dialectree.models.replies import Fault, Reply
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
+from dialectree.records import Call
 
 __all__ = ["Place", "Run", "ask"]
 
@@ -64,37 +66,42 @@ async def ask(
         run.traced,
     )
     whom = endpoint(resolve(context.speaker(place.role, place.who), context))
-    asking = Asking(context, place, words.label, whom, request)
+    read = partial(_read, reply, ids, check, conflict)
+    asking = Asking(context, place, words.label, whom, request, read=read)
     try:
-        said = await _valid_reply(run, asking, reply, ids, check, conflict)
+        said = await _valid_reply(run, asking, read)
     except PartFailed as error:
         error.role, error.who = place.role, place.called or place.who
         raise
     fields = told(said) if told else said.model_dump(mode="json")
-    read = {} if names is None else {"names": names(said) or ""}
-    tell(runtime, place.node, "spoke", {**_turn(place, fields), **read})
+    named = {} if names is None else {"names": names(said) or ""}
+    tell(runtime, place.node, "spoke", {**_turn(place, fields), **named})
     return said
 
 
-async def _valid_reply(
-    run: Run,
-    asking: Asking,
+def _read(
     reply: type[Reply],
     ids: Ids,
     check: Callable[[Reply], str | None] | None,
     conflict: Callable[[Reply], str | None] | None,
+    call: Call,
 ) -> Reply:
+    """Return the reply of ``call``; raise a Fault where it cannot be used."""
+    refusal = call.reply if call.finish == "refusal" else None
+    said = replies.read(reply, ids, "" if refusal else call.reply or "", call.finish, refusal)
+    if check is not None and (wrong := check(said)):
+        raise Fault("invalid", wrong)
+    if conflict is not None and call.source != "person" and (wrong := conflict(said)):
+        raise Fault("conflict", wrong)
+    return said
+
+
+async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) -> Reply:
     conflicts = 0
     while True:
         call = await run.call(asking)
-        refusal = call.reply if call.finish == "refusal" else None
-        text = "" if refusal else call.reply or ""
         try:
-            said = replies.read(reply, ids, text, call.finish, refusal)
-            if check is not None and (wrong := check(said)):
-                raise Fault("invalid", wrong)
-            if conflict is not None and call.source != "person" and (wrong := conflict(said)):
-                raise Fault("conflict", wrong)
+            said = read(call)
         except Fault as fault:
             if call.source == "person":
                 run.changes.disregard(asking.place)
@@ -103,7 +110,7 @@ async def _valid_reply(
             if asking.repair == REPAIRS or conflicts > 1:
                 failure = Contradiction if fault.kind == "conflict" else ReplyError
                 raise failure(asking.prompt, asking.place.node, str(fault)) from None
-            asking.mend(text, fault)
+            asking.mend(call, fault)
         else:
             if call.source != "person":
                 asking.learn_the_rung()

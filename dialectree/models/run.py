@@ -78,6 +78,8 @@ class Run(RunControl):
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Future[Any]] = set()
+        self._unusable: dict[str, Completion] = {}
+        """Replies that no cache keeps, by its key; this run does not pay for them again."""
 
     async def call(self, asking: Asking) -> Call:
         """The call that ``asking`` describes, made now or before; CallError when it failed."""
@@ -121,7 +123,8 @@ class Run(RunControl):
         """The reply cache's completion, as a call of this run."""
         found = None
         if self.cache is not None and not asking.live:
-            found = await self.cache.get(asking.cache_key)
+            found = self._unusable.get(asking.cache_key)
+            found = found or await self.cache.get(asking.cache_key)
         if found is None and asking.context.replay:
             what = f"{asking.prompt} at node {asking.place.node}"
             raise ReplayMiss(f"--replay: the cache holds no reply to {what}")
@@ -186,12 +189,10 @@ class Run(RunControl):
                 if self.journal:  # before the slot is free: a kill loses no more than the slots
                     self.journal.append(call)
             if self.cache and context.cache and done.error is None and not asking.live:
-                put = self.cache.put(asking.cache_key, done, linger=self.journal is not None)
-                if self.journal is None:
-                    await put
-                else:  # the journal has it: nobody need wait
-                    self._under_way.add(put)
-                    put.add_done_callback(self._kept)
+                if asking.usable(call):
+                    await self._keep(self.cache, asking, done)
+                else:
+                    self._unusable[asking.cache_key] = done
         except PartFailed:
             raise  # one part; the graph decides what the debate does without it
         except DialectreeError as error:
@@ -199,6 +200,18 @@ class Run(RunControl):
             raise
         await self.baton.take(asking.place.node)
         return call
+
+    async def _keep(self, cache: ReplyCache, asking: Asking, done: Completion) -> None:
+        """Put a reply that can be used into the cache, with those that it repairs."""
+        linger = self.journal is not None
+        rows = (*asking.repaired, (asking.cache_key, done))
+        puts = [cache.put(key, completion, linger=linger) for key, completion in rows]
+        if self.journal is None:
+            await asyncio.gather(*puts)
+            return
+        for put in puts:  # the journal has it: nobody need wait
+            self._under_way.add(put)
+            put.add_done_callback(self._kept)
 
     def _kept(self, put: asyncio.Future[None]) -> None:
         """A reply cache that cannot keep a reply ends the run."""

@@ -605,6 +605,46 @@ def test_repairs_are_cached_each_for_itself_and_failures_are_not(quick: QuickClo
     asyncio.run(ask())
 
 
+UNUSABLE = {
+    "prose": says("no"),
+    "cut off": says(GOOD[:20], "length"),
+    "a refusal": says(None, refusal="I will not."),
+    "a content filter": says("", "content_filter"),
+    "out of range": says(GOOD.replace("0.7", "7")),
+    "an id that was not offered": says(GOOD.replace('"A"', '"B"')),
+    "what the check refuses": says(GOOD.replace("So it is.", "Never.")),
+}
+
+
+@pytest.mark.parametrize("bad", UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_the_cache_keeps_no_reply_that_came_to_nothing(bad: Answer, calls: Path) -> None:
+    def wrong(reply: Rule) -> str | None:
+        return "answer: never say never" if "Never" in reply.answer else None
+
+    async def ask(context: Context, run: Run | None = None) -> Rule:
+        return await question(context, run, ids={"winner": ["A"]}, check=wrong)
+
+    def rows() -> list[object]:
+        with closing(sqlite3.connect(cache_folder() / "replies.sqlite3")) as file:
+            return file.execute("select * from completions").fetchall()
+
+    async def asked() -> None:
+        async with ScriptedEndpoint(*[bad] * 4, says(GOOD)) as served:
+            context = cached(served.url)
+            with kept(calls, context) as run:
+                for _ in range(2):  # nothing is paid twice within a run
+                    with pytest.raises(ReplyError):
+                        await ask(context, run)
+                await run.land()
+            assert (len(served.bodies), rows()) == (3, [])
+            assert await ask(context) == RULE  # after a repair
+            assert (len(served.bodies), len(rows())) == (5, 2)
+            assert await ask(cached(served.url, replay=True)) == RULE
+
+    asyncio.run(asked())
+    assert [call.repair for call in lines(calls)] == [0, 1, 2] * 2
+
+
 def test_without_the_cache_every_question_is_paid() -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(says(GOOD)) as served:
