@@ -145,9 +145,12 @@ Speaker = Annotated[
 its own retries off, or they multiply)."""
 
 
-def _by_model(prices: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
+
+
+def _by_model(prices: Mapping[str, Price]) -> dict[str, Price]:
     """Prices without addresses; ValueError where a model would have two."""
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, Price] = {}
     for name, price in prices.items():
         model = public(name.partition("@http")[0])
         if found.setdefault(model, price) != price:
@@ -216,10 +219,10 @@ class Context(BaseSettings):
     """Budget of wall-clock seconds."""
     max_cost: float | None = Field(default=None, gt=0)
     """Budget of money, in the unit of ``prices``."""
-    prices: Annotated[dict[str, tuple[float, float]], AfterValidator(_by_model)] = Field(
-        default_factory=dict
-    )
-    """Price of a million prompt and a million completion tokens, by spec."""
+    prices: Annotated[dict[str, Price], AfterValidator(_by_model)] = Field(default_factory=dict)
+    """Price of a million prompt and a million completion tokens, by spec. A third number is the
+    price of a million prompt tokens that the provider read from its cache; without it they cost
+    as much as the others."""
     cache: bool = True
     """Answer a request that was made before from the reply cache."""
     replay: bool = False

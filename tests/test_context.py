@@ -12,6 +12,7 @@ import pytest
 from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
+from dialectree.cli.flags import given
 from dialectree.context import Context, build, rebuilt, settings
 from dialectree.errors import SettingsError
 from dialectree.graphs import single_shot
@@ -164,7 +165,7 @@ def test_a_variable_that_would_set_nothing_is_refused(
         ("[roles.judge]\nx = 1", "dialectree.toml, roles.judge: a model is a text"),
         ('[roles]\nleaf_juge = "openai:x"', "dialectree.toml, roles.leaf_juge: no method has"),
         ('[roles]\nleaf_judge = "gpt"', "dialectree.toml, roles.leaf_judge: a model is written"),
-        ('[prices]\n"openai:x" = [1]', "dialectree.toml, prices.openai:x: field required"),
+        ('[prices]\n"openai:x" = [1]', "dialectree.toml, prices.openai:x: tuple should have at"),
     ],
 )
 def test_a_wrong_line_of_the_file_is_named(text: str | bytes, begins: str) -> None:
@@ -330,6 +331,19 @@ def test_a_graph_that_refuses_its_settings_shows_no_password() -> None:
         asyncio.run(single_shot.graph.ainvoke({"question": "Why?"}, context=given))
     assert "sesame" not in "".join(traceback.format_exception(error.value))
     assert "sesame" not in error.value.json()
+
+
+def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    priced = {"openai:x": (1, 2.5, 0.1)}
+    assert build(prices=priced).prices == priced
+    assert given(price=["openai:x=1,2.5,0.1"])["prices"] == priced
+    toml('[prices]\n"openai:x" = [1, 2.5, 0.1]')
+    assert build().prices == priced
+    monkeypatch.setenv("DIALECTREE_PRICES", '{"openai:x": [2, 5, 0.2]}')
+    assert build().prices["openai:x"] == (2, 5, 0.2)
+    for wrong in ("1", "1,2,3,4", "1,2,-3", "1,2,"):
+        with pytest.raises(SettingsError, match=r"write SPEC=PROMPT,COMPLETION\[,CACHED\]"):
+            given(price=[f"openai:x={wrong}"])
 
 
 def test_the_price_of_a_model_is_kept_without_its_address() -> None:

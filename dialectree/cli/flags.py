@@ -63,8 +63,8 @@ LIMITS: Flags = {
     "max_cost": _flag(float, help="Budget of money; needs --price."),
     "price": _flag(
         list[str],
-        help="Price of a million prompt and completion tokens.",
-        metavar="SPEC=PROMPT,COMPLETION",
+        help="Price of a million prompt, completion and cached prompt tokens.",
+        metavar="SPEC=PROMPT,COMPLETION[,CACHED]",
     ),
     "cache": _flag(bool, "--cache/--no-cache", help="Use replies paid for before."),
 }
@@ -236,12 +236,14 @@ def _pair(flag: str, text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _price(text: str) -> tuple[str, tuple[float, float]]:
+def _price(text: str) -> tuple[str, tuple[float, ...]]:
     name, _, value = text.rpartition("=")
     try:
-        prompt, completion = (float(part) for part in value.split(","))
+        numbers = tuple(float(part) for part in value.split(","))
     except ValueError:
-        prompt = completion = -1.0
-    if not name.strip() or min(prompt, completion) < 0:
-        raise SettingsError(f"--price {text!r}: write SPEC=PROMPT,COMPLETION: openai:x=0.5,2")
-    return name.strip(), (prompt, completion)
+        numbers = ()
+    if not name.strip() or len(numbers) not in (2, 3) or min(numbers) < 0:
+        raise SettingsError(
+            f"--price {text!r}: write SPEC=PROMPT,COMPLETION[,CACHED]: openai:x=0.5,2,0.1"
+        )
+    return name.strip(), numbers

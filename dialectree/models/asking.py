@@ -169,7 +169,8 @@ class Asking:
     ) -> Call:
         """The line of the journal that says what was asked and what came back."""
         place, model = self.place, self.endpoint.spec.name
-        cost = price(self.context, model, done.prompt_tokens, done.completion_tokens)
+        tokens = done.prompt_tokens, done.completion_tokens, done.cached_tokens
+        cost = price(self.context, model, *tokens)
         return Call(
             key=self.key,
             node=place.node,

@@ -409,13 +409,14 @@ def _completion(
     if finish == "content_filter":
         refusal = refusal or "the endpoint's content filter withheld the reply"
     ended = wellformed(finish) if isinstance(finish, str) else ""
+    prompt_tokens = _count(prompt)
     return Completion(
         text=wellformed(text),
         finish="length" if ended.lower() == "max_tokens" else ended or None,
         refusal=wellformed(str(refusal)) if refusal else None,
-        prompt_tokens=_count(prompt),
+        prompt_tokens=prompt_tokens,
         completion_tokens=_count(completion),
-        cached_tokens=_count(cached),
+        cached_tokens=min(_count(cached), prompt_tokens),
     )
 
 

@@ -190,14 +190,24 @@ def _used_up(name: str, limit: float) -> BudgetReached:
     return BudgetReached(f"the budget --{name.replace('_', '-')} {limit:g} is used up")
 
 
-def price(context: Context, spec: str, prompt_tokens: int, completion_tokens: int) -> float | None:
-    """What a call costs at the user's prices (for a million tokens).
+def price(
+    context: Context,
+    spec: str,
+    prompt_tokens: int,
+    completion_tokens: int,
+    cached_tokens: int = 0,
+) -> float | None:
+    """Return what a call costs at the user's prices (for a million tokens).
 
-    None where none is given, and where the endpoint does not say what the call took.
+    ``cached_tokens`` of the prompt have a price of their own, if one is given. None where there
+    is no price, and where the endpoint does not say what the call took.
     """
     if (prices := context.prices.get(spec)) is None or not prompt_tokens + completion_tokens:
         return None
-    return round((prompt_tokens * prices[0] + completion_tokens * prices[1]) / 1e6, 9)
+    prompt, completion, cached = (*prices, prices[0])[:3]
+    read = min(cached_tokens, prompt_tokens)
+    cost = (prompt_tokens - read) * prompt + read * cached + completion_tokens * completion
+    return round(cost / 1e6, 9)
 
 
 def require_prices(context: Context, specs: Iterable[str]) -> None:

@@ -441,6 +441,29 @@ def test_a_budget_of_money_stops_before_the_next_call() -> None:
     asyncio.run(ask())
 
 
+def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget(calls: Path) -> None:
+    usage = {"prompt_tokens": 400_000, "completion_tokens": 100_000}
+
+    def reply(cached: object) -> Answer:
+        message = {"role": "assistant", "content": GOOD}
+        told = {**usage, "prompt_tokens_details": {"cached_tokens": cached}}
+        return sends({"choices": [{"message": message}], "usage": told})
+
+    async def ask() -> None:
+        script = (reply(n) for n in (300_000, -5, 10**9, "many"))
+        async with ScriptedEndpoint(*script) as served:
+            context = at(served.url, max_cost=2, prices={"openai:any": (1, 4, 0.5)})
+            with kept(calls, context) as run:
+                for node in ("0.0", "0.1", "0.2"):
+                    await question(context, run, node=node)
+                with pytest.raises(BudgetReached, match="--max-cost 2 "):
+                    await question(context, run, node="0.3")
+
+    asyncio.run(ask())
+    assert [call.cached_tokens for call in lines(calls)] == [300_000, 0, 400_000]
+    assert [call.cost for call in lines(calls)] == [0.65, 0.8, 0.6]
+
+
 @pytest.mark.parametrize("asked", [{}, {"retry-after": "20"}, {"retry-after": "inf"}])
 def test_a_budget_of_seconds_holds_while_an_endpoint_asks_to_wait(
     asked: dict[str, str], quick: QuickClock, tmp_path: Path

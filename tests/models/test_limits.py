@@ -235,6 +235,24 @@ def test_prices_are_for_a_million_tokens() -> None:
     assert price(context, "openai:other", 1, 1) is None
 
 
+@pytest.mark.parametrize(
+    ("prices", "cached", "cost"),
+    [
+        ((2, 8), 600_000, 6),
+        ((2, 8, 0.5), 0, 6),
+        ((2, 8, 0.5), 600_000, 5.1),
+        ((2, 8, 0.5), 1_000_000, 4.5),
+        ((2, 8, 0.5), 9_000_000, 4.5),
+        ((2, 8, 0), 1_000_000, 4),
+    ],
+)
+def test_cached_tokens_cost_as_the_others_unless_they_have_a_price(
+    prices: tuple[float, ...], cached: int, cost: float
+) -> None:
+    context = build(prices={"openai:any": prices})
+    assert price(context, "openai:any", 1_000_000, 500_000, cached) == cost
+
+
 def test_a_budget_of_money_needs_a_price_for_every_model() -> None:
     require_prices(build(max_cost=1, prices={"openai:a": (1, 1)}), ["openai:a"])
     require_prices(build(), ["openai:a"])
