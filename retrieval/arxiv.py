@@ -18,7 +18,7 @@ LARGEST = 100_000_000
 """Bytes."""
 
 _ARCHIVE = r"(?:[a-z]{2,5}-[a-z]{2,4}|math|cs|nlin|physics|stat)(?:\.[A-Z]{2})?"
-_ID = rf"(\d{{4}}\.\d{{4,5}}|{_ARCHIVE}/\d{{7}})(v\d{{1,3}})?"
+_ID = rf"([0-9]{{4}}\.[0-9]{{4,5}}|{_ARCHIVE}/[0-9]{{7}})(v[0-9]{{1,3}})?"
 _NAMED = re.compile(rf"(?:arxiv:\s*)?{_ID}", re.IGNORECASE)
 _LINKED = re.compile(
     rf"(?:https?://)?(?:www\.|export\.)?arxiv\.org/(?:abs|pdf|html)/{_ID}(?:\.pdf)?/?(?:[?#].*)?",

@@ -162,7 +162,7 @@ def _stacks(page: Iterable[Line]) -> dict[tuple[str, int], list[Word]]:
 
 
 def _is_number(word: Word) -> bool:
-    return word.text.isdigit() and len(word.text) <= 4
+    return word.text.isascii() and word.text.isdigit() and len(word.text) <= 4
 
 
 def _sides(word: Word) -> tuple[tuple[str, int], tuple[str, int]]:

@@ -20,6 +20,7 @@ from dialectree.records import (
     critical_path,
     fold,
     path_key,
+    segment_key,
     usage,
 )
 
@@ -117,6 +118,12 @@ def test_children_come_in_the_order_of_the_tree() -> None:
     assert sorted(ids, key=path_key) == ["0", "0.1", "0.2", "0.2.1", "0.10"]
     tree, _ = fold(opened(node) for node in ids)
     assert list(tree.nodes) == ["0", "0.1", "0.2", "0.2.1", "0.10"]
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "３", "", "-1", "1_0", "9" * 5000])
+def test_only_ascii_digits_are_a_number_of_an_id(number: str) -> None:
+    assert path_key(f"0.{number}") == (0, -1)
+    assert segment_key(f"a:{number}") == ("a", -1)
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan"), 123])

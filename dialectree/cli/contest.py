@@ -113,7 +113,7 @@ def contest(
     progress.follow(contesting, json=json, quiet=quiet)
 
 
-_SEGMENT = re.compile(r"[A-Za-z]:\d+")
+_SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
 """A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
 
 

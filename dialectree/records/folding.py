@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from pydantic import JsonValue
@@ -18,6 +19,8 @@ from dialectree.records.tree import (
     Turn,
     Verdict,
 )
+
+_DIGITS = re.compile("[0-9]{1,9}")
 
 
 def fold(events: Iterable[Event]) -> tuple[Tree, Verdict | None]:
@@ -45,7 +48,7 @@ def fold(events: Iterable[Event]) -> tuple[Tree, Verdict | None]:
 
 def path_key(node_id: str) -> tuple[int, ...]:
     """Sorts ids such as ``0.10`` after ``0.2``."""
-    return tuple(int(part) if part.isdigit() else -1 for part in node_id.split("."))
+    return tuple(map(_number, node_id.split(".")))
 
 
 def _on_the_shelf(segments: Mapping[str, Segment]) -> dict[str, Segment]:
@@ -56,7 +59,12 @@ def _on_the_shelf(segments: Mapping[str, Segment]) -> dict[str, Segment]:
 def segment_key(segment_id: str) -> tuple[str, int]:
     """Sorts ids such as ``a:10`` after ``a:2``."""
     paper, _, number = segment_id.partition(":")
-    return paper, int(number) if number.isdigit() else -1
+    return paper, _number(number)
+
+
+def _number(text: str) -> int:
+    """Read a number of an id; -1 for all else, as a model may cite ``a:²`` or 5,000 digits."""
+    return int(text) if _DIGITS.fullmatch(text) else -1
 
 
 def _open(nodes: dict[str, Node], event: Event) -> None:

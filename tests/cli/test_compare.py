@@ -135,6 +135,20 @@ def test_embeddings_that_are_none_are_named(name: str, model: tuple[str, str]) -
     assert name.strip("./") in done.err and "Traceback" not in done.err
 
 
+def test_a_summary_that_cites_odd_numbers_is_compared_and_shown() -> None:
+    odd = ["a:²", "b:٣", "0.²", f"a:{'9' * 5000}"]
+    cited = {"text": "They differ.", "nodes": odd, "segments": odd}
+    rules = [{"match": "", "set": {"evidence": odd, "differences": [cited]}}]
+    with LocalEndpoint(seed=5, rules=rules) as endpoint:
+        done = compare(*WORDS, "--model", f"openai:any@{endpoint.url}", "--json")
+    assert (done.status, done.record["status"]) == (0, "answered"), done.err
+    faults = [one["faults"] for one in done.record["tree"]["nodes"]["0"]["sentences"]]
+    assert any("cites a:², which is not there" in one for one in faults)
+    for words in ([], ["--md"], ["--node", "0.0"]):
+        shown = command("show", done.record["run_id"], *words)
+        assert (shown.status, "a:²" in shown.out) == (0, True), shown.err
+
+
 def test_a_budget_leaves_a_partial_run_that_resume_finishes(model: tuple[str, str]) -> None:
     done = compare(*WORDS, "--json", "--no-cache", "--max-calls", "9", *model)
     assert (done.status, done.record["status"]) == (4, "partial")

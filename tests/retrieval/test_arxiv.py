@@ -77,6 +77,8 @@ def shelf(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
         ("2402.13234.pdf", None),
         ("../2402.13234", None),
         ("papers/0309136", None),
+        ("２４０２.１３２３４", None),
+        ("math.GT/٠٣٠٩١٣٦", None),
     ],
 )
 def test_ids_are_known_by_their_form(source: str, found: str | None) -> None:

@@ -121,6 +121,11 @@ def test_small_print_above_small_print_is_text() -> None:
     assert "in small letters" in said(pages([], small))
 
 
+def test_raised_digits_one_under_the_other_are_no_line_numbers() -> None:
+    raised = [(40.0, TOP - 12.0 * row, "²", 7.0) for row in range(ROWS)]
+    assert said(pages(raised, raised)).count("²") == 2 * ROWS
+
+
 def test_numbers_of_headings_one_under_the_other_are_no_line_numbers() -> None:
     def draw(canvas: Any) -> None:
         canvas.setFont("Times-Bold", 16)
