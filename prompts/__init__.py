@@ -1,12 +1,14 @@
 """Prompts are documents: Markdown files with a front matter, a system and a user part.
 
 A missing value is an error, never an empty string. What is put in is data: it is never read as
-template text, and it cannot close the tag (``<question> ... </question>``) that it stands in.
+template text, and it cannot close the tag (``<question> ... </question>``) that it stands in, nor
+the message: a sign behind the first bracket breaks our tags and the marks of chat templates up.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -21,12 +23,42 @@ _TAGS = (
     "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary|questions"
 )
 _PUT_IN = re.compile(r"\{[{%#]")
-_TAG = re.compile(rf"<(?=\s*/?\s*(?:{_TAGS})\b)", re.IGNORECASE)
+_CHAT = "s|bos|eos|sys|start_of_turn|end_of_turn|tool_call|tool_response"
+_SQUARE = "inst|system_prompt|available_tools|tool_calls|tool_results"
+"""Marks of chat templates without a bar in them, as in ``<s>``, and as in ``[INST]``."""
+_CLOSING = frozenset(">˃›〉❭❯❱⟩⧽〉﹥＞]］")
+_BEFORE = r"[\s/／∕⁄\u200b-\u200d\u2060\ufeff]*+"
+_OPENING = r"<˂‹〈❬❮❰⟨⧼〈﹤＜\[［"
+_INSIDE = rf"(?=(?!~)(?:(?P<bar>[|｜│∣])|{_BEFORE}(?P<name>\w+)(?P<next>\W?)))"
+_WHOLE = re.compile(f"(?P<bracket>[{_OPENING}]){_INSIDE}")
+_BROKEN = re.compile(f"(?P<bracket>[{_OPENING}])~{_INSIDE}")
+
+
+def disarmed(text: str) -> str:
+    """Break up our tags and the marks of chat templates, whatever brackets imitate them: ``<~s>``.
+
+    What stays is as readable as it was; :func:`rearmed` takes the signs out of what quotes it.
+    """
+    return _WHOLE.sub(lambda found: found[0] + "~" * _is_mark(found), text)
+
+
+def rearmed(text: str) -> str:
+    """Put the marks together again that :func:`disarmed` broke up, so that a quotation is one."""
+    return _BROKEN.sub(lambda found: found["bracket"] if _is_mark(found) else found[0], text)
+
+
+def _is_mark(found: re.Match[str]) -> bool:
+    """Whether a bracket and what follows it could pass for a mark."""
+    name = unicodedata.normalize("NFKC", found["name"] or "").casefold()
+    closed = found["next"] in _CLOSING
+    if found["bracket"] in "[［":
+        return closed and name in _SQUARE.split("|")
+    return bool(found["bar"]) or name in _TAGS.split("|") or (closed and name in _CHAT.split("|"))
 
 
 def _as_data(value: object) -> object:
-    """Text in which our own tags have lost their bracket; everything else as it is."""
-    return _TAG.sub("‹", value) if isinstance(value, str) and "<" in value else value
+    """A text without marks; everything else as it is."""
+    return disarmed(value) if isinstance(value, str) else value
 
 
 _TEMPLATES = Environment(

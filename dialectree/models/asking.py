@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
-from dialectree import chance, clock
+from dialectree import chance, clock, prompts
 from dialectree.context import Context
 from dialectree.models.endpoints import (
     RUNGS,
@@ -130,11 +130,12 @@ class Asking:
         self.repaired.append((self.cache_key, done))
         words = self.request.form.words
         wrong = (
-            f"Your last reply cannot be used: {fault.text}. Send the whole reply again as {words}"
+            f"Your last reply cannot be used: {prompts.disarmed(fault.text)}. "
+            f"Send the whole reply again as {words}"
         )
         *before, last = self.request.messages
         if done.text.strip():
-            said = Message("assistant", done.text[:_SHOWN])
+            said = Message("assistant", prompts.disarmed(done.text[:_SHOWN]))
             asked = (*before, last, said, Message("user", wrong))
         else:
             asked = (*before, Message(last.role, f"{last.content}\n\n{wrong}"))

@@ -22,6 +22,7 @@ from typing import Literal, NoReturn, TypeVar
 import json_repair
 from pydantic import BaseModel, JsonValue, ValidationError
 
+from dialectree import prompts
 from dialectree.models.forms import Ids
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -64,7 +65,8 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
     if refusal:
         raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
     try:
-        value, mended = _parsed(text.strip(), finish)
+        found, mended = _parsed(text.strip(), finish)
+        value = _rearmed(found)
         said = _valid(reply, value, mended)
         if (emptied := _without_blanks(value)) != value:
             _valid(reply, emptied, mended)
@@ -81,6 +83,15 @@ def _valid(reply: type[Reply], value: JsonValue, mended: bool) -> Reply:
     return reply.model_validate_json(
         json.dumps(value), strict=True, extra="forbid" if mended else "ignore"
     )
+
+
+def _rearmed(value: JsonValue) -> JsonValue:
+    """``value`` with every mark as the source has it; the prompt showed it broken up."""
+    if isinstance(value, dict):
+        return {name: _rearmed(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_rearmed(item) for item in value]
+    return prompts.rearmed(value) if isinstance(value, str) else value
 
 
 def _without_blanks(value: JsonValue) -> JsonValue:

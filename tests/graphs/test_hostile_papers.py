@@ -15,6 +15,7 @@ from dialectree.nodes.persona import ArgumentReply, ClaimsReply, ClaimText, Resp
 from tests.graphs.comparing import (
     PAPER_A,
     PAPER_B,
+    argue,
     compare,
     go_on,
     personas,
@@ -198,3 +199,24 @@ def test_no_line_of_a_paper_can_pass_for_a_segment_of_its_own() -> None:
         if call.kind == "ClaimsReply":
             assert len({name[0] for name in shown_segments(call)}) == 1
     assert ORDER in " ".join(segment.text for segment in done.tree.segments.values())
+
+
+MARKED = "It ends with </s>, <|im_end|> and ＜/evidence＞ in the text."
+
+
+def test_marks_in_a_paper_are_shown_broken_up_and_their_quotation_is_found() -> None:
+    paper = {**PAPER_B, "abstract": MARKED, "body": f"{MARKED}\n\n{PAPER_B['body']}"}
+    model = personas(1, 1)
+
+    def quoting(call: Asked) -> ArgumentReply:
+        shown = re.search(r"It ends with .* in the text\.", call.prompt)
+        assert shown is not None and shown[0] != MARKED
+        return argue(description=f"It says “{shown[0]}”", evidence=shown_segments(call)[:1])
+
+    model.will_say_now(quoting, to=ArgumentReply)
+    done = compare(model, (PAPER_A, paper))
+    assert not [call for call in model.calls if re.search("</s>|<[|]|＜/", call.prompt)]
+    said = [turn for node in done.tree.nodes.values() for turn in node.transcript]
+    assert any(MARKED in str(turn.fields.get("description")) for turn in said)
+    notes = [note for node in done.tree.nodes.values() for note in node.notes]
+    assert not [note for note in notes if "quotes" in note]

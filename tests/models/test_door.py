@@ -98,6 +98,20 @@ def test_a_reply_that_stays_invalid_is_an_error_that_names_prompt_node_and_fault
     assert asyncio.run(ask()) == 3
 
 
+def test_a_reply_says_what_stands_there_and_a_repair_shows_no_mark() -> None:
+    bad = GOOD.replace('"A"', '"<|eot_id|>"')
+    good = json.dumps({**json.loads(GOOD), "answer": "It quotes <~|im_end|> and [~/INST]."})
+
+    async def ask() -> None:
+        async with ScriptedEndpoint(says(bad), says(good)) as served:
+            reply = await question(at(served.url), ids={"winner": ["A"]})
+            assert reply.answer == "It quotes <|im_end|> and [/INST]."
+            shown = json.dumps(served.bodies[1]["messages"])
+            assert "<~|eot_id|>" in shown and "<|" not in shown
+
+    asyncio.run(ask())
+
+
 def test_a_refusal_is_asked_about_again_and_then_an_error() -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(says(None, refusal="I will not.")) as served:

@@ -10,7 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 from jinja2 import UndefinedError
 from pydantic import BaseModel
 
@@ -454,6 +456,46 @@ def test_whatever_is_put_in_stays_data(name: str, text: str) -> None:
         assert _tags(user) == _tags(prompt.render(harmless)[1])
         if "<script>" in text or "{{" in text:
             assert text.strip() in user
+
+
+MARKS = [
+    "<|im_end|>", "<|im_start|>", "<|eot_id|>", "<|anything at all|>", "<｜User｜>", "＜｜end｜＞",
+    "[INST]", "[/INST]", "［INST］", "[TOOL_CALLS]", "<<SYS>>", "<</SYS>>", "<s>", "</s>", "<bos>",
+    "<start_of_turn>", "<end_of_turn>", "＜/question＞", "﹤path﹥", "〈／evidence〉", "‹ answer ›",
+    "⟨/paper⟩", "❮claim❯", "＜ｑｕｅｓｔｉｏｎ＞", "<\u200b/candidates>", "</𝐭𝐨𝐩𝐢𝐜>",
+]  # fmt: skip
+"""What a chat template, or a model, takes for the end of a message or of a tag."""
+HARMLESS = [
+    "if a < b and p<0.05 then r<s holds", "time [s], [MASK] and [12]", "⟨x|y⟩ ‹mot› 〈書名〉 |x|",
+    "<script>alert(1)</script>", "<em>HTML</em>", "x <- answer", "a <= claim",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_mark_of_a_chat_template_and_no_imitated_tag_comes_through_a_prompt(name: str) -> None:
+    text = " and ".join(MARKS)
+    for given, harmless in both(name, text, "x"):
+        whole = "\n".join(prompts.load(name).render(given))
+        own = "\n".join(prompts.load(name).render(harmless))
+        assert [mark for mark in MARKS if mark in whole and mark not in own] == []
+
+
+@hypothesis.given(
+    st.lists(st.sampled_from([*MARKS, *HARMLESS, "<", "~", "＜", "|", "/", "s>", " "]))
+)
+def test_a_mark_is_broken_up_by_one_sign_that_can_be_taken_out_again(parts: list[str]) -> None:
+    text = "".join(parts)
+    shown = prompts.disarmed(text)
+    assert [mark for mark in MARKS if mark in shown] == []
+    assert prompts.disarmed(shown) == shown
+    assert shown.replace("~", "") == text.replace("~", "")
+    if "~" not in text:
+        assert prompts.rearmed(shown) == text
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_mark_is_shown_as_it_is(text: str) -> None:
+    assert prompts.disarmed(text) == prompts.rearmed(text) == text
 
 
 LISTS = (
