@@ -64,13 +64,15 @@ def fetch(identifier: str) -> bytes:
 
 def _download(identifier: str) -> bytes:
     until, data = time.monotonic() + DEADLINE, bytearray()
-    client = httpx.Client(timeout=DEADLINE, follow_redirects=True)
+    # Nothing packed: a few bytes could unpack to gigabytes before their size can be looked at.
+    headers = {"Accept-Encoding": "identity"}
+    client = httpx.Client(timeout=DEADLINE, follow_redirects=True, headers=headers)
     with client, client.stream("GET", f"{ADDRESS}/pdf/{identifier}") as reply:
         if reply.status_code == 404:
             raise InputError(f"arXiv:{identifier}: arXiv has no such paper; check the id")
         if reply.status_code != 200:
             raise _failed(identifier, f"arXiv answers {reply.status_code}")
-        for piece in reply.iter_bytes():
+        for piece in reply.iter_raw():
             data += piece
             if len(data) > LARGEST:
                 raise _failed(identifier, f"over {LARGEST // 1_000_000} MB")

@@ -21,8 +21,8 @@ from dialectree.retrieval.drafts import Block, Draft
 from dialectree.retrieval.pdf_columns import in_order
 from dialectree.retrieval.pdf_lines import Line, lines_of
 from dialectree.retrieval.pdf_margins import without_margins
+from dialectree.retrieval.pdf_process import pages_of
 from dialectree.retrieval.pdf_tables import with_rows
-from dialectree.retrieval.pdfium import pages_of
 
 _ABSTRACT_WORDS = 30
 """Fewer words above the first heading are an address, not an abstract without its name."""

@@ -18,7 +18,7 @@ import pypdfium2.raw as pdfium
 from dialectree.errors import InputError
 
 MOST_PAGES = 2_000
-_MOST_SIGNS = 20_000_000
+_MOST_SIGNS = 3_000_000
 _SECONDS = 60.0
 """A paper takes a second or two; what takes longer was made to."""
 _ALONE = threading.Lock()  # PDFium is not safe for threads, not even with two documents

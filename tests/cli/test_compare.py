@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
+from dialectree.retrieval import pdf_process
 from tests.cli.commands import Done, command, refused, runs
 from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+from tests.retrieval import pdfs
 
 WORDS = ["--topic", TOPIC, "--embeddings", "bm25", "--max-depth", "1"]
 
@@ -147,6 +149,14 @@ def test_a_summary_that_cites_odd_numbers_is_compared_and_shown() -> None:
     for words in ([], ["--md"], ["--node", "0.0"]):
         shown = command("show", done.record["run_id"], *words)
         assert (shown.status, "a:²" in shown.out) == (0, True), shown.err
+
+
+def test_a_pdf_that_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdf_process, "MEMORY", 200_000_000)
+    Path("bomb.pdf").write_bytes(pdfs.bomb())
+    done = compare(*WORDS, "--model", "openai:x", papers=("bomb.pdf", "mesh.json"))
+    refused(done, "bomb.pdf: reading this PDF takes more than 0.2 GB of memory")
+    assert not runs()
 
 
 def test_a_budget_leaves_a_partial_run_that_resume_finishes(model: tuple[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import threading
 from collections.abc import Callable, Iterator
@@ -109,6 +110,22 @@ def test_an_error_half_a_file_a_huge_one_or_nobody_is_refused(tmp_path: Path) ->
             refused(url, tmp_path / "kept", said, largest=1000)
     refused(url, tmp_path / "kept", "cannot be fetched")
     refused("http://[", tmp_path / "kept", "cannot be fetched")
+
+
+def test_nothing_is_unpacked_on_the_way(tmp_path: Path) -> None:
+    """A few bytes, packed twice, could fill the memory before their size is known."""
+    wanted: list[str | None] = []
+
+    def packed(request: BaseHTTPRequestHandler) -> None:
+        wanted.append(request.headers["Accept-Encoding"])
+        request.send_response(200)
+        request.send_header("Content-Encoding", "gzip, gzip")
+        request.end_headers()
+        request.wfile.write(gzip.compress(gzip.compress(CONTENT)))
+
+    with serving(packed) as (url, _):
+        refused(url, tmp_path / "kept", "another file")
+    assert wanted == ["identity"]
 
 
 def test_a_server_that_hangs_or_drips_is_given_up(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -125,8 +126,26 @@ def in_letters_of_dots(lines: Sequence[str]) -> bytes:
         f" /CharProcs << {' '.join(f'/a{code} 5 0 R' for code in codes)} >>"
         f" /Encoding << /Differences [{' '.join(f'{code} /a{code}' for code in codes)}] >> >>",
     ]
-    body = "\n".join(f"{number} 0 obj {told} endobj" for number, told in enumerate(objects, 1))
-    return f"%PDF-1.4\n{body}\ntrailer << /Root 1 0 R /Size 7 >>\n%%EOF\n".encode("latin-1")
+    return _file([told.encode("latin-1") for told in objects])
+
+
+def bomb() -> bytes:
+    """A page of a million rectangles in a few kB: they take gigabytes once they are unpacked."""
+    packed = zlib.compress(b"0 0 1 1 re f " * 1_000_000, 9)
+    return _file(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R >>",
+            b"<< /Length %d /Filter /FlateDecode >> stream\n%s\nendstream" % (len(packed), packed),
+        ]
+    )
+
+
+def _file(objects: Sequence[bytes]) -> bytes:
+    body = b"\n".join(b"%d 0 obj %s endobj" % numbered for numbered in enumerate(objects, 1))
+    size = len(objects) + 1
+    return b"%%PDF-1.4\n%s\ntrailer << /Root 1 0 R /Size %d >>\n%%%%EOF\n" % (body, size)
 
 
 def scanned(pages: int = 2) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ class Shelf(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.papers: dict[str, bytes] = {}
         self.asked: list[str] = []
+        self.accepted: list[str | None] = []
         self.seconds = 0.0
 
 
@@ -40,7 +42,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             return
         data = shelf.papers.get(self.path.removeprefix("/pdf/"))
+        shelf.accepted.append(self.headers["Accept-Encoding"])
         self.send_response(200 if data is not None else 404)
+        if data is not None and data.startswith(b"\x1f\x8b"):
+            self.send_header("Content-Encoding", "gzip, gzip")
         self.send_header("Content-Length", str(len(data or b"")))
         self.end_headers()
         time.sleep(shelf.seconds)
@@ -119,6 +124,14 @@ def test_what_does_not_come_is_to_be_fetched_by_hand(
         InputError, match=r"^arXiv:2402.13234: .* within 0.3 s.*by hand|no connection"
     ):
         read("2402.13234")
+
+
+def test_a_packed_reply_is_not_unpacked(shelf: Shelf) -> None:
+    """A few bytes, packed twice, could fill the memory before their size is known."""
+    shelf.papers = {"2402.13234": gzip.compress(gzip.compress(pdfs.paper(pdfs.sentences(5))))}
+    with pytest.raises(InputError, match="something else than a PDF"):
+        read("2402.13234")
+    assert shelf.accepted == ["identity"]
 
 
 def test_without_a_network_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

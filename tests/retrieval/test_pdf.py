@@ -12,7 +12,7 @@ import pytest
 from reportlab.pdfbase.pdfmetrics import stringWidth
 
 from dialectree.errors import InputError
-from dialectree.retrieval import pdf, pdf_lines, pdfium
+from dialectree.retrieval import pdf, pdf_lines, pdf_process, pdfium
 from dialectree.retrieval.mending import joined, plain_signs, words_of
 from dialectree.retrieval.papers import Paper, PartMissing, read
 from tests.retrieval import pdfs
@@ -340,10 +340,23 @@ def test_any_damage_gives_a_paper_or_one_line(tmp_path: Path) -> None:
             assert "\n" not in str(error)
 
 
-def test_too_many_pages_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_pages_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdfium, "MOST_PAGES", 20)
     with pytest.raises(InputError, match="21 pages, at most 20"):
-        paper_of(tmp_path, pdfs.drawn(lambda canvas: None, pages=21))
+        pdfium.pages_of(pdfs.drawn(lambda canvas: None, pages=21), "paper.pdf")
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "told"),
+    [("MEMORY", 200_000_000, "more than 0.2 GB of memory"), ("SECONDS", 0.01, "more than 0.01 s")],
+)
+def test_a_pdf_that_takes_too_much_is_refused(
+    limit: str, value: float, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pdf_process, limit, value)
+    assert len(pdfs.bomb()) < 100_000
+    with pytest.raises(InputError, match=rf"^paper\.pdf: .*{told}"):
+        paper_of(tmp_path, pdfs.bomb())
 
 
 def test_text_along_the_margin_and_turned_pages(tmp_path: Path) -> None:
