@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
 import time
@@ -215,3 +216,21 @@ def test_a_hub_that_is_silent_is_given_up(
     monkeypatch.setattr(HfApi, "model_info", lambda *_, **__: time.sleep(0.5))
     with pytest.raises(ModelUnavailable, match="no answer within"):
         SentenceEncoder("BAAI/bge-small-en-v1.5").load()
+
+
+def test_the_code_in_a_models_folder_is_never_run(tmp_path: Path) -> None:
+    """Neither a module of the folder nor a class that its configuration maps to."""
+    folder, trace = tmp_path / "model", tmp_path / "trace"
+    folder.mkdir()
+    code = f"open({str(trace)!r}, 'w').close()\nclass Own:\n    load = staticmethod(print)\n"
+    (folder / "own.py").write_text(code)
+    module = {"idx": 0, "name": "0", "path": "", "type": "own.Own"}
+    (folder / "modules.json").write_text(json.dumps([module]))
+    config = {"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Own"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(SettingsError, match="brings code of its own, which is never run"):
+        SentenceEncoder(str(folder)).load()
+    (folder / "modules.json").unlink()
+    with pytest.raises(SettingsError):
+        SentenceEncoder(str(folder)).load()
+    assert not trace.exists()
