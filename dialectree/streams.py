@@ -54,11 +54,21 @@ def print_file(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """One line on stderr, where anybody reads it and it has room."""
+    """Print lines on stderr, where anybody reads it and it has room.
+
+    A terminal obeys nothing in them: errors quote models, endpoints and files.
+    """
+    from dialectree.report.words import clean
+
     try:
-        print(text, file=sys.stderr)
+        print(clean(text), file=sys.stderr)
     except OSError:
         give_up(2)
+
+
+def notice(text: str) -> None:
+    """Print a line for the person on stderr; what follows a line break in it is indented."""
+    say("dialectree: " + "\n  ".join(text.splitlines()))
 
 
 def give_up(number: int) -> None:

@@ -58,6 +58,7 @@ async def _examine(context: Context) -> DialectreeError | None:
     from dialectree.models.neighbours import neighbours
     from dialectree.models.probe import probe
     from dialectree.models.specs import resolve
+    from dialectree.report.words import clean
 
     spec = resolve(context.model, context)
     print("\nModel")
@@ -73,7 +74,8 @@ async def _examine(context: Context) -> DialectreeError | None:
     else:
         print(f"  answers in {probed.seconds:.2f} s; structured replies by {probed.rung}")
         if not probed.valid:
-            print(f"  its first reply was not valid ({probed.fault}); a debate would ask again")
+            wrong = clean(probed.fault)
+            print(f"  its first reply was not valid ({wrong}); a debate would ask again")
     print("\nModel servers on this machine")
     found = await neighbours()
     for neighbour in found:

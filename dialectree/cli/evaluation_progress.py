@@ -187,4 +187,4 @@ def _clock(seconds: float) -> str:
 
 
 def _notice(text: str) -> None:
-    streams.say(f"dialectree: {text}")
+    streams.notice(text)

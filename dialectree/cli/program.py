@@ -145,10 +145,10 @@ def run() -> None:
         streams.say(help.format_message())
         sys.exit(help.exit_code)
     except usage.UsageError as error:
-        streams.say(f"dialectree: {_said(error)}")
+        streams.notice(_said(error))
         sys.exit(error.exit_code)
     except DialectreeError as error:
-        streams.say(f"dialectree: {error}")
+        streams.notice(str(error))
         sys.exit(error.status)
     except Exception:  # a fault of ours: the only case that prints a traceback
         streams.say(traceback.format_exc().rstrip("\n"))

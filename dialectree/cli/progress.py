@@ -109,7 +109,8 @@ def _say(record: RunRecord, *, json: bool) -> None:
 def _say_answer(verdict: Verdict) -> None:
     sure = NOT_DETERMINED if verdict.confidence is None else short(verdict.confidence, 2)
     letter = f"{verdict.label}: " if verdict.label not in (None, verdict.answer) else ""
-    print(letter + clean(verdict.answer or "No answer: the debate could not be resolved."))
+    answer = verdict.answer or "No answer: the debate could not be resolved."
+    print(clean(f"{letter}{answer}"))
     if verdict.explanation:
         print(f"\n{clean(verdict.explanation)}")
     print(f"\n{'P(claim)' if verdict.confidence_source == 'P(claim)' else 'Confidence'}: {sure}")
@@ -159,4 +160,4 @@ def _explain(
 
 def notice(text: str) -> None:
     """One line for the person, on stderr; there may be nobody any more, and no room in a file."""
-    streams.say(f"dialectree: {clean(text)}")
+    streams.notice(text)

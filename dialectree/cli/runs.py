@@ -75,7 +75,7 @@ def _list(runs: Path, *, json: bool) -> None:
         try:
             found.append(folder.record())
         except RunFolderError as error:
-            streams.say(f"dialectree: {error}")
+            streams.notice(str(error))
     if json:
         rows = [
             {
@@ -95,7 +95,7 @@ def _list(runs: Path, *, json: bool) -> None:
     if found:
         console.print(report.overview(found))
     else:
-        streams.say(f"dialectree: no runs in {runs}")
+        streams.notice(f"no runs in {runs}")
 
 
 @flags.settings(flags.MODELS, flags.LIMITS)

@@ -46,9 +46,8 @@ def markdown(record: RunRecord, calls: Sequence[Call]) -> str:
 def _head(record: RunRecord) -> Iterator[str]:
     question = words.question(record)
     yield f"# {escaped(words.line(question, 200)) or '–'}"
-    yield f"{escaped(words.method(record))} · run {escaped(record.run_id)} · " + words.moment(
-        record.started
-    )
+    begun = escaped(words.moment(record.started))
+    yield f"{escaped(words.method(record))} · run {escaped(record.run_id)} · {begun}"
     if words.line(question, 200) != question.strip():
         yield "The whole question:"
         yield quoted(question)
@@ -262,7 +261,8 @@ def _setup(record: RunRecord) -> Iterator[str]:
     yield from _pairs("Versions", record.versions)
     if len(record.input) > 1 and not topics.compares(record):
         yield from _pairs("Input", record.input)
-    yield f"Started {words.moment(record.started)}, ended {words.moment(record.ended)}."
+    began, ended = (escaped(words.moment(at)) for at in (record.started, record.ended))
+    yield f"Started {began}, ended {ended}."
 
 
 def _pairs(title: str, values: Mapping[str, JsonValue]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -35,9 +35,20 @@ from dialectree.report.drawing import (
 )
 
 
+class _Inert:
+    """Cleans each piece of text of what it holds when it is drawn, ids and settings included."""
+
+    def __init__(self, *held: RenderableType) -> None:
+        self._held = Group(*held)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for piece in console.render(self._held, options):
+            yield piece if piece.control else piece._replace(text=words.clean(piece.text))
+
+
 def tree(record: RunRecord) -> RenderableType:
     """The whole record: question, tree, verdict, and what it took."""
-    return Group(
+    return _Inert(
         Text(words.line(words.question(record), 2000), style="bold"),
         Text(f"{words.line(words.method(record), 160)} · {words.line(record.run_id, 80)}", SOFT),
         *_state(record),
@@ -226,7 +237,7 @@ def transcript(node: Node, record: RunRecord | None = None) -> RenderableType:
         else:
             title = Text(words.line(part.title, 60), "bold")
             parts += [Text(), Rule(title, align="left", style=SOFT), *_stage(record, node, part)]
-    return Group(*parts)
+    return _Inert(*parts)
 
 
 def _ruling(ruled: NodeVerdict, *, sure: bool = True) -> Iterator[RenderableType]:

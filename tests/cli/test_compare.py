@@ -151,6 +151,15 @@ def test_a_summary_that_cites_odd_numbers_is_compared_and_shown() -> None:
         assert (shown.status, "a:²" in shown.out) == (0, True), shown.err
 
 
+def test_an_error_that_quotes_a_name_steers_no_terminal_and_begins_no_line() -> None:
+    odd = "\x1b[31mred\x9b1m\u202e\u2028dialectree: all is well\r.pdf"
+    done = compare(*WORDS, "--model", "openai:x", papers=(odd, "mesh.json"))
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("dialectree: red") and "no such file" in done.err
+    assert not [c for c in done.err if c != "\n" and not c.isprintable()]
+    assert done.err.count("\ndialectree:") == 0
+
+
 def test_a_pdf_that_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf_process, "MEMORY", 200_000_000)
     Path("bomb.pdf").write_bytes(pdfs.bomb())

@@ -182,6 +182,7 @@ def everywhere(text: str) -> RunRecord:
     """The run with ``text`` wherever a model or a person can put one."""
     run = record()
     run.input, run.notices = {"question": text, "options": [text, text]}, [text]
+    run.started = run.ended = text
     run.settings, run.models = {"prices": {text: [1.0, 2.0]}}, {text: text}
     run.verdict = Verdict(
         answer=text, label=text, confidence=0.36, confidence_source=text, explanation=text

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterable
-from typing import get_args
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,11 +15,11 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from dialectree.records import STAGES, Event, EventKind, Node, NodeKind, Tree
+from dialectree.records import STAGES, Event, EventKind, Node, NodeKind, RunRecord, Tree
 from dialectree.report import Lines, LiveTree, transcript, tree
 from dialectree.report.picture import Growing, shown
 from dialectree.report.words import clean, line, percent
-from tests.report import sample, sample_art
+from tests.report import sample, sample_art, sample_rsd, sample_tod
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)
 
@@ -125,6 +126,32 @@ def test_no_text_steers_the_terminal_or_leaves_its_column(text: str, width: int)
         shown = seen(part, width)
         assert all(c == "\n" or c.isprintable() or c == "\u200d" for c in shown)
         assert max(map(cell_len, shown.splitlines())) <= width
+
+
+ODD = "\x1b[2J\u202e\x9b1m\x07"
+PLACES: list[tuple[Callable[[], RunRecord], str]] = [
+    (sample_art.record, "tree.nodes.0.comparisons.0.supporter"),
+    (sample_art.record, "settings.semantics"),
+    (sample_art.contested, "contest.path.0.node"),
+    (sample_rsd.won, "tree.nodes.0.id"),
+    (sample_tod.record, "tree.nodes.0.claims.0.counter.0"),
+]
+
+
+@pytest.mark.parametrize(("make", "place"), PLACES)
+def test_no_id_or_setting_of_a_record_steers_the_terminal(
+    make: Callable[[], RunRecord], place: str
+) -> None:
+    """A run's folder may come from anywhere."""
+    told: Any = make().model_dump(mode="json")
+    *above, last = place.split(".")
+    part = reduce(
+        lambda held, name: held[int(name) if isinstance(held, list) else name], above, told
+    )
+    part[0 if isinstance(part, list) else last] = ODD
+    run = RunRecord.model_validate(told)
+    for drawn in (tree(run), *(transcript(node, run) for node in run.tree.nodes.values())):
+        assert not [c for c in seen(drawn) if c != "\n" and not c.isprintable()]
 
 
 def test_markup_in_a_text_is_text() -> None:
