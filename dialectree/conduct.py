@@ -33,6 +33,7 @@ from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, require_embeddings, resolve
 from dialectree.models.troubles import one_line
 from dialectree.nodes.answers import letter
+from dialectree.nodes.papers import notices
 from dialectree.own_settings import own_roles, own_settings, require_roles
 from dialectree.persons import Ask, answered_before, nobody, replies
 from dialectree.records import Call, Event, Held, RunRecord, RunStatus, fold
@@ -230,6 +231,7 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
     folder, record, context = started.folder, started.record, started.context
     old = folder.contested() if record.contest is not None else None
     held = record.contest.held if record.contest is not None else []
+    missing = notices(record.input)
     with folder.held():
         folder.resume_events()
         if record.ended is not None or folder.told():
@@ -250,7 +252,7 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
             ended = error
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended)
-        record.notices += passed
+        record.notices = [*missing, *record.notices, *passed]
         if ended is None and old is not None:
             record.contest = comparison.compared(old, record)
         if ended is None:  # others go on while the disk is waited for

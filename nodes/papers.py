@@ -28,6 +28,8 @@ class PaperGiven(TypedDict):
     body: NotRequired[str]
     """Its text, with headings as in Markdown; or ``passages``, where it was read before."""
     passages: NotRequired[list[dict[str, Any]]]
+    notices: NotRequired[list[str]]
+    """What is missing in its file, where it was read before."""
     key: NotRequired[str]
     """What BibTeX knows it by."""
 
@@ -47,6 +49,13 @@ def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:
     if key_a and key_a == key_b:
         raise InputError(f"papers: both have the BibTeX key {key_a!r}; give each its own")
     return found
+
+
+def notices(given: Mapping[str, Any]) -> list[str]:
+    """What is missing in the papers of a run's input; empty where it has none."""
+    if "papers" not in given:
+        return []
+    return [told for source in sources(given["papers"]).values() for told in source.paper.notices]
 
 
 def encodable(given: Mapping[str, Any]) -> dict[str, Any]:

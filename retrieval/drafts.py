@@ -29,3 +29,5 @@ class Draft:
     blocks: Sequence[Block] = field(default_factory=tuple)
     introduction: str | None = None
     """Only where the file itself sets it apart, as a JSON object does."""
+    notices: Sequence[str] = ()
+    """What a reader should know is missing in the file."""

@@ -99,10 +99,12 @@ _BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,500}\]\s*)?\{([^{}]*)\}")
 def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     """What a LaTeX source says; it draws in files from ``folder`` and below, never from outside.
 
-    Raises InputError where it cannot be read, and where a file of its body is not there.
+    Raises InputError where it cannot be read, and where a file of its body is not there; the
+    draft's ``notices`` name the other files that are missing.
     """
     text = latex_source.whole(text, name=name, folder=folder).replace(_SECTION, "")
     text = latex_macros.written_out(text, name, _meanings())
+    lacking = latex_source.lacking(text)
     text = latex_source.complete(text, name=name, folder=folder, unread=_DROPPED)
     if re.search(r"\\begin\s*\{document\}", text) and not re.search(r"\\end\s*\{document\}", text):
         raise InputError(
@@ -123,7 +125,8 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     summary: str | None = "\n\n".join(block.text for block in above)
     if not summary:
         summary, blocks = front_matter.under_its_heading(blocks)
-    return Draft(told or None, summary or None, blocks)
+    notices = [f"it draws in {file} outside of its body, which is not there" for file in lacking]
+    return Draft(told or None, summary or None, blocks, notices=notices)
 
 
 def readable(maths: str) -> str:

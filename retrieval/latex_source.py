@@ -89,6 +89,20 @@ def complete(text: str, *, name: str, folder: Path | None, unread: Collection[st
     return _INPUT.sub("\n", text)
 
 
+def lacking(text: str) -> list[str]:
+    """Name the files outside the body that the source draws in and that could not be read.
+
+    A macro that one of them defines is not known; nothing of the body is lost.
+    """
+    excused = {"glyphtounicode", *map(_base, _ASKED_FOR.findall(text))}
+    began = re.search(r"\\begin\s*\{document\}", text)
+    ended = re.search(r"\\end\s*\{document\}", text)
+    outside = text[: began.start()] if began else ""
+    outside += text[ended.end() :] if ended else ""
+    asked = map(_asked, _INPUT.finditer(outside))
+    return [name for name in dict.fromkeys(asked) if _base(name) not in excused]
+
+
 def _incomplete(name: str, asked: str, *, there: bool) -> InputError:
     if not there:
         what = "is no .tex file in its folder; put it there, or give the paper's PDF"

@@ -37,16 +37,19 @@ _KINDS: dict[str, Kind] = {
     ".ltx": "latex",
     ".json": "json",
 }
+_ENDING = re.compile(r"\.[A-Za-z]\w{0,9}")
 _LATEX = re.compile(rb"\\documentclass|\\documentstyle|\\begin\s*\{document\}")
 _BETWEEN = "\n\n"
 _OPENING = 3
-"""Paragraphs that stand for an introduction which no heading names."""
+"""Paragraphs that stand for an introduction which no heading names, or for an abstract."""
+_ABSTRACT = 2_000
+"""Characters that stand for an abstract, at most."""
 
 
 class PartMissing(InputError):
-    """A file shows no title or no abstract; who asked for it can name the flag that gives it."""
+    """A file shows no title; who asked for it can name the flag that gives it."""
 
-    def __init__(self, name: str, missing: Literal["title", "abstract"]) -> None:
+    def __init__(self, name: str, missing: Literal["title"]) -> None:
         self.name, self.missing = name, missing
         super().__init__(f"{name}: no {missing} found in it; give its {missing}")
 
@@ -80,6 +83,8 @@ class Paper(BaseModel, frozen=True):
     introduction: str
     """The section of that name; without one, the first paragraphs of the body."""
     passages: tuple[Passage, ...]
+    notices: tuple[str, ...] = ()
+    """What is missing in the file, and what stands in its place."""
 
     @property
     def body(self) -> str:
@@ -100,7 +105,8 @@ def read(source: str | Path, *, title: str | None = None, abstract: str | None =
     """The paper in a file, or the one that an arXiv id names; blocks while it reads.
 
     ``title`` and ``abstract`` go before what the file shows. Raises InputError, one line that
-    names the file and says what to do; PartMissing where only the title or abstract is wanted.
+    names the file and says what to do; PartMissing where only the title is wanted. A paper without
+    an abstract goes in with its opening paragraphs in its place, and ``notices`` say so.
     """
     name, data, folder = _fetched(source)
     title, abstract = _given(title), _given(abstract)
@@ -126,13 +132,22 @@ def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | No
         raise InputError(f"{name}: no text in it; give the paper's own file")
     if not title:
         raise PartMissing(name, "title")
-    if not abstract:
-        raise PartMissing(name, "abstract")
     if not passages:
         raise InputError(f"{name}: no text besides title and abstract; add its introduction")
     introduction = _given(draft.introduction) or _introduction(passages)
+    notices = [f"{name}: {notice}" for notice in draft.notices]
+    if not abstract:
+        abstract = _opening(introduction)
+        notices.append(
+            f"{name}: no abstract found in it; its opening paragraphs stand in the abstract's place"
+        )
     return Paper(
-        name=name, title=title, abstract=abstract, introduction=introduction, passages=passages
+        name=name,
+        title=title,
+        abstract=abstract,
+        introduction=introduction,
+        passages=passages,
+        notices=tuple(notices),
     )
 
 
@@ -201,12 +216,21 @@ def _draft(
 
 
 def _kind(name: str, data: bytes) -> Kind:
-    """By the name's ending; where that says nothing, by how the file begins."""
+    """By the name's ending; where it has none, by how the file begins.
+
+    Raises InputError for an ending of another kind: markup would be read as if it were prose.
+    """
     if data.startswith(b"%PDF-"):
         return "pdf"
-    known = _KINDS.get(Path(name).suffix.lower())
+    ending = Path(name).suffix
+    known = _KINDS.get(ending.lower())
     if known is not None:
         return known
+    if _ENDING.fullmatch(ending):
+        raise InputError(
+            f"{name}: files that end in {ending} are not read; give the paper as "
+            f"{', '.join(_KINDS)}, or by its arXiv id"
+        )
     start = data[:20_000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if b"%PDF-" in start[:1024]:
         return "pdf"
@@ -255,6 +279,12 @@ def _introduction(passages: Sequence[Passage]) -> str:
         elif found:
             break
     return _BETWEEN.join(found)
+
+
+def _opening(introduction: str) -> str:
+    """The first paragraphs, cut to the length of a long abstract."""
+    opening = _BETWEEN.join(introduction.split(_BETWEEN)[:_OPENING])
+    return opening if len(opening) <= _ABSTRACT else f"{opening[:_ABSTRACT].rsplit(None, 1)[0]} …"
 
 
 def _is_introduction(heading: str | None) -> bool:

@@ -86,6 +86,14 @@ def test_half_a_character_in_a_mapping_is_a_question_mark_as_in_a_file(
     assert papers[0][field] == f"{PAPER_A[field]} half ? of it"
 
 
+def test_a_paper_without_an_abstract_goes_in_with_a_notice(model: str) -> None:
+    bare = {name: text for name, text in PAPER_B.items() if name != "abstract"}
+    record = dialectree.compare(PAPER_A, bare, TOPIC, model=model, **COMPARED)
+    said = "mesh.txt: no abstract found in it; its opening paragraphs stand in the abstract's place"
+    assert (record.status, record.notices) == ("answered", [said])
+    assert kept(record).notices == [said]
+
+
 def test_the_twins_give_the_same_and_a_notebook_may_call_either(model: str) -> None:
     async def both() -> list[dialectree.RunRecord]:
         return [
@@ -131,7 +139,7 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         ("^paper b: give a file, an arXiv id or a mapping", (PAPER_A, None, TOPIC), {}),
         ("nothing.pdf: no such file", ("nothing.pdf", PAPER_B, TOPIC), {}),
         ("both papers are the same", (PAPER_A, PAPER_A, TOPIC), {}),
-        ("paper b: ", (PAPER_A, {"title": "t", "body": "x"}, TOPIC), {}),
+        ("paper b: title: give", (PAPER_A, {"abstract": "t", "body": "x"}, TOPIC), {}),
         ("--max-depth 0", (PAPER_A, PAPER_B, TOPIC), {"max_depth": 0}),
         ("--segments", (PAPER_A, PAPER_B, TOPIC), {"segments": 0}),
         ("known: tod, no_tree", (PAPER_A, PAPER_B, TOPIC), {"method_name": "rsd"}),

@@ -14,6 +14,7 @@ from dialectree.conduct import GRACE_S, Started, leave_reports
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.figures import NOT_DETERMINED, short
+from dialectree.nodes.papers import notices
 from dialectree.records import Event, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.words import clean, count, duration, failed, line
@@ -30,6 +31,8 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     console = Console(stderr=True)
     if run.record.demonstration:
         notice(DEMONSTRATION)
+    for said in notices(run.record.input):
+        notice(said)
     spoken = 0
 
     def watch(event: Event) -> None:
@@ -150,7 +153,8 @@ def _explain(
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
     else:
         for said in record.notices:
-            notice(said)
+            if said not in notices(record.input):  # they stood there before the first call
+                notice(said)
         cached = sum(call.source == "cache" for call in run.folder.calls())
         paid = f" ({cached} from the reply cache)" if cached else ""
         made = count(record.usage.calls, "call")

@@ -37,6 +37,7 @@ def files() -> None:
     Path("copy.txt").write_text(text)
     Path("mesh.json").write_text(json.dumps({k: v for k, v in PAPER_B.items() if k != "name"}))
     Path("bare.json").write_text(json.dumps({"body": PAPER_B["body"]}))
+    Path("ladder.html").write_text(f"<p>{text}</p>")
     Path("empty.pdf").write_bytes(b"")
     Path("list.json").write_text("[1, 2]")
 
@@ -54,10 +55,8 @@ WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
     "no title": (
         ("ladder.txt", "bare.json"), WORDS, "no title found in it; give it with --title-b",
     ),
-    "no abstract": (
-        ("bare.json", "mesh.json"),
-        [*WORDS, "--title-a", "Mesh"],
-        "bare.json: no abstract found in it; give it with --abstract-a",
+    "an ending that is not read": (
+        ("ladder.html", "mesh.json"), WORDS, "ladder.html: files that end in .html are not read",
     ),
     "a key that BibTeX would not take": (
         ("ladder.txt", "mesh.json"),
@@ -135,6 +134,21 @@ def test_embeddings_that_are_none_are_named(name: str, model: tuple[str, str]) -
     done = compare("--topic", TOPIC, "--embeddings", name, "--quiet", *model)
     assert done.status in (2, 3), done.err
     assert name.strip("./") in done.err and "Traceback" not in done.err
+
+
+def test_a_paper_without_an_abstract_is_compared_and_the_notice_comes_first(
+    model: tuple[str, str],
+) -> None:
+    words = [*WORDS, "--title-a", "Mesh", "--max-calls", "1", "--json", *model]
+    done = compare(*words, papers=("bare.json", "ladder.txt"))
+    said = (
+        "bare.json: no abstract found in it; its opening paragraphs stand in the abstract's place"
+    )
+    assert done.err.startswith(f"dialectree: {said}\n") and done.err.count(said) == 1
+    assert done.record["notices"][0] == said
+    resumed = command("resume", done.record["run_id"], "--json", *model)
+    assert (resumed.status, resumed.record["notices"]) == (0, [said])
+    assert resumed.err.count(said) == 1
 
 
 def test_a_summary_that_cites_odd_numbers_is_compared_and_shown() -> None:

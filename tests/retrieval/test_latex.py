@@ -295,6 +295,17 @@ def test_a_file_that_would_say_nothing_need_not_be_there(tmp_path: Path, body: s
     assert said(f"So it is.\n{body}", preamble, folder_of(tmp_path)) == "So it is."
 
 
+def test_a_missing_file_outside_the_body_is_a_notice(tmp_path: Path) -> None:
+    text = (
+        r"\documentclass{a}\input{glyphtounicode}\input{macros}\input{there}"
+        r"\IfFileExists{own}{\input{own}}{}\begin{document}So it is.\end{document}\input{notes}"
+    )
+    found = latex.draft(text, name="a.tex", folder=folder_of(tmp_path, there=""))
+    assert [block.text for block in found.blocks] == ["So it is."]
+    outside = "outside of its body, which is not there"
+    assert found.notices == [f"it draws in {name} {outside}" for name in ("macros", "notes")]
+
+
 def test_hostile_sources_are_read_or_refused_in_time() -> None:
     pieces = [r"\a{", r"\a[", r"\a[{]}", r"\newcommand{\a}{", r"\iffalse ", "\\verb|\n", "%\n  "]
     units = [r"\SI{" * 500 + "}" * 500, rf"\num{{1{' ' * 50_000}y}}", r"\si{\kilo" * 20_000]

@@ -275,10 +275,8 @@ def test_what_is_no_character_becomes_a_question_mark(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "name", "missing"),
     [
-        ("A Title\n\n## Introduction\n\nNo abstract here.", "paper.txt", "abstract"),
         ("A sentence that goes on and on. " * 30 + "\n\nAnother.", "paper.txt", "title"),
         ('{"abstract": "a", "body": "b c"}', "paper.json", "title"),
-        ('{"title": "a", "body": "b c"}', "paper.json", "abstract"),
         ("\\documentclass{a}\\begin{document}Some text.\\end{document}", "paper.tex", "title"),
     ],
 )
@@ -287,6 +285,34 @@ def test_a_missing_part_is_asked_for(tmp_path: Path, text: str, name: str, missi
         paper_of(tmp_path, text, name)
     assert (caught.value.missing, caught.value.name) == (missing, name)
     assert str(caught.value) == f"{name}: no {missing} found in it; give its {missing}"
+
+
+LONG = "One of the many words. " * 200
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "opening"),
+    [
+        ("A Title\n\n## Introduction\n\nNo abstract here.", "paper.txt", "No abstract here."),
+        ('{"title": "a", "body": "b c"}', "paper.json", "b c"),
+        ('{"title": "a", "introduction": "In.", "body": "b c"}', "paper.json", "In."),
+        (
+            f'{{"title": "a", "body": "{LONG}"}}',
+            "paper.json",
+            f"{LONG[:2000].rsplit(None, 1)[0]} …",
+        ),
+        ("# T\n\n# One\n\nA b.\n\nC d.\n\nE f.\n\nG h.", "paper.md", "A b.\n\nC d.\n\nE f."),
+    ],
+)
+def test_without_an_abstract_the_opening_stands_in_its_place(
+    tmp_path: Path, text: str, name: str, opening: str
+) -> None:
+    paper = paper_of(tmp_path, text, name)
+    assert paper.abstract == opening
+    said = f"{name}: no abstract found in it; its opening paragraphs stand in the abstract's place"
+    assert paper.notices == (said,)
+    given = read(tmp_path / name, abstract="Given.")
+    assert (given.abstract, given.notices) == ("Given.", ())
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1", "utf-16-le"])
@@ -369,11 +395,20 @@ def test_a_huge_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ("T\n\nA b c.\n\nD e f.", "T"),
     ],
 )
-def test_an_unknown_ending_is_known_by_the_file_itself(
+def test_without_an_ending_the_file_itself_says_what_it_is(
     tmp_path: Path, text: str, title: str
 ) -> None:
-    for name in ("paper.bin", "paper", "2402.13234"):
+    for name in ("paper", "2402.13234", "Doe et al. A paper"):
         assert paper_of(tmp_path, text, name).title == title
+
+
+@pytest.mark.parametrize("ending", [".ps", ".html", ".Rnw", ".docx", ".bin"])
+def test_an_ending_that_is_not_read_is_refused_with_those_that_are(
+    tmp_path: Path, ending: str
+) -> None:
+    read_are = r"\.pdf, \.txt, .*, \.tex, .*, \.json, or by its arXiv id"
+    with pytest.raises(InputError, match=rf"^paper\{ending}: .* end in \{ending} .*{read_are}"):
+        paper_of(tmp_path, PLAIN, f"paper{ending}")
 
 
 def test_the_digest_follows_what_is_read(tmp_path: Path) -> None:

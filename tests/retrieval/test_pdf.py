@@ -14,7 +14,7 @@ from reportlab.pdfbase.pdfmetrics import stringWidth
 from dialectree.errors import InputError
 from dialectree.retrieval import pdf, pdf_lines, pdf_process, pdfium
 from dialectree.retrieval.mending import joined, plain_signs, words_of
-from dialectree.retrieval.papers import Paper, PartMissing, read
+from dialectree.retrieval.papers import Paper, read
 from tests.retrieval import pdfs
 
 WITHOUT_PAGES = b"""%PDF-1.3
@@ -376,18 +376,6 @@ def test_text_along_the_margin_and_turned_pages(tmp_path: Path) -> None:
     assert told(paper) == " ".join(text[1:])
 
 
-def test_a_pdf_without_abstract_asks_for_it(tmp_path: Path) -> None:
-    def draw(canvas: Any) -> None:
-        canvas.setFont("Times-Bold", 18)
-        canvas.drawString(60, 780, "Only a Title Here")
-        canvas.setFont("Times-Roman", 10)
-        canvas.drawString(60, 740, "Two words.")
-
-    with pytest.raises(PartMissing) as caught:
-        paper_of(tmp_path, pdfs.drawn(draw))
-    assert caught.value.missing == "abstract" and caught.value.name == "paper.pdf"
-
-
 def headed(*lines: str) -> bytes:
     """A title and lines under it; those that begin with "# " are bold and stand apart."""
 
@@ -404,6 +392,15 @@ def headed(*lines: str) -> bytes:
     return pdfs.drawn(draw)
 
 
+def test_a_pdf_without_abstract_has_its_opening_in_place_of_one(tmp_path: Path) -> None:
+    opening = "We begin with the ground of it, and then we go on to the rest of it all."
+    paper = paper_of(tmp_path, headed("Ann Author", "# Introduction", opening))
+    assert paper.abstract == opening
+    assert "no abstract found in it" in paper.notices[0]
+    with pytest.raises(InputError, match="no text besides title and abstract"):
+        paper_of(tmp_path, headed("Two words."))
+
+
 def test_a_summary_before_all_sections_is_the_abstract(tmp_path: Path) -> None:
     text = [
         "# Introduction",
@@ -414,8 +411,8 @@ def test_a_summary_before_all_sections_is_the_abstract(tmp_path: Path) -> None:
     assert paper.abstract == summary
     assert paper.passages[0].heading == "Introduction"
     for late in ("# Summary", "# 5 Summary"):
-        with pytest.raises(PartMissing, match="no abstract"):
-            paper_of(tmp_path, headed("Ann Author", *text, late, summary))
+        opened = paper_of(tmp_path, headed("Ann Author", *text, late, summary))
+        assert opened.abstract.startswith("We begin with") and opened.notices
 
 
 def test_two_papers_are_read_at_once(tmp_path: Path) -> None:
