@@ -87,6 +87,10 @@ class Item(Frozen):
     """One row of a data set."""
 
     id: str
+    repeat: int = 0
+    """The number of the repeat, from 0; each draws with a seed of its own."""
+    cluster: str | None = None
+    """Items of one cluster are not independent of one another."""
     category: str | None = None
     inputs: Inputs
     reference: Reference = Reference()

@@ -26,7 +26,7 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.sides import sides
 from dialectree.graphs import Method
 from dialectree.models.limits import Budget
-from dialectree.records import Usage, Verdict, from_cache
+from dialectree.records import RunRecord, Usage, Verdict, from_cache
 from dialectree.runs import RunFolder, files
 
 _LONGEST = 40
@@ -77,6 +77,8 @@ class Asker:
         result = Result(
             row=row.row.name,
             item=item.id,
+            repeat=item.repeat,
+            cluster=item.cluster,
             category=item.category,
             run=name,
             status="failed",
@@ -110,6 +112,9 @@ class Asker:
             record = await begun.conduct()
         finally:
             result.usage, result.seconds = begun.record.usage, begun.record.usage.wall_s
+        if failed := _failed(record):
+            result.fault = _line(failed)
+            return refused
         if record.status in ("answered", "degraded", "unresolved"):
             result.status = record.status
         result.verdict = record.verdict
@@ -223,5 +228,14 @@ def _sum(one: Usage, other: Usage) -> Usage:
     )
 
 
-def _line(error: Exception) -> str:
+def _failed(record: RunRecord) -> str | None:
+    """Return why a debate without an answer failed; None where it is one that was withheld."""
+    if record.status != "unresolved" or not (parts := record.degraded()):
+        return None
+    node, failure = parts[0]
+    more = f" (and {len(parts) - 1} more)" if len(parts) > 1 else ""
+    return f"{failure.role} at node {node}: {failure.fault}{more}"
+
+
+def _line(error: object) -> str:
     return " ".join(str(error).split())[:500]

@@ -18,7 +18,13 @@ PAGE = "report.html"
 """The page in a run's folder."""
 
 Status = Literal["answered", "degraded", "unresolved", "failed"]
-"""How a question ended: as its run did, or ``failed`` where no run came to its end."""
+"""How a question ended.
+
+``answered``: with an answer, and every part spoke. ``degraded``: with an answer, although a part
+failed for good. ``unresolved``: the debate withheld its answer, and no part failed. ``failed``: a
+part failed for good and there is no answer, or no run came to its end. A failed question is neither
+right nor wrong: it has no scores.
+"""
 
 
 def bare(spec: str) -> str:
@@ -68,8 +74,14 @@ class Evaluation(Kept):
     items: list[str]
     """Ids of the items that were taken, in their order."""
     limit: int | None = None
+    sample: int | None = None
+    """The number of items that the seed drew; None where none were drawn."""
     shard: str | None = None
     """``i/n``, or several with commas between; None where what is there is no shard."""
+    cluster: str | None = None
+    """The column whose value says which questions belong together."""
+    repeats: int = 1
+    """The number of times that each question is asked."""
     seed: int = 0
     rows: list[Row]
     scorers: list[str] = []
@@ -103,6 +115,8 @@ class Vote(Kept):
     answers: list[str | None]
     """One a sample: a label where there are options, else the answer."""
     label: str | None = None
+    pair: bool = False
+    """True where the vote chose between the two options of the debate, not among all."""
     right: bool | None = None
     """None where no answer was given, where nobody knows what is right, and without a judgement."""
     usage: Usage = Usage()
@@ -125,23 +139,52 @@ class Sides(Kept):
     """Whether the judge ruled otherwise in the other order; None where it was asked once."""
 
 
+class Control(Kept):
+    """What a scorer's judge said of an answer of which it is known what it must say."""
+
+    key: str
+    """The scorer."""
+    truthful: bool
+    """Whether the answer was a right one."""
+    score: float | None
+    """None where the judge gave no ruling that can be read."""
+    value: str
+    """The outcome, as in :class:`Score`."""
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the judge saw what the answer was; None without a ruling."""
+        return None if self.score is None else (self.score >= 0.5) == self.truthful
+
+
 class Result(Kept):
     """One line of results.jsonl: one question by one method."""
 
     row: str
     """Name of the row of the matrix."""
     item: str
+    """Id of the item; the first repeat of ``q1`` is ``q1``, the second one ``q1#1``."""
+    repeat: int = 0
+    """The repeat's number, from 0."""
+    cluster: str | None = None
+    """The value of the column that ``--cluster`` names."""
     category: str | None = None
     run: str | None = None
     """Id of the run, in ``runs/``."""
     status: Status
     fault: str | None = None
     """Why it failed, in one line."""
+    lost: int = 0
+    """Calls that got no reply to the last try: of the debate, of the vote and of the judge."""
     verdict: Verdict | None = None
     scores: list[Score] = []
     usage: Usage = Usage()
     judging: Usage = Usage()
     """What the scorers' judge cost."""
+    controls: list[Control] = []
+    """What the judge said of answers that are known to be right or wrong; of a few questions."""
+    controlling: Usage = Usage()
+    """What these cost."""
     cached: Usage = Usage()
     """What of all these calls, the vote's included, the reply cache answered; older folders do not
     say."""
@@ -150,6 +193,16 @@ class Result(Kept):
     seconds: float = 0.0
     """Wall time of the question."""
     ended: str
+
+    @property
+    def question(self) -> str:
+        """The id of the question, the same for all its repeats."""
+        return self.item.removesuffix(f"#{self.repeat}") if self.repeat else self.item
+
+    @property
+    def group(self) -> str:
+        """The questions of one group are not independent: its cluster, else its own repeats."""
+        return self.question if self.cluster is None else self.cluster
 
 
 class Preferred(Kept):

@@ -39,7 +39,7 @@ from tests.evals.evaluating import (
     row,
     write,
 )
-from tests.graphs.switching import direct, rule_label
+from tests.graphs.switching import direct, rule, rule_label
 from tests.scripted import Asked, ScriptedModel, no_reply
 
 TWO_ROWS = (row("basic"), row("self_consistency", samples=3))
@@ -453,7 +453,7 @@ def test_a_row_of_refused_questions_begins_no_more_before_one_is_answered() -> N
     assert (len(results()), failed) == (60, 29)
 
 
-def test_a_debate_that_loses_a_part_is_a_result() -> None:
+def test_a_debate_without_an_answer_that_lost_a_part_has_failed() -> None:
     speaker = model()
     usual = speaker.says(JudgeReply)
     speaker.will_say_now(
@@ -461,8 +461,24 @@ def test_a_debate_that_loses_a_part_is_a_result() -> None:
     )
     evaluate(plan(choices(3), speaker))
     lost = by_item()["basic", "q2"]
-    assert (lost.status, lost.fault) == ("unresolved", None)
-    assert [(s.score, s.value) for s in lost.scores] == [(0.0, "unanswered")]
+    assert (lost.status, lost.verdict, lost.scores) == ("failed", None, [])
+    assert str(lost.fault).startswith("judge at node 0: ")
+
+
+def test_an_answer_withheld_is_not_a_failure() -> None:
+    speaker = model()
+    speaker.will_say_now(rule("B", OPTIONS[0]), to=JudgeReply)
+    assert evaluate(plan(choices(1), speaker)).failed == 0
+    withheld = by_item()["basic", "q1"]
+    assert (withheld.status, withheld.fault) == ("unresolved", None)
+    assert [(s.score, s.value) for s in withheld.scores] == [(0.0, "unanswered")]
+
+
+def test_a_debate_that_answers_without_a_part_is_degraded() -> None:
+    speaker = model()
+    speaker.will_say_now(no_reply(), to=RebuttalReply)
+    evaluate(plan(choices(1), speaker))
+    assert by_item()["basic", "q1"].status == "degraded"
 
 
 def test_a_fault_of_ours_ends_the_evaluation_in_good_order() -> None:
