@@ -19,7 +19,7 @@ from dialectree import clock
 from dialectree.conduct import Started, start, tidy
 from dialectree.context import Context
 from dialectree.errors import InputError, PartFailed, ReplayMiss, RequestError, RunFolderError
-from dialectree.evals import scoring, voting
+from dialectree.evals import again, scoring, voting
 from dialectree.evals.items import Item
 from dialectree.evals.results import PAGE, Result, Vote
 from dialectree.evals.rows import Ready
@@ -65,6 +65,8 @@ class Asker:
     vote_first: int
     budget: Budget
     """What all of them may spend together."""
+    retry: bool = False
+    """Ask a part that failed for good once more, and answer the others from the journal."""
 
     async def ask(self, row: Ready, item: Item) -> Result:
         """The result of ``item`` by ``row``.
@@ -95,7 +97,7 @@ class Asker:
             raise
         except InputError as error:  # the endpoint's, or that of whatever else an item needs
             result.fault, refused = _line(error), error
-        result.cached = await asyncio.to_thread(self._cached, name, row)
+        await asyncio.to_thread(self._count, result, name, row)
         result.ended = clock.stamp()
         if refused is not None:
             raise Refused(refused, result)
@@ -126,14 +128,14 @@ class Asker:
     def _votes(self, row: Ready) -> bool:
         return bool(self.vote_first) and row.method.name in voting.DEBATES
 
-    def _cached(self, name: str, row: Ready) -> Usage:
-        """What the reply cache answered of a question's calls, by their journals."""
-        if not any(one.cache or one.replay for one in (row.context, self.judge) if one):
-            return Usage()
+    def _count(self, result: Result, name: str, row: Ready) -> None:
+        """Count the question's calls that the reply cache answered, and those without a reply."""
         votes = voting.voters(row, self.vote_first) if self._votes(row) else []
         runs = [self.runs / f"{name}{suffix}" for suffix in ("", *(vote[0] for vote in votes))]
         folders = [folder for run in runs for folder in (run, run / "judging")]
-        return from_cache(call for folder in folders for call in RunFolder(folder).calls())
+        calls = [call for folder in folders for call in RunFolder(folder).calls()]
+        result.cached = from_cache(calls)
+        result.lost = sum(call.error is not None and not again.voided(call) for call in calls)
 
     async def _vote(self, row: Ready, item: Item, result: Result) -> RequestError | None:
         begun = [
@@ -172,6 +174,8 @@ class Asker:
         """The run that is there, or a new one."""
         path = self.runs / name
         folder = RunFolder(path)
+        if self.retry:
+            await asyncio.to_thread(again.reopen, path)
         if (path / "run.json").is_file():
             record = folder.record()
             if record.status in ("running", "partial"):  # a page shows how it was broken off

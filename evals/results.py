@@ -195,6 +195,11 @@ class Result(Kept):
     ended: str
 
     @property
+    def incomplete(self) -> bool:
+        """Whether ``--retry-failed`` asks it again: it failed, or a call of it got no reply."""
+        return self.status == "failed" or self.lost > 0
+
+    @property
     def question(self) -> str:
         """The id of the question, the same for all its repeats."""
         return self.item.removesuffix(f"#{self.repeat}") if self.repeat else self.item

@@ -146,6 +146,10 @@ class Results:
         """What is done."""
         self.failed: set[Done] = set()
         """Those of them whose question failed."""
+        self.degraded: set[Done] = set()
+        """Those of them that have an answer although a part failed."""
+        self.incomplete: set[Done] = set()
+        """Those of them that can be asked again."""
         self.outdated = False
         """True when there are lines that later ones stand in for."""
         self._again: set[Done] = set()
@@ -172,19 +176,21 @@ class Results:
         self._count(result)
 
     def ask_again(self, questions: Iterable[Done]) -> None:
-        """Those of ``questions`` that failed are not done; their lines stay until they are."""
-        self._again |= self.failed.intersection(questions)
-        self.there -= self._again
-        self.failed -= self._again
+        """Those of ``questions`` that are incomplete are not done; their lines stay until then."""
+        self._again |= self.incomplete.intersection(questions)
+        for known in (self.there, self.failed, self.degraded, self.incomplete):
+            known -= self._again
 
     def _count(self, result: Result) -> None:
         done = result.row, result.item
         self.outdated |= done in self.there or done in self._again
         self.there.add(done)
-        if result.status == "failed":
-            self.failed.add(done)
-        else:
-            self.failed.discard(done)
+        for known, belongs in (
+            (self.failed, result.status == "failed"),
+            (self.degraded, result.status == "degraded"),
+            (self.incomplete, result.incomplete),
+        ):
+            (known.add if belongs else known.discard)(done)
 
     def close(self) -> None:
         """On disk, and no line more."""

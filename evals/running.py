@@ -58,7 +58,7 @@ class Plan:
     title: str = ""
     """The matrix's own."""
     retry_failed: bool = False
-    """Questions of these rows and items that failed are asked once more."""
+    """Questions of these rows and items that failed, or lost a call, are asked once more."""
 
     @cached_property
     def questions(self) -> frozenset[Done]:
@@ -185,7 +185,11 @@ class Standing:
     done: int = 0
     """Results since then."""
     failed: int = 0
-    """Questions of this command that no run brought to its end, those of before included."""
+    """Questions of this command that failed, those of before included."""
+    degraded: int = 0
+    """Questions with an answer although a part failed, those of before included."""
+    incomplete: int = 0
+    """Questions that ``--retry-failed`` asks again: failed ones, and ones that lost a call."""
     calls: int = 0
     """Made since then, like the cost."""
     cached: int = 0
@@ -212,6 +216,8 @@ class Standing:
         """One result more."""
         self.done += 1
         self.failed += result.status == "failed"
+        self.degraded += result.status == "degraded"
+        self.incomplete += result.incomplete
         votes = [result.vote.usage] if result.vote else []
         usages = [result.usage, result.judging, *votes]
         self.spend((result.row, result.item), usages, result.cached)
@@ -404,8 +410,14 @@ async def run(
         if plan.retry_failed:
             results.ask_again(plan.questions)
         queue = Queue(plan.items, plan.rows, results.there)
-        total, failed = len(plan.questions), len(results.failed & plan.questions)
-        standing = Standing(total, total - len(queue), failed=failed)
+        total = len(plan.questions)
+        standing = Standing(
+            total,
+            total - len(queue),
+            failed=len(results.failed & plan.questions),
+            degraded=len(results.degraded & plan.questions),
+            incomplete=len(results.incomplete & plan.questions),
+        )
         if not len(queue) and (found := folder.evaluation()) is not None and found.ended:
             evaluation.ended = found.ended
             folder.begin(evaluation, items)
@@ -423,7 +435,8 @@ async def run(
         def shut(error: DialectreeError) -> None:
             budget.closed = budget.closed or error
 
-        asker = Asker(folder.runs, evaluation.scorers, plan.judge, plan.vote_first, budget)
+        judge, retry = plan.judge, plan.retry_failed
+        asker = Asker(folder.runs, evaluation.scorers, judge, plan.vote_first, budget, retry)
         running = Running(work or asker.ask, queue, results, close or shut, told)
         try:
             await running.run(plan.at_once)

@@ -131,10 +131,11 @@ class Given(NamedTuple):
     scorers: Sequence[str]
     judge: Context | None
     vote_first: int
+    retry: bool = False
 
     def asker(self, budget: Budget) -> Asker:
         """Who asks the questions, within ``budget``."""
-        return Asker(self.runs, self.scorers, self.judge, self.vote_first, budget)
+        return Asker(self.runs, self.scorers, self.judge, self.vote_first, budget, self.retry)
 
     def shared(self, count: int) -> Given:
         """What each of ``count`` workers is told: its part of the slots and of the pace."""

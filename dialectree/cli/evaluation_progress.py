@@ -61,7 +61,7 @@ def follow(
             loop.tune()
             running = _run(folder, plan, spends, watch, ray=ray, workers=workers, against=against)
             standing = loop.run(loop.stopped_aloud(running, lambda: _notice(STOPPING)))
-            status = 5 if standing.failed else 0
+            status = 5 if standing.incomplete else 0
         except DialectreeError as error:
             fault, status = error, error.status
         except (KeyboardInterrupt, asyncio.CancelledError):
@@ -113,6 +113,7 @@ def _given(folder: Folder, plan: Plan) -> Given:
         scorers=found.scorers if found else plan.scorers,
         judge=plan.judge,
         vote_first=plan.vote_first,
+        retry=plan.retry_failed,
     )
 
 

@@ -15,6 +15,7 @@ from dialectree.context import build
 from dialectree.errors import BudgetReached, Halted, InputError, RequestError
 from dialectree.evals import running
 from dialectree.evals.datasets import load
+from dialectree.evals.judges import TruthReply
 from dialectree.evals.paid import Paid
 from dialectree.evals.question import run_id
 from dialectree.evals.reporting.writing import report
@@ -27,6 +28,7 @@ from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.switching_debater import ProposalReply, RebuttalReply
 from dialectree.nodes.switching_judge import JudgeReply
 from dialectree.records import Usage
+from dialectree.runs import RunFolder
 from tests.evals.evaluating import (
     OPTIONS,
     by_item,
@@ -34,6 +36,7 @@ from tests.evals.evaluating import (
     claims,
     evaluate,
     model,
+    opens,
     plan,
     results,
     row,
@@ -479,6 +482,80 @@ def test_a_debate_that_answers_without_a_part_is_degraded() -> None:
     speaker.will_say_now(no_reply(), to=RebuttalReply)
     evaluate(plan(choices(1), speaker))
     assert by_item()["basic", "q1"].status == "degraded"
+
+
+class Outage:
+    """A model that rules by what it reads, behind an endpoint that is down for a while."""
+
+    def __init__(self, *, down: range = range(0)) -> None:
+        self.speaker, self.asked = model(), 0
+        usual = {kind: self.speaker.says(kind) for kind in (ProposalReply, RebuttalReply)}
+        for kind in (ProposalReply, RebuttalReply):
+            self.speaker.will_say_now(self._unless_down(down, usual[kind]), to=kind)
+        self.speaker.will_say_now(self._unless_down(down, self._ruled), to=JudgeReply)
+
+    def _unless_down(self, down: range, say: Any) -> Any:
+        def said(call: Asked) -> Any:
+            self.asked += 1
+            return unavailable() if self.asked in down else say(call)
+
+        return said
+
+    @staticmethod
+    def _ruled(call: Asked) -> Any:
+        whole = call.prompt.count("defence") >= 2
+        return rule_label("B" if whole and "day 3?" not in call.prompt else "A")(call)
+
+
+def unavailable() -> openai.OpenAIError:
+    """What a proxy says whose endpoint is down for longer than any call can wait."""
+    response: Any = SimpleNamespace(status_code=503, headers={"retry-after": "30"}, request=None)
+    return openai.InternalServerError("down", response=response, body=None)
+
+
+def compared(out: str) -> dict[tuple[str, str], Any]:
+    """All that the report compares."""
+    return {
+        question: (one.status, one.verdict and one.verdict.label, one.scores)
+        for question, one in by_item(out).items()
+    }
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_an_outage_changes_no_comparison_once_what_failed_is_asked_again(slots: int) -> None:
+    slow = {"call_deadline": 20, "concurrency": slots}
+    evaluate(plan(choices(12), Outage().speaker, **slow), "whole")
+    broken = evaluate(plan(choices(12), Outage(down=range(20, 50, 3)).speaker, **slow), "broken")
+    whole, failed = compared("whole"), {q for q, one in by_item("broken").items() if not one.scores}
+    assert 0 < len(failed) == broken.failed < broken.incomplete
+    degraded = {q for q, one in by_item("broken").items() if one.status == "degraded"}
+    assert broken.degraded == len(degraded) > 0
+    untouched = whole.keys() - failed - degraded
+    assert {q: compared("broken")[q] for q in untouched} == {q: whole[q] for q in untouched}
+
+    again = Outage()
+    standing = evaluate(plan(choices(12), again.speaker, retry_failed=True, **slow), "broken")
+    assert compared("broken") == whole
+    assert (standing.failed, standing.degraded, standing.incomplete) == (0, 0, 0)
+    assert standing.done == len(failed | degraded)
+    asked = {n for n in range(1, 13) for call in again.speaker.calls if f"day {n}?" in call.prompt}
+    assert {f"q{n}" for n in asked} == {item for _, item in failed | degraded}
+    assert standing.calls == len(again.speaker.calls) < 5 * standing.done  # parts alone
+    for question in failed | degraded:
+        run = Folder(Path("broken")).run(str(by_item("broken")[question].run))
+        assert RunFolder(run).record().degraded() == []
+
+
+def test_a_judge_that_gave_no_reply_is_asked_again_and_nobody_else() -> None:
+    speaker = model()
+    speaker.will_say_now(no_reply(), to=TruthReply)
+    standing = evaluate(plan(opens(1), speaker, row("single_shot")))
+    assert (standing.failed, standing.incomplete) == (0, 1)
+    assert [score.value for score in results()[0].scores] == ["failed", "scored"]
+    speaker = model()
+    standing = evaluate(plan(opens(1), speaker, row("single_shot"), retry_failed=True))
+    assert [score.value for score in results()[0].scores] == ["scored", "scored"]
+    assert [call.kind for call in speaker.calls] == ["TruthReply"]
 
 
 def test_a_fault_of_ours_ends_the_evaluation_in_good_order() -> None:

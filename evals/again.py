@@ -1,0 +1,51 @@
+"""Opens a run again that lost a part, so that ``--retry-failed`` asks for that part alone.
+
+The calls that failed stay in the ledger, for they may have been paid, under a key that answers
+nothing any more. The events go: the graph is walked from its start and tells them all again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from dialectree.records import Call
+from dialectree.runs import RunFolder
+
+_VOID = "void:"
+Part = tuple[str, str, str]
+"""Node, role and speaker of a part that failed."""
+
+
+def voided(call: Call) -> bool:
+    """Whether the call was asked for again since."""
+    return call.key.startswith(_VOID)
+
+
+def reopen(path: Path) -> None:
+    """Let the run in ``path``, and what judged it, be conducted again where a part failed."""
+    run = RunFolder(path)
+    if (path / "run.json").is_file():
+        record = run.record()
+        parts = {(node, failure.role, failure.who) for node, failure in record.degraded()}
+        if _void(run, parts):
+            run.write("events.jsonl", "")
+            record.status = "partial"
+            run.write_record(record)
+    _void(RunFolder(path / "judging"), frozenset())
+
+
+def _void(folder: RunFolder, parts: AbstractSet[Part]) -> bool:
+    """Void the calls that failed and those of ``parts``; whether there is anything to ask again."""
+    ledger = folder.ledger()
+    failed = [
+        not voided(call) and (call.error is not None or (call.node, call.role, call.who) in parts)
+        for call in ledger
+    ]
+    if any(failed):
+        kept = (
+            call.model_copy(update={"key": f"{_VOID}{call.key}"}) if void else call
+            for call, void in zip(ledger, failed, strict=True)
+        )
+        folder.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in kept))
+    return bool(parts) or any(failed)
