@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
+from dialectree.evals.results import JUDGING
 from dialectree.records import Call
 from dialectree.runs import RunFolder
 
@@ -32,7 +33,8 @@ def reopen(path: Path) -> None:
             run.write("events.jsonl", "")
             record.status = "partial"
             run.write_record(record)
-    _void(RunFolder(path / "judging"), frozenset())
+    for part in JUDGING:
+        _void(RunFolder(path / part), frozenset())
 
 
 def _void(folder: RunFolder, parts: AbstractSet[Part]) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dialectree.evals.question import run_id
+from dialectree.evals.results import JUDGING
 from dialectree.evals.results_file import Done
 from dialectree.records import Usage, from_cache, usage
 from dialectree.runs import RunFolder
@@ -17,8 +18,12 @@ class Paid(NamedTuple):
     """What journals come to."""
 
     usage: Usage
-    """Of all calls, those that the reply cache answered among them."""
+    """Of all calls of debates and votes, those that the reply cache answered among them."""
     cached: Usage
+    """Of these."""
+    judging: Usage = Usage()
+    """Of all calls of the judge that scores."""
+    judging_cached: Usage = Usage()
     """Of these."""
 
 
@@ -29,10 +34,12 @@ def paid(runs: Path, questions: Iterable[Done]) -> dict[Done, Paid]:
     for name in os.listdir(runs) if runs.is_dir() else ():
         own = ".".join(name.split(".")[:3])  # a vote's folder has its number behind that
         if own in wanted:
-            found.setdefault(wanted[own], []).extend((runs / name, runs / name / "judging"))
+            found.setdefault(wanted[own], []).append(runs / name)
     return {question: _paid(folders) for question, folders in found.items()}
 
 
-def _paid(folders: Iterable[Path]) -> Paid:
+def _paid(folders: list[Path]) -> Paid:
     calls = [call for folder in folders for call in RunFolder(folder).calls()]
-    return Paid(usage(calls), from_cache(calls))
+    beside = [folder / part for folder in folders for part in JUDGING]
+    judged = [call for folder in beside for call in RunFolder(folder).calls()]
+    return Paid(usage(calls), from_cache(calls), usage(judged), from_cache(judged))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -21,7 +21,8 @@ from dialectree.context import Context
 from dialectree.errors import InputError, PartFailed, ReplayMiss, RequestError, RunFolderError
 from dialectree.evals import again, scoring, voting
 from dialectree.evals.items import Item
-from dialectree.evals.results import PAGE, Result, Vote
+from dialectree.evals.results import JUDGING, PAGE, Result, Vote
+from dialectree.evals.results_file import Done
 from dialectree.evals.rows import Ready
 from dialectree.evals.sides import sides
 from dialectree.graphs import Method
@@ -65,6 +66,8 @@ class Asker:
     vote_first: int
     budget: Budget
     """What all of them may spend together."""
+    controls: Collection[Done] = ()
+    """Questions beside which the judge is tried on answers whose score is known."""
     retry: bool = False
     """Ask a part that failed for good once more, and answer the others from the journal."""
 
@@ -123,6 +126,10 @@ class Asker:
         result.sides = sides(record, item.reference.gold)
         scored = await self._scored(self.scorers, item, record.verdict, begun.folder, result)
         result.scores = scored.scores
+        if self.judge is not None and (row.row.name, item.id) in self.controls:
+            result.controls, result.controlling = await scoring.controlled(
+                self.scorers, item, begun.folder, self.judge, self.budget
+            )
         return refused or scored.refused
 
     def _votes(self, row: Ready) -> bool:
@@ -132,9 +139,10 @@ class Asker:
         """Count the question's calls that the reply cache answered, and those without a reply."""
         votes = voting.voters(row, self.vote_first) if self._votes(row) else []
         runs = [self.runs / f"{name}{suffix}" for suffix in ("", *(vote[0] for vote in votes))]
-        folders = [folder for run in runs for folder in (run, run / "judging")]
-        calls = [call for folder in folders for call in RunFolder(folder).calls()]
-        result.cached = from_cache(calls)
+        judging = [run / part for run in runs for part in JUDGING]
+        judged = [call for folder in judging for call in RunFolder(folder).calls()]
+        calls = [call for run in runs for call in RunFolder(run).calls()] + judged
+        result.cached, result.cached_judging = from_cache(calls), from_cache(judged)
         result.lost = sum(call.error is not None and not again.voided(call) for call in calls)
 
     async def _vote(self, row: Ready, item: Item, result: Result) -> RequestError | None:

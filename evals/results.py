@@ -16,6 +16,8 @@ from dialectree.records import Usage, Verdict
 SCHEMA: Final = "dialectree.evaluation/1"
 PAGE = "report.html"
 """The page in a run's folder."""
+JUDGING = ("judging", "controls")
+"""Folders in a run's own: the journals of the calls of the judge that scores."""
 
 Status = Literal["answered", "degraded", "unresolved", "failed"]
 """How a question ended.
@@ -188,6 +190,8 @@ class Result(Kept):
     cached: Usage = Usage()
     """What of all these calls, the vote's included, the reply cache answered; older folders do not
     say."""
+    cached_judging: Usage = Usage()
+    """What of these were calls of the judge, its controls included."""
     vote: Vote | None = None
     sides: Sides | None = None
     seconds: float = 0.0

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from dialectree.evals.asking import Ask, Scorer, reply
+from dialectree.evals.judges import Control
 from dialectree.evals.scorers import Fields, Score, score
 from dialectree.evals.sentences import sentences
 from dialectree.nodes.comparison import unmarked
@@ -61,6 +62,15 @@ def factuality(ask: Ask) -> Scorer:
         return score("factuality", 100 * share, f"{len(said)} sentences, {named}")
 
     return factuality
+
+
+def controls(inputs: Fields) -> list[Control]:
+    """Summaries to try a judge of factuality on: one that the papers bear out, and one not."""
+    first, second = (paper["title"] for paper in inputs["papers"])
+    return [
+        Control(f"One paper is called “{first}”, and the other one “{second}”.", True),
+        Control("Both papers report how alpacas were bred in the Andes.", False),
+    ]
 
 
 def rubric(ask: Ask, key: Literal["breadth", "contextualisation"]) -> Scorer:

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dialectree import clock
+from dialectree import chance, clock
 from dialectree.conduct import versions
 from dialectree.context import Context
 from dialectree.errors import DialectreeError, Halted, InputError
@@ -28,11 +28,14 @@ from dialectree.evals.rows import Ready, require_gold, require_same_rows
 from dialectree.models.limits import Budget
 from dialectree.records import Usage
 
+CONTROLS = 50
+"""Questions beside which the judge that scores is tried on answers whose score is known."""
 AHEAD = 2.5
 """Questions under way for each slot: while one writes its record another one's call is waiting."""
 SURE = 3
 """After so many refused questions of a row, and none answered, those under way decide about it."""
 
+_NOTHING = Usage()
 Work = Callable[[Ready, Item], Awaitable[Result]]
 """Asks a question; see :meth:`Asker.ask`."""
 
@@ -100,6 +103,21 @@ def taken(items: Sequence[Item], limit: int | None, shard: str | None) -> list[I
     if not (part := kept[int(first) - 1 :: int(count)]):
         raise InputError(f"--shard {shard}: there are only {len(kept)} items to share out")
     return part
+
+
+def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
+    """Draw the questions of the first row beside which the judge is tried on known answers.
+
+    Those beside which it was tried before are left out.
+    """
+    names = plan.scorers
+    known = [item for item in plan.items if plan.judge and scoring.controls(names, item)]
+    if not known:
+        return frozenset()
+    known.sort(key=lambda item: chance.seed(plan.seed, "control", item.id))
+    there = {result.item for result in folder.results() if result.controls}
+    row = plan.rows[0].row.name
+    return frozenset((row, item.id) for item in known[:CONTROLS] if item.id not in there)
 
 
 def begun(folder: Folder, plan: Plan) -> Evaluation:
@@ -176,6 +194,41 @@ def _require_as_begun(folder: Folder, found: Evaluation, plan: Plan) -> None:
 
 
 @dataclass
+class Spent:
+    """What some calls took since the command began; replies from the cache cost nothing."""
+
+    calls: int = 0
+    cached: int = 0
+    """Calls that the reply cache answered; they are not among ``calls``."""
+    tokens: int = 0
+    cost: float | None = 0.0
+    """None as soon as a price is missing."""
+
+    def take(self, usage: Usage, cached: Usage = _NOTHING, sign: int = 1) -> None:
+        """Add calls, less the ``cached`` ones among them; a ``sign`` of -1 takes them off."""
+        self._count(usage, sign)
+        self._count(cached, -sign)
+        self.cached += sign * cached.calls
+
+    def _count(self, usage: Usage, sign: int) -> None:
+        self.calls += sign * usage.calls
+        self.tokens += sign * (usage.prompt_tokens + usage.completion_tokens)
+        if usage.calls:
+            known = self.cost is not None and usage.cost is not None
+            cost = (self.cost or 0.0) + sign * (usage.cost or 0.0)
+            self.cost = round(cost, 9) if known else None
+
+    def __add__(self, other: Spent) -> Spent:
+        costs = (self.cost, other.cost)
+        return Spent(
+            self.calls + other.calls,
+            self.cached + other.cached,
+            self.tokens + other.tokens,
+            None if None in costs else round(sum(cost or 0.0 for cost in costs), 9),
+        )
+
+
+@dataclass
 class Standing:
     """How far an evaluation is; whoever shows it reads this."""
 
@@ -190,15 +243,33 @@ class Standing:
     """Questions with an answer although a part failed, those of before included."""
     incomplete: int = 0
     """Questions that ``--retry-failed`` asks again: failed ones, and ones that lost a call."""
-    calls: int = 0
-    """Made since then, like the cost."""
-    cached: int = 0
-    """Calls that the reply cache answered since then."""
-    cost: float | None = 0.0
-    """None as soon as a price is missing."""
+    debates: Spent = field(default_factory=Spent)
+    """What debates, baselines and votes took."""
+    judges: Spent = field(default_factory=Spent)
+    """What the judge that scores took, its controls included."""
     paid_before: dict[Done, Paid] = field(default_factory=dict)
     """What earlier commands paid for questions that they left without a result."""
     started: float = field(default_factory=clock.seconds)
+
+    @property
+    def spent(self) -> Spent:
+        """What all calls took."""
+        return self.debates + self.judges
+
+    @property
+    def calls(self) -> int:
+        """Calls made since the command began."""
+        return self.spent.calls
+
+    @property
+    def cached(self) -> int:
+        """Calls that the reply cache answered since then."""
+        return self.spent.cached
+
+    @property
+    def cost(self) -> float | None:
+        """The price of the calls; None as soon as one is missing."""
+        return self.spent.cost
 
     @property
     def left(self) -> int:
@@ -219,30 +290,24 @@ class Standing:
         self.degraded += result.status == "degraded"
         self.incomplete += result.incomplete
         votes = [result.vote.usage] if result.vote else []
-        usages = [result.usage, result.judging, *votes]
-        self.spend((result.row, result.item), usages, result.cached)
+        self.spend((result.row, result.item), [result.usage, *votes], result.cached)
+        for usage in (result.judging, result.controlling):
+            self.judges.take(usage)
+        self.judges.take(_NOTHING, result.cached_judging)
+        self.debates.take(_NOTHING, result.cached_judging, -1)  # they are among ``cached``
 
     def spend(self, question: Done, usages: Iterable[Usage], cached: Usage) -> None:
-        """All that a question took, less what was there of it before."""
+        """Count all that a question took, less what was there of it before."""
         if (before := self.paid_before.pop(question, None)) is not None:
-            self.take(before.usage, before.cached, -1)
+            self.debates.take(before.usage, before.cached, -1)
+            self.judges.take(before.judging, before.judging_cached, -1)
         for usage in usages:
-            self.take(usage)
-        self.take(Usage(), cached)
+            self.debates.take(usage)
+        self.debates.take(_NOTHING, cached)
 
-    def take(self, usage: Usage, cached: Usage | None = None, sign: int = 1) -> None:
-        """Calls more, less the ``cached`` ones among them; or fewer, by a ``sign`` of -1."""
-        self._count(usage, sign)
-        if cached is not None:
-            self.cached += sign * cached.calls
-            self._count(cached, -sign)
-
-    def _count(self, usage: Usage, sign: int) -> None:
-        self.calls += sign * usage.calls
-        if usage.calls:
-            known = self.cost is not None and usage.cost is not None
-            cost = (self.cost or 0.0) + sign * (usage.cost or 0.0)
-            self.cost = round(cost, 9) if known else None
+    def take(self, usage: Usage, cached: Usage) -> None:
+        """Count calls of the judge that scores, the ``cached`` ones among them."""
+        self.judges.take(usage, cached)
 
 
 Watch = Callable[[Standing], None]
@@ -435,8 +500,15 @@ async def run(
         def shut(error: DialectreeError) -> None:
             budget.closed = budget.closed or error
 
-        judge, retry = plan.judge, plan.retry_failed
-        asker = Asker(folder.runs, evaluation.scorers, judge, plan.vote_first, budget, retry)
+        asker = Asker(
+            folder.runs,
+            evaluation.scorers,
+            plan.judge,
+            plan.vote_first,
+            budget,
+            controls(folder, plan),
+            plan.retry_failed,
+        )
         running = Running(work or asker.ask, queue, results, close or shut, told)
         try:
             await running.run(plan.at_once)
@@ -444,6 +516,7 @@ async def run(
             broken_off = set(asked_now) - results.there
             for question, spent in paid(folder.runs, broken_off).items():
                 standing.spend(question, [spent.usage], spent.cached)
+                standing.take(spent.judging, spent.judging_cached)
             if broken_off and (standing.calls or standing.cached) and watch is not None:
                 watch(standing)
         every = ((row.name, item) for row in evaluation.rows for item in evaluation.items)

@@ -18,7 +18,7 @@ from dialectree.errors import PartFailed, RequestError
 from dialectree.evals import judges, rubrics, scorers
 from dialectree.evals.asking import Ask, Scorer, Words
 from dialectree.evals.items import Item, Task
-from dialectree.evals.results import Score
+from dialectree.evals.results import Control, Score
 from dialectree.models.asking import Asking, Place, messages
 from dialectree.models.endpoints import RUNGS, Decoding, Request, endpoint
 from dialectree.models.forms import Form, form
@@ -187,6 +187,42 @@ async def scores(
         spent = usage(beside.calls())
     ordered = [computed[name] for name in asked if name in computed]
     return Scored(ordered, spent, refused[0] if refused else None)
+
+
+def controls(names: Sequence[str], item: Item) -> list[tuple[str, judges.Control]]:
+    """Answers whose score is known, each with the scorer whose judge is tried on it."""
+    example = item.example()
+    found: list[tuple[str, judges.Control]] = []
+    if "truthful" in names:
+        found += [("truthful", one) for one in judges.controls(example["reference_outputs"])]
+    if "factuality" in names:
+        found += [("factuality", one) for one in rubrics.controls(example["inputs"])]
+    return found
+
+
+async def controlled(
+    names: Sequence[str], item: Item, folder: RunFolder, judge: Context, budget: Budget
+) -> tuple[list[Control], Usage]:
+    """Return what the judge says of answers whose score is known, and what that cost."""
+    example = item.example()
+    given = {"inputs": example["inputs"], "reference_outputs": example["reference_outputs"]}
+    asked = controls(names, item)
+    beside = RunFolder(folder.path / "controls")
+    await asyncio.to_thread(beside.path.mkdir, exist_ok=True)
+    async with calling(beside, judge, (), budget) as run:
+        ask = Judge(run, judge).ask
+        said = [{**given, "outputs": {"answer": control.answer}} for _, control in asked]
+        found = await asyncio.gather(
+            *(
+                _score(name, _scorer(name, ask), outputs, [])
+                for (name, _), outputs in zip(asked, said, strict=True)
+            )
+        )
+    made = [
+        Control(key=name, truthful=control.truthful, score=one.score, value=one.value)
+        for (name, control), one in zip(asked, found, strict=True)
+    ]
+    return made, usage(beside.calls())
 
 
 async def _score(

@@ -59,6 +59,7 @@ def written(given: Given, *, limited: bool) -> dict[str, Any]:
         "scorers": [*given.scorers],
         "judge": given.judge and given.judge.with_secrets(),
         "vote_first": given.vote_first,
+        "controls": [*given.controls],
         "retry": given.retry,
     }
 
@@ -71,8 +72,9 @@ def read(told: dict[str, Any]) -> Given:
         method = METHODS[row.method]
         rows.append(Ready(row, method, context, one["slots"], one["demonstration"]))
     judge: Context | None = build(**told["judge"]) if told["judge"] else None
+    controls = tuple((row, item) for row, item in told["controls"])
     runs, vote_first, retry = Path(told["runs"]), told["vote_first"], told["retry"]
-    return Given(rows, runs, told["scorers"], judge, vote_first, retry)
+    return Given(rows, runs, told["scorers"], judge, vote_first, controls, retry)
 
 
 class Served:

@@ -19,6 +19,7 @@ from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals.items import Item
 from dialectree.evals.question import Asker, Refused
 from dialectree.evals.results import Result
+from dialectree.evals.results_file import Done
 from dialectree.evals.rows import Ready
 from dialectree.models.limits import Budget
 from dialectree.records import Call
@@ -131,11 +132,20 @@ class Given(NamedTuple):
     scorers: Sequence[str]
     judge: Context | None
     vote_first: int
+    controls: Sequence[Done] = ()
     retry: bool = False
 
     def asker(self, budget: Budget) -> Asker:
         """Who asks the questions, within ``budget``."""
-        return Asker(self.runs, self.scorers, self.judge, self.vote_first, budget, self.retry)
+        return Asker(
+            self.runs,
+            self.scorers,
+            self.judge,
+            self.vote_first,
+            budget,
+            frozenset(self.controls),
+            self.retry,
+        )
 
     def shared(self, count: int) -> Given:
         """What each of ``count`` workers is told: its part of the slots and of the pace."""

@@ -18,7 +18,7 @@ from dialectree.errors import DialectreeError
 from dialectree.evals import cluster, preferring, processes, running
 from dialectree.evals.notices import notices
 from dialectree.evals.results_file import Folder
-from dialectree.evals.running import Plan, Standing, Watch
+from dialectree.evals.running import Plan, Spent, Standing, Watch
 from dialectree.evals.workers import Given
 from dialectree.models.limits import Budget
 
@@ -67,7 +67,8 @@ def follow(
         except (KeyboardInterrupt, asyncio.CancelledError):
             status = 130
     if standing is not None and not quiet:
-        _notice(_summary(standing))
+        for line in _closing(standing):
+            _notice(line)
     if fault is not None:
         _notice(str(fault))
     if status in (3, 4, 130):
@@ -113,6 +114,7 @@ def _given(folder: Folder, plan: Plan) -> Given:
         scorers=found.scorers if found else plan.scorers,
         judge=plan.judge,
         vote_first=plan.vote_first,
+        controls=tuple(running.controls(folder, plan)),
         retry=plan.retry_failed,
     )
 
@@ -159,16 +161,45 @@ def _bar(console: Console) -> Iterator[Watch]:
         yield watch
 
 
-def _figures(standing: Standing, *, eta: bool = True) -> str:
-    """``2 failed, 4,500 calls and 12 from the cache, cost 1.25, 0:12:30 left``."""
+def _figures(standing: Standing) -> str:
+    """``2 failed, 1 degraded, 4,500 calls and 12 from the cache, cost 1.25, 0:12:30 left``."""
+    spent = standing.spent
     now = " now" if standing.before else ""
-    cached = f" and {standing.cached:,} from the cache" if standing.cached else ""
-    parts = [f"{standing.failed} failed", f"{standing.calls:,} calls{now}{cached}"]
-    if standing.cost:
-        parts.append(f"cost {standing.cost:.2f}")
-    if eta and standing.left and (left_s := standing.eta_s) is not None:
+    cached = f" and {spent.cached:,} from the cache" if spent.cached else ""
+    parts = [_ended(standing), f"{spent.calls:,} calls{now}{cached}"]
+    if spent.cost:
+        parts.append(f"cost {spent.cost:.2f}")
+    if standing.left and (left_s := standing.eta_s) is not None:
         parts.append(f"{_clock(left_s)} left")
     return ", ".join(parts)
+
+
+def _ended(standing: Standing) -> str:
+    degraded = f", {standing.degraded} degraded" if standing.degraded else ""
+    return f"{standing.failed} failed{degraded}"
+
+
+def _closing(standing: Standing) -> Iterator[str]:
+    """The totals, then how the questions ended, then how to ask the failed ones again."""
+    now = " now" if standing.before else ""
+    total = f"{_price(standing.spent)}{now}"
+    if standing.judges.calls or standing.judges.cached:
+        apart = (("debates", standing.debates), ("judge", standing.judges))
+        total += "; " + "; ".join(f"{name}: {_price(spent)}" for name, spent in apart)
+    yield total
+    yield _summary(standing)
+    if standing.incomplete:
+        lost = standing.incomplete - standing.failed
+        parts = [f"{standing.failed} failed and count neither as right nor as wrong"]
+        parts += [f"{lost} lost a call"] if lost else []
+        yield f"{'; '.join(parts)}; the same command with --retry-failed asks them again"
+
+
+def _price(spent: Spent) -> str:
+    """``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
+    cached = f" and {spent.cached:,} from the cache" if spent.cached else ""
+    cost = f", cost {spent.cost:.2f}" if spent.cost else ""
+    return f"{spent.calls:,} calls{cached}, {spent.tokens:,} tokens{cost}"
 
 
 def _summary(standing: Standing) -> str:
@@ -179,7 +210,7 @@ def _summary(standing: Standing) -> str:
         if not standing.left
         else (f"{standing.total - standing.left} of {standing.total} results")
     )
-    return f"{there}{before}, {_figures(standing, eta=False)}, {took}"
+    return f"{there}{before}, {_ended(standing)}, {took}"
 
 
 def _clock(seconds: float) -> str:

@@ -181,10 +181,33 @@ def test_the_closing_line_tells_calls_that_were_made_from_those_of_the_cache(
     evaluated(data(3), *words, "--out", "one")
     calls = endpoint.stats()["calls"]
     again = evaluated(data(3), *words, "--out", "two")
-    assert f"3 results, 0 failed, 0 calls and {calls} from the cache, 0:" in again.err
+    assert f"dialectree: 0 calls and {calls} from the cache, 0 tokens\n" in again.err
+    assert "dialectree: 3 results, 0 failed, 0:" in again.err
     done = command("eval", data(6), *words, "--out", "three", "--max-calls", "5")
-    assert f"0 failed, 5 calls and {calls} from the cache, 0:" in done.err
+    assert f"dialectree: 5 calls and {calls} from the cache, " in done.err
     assert (done.status, endpoint.stats()["calls"]) == (4, calls + 5)
+
+
+def test_the_totals_of_debates_and_judge_come_first_and_then_apart(
+    model: tuple[str, str], endpoint: LocalEndpoint
+) -> None:
+    asked = {"question": "What grows?", "true": ["Grass."], "false": ["Stones."]}
+    Path("open.jsonl").write_text(json.dumps(asked) + "\n")
+    words = ["open.jsonl", *model, "--methods", "single_shot", "--price", "openai:any=1,1"]
+    done = command("eval", *words, "--out", "out")
+    calls = endpoint.stats()["calls"]
+    (found,) = results("out")
+    judging = found["judging"]["calls"] + found["controlling"]["calls"]
+    assert (len(found["controls"]), found["usage"]["calls"] + judging) == (2, calls)
+    total = r"(\d+) calls, ([\d,]+) tokens, cost \d\.\d\d"
+    closing = re.search(rf"^dialectree: {total}; debates: {total}; judge: {total}$", done.err, re.M)
+    assert closing, done.err
+    every, tokens, debates, own, judge, others = (
+        int(part.replace(",", "")) for part in closing.groups()
+    )
+    assert (every, debates, judge) == (calls, found["usage"]["calls"], judging)
+    assert tokens == own + others
+    assert done.err.index("; debates: ") < done.err.index("1 results, 0 failed")
 
 
 def test_nobody_at_the_address_is_status_3_and_a_wrong_model_status_2() -> None:
@@ -257,6 +280,7 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
         done = command(*words, *more)
         assert done.status == 5
         assert said in done.err
+        assert "--retry-failed asks them again" in done.err
     assert [one["status"] for one in results("out")].count("failed") == 1
 
 

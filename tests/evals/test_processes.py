@@ -205,7 +205,8 @@ def test_there_are_as_many_as_the_slots_need(
 def test_what_a_worker_is_told_is_what_was_meant() -> None:
     plan = _plan(2, concurrency=9, model="openai:any@http://me:word@127.0.0.1:9/v1?key=x", seed=7)
     judge = build(model="openai:judge", requests_per_minute=60)
-    given = Given(plan.rows, Path("runs"), ["choice"], judge, 3).shared(2)
+    tried = (("basic", "q1"),)
+    given = Given(plan.rows, Path("runs"), ["choice"], judge, 3, tried, True).shared(2)
     told = json.loads(json.dumps(worker.written(given, limited=True)))
     assert worker.read(told) == given
     assert (given.rows[0].context.concurrency, given.runs.is_absolute()) == (4, True)

@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, RequestError
+from dialectree.evals import rubrics, running
 from dialectree.evals.judges import TruthReply
 from dialectree.evals.scoring import ROLE
 from dialectree.nodes.answerer import AnswererReply
@@ -43,7 +44,10 @@ from tests.scripted import Asked, ScriptedModel, no_reply
 
 def test_a_judge_scores_answers_and_its_calls_are_counted_apart() -> None:
     speaker, judge = model(), ScriptedModel()
-    judge.will_say("TRUE", "**FALSE**", "perhaps", "so so", to=TruthReply)
+    said = {"day 1?": "TRUE", "day 2?": "**FALSE**", "day 3?": "so so"}
+    judge.will_say(
+        lambda call: next(word for day, word in said.items() if day in call.prompt), to=TruthReply
+    )
     evaluate(plan(opens(3), speaker, row("single_shot"), judge=judge, concurrency=1))
     found = by_item()
     scored = {item: (one.scores[0].score, one.scores[0].value) for (_, item), one in found.items()}
@@ -87,7 +91,45 @@ def test_a_judge_spends_from_the_same_budget() -> None:
         evaluate(plan(opens(4), speaker, row("single_shot"), concurrency=1), max_calls=5)
     assert len(speaker.calls) == 5
     evaluate(plan(opens(4), speaker, row("single_shot")))
-    assert (len(by_item()), len(speaker.calls)) == (4, 8)
+    assert (len(by_item()), len(speaker.calls)) == (4, 4 + 4 + 8)  # answers, scores, controls
+
+
+@pytest.mark.parametrize(("said", "passed"), [("TRUE", [True, False]), ("FALSE", [False, True])])
+def test_the_judge_is_tried_on_answers_that_are_known(said: str, passed: list[bool]) -> None:
+    speaker = model()
+    speaker.will_say(ExplorerReply(answer="Grass."), CriticReply(critique="Why?"))
+    speaker.will_say_now(said, to=TruthReply)
+    standing = evaluate(plan(opens(3), speaker, row("single_shot"), row("two_round")))
+    found = by_item()
+    tried = {item for (name, item), one in found.items() if one.controls}
+    assert tried == {"q1", "q2", "q3"}
+    for (name, _), one in found.items():
+        assert [control.passed for control in one.controls] == (
+            passed if name == "single_shot" else []
+        )
+        assert one.controlling.calls == len(one.controls)
+    judged = sum(call.kind == "TruthReply" for call in speaker.calls)
+    assert (standing.judges.calls, standing.calls) == (judged, len(speaker.calls))
+
+
+def test_the_judge_is_tried_beside_a_few_questions_and_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(running, "CONTROLS", 2)
+    speaker = model()
+    speaker.will_say(ExplorerReply(answer="Grass."), CriticReply(critique="Why?"))
+    evaluate(plan(opens(5), speaker, row("single_shot")))
+    tried = [item for (_, item), one in by_item().items() if one.controls]
+    assert len(tried) == 2
+    evaluate(plan(opens(5), speaker, row("two_round"), row("single_shot")))
+    assert [item for (_, item), one in by_item().items() if one.controls] == tried
+
+
+def test_a_judge_of_factuality_is_tried_on_titles_and_on_alpacas() -> None:
+    papers = [{"title": "Tin"}, {"title": "Lead"}]
+    true, false = rubrics.controls({"papers": papers})
+    assert "Tin" in true.answer and "Lead" in true.answer
+    assert (true.truthful, false.truthful) == (True, False)
 
 
 def test_a_method_that_never_knows_and_a_judge_that_always_agrees_run_through() -> None:
