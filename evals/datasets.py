@@ -44,27 +44,29 @@ def load(
     data: str | Path | None = None,
     mapped: str | Mapping[str, str | Iterable[str]] | None = None,
     *,
+    cluster: str | None = None,
     catalogue: Mapping[str, Dataset] = CATALOGUE,
 ) -> Loaded:
     """The items of a data set by name, or of a file of the user's own.
 
     ``data`` is a file to read instead of fetching: in the documented form, or the published file
     itself. ``mapped`` says which column holds what (see :mod:`dialectree.evals.columns`), as text
-    or as a mapping. InputError, in one line, for whatever is wrong with name, file or row.
+    or as a mapping. ``cluster`` is the column whose value says which items belong together.
+    InputError, in one line, for whatever is wrong with name, file or row.
     """
     name = str(name_or_path)
     own = columns(mapped) if isinstance(mapped, str) else _named(mapped or {})
     if name not in catalogue:
-        return _own_file(name, data, own, catalogue)
+        return _own_file(name, data, own, cluster, catalogue)
     dataset = catalogue[name]
     path = Path(data) if data is not None else _fetched(dataset)
     content, sha256 = read(path)
     if own:
-        items = _mapped(path, content, own)
+        items = _mapped(path, content, own, cluster)
     elif dataset.pin and dataset.published and sha256 == dataset.pin.sha256:
-        items = _items(dataset.published(path, content), dataset.item)
+        items = _items(dataset.published(path, content), dataset.item, cluster)
     else:
-        items = _items(rows(path, content), dataset.item)
+        items = _items(rows(path, content), dataset.item, cluster)
     _require_task(path, items, dataset.task)
     return Loaded(name, items, path, sha256)
 
@@ -104,6 +106,7 @@ def _own_file(
     name: str,
     data: str | Path | None,
     own: Mapping[str, tuple[str, ...]],
+    cluster: str | None,
     catalogue: Mapping[str, Dataset],
 ) -> Loaded:
     path = Path(name)
@@ -113,8 +116,9 @@ def _own_file(
         known = ", ".join(catalogue)
         raise InputError(f"there is no data set and no file {name!r}; known are {known}")
     content, sha256 = read(path)
-    items = _mapped(path, content, own)
-    return Loaded(path.stem, items, path, sha256, () if own else _unknown(path, content))
+    items = _mapped(path, content, own, cluster)
+    unknown = [] if own else [name for name in _unknown(path, content) if name != cluster]
+    return Loaded(path.stem, items, path, sha256, tuple(unknown))
 
 
 def _fetched(dataset: Dataset) -> Path:
@@ -126,13 +130,15 @@ def _fetched(dataset: Dataset) -> Path:
     return fetched(dataset.pin)
 
 
-def _mapped(path: Path, content: bytes, own: Mapping[str, tuple[str, ...]]) -> list[Item]:
+def _mapped(
+    path: Path, content: bytes, own: Mapping[str, tuple[str, ...]], cluster: str | None
+) -> list[Item]:
     numbers = iter(range(1, len(content) + 2))
 
     def make(row: Row) -> Item:
         return item(row, own, next(numbers))
 
-    return _items(rows(path, content), make, lambda row: numbered(row, own))
+    return _items(rows(path, content), make, cluster, lambda row: numbered(row, own))
 
 
 def _unknown(path: Path, content: bytes) -> tuple[str, ...]:
@@ -143,18 +149,30 @@ def _unknown(path: Path, content: bytes) -> tuple[str, ...]:
 def _items(
     found: Iterable[Row],
     make: Callable[[Row], Item],
+    cluster: str | None,
     numbered: Callable[[Row], bool] = lambda row: False,
 ) -> list[Item]:
     """An item a row; two rows of one id are an error that names both lines."""
     items: list[Item] = []
     seen: dict[str, Row] = {}
+    row: Row | None = None
     for row in found:
         made = built(row, partial(make, row))
+        if cluster is not None:
+            made = made.model_copy(update={"cluster": row.optional(cluster)})
         if made.id in seen:
             raise _twice(made.id, seen[made.id], row, numbered)
         seen[made.id] = row
         items.append(made)
+    if cluster is not None and row is not None and not any(item.cluster for item in items):
+        raise InputError(f"--cluster {cluster}: {_no_column(cluster, row)}")
     return items
+
+
+def _no_column(name: str, row: Row) -> str:
+    if name in row.values:
+        return f"the column is empty in all rows of {row.path}"
+    return f"there is no such column in {row.path}; there are: {', '.join(row.values)}"
 
 
 def _twice(name: str, first: Row, row: Row, numbered: Callable[[Row], bool]) -> InputError:

@@ -22,6 +22,7 @@ def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
         names = listed(line(name, 40) for name in loaded.unknown)
         known = f"known are {', '.join(FIELDS)}, and others by --columns"
         yield f"{loaded.path}: unknown {unknown} {names}; {known}"
+    items = [item for item in items if not item.repeat]
     if (found := repeats(items)).items:
         said = found.said(count(len(items), "row"), task)
         yield f"{loaded.path}: {said}: all count as questions of their own"

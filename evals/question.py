@@ -78,6 +78,7 @@ class Asker:
         more than this question, with all that was paid on disk: Halted, ModelUnavailable,
         RunFolderError; and Refused, where that is open.
         """
+        row = row.of_repeat(item.repeat)
         name = run_id(row.row.name, item.id)
         result = Result(
             row=row.row.name,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from dialectree import chance
 from dialectree.conduct import speakers
 from dialectree.context import EMBEDDED, Context, build
 from dialectree.errors import InputError, SettingsError
@@ -42,6 +43,13 @@ class Ready:
     slots: int
     """Requests that its models take at once."""
     demonstration: bool
+
+    def of_repeat(self, repeat: int) -> Ready:
+        """Return the row as it asks a repeat: the first by the run's seed, others by their own."""
+        if not repeat:
+            return self
+        seed = chance.seed(self.context.seed, "repeat", repeat)
+        return replace(self, context=self.context.model_copy(update={"seed": seed}))
 
     def gold(self, item: Item) -> str | None:
         """The gold answer, for the one kind of debater that is given it."""

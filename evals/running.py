@@ -9,7 +9,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -55,7 +63,11 @@ class Plan:
     vote_first: int
     seed: int
     limit: int | None = None
+    sample: int | None = None
     shard: str | None = None
+    repeats: int = 1
+    cluster: str | None = None
+    """The column that ``--cluster`` named."""
     data: str | None = None
     """The file that ``--data`` named."""
     title: str = ""
@@ -92,17 +104,61 @@ def task_of(loaded: Loaded) -> Task:
     return task
 
 
-def taken(items: Sequence[Item], limit: int | None, shard: str | None) -> list[Item]:
-    """The first ``limit`` items, and of those every n-th from the i-th on where a shard is i/n."""
-    kept = [*items[:limit]]
+def sampled(items: Sequence[Item], count: int, seed: int) -> list[Item]:
+    """Draw ``count`` items so that every category and right answer has its share, in their order.
+
+    The items of one stratum are spread evenly over 0 to 1, in a drawn order and from a drawn
+    start, and those with the least places are taken. A larger sample holds the smaller one.
+    """
+    strata: dict[Hashable, list[Item]] = {}
+    for item in items:
+        right = item.reference.gold, item.reference.label
+        strata.setdefault((item.category, *right), []).append(item)
+    places: dict[str, float] = {}
+    for stratum, members in strata.items():
+        start = chance.seed(seed, "sample", *map(str, stratum)) / 2**31
+        members.sort(key=lambda item: chance.seed(seed, "sample", item.id))
+        places |= {m.id: (n + start) / len(members) for n, m in enumerate(members)}
+    drawn = set(sorted(places, key=lambda item: (places[item], item))[:count])
+    return [item for item in items if item.id in drawn]
+
+
+def repeated(items: Sequence[Item], repeats: int) -> list[Item]:
+    """Return every item as it is, and again as an item of its own for each further repeat."""
+    found = [*items]
+    for repeat in range(1, repeats):
+        found += [
+            item.model_copy(update={"id": f"{item.id}#{repeat}", "repeat": repeat})
+            for item in items
+        ]
+    if len({item.id for item in found}) < len(found):
+        raise InputError("--repeats: an item's id ends in # and a number: give it another id")
+    return found
+
+
+def taken(
+    items: Sequence[Item],
+    limit: int | None,
+    shard: str | None,
+    *,
+    sample: int | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+) -> list[Item]:
+    """Return the items that a command takes, each as often as it is repeated.
+
+    They are the first ``limit`` ones, or ``sample`` drawn ones, and of those every n-th from the
+    i-th on where a shard is i/n.
+    """
+    kept = [*items[:limit]] if sample is None else sampled(items, sample, seed)
     if shard is None:
-        return kept
+        return repeated(kept, repeats)
     first, _, count = shard.partition("/")
     if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
         raise InputError(f"--shard {shard}: write i/n, from 1/n to n/n")
     if not (part := kept[int(first) - 1 :: int(count)]):
         raise InputError(f"--shard {shard}: there are only {len(kept)} items to share out")
-    return part
+    return repeated(part, repeats)
 
 
 def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
@@ -131,8 +187,10 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
     if found:
         _require_as_begun(folder, found, plan)
         require_same_rows(folder.path, before, rows)
-    items = [item.id for item in plan.loaded.items if item.id in ids]
-    limit, shard = _held(found, plan, items)
+    repeats = max(plan.repeats, found.repeats if found else 1)
+    items = [item.id for item in repeated(plan.loaded.items, repeats) if item.id in ids]
+    every = {item.id for item in plan.loaded.items}
+    limit, sample, shard = _held(found, plan, [item for item in items if item in every])
     return Evaluation(
         title=plan.title or (found.title if found else ""),
         data=DataUsed(
@@ -145,7 +203,10 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
         task=plan.task,
         items=items,
         limit=limit,
+        sample=sample,
         shard=shard,
+        cluster=plan.cluster,
+        repeats=repeats,
         seed=plan.seed,
         rows=[*before, *(row for row in rows if row.name not in known)],
         scorers=found.scorers if found else plan.scorers,
@@ -161,24 +222,29 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
 
 def _held(
     found: Evaluation | None, plan: Plan, items: Sequence[str]
-) -> tuple[int | None, str | None]:
-    """The limit and the shards of a folder that holds ``items``, by all commands together."""
-    if found is None or len(items) == len(plan.items):
-        return plan.limit, plan.shard
+) -> tuple[int | None, int | None, str | None]:
+    """Return limit, sample and shards of a folder that holds ``items``, by all commands together.
+
+    Of the repeats of an item ``items`` has the first one.
+    """
+    now = {item.id for item in plan.items if not item.repeat}
+    if found is None or len(items) == len(now):
+        return plan.limit, plan.sample, plan.shard
     every = [item.id for item in plan.loaded.items]
     if items == every[: len(items)]:
-        return (None if items == every else len(items)), None
-    if items == found.items:
-        return found.limit, found.shard
-    if found.shard is None or plan.shard is None:
-        return None, None
+        return (None if items == every else len(items)), None, None
+    if len(items) == len({*items} & {*found.items}):
+        return found.limit, found.sample, found.shard
+    if found.shard is None or plan.shard is None or (found.sample, plan.sample) != (None, None):
+        return None, None, None
     limits = [one for one in (found.limit, plan.limit) if one is not None]
     shards = {*found.shard.split(", "), plan.shard}
-    return (max(limits) if len(limits) == 2 else None), ", ".join(sorted(shards))
+    return (max(limits) if len(limits) == 2 else None), None, ", ".join(sorted(shards))
 
 
 def _require_as_begun(folder: Folder, found: Evaluation, plan: Plan) -> None:
     require_same(folder.path, found.data.sha256, plan.loaded.sha256)
+    _require(folder, "--cluster", found.cluster, plan.cluster)
     require_same_items(folder.path, found.data.items_sha256, plan.loaded.items_sha256)
     for flag, first, second in (
         ("data set", found.data.name, plan.loaded.name),
@@ -186,11 +252,19 @@ def _require_as_begun(folder: Folder, found: Evaluation, plan: Plan) -> None:
         ("--vote-first", found.vote_first, plan.vote_first),
         ("--judge", bare(found.judge or "none"), bare(plan.judge_spec or "none")),
     ):
-        if first != second:
-            raise InputError(
-                f"{folder.path} was begun with {flag} {first}, and this is {second}: "
-                "begin another folder (--out)"
-            )
+        _require(folder, flag, first, second)
+
+
+def _require(folder: Folder, flag: str, first: object, second: object) -> None:
+    if first != second:
+        raise InputError(
+            f"{folder.path} was begun with {flag} {_said(first)}, and this is {_said(second)}: "
+            "begin another folder (--out)"
+        )
+
+
+def _said(value: object) -> object:
+    return "none" if value is None else value
 
 
 @dataclass
@@ -470,7 +544,8 @@ async def run(
     """
     evaluation = begun(folder, plan)
     asked = set(evaluation.items)
-    items = [item for item in plan.loaded.items if item.id in asked]
+    whole = repeated(plan.loaded.items, evaluation.repeats)
+    items = [item for item in whole if item.id in asked]
     with folder.appending() as results:
         if plan.retry_failed:
             results.ask_again(plan.questions)

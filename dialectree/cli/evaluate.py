@@ -94,7 +94,18 @@ def run(
         str | None,
         typer.Option(help="Which column holds what.", metavar="question=Q,options=a|b,gold=key"),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Items alike in this column belong together.", metavar="COLUMN"),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="The first N items.", min=1)] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(help="N items drawn by the seed, each category with its share.", min=1),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(help="Ask each item N times, with other seeds.", min=1, max=1000)
+    ] = 1,
     shard: Annotated[str | None, typer.Option(help="One part of n.", metavar="I/N")] = None,
     judge: Annotated[
         str | None,
@@ -131,7 +142,9 @@ def run(
     from dialectree.evals import datasets, langsmith_upload
     from dialectree.evals.results_file import Folder
 
-    loaded = datasets.load(dataset, data, columns)
+    if limit is not None and sample is not None:
+        raise InputError("--limit and --sample exclude one another")
+    loaded = datasets.load(dataset, data, columns, cluster=cluster)
     title, written = _written(methods, matrix, settings, loaded)
     plan, budgets = _plan(
         loaded,
@@ -140,8 +153,11 @@ def run(
         title=title,
         judge=judge,
         vote_first=vote_first,
+        cluster=cluster,
         limit=limit,
+        sample=sample,
         shard=shard,
+        repeats=repeats,
         data=data,
         retry_failed=retry_failed,
         where=f"--matrix {matrix}" if matrix else "--methods",
@@ -208,8 +224,11 @@ def _plan(
     title: str,
     judge: str | None,
     vote_first: int,
+    cluster: str | None,
     limit: int | None,
+    sample: int | None,
     shard: str | None,
+    repeats: int,
     data: Path | None,
     retry_failed: bool,
     where: str,
@@ -237,7 +256,9 @@ def _plan(
     plan = running.Plan(
         loaded=loaded,
         task=task,
-        items=running.taken(loaded.items, limit, shard),
+        items=running.taken(
+            loaded.items, limit, shard, sample=sample, seed=shared.seed, repeats=repeats
+        ),
         rows=ready,
         judge=marking,
         judge_spec=spec.address if spec else None,
@@ -245,7 +266,10 @@ def _plan(
         vote_first=vote_first,
         seed=shared.seed,
         limit=limit,
+        sample=sample,
         shard=shard,
+        repeats=repeats,
+        cluster=cluster,
         data=str(data) if data else None,
         title=title,
         retry_failed=retry_failed,

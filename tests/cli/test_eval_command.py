@@ -301,6 +301,8 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
         (["mine.jsonl", "--methods", "rsd", "--matrix", "rsd"], "exclude one another"),
         (["mine.jsonl", "--matrix", "chess"], "or one of art, rsd, tod, tsd"),
         (["mine.jsonl", "--shard", "5/4"], "--shard 5/4: write i/n"),
+        (["mine.jsonl", "--limit", "1", "--sample", "1"], "--limit and --sample exclude"),
+        (["mine.jsonl", "--cluster", "herd"], "--cluster herd: there is no such column in"),
         (["mine.jsonl", "--breadth", "2"], "--breadth: that is no setting of rsd"),
         (["mine.jsonl", "--gate", "-1"], "--gate: input should be"),
         (["mine.jsonl", "--against", "rsd"], "--against rsd: only summaries of papers"),

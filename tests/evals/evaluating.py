@@ -84,20 +84,30 @@ def plan(
     judge: ScriptedModel | None = None,
     vote_first: int = 0,
     limit: int | None = None,
+    sample: int | None = None,
     shard: str | None = None,
+    repeats: int = 1,
+    cluster: str | None = None,
     columns: str | None = None,
     retry_failed: bool = False,
     **given: Any,
 ) -> Plan:
     """What is to be run; ``given`` is what flags would give."""
-    loaded = datasets.load(data, mapped=columns)
+    loaded = datasets.load(data, mapped=columns, cluster=cluster)
     task: Task = running.task_of(loaded)
     given = {"model": speaker, **given}
     marking = build(model=judge or speaker) if scoring.judged(task) else None
     return Plan(
         loaded=loaded,
         task=task,
-        items=running.taken(loaded.items, limit, shard),
+        items=running.taken(
+            loaded.items,
+            limit,
+            shard,
+            sample=sample,
+            seed=given.get("seed", 0),
+            repeats=repeats,
+        ),
         rows=rows.ready(written or [row()], task, given),
         judge=marking,
         judge_spec="live:ScriptedModel" if marking else None,
@@ -105,7 +115,10 @@ def plan(
         vote_first=vote_first,
         seed=given.get("seed", 0),
         limit=limit,
+        sample=sample,
         shard=shard,
+        repeats=repeats,
+        cluster=cluster,
         retry_failed=retry_failed,
     )
 

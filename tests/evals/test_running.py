@@ -15,6 +15,7 @@ from dialectree.context import build
 from dialectree.errors import BudgetReached, Halted, InputError, RequestError
 from dialectree.evals import running
 from dialectree.evals.datasets import load
+from dialectree.evals.items import Inputs, Item, Reference
 from dialectree.evals.judges import TruthReply
 from dialectree.evals.paid import Paid
 from dialectree.evals.question import run_id
@@ -27,6 +28,7 @@ from dialectree.nodes.comparer import ComparisonReply
 from dialectree.nodes.direct_answerer import DirectReply
 from dialectree.nodes.switching_debater import ProposalReply, RebuttalReply
 from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.nodes.verifier import VerifierReply
 from dialectree.records import Usage
 from dialectree.runs import RunFolder
 from tests.evals.evaluating import (
@@ -42,6 +44,7 @@ from tests.evals.evaluating import (
     row,
     write,
 )
+from tests.graphs.arguing import arguers as arguing
 from tests.graphs.switching import direct, rule, rule_label
 from tests.scripted import Asked, ScriptedModel, no_reply
 
@@ -663,3 +666,100 @@ def test_direct_answers_of_one_model_are_samples() -> None:
     (one,) = results()
     assert one.verdict and (one.verdict.label, one.vote, one.sides) == ("B", None, None)
     assert DirectReply.__name__ in speaker.asked
+
+
+# Draws
+
+
+def test_repeats_draw_with_seeds_of_their_own_and_the_first_is_what_was_paid() -> None:
+    speaker, asked = model(), row("self_consistency", samples=1)
+    evaluate(plan(choices(2), speaker, asked))
+    first = {item: one for (_, item), one in by_item().items()}
+    standing = evaluate(plan(choices(2), speaker, asked, repeats=3))
+    found = {item: one for (_, item), one in by_item().items()}
+    every = ["q1", "q2", "q1#1", "q2#1", "q1#2", "q2#2"]
+    assert sorted(found) == sorted(every)
+    assert (standing.before, len(speaker.calls)) == (2, 6)
+    assert {item: found[item] for item in first} == first
+    assert [found[item].repeat for item in every] == [0, 0, 1, 1, 2, 2]
+    assert {one.group for one in found.values()} == {"q1", "q2"}
+    seeds = [RunFolder(Path("out/runs") / str(one.run)).calls()[0].seed for one in found.values()]
+    assert len({*seeds}) == 3  # of one call at one place, whatever is asked
+    kept = Folder(Path("out")).evaluation()
+    assert kept and (kept.repeats, kept.items, bool(kept.ended)) == (3, every, True)
+    assert {item.id for item in Folder(Path("out")).items()} == found.keys()
+    evaluate(plan(choices(2), speaker, asked))
+    assert len(speaker.calls) == 6
+
+
+def test_the_shards_of_repeats_are_the_whole() -> None:
+    for shard in ("1/2", "2/2"):
+        evaluate(plan(choices(3), model(), row("basic"), repeats=2, shard=shard))
+    assert {item for _, item in by_item()} == {"q1", "q2", "q3", "q1#1", "q2#1", "q3#1"}
+    kept = Folder(Path("out")).evaluation()
+    assert kept and (kept.shard, kept.repeats, bool(kept.ended)) == (None, 2, True)
+
+
+def test_an_id_that_a_repeat_would_have_is_refused() -> None:
+    rows = [{"id": name, "claim": f"{name} is true.", "label": True} for name in ("a", "a#1")]
+    with pytest.raises(InputError, match="--repeats: an item's id ends in #"):
+        plan(write(rows), model(), row("direct"), repeats=2)
+
+
+def test_a_cluster_is_the_value_of_a_column() -> None:
+    rows = [
+        {"id": f"q{n}", "claim": f"Cow {n} eats.", "label": True, "herd": herd}
+        for n, herd in enumerate(("north", "north", ""))
+    ]
+    speaker = arguing()
+    speaker.will_say(VerifierReply(answer="yes"))
+    evaluate(plan(write(rows), speaker, row("direct"), cluster="herd", repeats=2))
+    groups = {item: one.group for (_, item), one in by_item().items()}
+    assert groups == {
+        **dict.fromkeys(("q0", "q1", "q0#1", "q1#1"), "north"),
+        **dict.fromkeys(("q2", "q2#1"), "q2"),
+    }
+    with pytest.raises(InputError, match="--cluster herd, and this is none"):
+        evaluate(plan(Path("data.jsonl"), speaker, row("direct")))
+    with pytest.raises(InputError, match=r"--cluster hed: there is no such column .* herd"):
+        plan(Path("data.jsonl"), speaker, row("direct"), cluster="hed")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_sample_gives_every_category_and_right_answer_its_share(seed: int) -> None:
+    items = [
+        Item(
+            id=f"{category}{n}",
+            category=category,
+            inputs=Inputs(claim=f"{category} {n}"),
+            reference=Reference(label=n % 4 > 0),
+        )
+        for category, count in (("plants", 200), ("cows", 80), ("stones", 4))
+        for n in range(count)
+    ]
+    drawn = running.sampled(items, 71, seed)
+    assert len(drawn) == 71
+    assert [item for item in items if item in drawn] == drawn
+    for category, label, most in (
+        *(("plants", True, 37.5), ("plants", False, 12.5)),
+        *(("cows", True, 15), ("cows", False, 5)),
+    ):
+        found = [i for i in drawn if (i.category, i.reference.label) == (category, label)]
+        assert abs(len(found) - most) <= 1
+    more = running.sampled(items, 90, seed)
+    assert {item.id for item in drawn} <= {item.id for item in more}
+    assert drawn != running.sampled(items, 71, seed + 1)
+    assert running.sampled(items, 1000, seed) == items
+
+
+def test_a_sample_is_drawn_and_a_larger_one_goes_on_with_it() -> None:
+    evaluate(plan(choices(12), model(), sample=4))
+    before = by_item()
+    assert [item for _, item in before] != ["q1", "q2", "q3", "q4"]
+    evaluate(plan(choices(12), model(), sample=7))
+    assert before.items() <= by_item().items() and len(by_item()) == 7
+    kept = Folder(Path("out")).evaluation()
+    assert kept and (kept.sample, kept.limit) == (7, None)
+    evaluate(plan(choices(12), model(), sample=4))
+    kept = Folder(Path("out")).evaluation()
+    assert kept and kept.sample == 7
