@@ -23,11 +23,14 @@ LEAVES: Mapping[str, frozenset[str]] = {
 }
 """What a protocol brings along that settles the leaves of another."""
 _SAMPLES = frozenset(["samples"])
+_PAIR = frozenset(["candidates", "distractor"])
+"""What an evaluation's debate is held over, for baselines that choose between the same two."""
 _BASELINES: Mapping[str, frozenset[str]] = {
     "single_shot": frozenset(),
     "best_of_n": _SAMPLES,
     "two_round": frozenset(),
-    "self_consistency": _SAMPLES,
+    "self_consistency": _SAMPLES | _PAIR,
+    "judge_alone": _PAIR,
     "argllm": OWN_SETTINGS["art"] - {"blend", "strength_rule", "ties", "judge_orders"},
     "direct": frozenset(),
     "cot": frozenset(),

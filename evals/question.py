@@ -148,14 +148,15 @@ class Asker:
 
     async def _vote(self, row: Ready, item: Item, result: Result) -> RequestError | None:
         begun = [
-            await self._begun(f"{result.run}{suffix}", method, context, item, None)
+            await self._begun(f"{result.run}{suffix}", method, context, item, row.gold(item))
             for suffix, method, context in voting.voters(row, self.vote_first)
         ]
         records = await voting.conducted(begun)
         verdict = voting.verdict(records, row.context.seed, item.id)
         vote = result.vote = Vote(
-            answers=voting.answers(records, item.inputs.task, self.vote_first),
+            answers=voting.answers(records, item.inputs.task, self.vote_first, row.context),
             label=verdict.label if verdict else None,
+            pair=row.gold(item) is not None,
             usage=voting.spent(records),
         )
         if not vote.given:

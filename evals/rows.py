@@ -57,9 +57,8 @@ class Ready:
 
 
 def needs_gold(method: Method, context: Context) -> bool:
-    """True where a debater holds the gold answer."""
-    debate = method.protocol == "rsd" and method.name != "self_consistency"
-    return debate and context.candidates in ("oracle", "balanced")
+    """True where a debater holds the gold answer, and where it is one of only two options."""
+    return method.protocol == "rsd" and context.candidates in ("oracle", "balanced")
 
 
 def ready(
@@ -124,6 +123,11 @@ def _require_own(written: Written, method: Method, context: Context, called: str
     if other := sorted(set(written.settings) - own):
         known = ", ".join(sorted(own))
         raise InputError(f"{called}: {other[0]} is no setting of {method.name}; known: {known}")
+    known = method.name not in ("self_consistency", "judge_alone") or context.distractor != "model"
+    if needs_gold(method, context) and not known:
+        raise InputError(
+            f"{called}: distractor=model: only a debate asks a model for it; use first or random"
+        )
     if context.judge == "me":
         raise InputError(f"{called}: judge=me: in an evaluation nobody is there to rule")
 

@@ -16,6 +16,7 @@ from dialectree.context import Context
 from dialectree.evals.items import Task
 from dialectree.evals.rows import Ready
 from dialectree.graphs import METHODS, Method
+from dialectree.graphs.self_consistency import offered
 from dialectree.nodes.answers import named
 from dialectree.nodes.candidates import labelled, texts
 from dialectree.records import RunRecord, Usage, Verdict
@@ -57,7 +58,9 @@ def voters(row: Ready, count: int) -> list[tuple[str, Method, Context]]:
     ]
 
 
-def answers(records: Sequence[RunRecord], task: Task, asked: int) -> list[str | None]:
+def answers(
+    records: Sequence[RunRecord], task: Task, asked: int, context: Context
+) -> list[str | None]:
     """One a sample: a label where there are options or a claim, else the answer."""
     if task == "verify":
         return [record.verdict.label if record.verdict else None for record in records]
@@ -72,11 +75,9 @@ def answers(records: Sequence[RunRecord], task: Task, asked: int) -> list[str | 
     given = [str(said[str(n)]["answer"]) if str(n) in said else None for n in range(1, asked + 1)]
     if not isinstance(options, list):
         return given
-    return [_label(text, [str(option) for option in options]) for text in given]
-
-
-def _label(answer: str | None, options: Sequence[str]) -> str | None:
-    return None if answer is None else named(answer, texts(labelled(options)))
+    every = labelled([str(option) for option in options])
+    choice = texts(offered(every, record.input, context))
+    return [None if text is None else named(text, choice) for text in given]
 
 
 def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | None:

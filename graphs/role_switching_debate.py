@@ -31,9 +31,9 @@ from dialectree.nodes.candidates import (
     checked,
     drawn,
     gold_against,
+    gold_pair,
     labelled,
     order,
-    wrong_option,
 )
 from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.direct_answerer import (
@@ -248,11 +248,10 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Pair
 
 
 def _gold(state: RoleSwitchingDebate, context: Context) -> dict[Side, Candidate]:
-    gold = next(option for option in state["options"] if option["label"] == state["gold"])
-    wrong = [option for option in state["options"] if option["label"] != state["gold"]]
-    how: Literal["first", "random"] = "random" if context.distractor == "random" else "first"
-    place = ("0", state["question"])
-    against = state["distractor"] or wrong_option(wrong, how, context.seed, *place)
+    gold, wrong = gold_pair(
+        state["options"], state["gold"], context.distractor, context.seed, state["question"]
+    )
+    against, place = state["distractor"] or wrong, ("0", state["question"])
     balanced = context.candidates == "balanced"
     return gold_against(gold, against, context.seed, *place, balanced=balanced)
 

@@ -130,6 +130,20 @@ def wrong_option(
     return wrong[0 if how == "first" else order(len(wrong), seed, *place)[0]]
 
 
+def gold_pair(
+    options: Sequence[Candidate],
+    gold: str,
+    how: Literal["first", "random", "model"],
+    seed: int,
+    question: str,
+) -> tuple[Candidate, Candidate]:
+    """Return the gold option and the wrong one that an evaluation puts against it."""
+    right = next(option for option in options if option["label"] == gold)
+    wrong = [option for option in options if option["label"] != gold]
+    draw: Literal["first", "random"] = "random" if how == "random" else "first"
+    return right, wrong_option(wrong, draw, seed, "0", question)
+
+
 def side_of(label: str, candidates: Mapping[Side, Candidate]) -> Side:
     """Who holds the candidate ``label``."""
     return "a" if candidates["a"]["label"] == label else "b"

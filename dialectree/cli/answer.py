@@ -48,7 +48,8 @@ def decide(
     method: Annotated[
         str,
         typer.Option(
-            help="rsd, an ablation: no_role_switch, no_uncertainty, basic; or self_consistency."
+            help="rsd, an ablation: no_role_switch, no_uncertainty, basic; or a baseline: "
+            "self_consistency, judge_alone."
         ),
     ] = "rsd",
     runs: flags.Runs = Path("runs"),

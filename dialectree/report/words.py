@@ -134,6 +134,7 @@ _BASELINES = {
     "single_shot": "One model's single answer",
     "best_of_n": "The best of several answers",
     "two_round": "Two rounds of debate",
+    "judge_alone": "The judge alone, without a debate",
     "self_consistency": "Self-consistency, the answer that most samples give",
     "argllm": "ArgLLM, arguments weighed without meeting each other",
     "direct": "Yes or no without debate",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from dialectree.errors import BudgetReached, RequestError
+from dialectree.errors import BudgetReached, InputError, RequestError
 from dialectree.evals import rubrics, running
 from dialectree.evals.judges import TruthReply
 from dialectree.evals.scoring import ROLE
@@ -318,10 +318,53 @@ def test_who_is_right_changes_no_prompt_but_those_of_debates_that_are_given_it(
     seen: list[list[str]] = []
     for gold in "AC":
         speaker = model()
+        speaker.will_say_now(
+            lambda call: direct(next(iter(listed(call, "options").values()))), to=DirectReply
+        )
         methods = [row("rsd", candidates=candidates), row("self_consistency")]
         evaluate(plan(choices(2, gold=gold), speaker, *methods, vote_first=2), gold)
         direct_prompts = {c.prompt for c in speaker.calls if c.kind == DirectReply.__name__}
-        assert len(direct_prompts) == 2  # of the votes and samples: the question alone
+        given = candidates in ("oracle", "balanced")
+        # Votes and samples read the question alone, and votes the two options of such a debate.
+        assert len(direct_prompts) == (4 if given else 2)
         seen.append(sorted(speaker.prompts))
-    given = candidates in ("oracle", "balanced")
     assert (seen[0] != seen[1]) == given
+
+
+@pytest.mark.parametrize("candidates", ["oracle", "balanced"])
+@pytest.mark.parametrize("distractor", ["first", "random"])
+def test_judge_samples_and_vote_choose_between_the_two_options_of_the_debate(
+    candidates: str, distractor: str
+) -> None:
+    speaker, pair = model(), {"candidates": candidates, "distractor": distractor}
+    asked = [
+        row("basic", **pair),
+        row("judge_alone", **pair),
+        row("self_consistency", samples=2, **pair),
+    ]
+    speaker.will_say_now(
+        lambda call: direct([*listed(call, "options").values()][-1]), to=DirectReply
+    )
+    evaluate(plan(choices(6, gold="C"), speaker, *asked, vote_first=2))
+    said = {
+        kind: [c for c in speaker.calls if c.kind == kind] for kind in ("DirectReply", "JudgeReply")
+    }
+    assert len(said["DirectReply"]) == 6 * (2 + 1 + 2)
+    assert {call.role for call in said["DirectReply"]} == {"judge", "answerer"}
+    for number in range(1, 7):
+        day = f"day {number}?"
+        debated = [listed(call, "candidates") for call in said["JudgeReply"] if day in call.prompt]
+        shown = [listed(call, "options") for call in said["DirectReply"] if day in call.prompt]
+        assert {frozenset(one.items()) for one in debated} == {frozenset(shown[0].items())}
+        assert all(one == shown[0] for one in shown) and shown[0]["C"] == OPTIONS[2]
+    for (name, _), one in by_item().items():
+        if name == "basic":
+            assert one.vote and (one.vote.pair, one.vote.answers) == (True, ["C", "C"])
+        else:
+            assert one.verdict and one.verdict.label == "C"
+
+
+def test_a_distractor_that_a_model_finds_is_not_known_to_anybody_else() -> None:
+    pair = {"candidates": "balanced", "distractor": "model"}
+    with pytest.raises(InputError, match="distractor=model: only a debate asks a model for it"):
+        plan(choices(1), model(), row("judge_alone", **pair))
