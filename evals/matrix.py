@@ -66,6 +66,8 @@ class Matrix(NamedTuple):
     where: str
     """The file, for messages."""
     title: str
+    missing: list[str]
+    """What a paper's table has and this one has not, and what the paper leaves open."""
     rows: list[Written]
 
 
@@ -124,6 +126,7 @@ class _Axes(_Part):
 
 class _File(_Part):
     title: str = ""
+    missing: list[str] = []
     settings: Settings = {}
     models: Models = {}
     rows: list[_Row] = []
@@ -180,7 +183,7 @@ def matrix(name_or_path: str | Path) -> Matrix:
     if unused := sorted(n for n in file.settings if not any(n in row.settings for row in rows)):
         raise InputError(f"{path}: settings: no row has a setting {unused[0]!r}")
     _require_names(path, rows)
-    return Matrix(str(path), file.title, rows)
+    return Matrix(str(path), file.title, file.missing, rows)
 
 
 _MOST_VALUES = 100_000

@@ -71,6 +71,8 @@ class Evaluation(Kept):
     schema_: Literal["dialectree.evaluation/1"] = Field(default=SCHEMA, alias="schema")
     title: str = ""
     """The matrix's own."""
+    missing: list[str] = []
+    """What the matrix says that it lacks of a paper's table."""
     data: DataUsed
     task: Task
     items: list[str]

@@ -72,6 +72,8 @@ class Plan:
     """The file that ``--data`` named."""
     title: str = ""
     """The matrix's own."""
+    missing: Sequence[str] = ()
+    """What the matrix says that it lacks of a paper's table."""
     retry_failed: bool = False
     """Questions of these rows and items that failed, or lost a call, are asked once more."""
 
@@ -193,6 +195,7 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
     limit, sample, shard = _held(found, plan, [item for item in items if item in every])
     return Evaluation(
         title=plan.title or (found.title if found else ""),
+        missing=[*dict.fromkeys([*(found.missing if found else ()), *plan.missing])],
         data=DataUsed(
             name=plan.loaded.name,
             path=plan.data,

@@ -145,12 +145,13 @@ def run(
     if limit is not None and sample is not None:
         raise InputError("--limit and --sample exclude one another")
     loaded = datasets.load(dataset, data, columns, cluster=cluster)
-    title, written = _written(methods, matrix, settings, loaded)
+    title, missing, written = _written(methods, matrix, settings, loaded)
     plan, budgets = _plan(
         loaded,
         settings,
         written,
         title=title,
+        missing=missing,
         judge=judge,
         vote_first=vote_first,
         cluster=cluster,
@@ -181,8 +182,8 @@ def run(
 
 def _written(
     methods: str | None, matrix: str | None, settings: dict[str, Any], loaded: Any
-) -> tuple[str, list[Written]]:
-    """The title and the rows that were asked for; the task's own protocol where nothing was."""
+) -> tuple[str, list[str], list[Written]]:
+    """Return a matrix's title, what it lacks, and the rows; without any the task's own protocol."""
     from dialectree.evals.matrix import matrix as read
     from dialectree.evals.matrix import of_methods
     from dialectree.evals.rows import PROTOCOLS
@@ -192,12 +193,12 @@ def _written(
         raise InputError("--methods and --matrix exclude one another")
     if matrix is not None:
         found = read(matrix)
-        return found.title, found.rows
+        return found.title, found.missing, found.rows
     if methods is not None and not methods.strip():
         raise InputError("--methods names no method")
     names = [name.strip() for name in (methods or PROTOCOLS[task_of(loaded)]).split(",")]
     own = {name: value for name, value in settings.items() if name in _OWN}
-    return "", of_methods(names, own)
+    return "", [], of_methods(names, own)
 
 
 def _against(wanted: str | None, plan: Plan, folder: Folder, *, alone: bool) -> str | None:
@@ -222,6 +223,7 @@ def _plan(
     written: list[Written],
     *,
     title: str,
+    missing: list[str],
     judge: str | None,
     vote_first: int,
     cluster: str | None,
@@ -245,6 +247,12 @@ def _plan(
     shared = build(**common)
     if vote_first and not any(row.method.name in voting.DEBATES for row in ready):
         raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(voting.DEBATES)}")
+    pairs = [row for row in ready if rows.needs_gold(row.method, row.context)]
+    if vote_first and any(row.context.distractor == "model" for row in pairs):
+        raise InputError(
+            "--vote-first: with --distractor model the two options are not known before the "
+            "debate; use first or random"
+        )
     marking = spec = None
     if any(name in scoring.judged(task) for name in scoring.names(task, loaded.items)):
         marking = build(**{**common, "model": judge}) if judge else shared
@@ -272,6 +280,7 @@ def _plan(
         cluster=cluster,
         data=str(data) if data else None,
         title=title,
+        missing=missing,
         retry_failed=retry_failed,
     )
     rows.require_gold(plan.rows, plan.items)

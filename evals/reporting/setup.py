@@ -52,6 +52,8 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
     yield "Data set", first.data.name
     yield "SHA-256 of the data", first.data.sha256
     yield "Questions", f"{len(study.items):,} of {first.data.count:,}"
+    for text in dict.fromkeys(text for e in study.evaluations for text in e.missing):
+        yield "Not in this table", words.line(text, 300)
     for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):
         several = f" of {tail}" if len(study.folders) > 1 else ""
         if evaluation.shard:

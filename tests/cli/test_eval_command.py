@@ -147,7 +147,7 @@ def test_progress_is_plain_lines_where_there_is_no_terminal(model: tuple[str, st
 
 def test_a_matrix_of_methods_and_models(endpoint: LocalEndpoint) -> None:
     Path("m.yaml").write_text(
-        "title: Votes beside debates\n"
+        "title: Votes beside debates\nmissing: [Nobody is asked.]\n"
         "axes:\n  methods: [basic, {name: samples, method: self_consistency}]\n"
         "  models: {one: openai:one, two: openai:two}\n"
     )
@@ -156,6 +156,7 @@ def test_a_matrix_of_methods_and_models(endpoint: LocalEndpoint) -> None:
     assert rows == {"basic, one", "basic, two", "samples, one", "samples, two"}
     models = {call["model"] for call in endpoint.calls()}
     assert models >= {"one", "two"}
+    assert ("Not in this table", "Nobody is asked.") in setup.pairs(study([Path("out")]))
     assert setup.title(study([Path("out")])).startswith("Votes beside debates · mine: 4 rows on")
 
 
@@ -310,6 +311,10 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
         (["mine.jsonl", "--max-cost", "1"], "--max-cost needs prices"),
         (["mine.jsonl", "--role", "umpire=openai:x"], "--role umpire"),
         (["mine.jsonl", "--methods", "self_consistency", "--vote-first", "3"], "before a debate"),
+        (
+            ["mine.jsonl", "--candidates", "oracle", "--distractor", "model", "--vote-first", "1"],
+            "--vote-first: with --distractor model the two options are not known",
+        ),
         (["mine.jsonl", "--columns", "queston=x"], "--columns queston=x: known are"),
         (["half.jsonl"], "half.jsonl, line 2: the row is cut off"),
         (["empty.jsonl"], "empty.jsonl holds no rows"),

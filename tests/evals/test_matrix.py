@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -148,22 +149,49 @@ def test_every_matrix_that_comes_with_the_program_can_be_run(name: str) -> None:
 def test_the_tables_of_the_papers_are_whole() -> None:
     assert packaged() == ["art", "rsd", "tod", "tsd"]
     tsd = matrix("tsd").rows
-    assert len(tsd) == 8
+    assert len(tsd) == 10
+    depths = {row.settings["depth_profile"] for row in tsd if row.method == "tsd"}
+    assert depths == {"adaptive", "fixed"}
     assert {row.method for row in tsd} == {"single_shot", "best_of_n", "two_round", "tsd"}
     assert len({row.models["model"] for row in tsd}) == 2
     rsd = {(row.method, row.settings.get("candidates")) for row in matrix("rsd").rows}
     four = ("rsd", "no_uncertainty", "no_role_switch", "basic")
-    assert rsd >= {(name, how) for name in four for how in ("oracle", "balanced")}
+    same_pair = ("judge_alone", "self_consistency")
+    assert rsd == {(name, how) for name in four + same_pair for how in ("oracle", "balanced")}
     tod = {row.method for row in matrix("tod").rows}
     assert tod == {"tod", "no_tree", "no_self_deliberation", "single_stage", "two_stage"}
-    art = matrix("art").rows
-    assert {"direct", "cot", "argllm", "art"} == {row.method for row in art}
+    assert all(matrix(name).missing for name in packaged())
+
+
+MODELS = 5
+JUDGED = 4
+"""Models of the ART paper beside the one that also evaluates."""
+
+
+def test_the_art_matrix_has_the_cells_of_the_papers_three_tables() -> None:
+    cells = Counter(
+        (
+            row.method,
+            *(row.settings.get(name) for name in ("blend", "depth", "breadth", "trees")),
+            "evaluator" in row.models,
+        )
+        for row in matrix("art").rows
+    )
+    one = {(m, None, None, None, None, False): MODELS for m in ("direct", "cot")}
     trees = {
-        (r.settings.get("blend"), r.settings.get("breadth"), r.settings.get("depth")) for r in art
+        (*what, 1, 1, None, judged): JUDGED if judged else MODELS
+        for what in (("argllm", None), ("art", 1), ("art", 0.5))
+        for judged in (True, False)
     }
-    assert trees >= {(blend, b, d) for blend in (0.5, 1) for b in (1, 2) for d in (1, 2)}
-    assert any(row.settings.get("trees") for row in art)
-    assert {"evaluator" in row.models for row in art if row.method == "art"} == {True, False}
+    larger = {
+        (*what, depth, breadth, None, judged): JUDGED if judged else 1
+        for what in (("argllm", None), ("art", 0.5))
+        for depth, breadth in ((1, 2), (2, 1))
+        for judged in (True, False)
+    }
+    own = {("art", 0.5, 1, 2, None, False): MODELS}
+    two = {("art", 0.5, 1, 1, 2, judged): JUDGED if judged else MODELS for judged in (True, False)}
+    assert cells == one | trees | larger | own | two
 
 
 # Rows made whole
@@ -232,9 +260,9 @@ def test_the_samples_beside_role_switching_debates_are_of_the_debaters_model(
     given: dict[str, object], answerer: str
 ) -> None:
     made = rows.ready(matrix("rsd").rows, "decide", given)
-    (samples,) = (one for one in made if one.row.method == "self_consistency")
-    assert named(samples) == {"answerer": answerer}
-    assert set(samples.context.roles) == {"answerer"}
+    for samples in (one for one in made if one.row.method == "self_consistency"):
+        assert named(samples) == {"answerer": answerer}
+        assert set(samples.context.roles) == {"answerer"}
 
 
 def test_a_role_lends_its_model_with_the_secrets_of_its_address(
