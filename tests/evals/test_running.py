@@ -549,6 +549,20 @@ def test_an_outage_changes_no_comparison_once_what_failed_is_asked_again(slots: 
         assert RunFolder(run).record().degraded() == []
 
 
+def test_invalid_replies_are_asked_for_again_and_what_they_cost_stays_in_the_ledger() -> None:
+    speaker = model()
+    speaker.will_say_now("nonsense", to=JudgeReply)
+    evaluate(plan(choices(1), speaker))
+    assert (results()[0].status, len(speaker.calls)) == ("failed", 7)
+    again = model()
+    evaluate(plan(choices(1), again, retry_failed=True))
+    found = by_item()["basic", "q1"]
+    assert (found.status, [call.kind for call in again.calls]) == ("answered", ["JudgeReply"])
+    assert found.usage.calls == 7 + 1
+    evaluate(plan(choices(1), again, retry_failed=True))
+    assert len(again.calls) == 1
+
+
 def test_a_judge_that_gave_no_reply_is_asked_again_and_nobody_else() -> None:
     speaker = model()
     speaker.will_say_now(no_reply(), to=TruthReply)
