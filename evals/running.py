@@ -314,7 +314,7 @@ class Standing:
     """Results that were there when it was begun or taken up again."""
     done: int = 0
     """Results since then."""
-    failed: int = 0
+    failing: list[Done] = field(default_factory=list)
     """Questions of this command that failed, those of before included."""
     degraded: int = 0
     """Questions with an answer although a part failed, those of before included."""
@@ -327,6 +327,11 @@ class Standing:
     paid_before: dict[Done, Paid] = field(default_factory=dict)
     """What earlier commands paid for questions that they left without a result."""
     started: float = field(default_factory=clock.seconds)
+
+    @property
+    def failed(self) -> int:
+        """The number of questions that failed."""
+        return len(self.failing)
 
     @property
     def spent(self) -> Spent:
@@ -363,7 +368,8 @@ class Standing:
     def add(self, result: Result) -> None:
         """One result more."""
         self.done += 1
-        self.failed += result.status == "failed"
+        if result.status == "failed":
+            self.failing.append((result.row, result.item))
         self.degraded += result.status == "degraded"
         self.incomplete += result.incomplete
         votes = [result.vote.usage] if result.vote else []
@@ -557,7 +563,7 @@ async def run(
         standing = Standing(
             total,
             total - len(queue),
-            failed=len(results.failed & plan.questions),
+            failing=sorted(results.failed & plan.questions),
             degraded=len(results.degraded & plan.questions),
             incomplete=len(results.incomplete & plan.questions),
         )

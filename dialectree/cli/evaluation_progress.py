@@ -21,7 +21,10 @@ from dialectree.evals.results_file import Folder
 from dialectree.evals.running import Plan, Spent, Standing, Watch
 from dialectree.evals.workers import Given
 from dialectree.models.limits import Budget
+from dialectree.report import words
 
+NAMED = 5
+"""Failed questions that the closing lines name."""
 EVERY_S = 10.0
 """Seconds between two lines where stderr is no terminal."""
 
@@ -190,7 +193,10 @@ def _closing(standing: Standing) -> Iterator[str]:
     yield _summary(standing)
     if standing.incomplete:
         lost = standing.incomplete - standing.failed
-        parts = [f"{standing.failed} failed and count neither as right nor as wrong"]
+        named = [f"{item} by {row}" for row, item in standing.failing[:NAMED]]
+        named += [f"{standing.failed - NAMED} more"] if standing.failed > NAMED else []
+        which = f" ({words.listed(named)})" if named else ""
+        parts = [f"{standing.failed} failed{which} and count neither as right nor as wrong"]
         parts += [f"{lost} lost a call"] if lost else []
         yield f"{'; '.join(parts)}; the same command with --retry-failed asks them again"
 

@@ -281,6 +281,7 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
         done = command(*words, *more)
         assert done.status == 5
         assert said in done.err
+        assert "1 failed (q2 by basic) and count neither as right nor as wrong" in done.err
         assert "--retry-failed asks them again" in done.err
     assert [one["status"] for one in results("out")].count("failed") == 1
 

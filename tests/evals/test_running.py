@@ -553,12 +553,12 @@ def test_invalid_replies_are_asked_for_again_and_what_they_cost_stays_in_the_led
     speaker = model()
     speaker.will_say_now("nonsense", to=JudgeReply)
     evaluate(plan(choices(1), speaker))
-    assert (results()[0].status, len(speaker.calls)) == ("failed", 7)
+    assert (results()[0].status, speaker.asked[-3:]) == ("failed", ["JudgeReply"] * 3)
     again = model()
     evaluate(plan(choices(1), again, retry_failed=True))
     found = by_item()["basic", "q1"]
     assert (found.status, [call.kind for call in again.calls]) == ("answered", ["JudgeReply"])
-    assert found.usage.calls == 7 + 1
+    assert found.usage.calls == len(speaker.calls) + 1
     evaluate(plan(choices(1), again, retry_failed=True))
     assert len(again.calls) == 1
 
