@@ -7,7 +7,7 @@ interval on any day.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,13 +47,16 @@ def resampled(
     seed: int = 0,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
+    clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
-    """``measure(*columns)`` with its percentile interval (Efron and Tibshirani 1993, chapter 13).
+    """Return ``measure(*columns)`` with its percentile interval.
 
-    ``together`` resamples rows across the columns, that is questions; otherwise each column by
-    itself. Below two rows there is no interval, nor where every draw gives the same: rows that are
-    all alike do not say how far others may lie. An interval always holds its figure: resampling
-    adds noise of its own to figures that only noise can raise, such as a calibration error.
+    See Efron and Tibshirani (1993), chapter 13. ``together`` resamples rows across the columns,
+    that is questions; otherwise each column by itself. With ``clusters``, whole clusters of rows
+    are drawn. Below two rows there is no interval, nor where every draw gives the same: rows that
+    are all alike do not say how far others may lie. An interval always holds its figure:
+    resampling adds noise of its own to figures that only noise can raise, such as a calibration
+    error.
     """
     n = len(columns[0]) if together else sum(map(len, columns))
     if n == 0:
@@ -61,6 +64,10 @@ def resampled(
     value = float(measure(*columns))
     if min(map(len, columns)) < 2:
         return Figure(value, None, None, n)
+    if clusters is not None and len(set(clusters)) < n:
+        columns, measure = _whole(columns, measure, clusters)
+        if len(columns[0]) < 2:
+            return Figure(value, None, None, n)
     drawn = stats.bootstrap(
         columns,
         measure,
@@ -75,3 +82,19 @@ def resampled(
     if math.isclose(low, high, abs_tol=1e-9):
         return Figure(value, None, None, n)
     return Figure(value, min(value, low), max(value, high), n)
+
+
+def _whole(
+    columns: Sequence[Floats], measure: Callable[..., float], clusters: Sequence[Hashable]
+) -> tuple[list[Floats], Callable[..., float]]:
+    """The clusters as rows, and the measure of their members."""
+    places: dict[Hashable, list[int]] = {}
+    for place, cluster in enumerate(clusters):
+        places.setdefault(cluster, []).append(place)
+    inside = [np.asarray(own) for own in places.values()]
+
+    def of_members(drawn: Floats) -> float:
+        rows = np.concatenate([inside[int(number)] for number in drawn])
+        return float(measure(*(column[rows] for column in columns)))
+
+    return [np.arange(len(inside), dtype=np.float64)], of_members

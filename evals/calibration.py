@@ -8,7 +8,7 @@ order of the answers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -49,13 +49,21 @@ def brier(
     seed: int = 0,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
+    clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
     """The mean of (confidence − outcome)², 0 to 1, less is better (Brier 1950).
 
     Always saying 0.5 gives 0.25.
     """
     sure, true = columns(confidences, right)
-    return resampled(np.mean, [(sure - true) ** 2], seed=seed, level=level, resamples=resamples)
+    return resampled(
+        np.mean,
+        [(sure - true) ** 2],
+        seed=seed,
+        level=level,
+        resamples=resamples,
+        clusters=clusters,
+    )
 
 
 def ece(
@@ -67,6 +75,7 @@ def ece(
     seed: int = 0,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
+    clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
     """The expected calibration error, 0 to 1: mean |confidence − share right| over bins, by size.
 
@@ -76,7 +85,7 @@ def ece(
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
     pair = columns(confidences, right)
-    return resampled(measure, pair, seed=seed, level=level, resamples=resamples)
+    return resampled(measure, pair, seed=seed, level=level, resamples=resamples, clusters=clusters)
 
 
 def reliability(

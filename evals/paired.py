@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.stats import binomtest, norm, permutation_test
 
 from dialectree import chance
 from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, Floats, floats, resampled
+from dialectree.evals.clustered import shared, sums
 
 FEWEST = 6
 """Pairs below which differences of one sign are no rare chance (2 / 2⁵ > 5%), and an interval by
@@ -20,7 +21,10 @@ FLIPS = 9999
 
 
 class McNemar(NamedTuple):
-    """Who is right where, and how probable so uneven a split is if neither is better."""
+    """Who is right where, and how probable so uneven a split is if neither is better.
+
+    For answers in clusters p is that of :func:`exact_flips`.
+    """
 
     both: int
     first_only: int
@@ -35,19 +39,44 @@ class McNemar(NamedTuple):
         return self.both + self.first_only + self.second_only + self.neither
 
 
-def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
-    """The exact test of McNemar (1947) on two methods' right answers, question by question.
+def mcnemar(
+    first: Sequence[bool], second: Sequence[bool], clusters: Sequence[Hashable] | None = None
+) -> McNemar:
+    """Compare two methods' right answers by the exact test of McNemar (1947).
 
     Questions that both or neither get right say nothing; of the others each is as likely either
-    way if the methods are equally good, so p is that of a fair coin. ValueError for other lengths.
+    way if the methods are equally good, so p is that of a fair coin. With ``clusters`` a whole
+    cluster goes either way, see :func:`exact_flips`. ValueError for other lengths.
     """
     pairs = list(zip(first, second, strict=True))
-    return mcnemar_counts(
+    found = mcnemar_counts(
         sum(a and b for a, b in pairs),
         sum(a and not b for a, b in pairs),
         sum(b and not a for a, b in pairs),
         sum(not a and not b for a, b in pairs),
     )
+    if clusters is None or not shared(clusters):
+        return found
+    apart = sums([float(a) - float(b) for a, b in pairs], clusters)
+    return found._replace(p=exact_flips([round(one) for one in apart]))
+
+
+def exact_flips(apart: Sequence[int]) -> float:
+    """Return how probable so large a sum is if each number is as likely to have the other sign.
+
+    Fisher's permutation test (1935) of the clusters' differences, two-sided, over all signs: the
+    distribution of the sum grows by one number at a time. Of numbers of 1 it is McNemar's exact
+    test.
+    """
+    total = abs(sum(apart))
+    chances = np.ones(1)
+    for size in (abs(one) for one in apart if one):
+        grown = np.zeros(len(chances) + 2 * size)
+        grown[: len(chances)] += chances / 2
+        grown[2 * size :] += chances / 2
+        chances = grown
+    most = len(chances) // 2
+    return min(1.0, float(chances[np.abs(np.arange(-most, most + 1)) >= total].sum()))
 
 
 def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -> McNemar:
@@ -59,18 +88,19 @@ def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -
     return McNemar(both, first_only, second_only, neither, min(1.0, p))
 
 
-def tango(paired: McNemar, level: float = LEVEL) -> Figure:
-    """The first share less the second, with the score interval of Tango (1998).
+def tango(paired: McNemar, level: float = LEVEL, design: float = 1.0) -> Figure:
+    """Return the first share less the second, with the score interval of Tango (1998).
 
     With b and c right answers of only the first and only the second, it holds every difference Δ
     with (b − c − nΔ)² ≤ z² n (2q + Δ(1 − Δ)), where q is the likeliest share of c given Δ: those
     that McNemar's test, without its correction, would not reject. So it stays in −1 to 1 and has
     some width even if no question divides the two, or every one. (Statistics in Medicine 17,
-    891-908.)
+    891-908.) For answers in clusters the counts are divided by ``design``, see
+    :func:`dialectree.evals.clustered.design`.
     """
-    b, c, n = paired.first_only, paired.second_only, paired.n
-    if n == 0:
+    if paired.n == 0:
         return Figure(None, None, None, 0)
+    b, c, n = (count / design for count in (paired.first_only, paired.second_only, paired.n))
     z = float(norm.isf((1 - level) / 2))
 
     def holds(apart: float) -> bool:
@@ -80,7 +110,7 @@ def tango(paired: McNemar, level: float = LEVEL) -> Figure:
         return (b - c - n * apart) ** 2 <= z**2 * n * (2 * q + spread)
 
     value = (b - c) / n
-    return Figure(value, _last(holds, value, -1.0), _last(holds, value, 1.0), n)
+    return Figure(value, _last(holds, value, -1.0), _last(holds, value, 1.0), paired.n)
 
 
 def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
@@ -98,25 +128,37 @@ def difference(
     seed: int = 0,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
+    clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
-    """The mean of the first less that of the second, by paired bootstrap over the questions.
+    """Return the mean of the first less that of the second, by paired bootstrap over the questions.
 
-    For scores of any scale; for right and wrong :func:`tango` is better. Below ``FEWEST`` pairs
-    there is no interval. ValueError for other lengths.
+    For scores of any scale; for right and wrong :func:`tango` is better. Below ``FEWEST`` pairs,
+    or clusters, there is no interval. ValueError for other lengths.
     """
     apart = _apart(first, second)
-    if len(apart) < FEWEST:
+    if len(apart if clusters is None else set(clusters)) < FEWEST:
         return Figure(float(np.mean(apart)) if len(apart) else None, None, None, len(apart))
-    return resampled(np.mean, [apart], seed=seed, level=level, resamples=resamples)
+    return resampled(
+        np.mean, [apart], seed=seed, level=level, resamples=resamples, clusters=clusters
+    )
 
 
-def sign_flips(first: Sequence[float], second: Sequence[float], *, seed: int = 0) -> float | None:
-    """How probable so large a mean difference is if neither is better; None without a pair.
+def sign_flips(
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    seed: int = 0,
+    clusters: Sequence[Hashable] | None = None,
+) -> float | None:
+    """Return how probable so large a mean difference is if neither is better; None without a pair.
 
-    Fisher's permutation test of pairs (1935): each difference is then as likely to have the other
-    sign. Two-sided; of all signs up to 13 pairs, of ``FLIPS`` draws from the seed beyond.
+    Fisher's permutation test of pairs (1935): each difference, or the sum of each cluster's, is
+    then as likely to have the other sign. Two-sided; of all signs up to 13, of ``FLIPS`` draws from
+    the seed beyond.
     """
     apart = _apart(first, second)
+    if clusters is not None and shared(clusters):
+        apart = sums(apart.tolist(), clusters)
     if len(apart) < 2:
         return 1.0 if len(apart) else None
     drawn = permutation_test(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import beta, norm
+from scipy.stats import beta, binom, t
 from statsmodels.stats.power import NormalIndPower
 
 ALPHA = 0.05
@@ -65,20 +66,43 @@ def smallest_one_way(n: int, alpha: float = ALPHA, power: float = POWER) -> floa
 def smallest_paired(
     n: int, differing: float, alpha: float = ALPHA, power: float = POWER
 ) -> float | None:
-    """The smallest difference of two shares on the same ``n`` questions that is noticed.
+    """Return the smallest difference of two shares on the same ``n`` questions that is noticed.
 
     ``differing`` is the share of questions, in 0 to 1, that just one of the two gets right (both
-    discordant cells together). The d that solves d √n = z₁₋α⁄₂ √ψ + z_power √(ψ − d²) (Connor
-    1987; ψ is ``differing``); None where even the largest difference, ψ itself, is too small.
+    discordant cells together). The d at which the exact test of McNemar stays below ``alpha`` with
+    ``power``: of n questions K ~ Binomial(n, ψ) differ, and of those b ~ Binomial(K, (1 + d/ψ)/2)
+    go one way. None where even the largest difference, ψ itself, is too small.
     """
     if n < 1 or differing <= 0:
         return None
-    sure, found = float(norm.isf(alpha / 2)), float(norm.ppf(power))
+    differ = np.arange(*_likely(n, differing))
+    weight = binom.pmf(differ, n, differing)
+    # The fewest b of K with 2 P(Binomial(K, 1/2) >= b) <= alpha; more than K where none is enough.
+    needed = binom.isf(alpha / 2, differ, 0.5) + 1
 
-    def short(d: float) -> float:
-        return sure * math.sqrt(differing) + found * math.sqrt(differing - d * d) - d * math.sqrt(n)
+    def found(d: float) -> float:
+        return float((weight * binom.sf(needed - 1, differ, (1 + d / differing) / 2)).sum())
 
-    if short(differing) > 0:
+    if found(differing) < power:
         return None
-    solved: Any = brentq(short, 0.0, differing)
+    solved: Any = brentq(lambda d: found(d) - power, 0.0, differing)
     return float(solved)
+
+
+def _likely(n: int, share: float) -> tuple[int, int]:
+    """The counts of n that occur with more than a chance of about 1e-9, as a range."""
+    low, high = binom.interval(1 - 1e-9, n, share)
+    return int(low), int(high) + 1
+
+
+def smallest_clustered(
+    error: float, clusters: int, alpha: float = ALPHA, power: float = POWER
+) -> float | None:
+    """Return the smallest difference that a test over clusters notices, about.
+
+    d = (t₁₋α⁄₂ + t_power) times the clustered standard ``error`` of the difference. None below two
+    clusters.
+    """
+    if clusters < 2:
+        return None
+    return float(error * (t.isf(alpha / 2, clusters - 1) + t.ppf(power, clusters - 1)))

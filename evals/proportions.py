@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Literal, NamedTuple
 
-from scipy.stats import binomtest
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
+import numpy as np
+from statsmodels.stats.proportion import (
+    confint_proportions_2indep,
+    proportion_confint,
+    proportions_ztest,
+)
 
-LEVEL = 0.95
-"""Confidence level of every interval, unless another is asked for."""
+from dialectree.evals.bootstrap import LEVEL
+from dialectree.evals.clustered import design
 
 
 class Proportion(NamedTuple):
@@ -56,19 +59,27 @@ def _require(right: int, n: int) -> None:
         raise ValueError(f"{right} right answers of {n}")
 
 
-def wilson(right: int, n: int, level: float = LEVEL) -> Proportion:
-    """A share with Wilson's score interval (Wilson 1927), without continuity correction.
+def wilson(right: int, n: int, level: float = LEVEL, design: float = 1.0) -> Proportion:
+    """Return a share with Wilson's score interval (Wilson 1927), without continuity correction.
 
     The bounds are (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n): never outside 0 to 1, and of
-    some width even for none or all right.
+    some width even for none or all right. For answers in clusters n is divided by ``design``, see
+    :func:`dialectree.evals.clustered.design`.
     """
     _require(right, n)
     if n == 0:
         return Proportion(0, 0, None, None, None)
-    bounds = binomtest(right, n).proportion_ci(level, method="wilson")
-    low = 0.0 if right == 0 else max(0.0, float(bounds.low))
-    high = 1.0 if right == n else min(1.0, float(bounds.high))
+    bounds = proportion_confint(right / design, n / design, 1 - level, method="wilson")
+    low = 0.0 if right == 0 else max(0.0, float(bounds[0]))
+    high = 1.0 if right == n else min(1.0, float(bounds[1]))
     return Proportion(right, n, right / n, low, high)
+
+
+def share_of(
+    right: Sequence[bool], clusters: Sequence[Hashable] | None = None, level: float = LEVEL
+) -> Proportion:
+    """Return the share of right answers; with ``clusters``, an interval that heeds them."""
+    return wilson(sum(right), len(right), level, design(right, clusters, level))
 
 
 def compare(right: int, n: int, other_right: int, other_n: int, level: float = LEVEL) -> Comparison:
@@ -101,24 +112,39 @@ def cohens_h(share: float, other: float) -> float:
 
 
 def corrected(ps: Sequence[float | None], way: Literal["bonferroni", "holm"]) -> list[float | None]:
-    """The p of several comparisons, adjusted so that each can be read against one threshold.
+    """Adjust the p of several comparisons so that each can be read against one threshold.
 
     Bonferroni: m p. Holm (1979): in rising order the k-th times (m − k + 1), never falling; at
     least as powerful. m counts the comparisons that were made; None stays None.
     """
-    made = [p for p in ps if p is not None]
-    if not made:
-        return list(ps)
-    outcome: Any = multipletests(made, method=way)
-    adjusted = iter(outcome[1].tolist())
-    return [None if p is None else float(next(adjusted)) for p in ps]
+    made = np.array([p for p in ps if p is not None])
+    m, order = len(made), np.argsort(made, kind="stable")
+    if way == "holm":
+        made[order] = np.maximum.accumulate(made[order] * np.arange(m, 0, -1))
+    else:
+        made = made * m
+    adjusted = iter(np.minimum(made, 1.0).tolist())
+    return [None if p is None else next(adjusted) for p in ps]
 
 
 def by_category(
-    outcomes: Iterable[tuple[str | None, bool]], level: float = LEVEL
+    outcomes: Iterable[tuple[str | None, bool]],
+    level: float = LEVEL,
+    clusters: Sequence[Hashable] | None = None,
 ) -> list[Category]:
-    """A share for each category, in alphabetical order; questions of none stand under ""."""
-    found: defaultdict[str, list[bool]] = defaultdict(list)
-    for category, right in outcomes:
-        found[category or ""].append(right)
-    return [Category(name, wilson(sum(r), len(r), level)) for name, r in sorted(found.items())]
+    """Return a share for each category, in alphabetical order; questions of none stand under ""."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    answers = list(outcomes)
+    for place, (category, _) in enumerate(answers):
+        found[category or ""].append(place)
+    return [
+        Category(
+            name,
+            share_of(
+                [answers[place][1] for place in places],
+                clusters and [clusters[place] for place in places],
+                level,
+            ),
+        )
+        for name, places in sorted(found.items())
+    ]

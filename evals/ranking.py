@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, Floats, resampled
 from dialectree.evals.calibration import columns
+from dialectree.evals.clustered import shared
 
 
 class Point(NamedTuple):
@@ -37,17 +38,28 @@ def auc(
     seed: int = 0,
     level: float = LEVEL,
     resamples: int = RESAMPLES,
+    clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
-    """How probably a true one has a higher score than a false one, ties half (Mann and Whitney).
+    """Return how probably a true one has a higher score than a false one (Mann and Whitney).
 
-    The area under the ROC curve; 0.5 is chance. True and false ones are resampled apart. None where
-    all are true or all are false.
+    The area under the ROC curve, ties half; 0.5 is chance. True and false ones are resampled apart,
+    clusters whole. None where all are true or all are false.
     """
     sure, came_true = columns(scores, true)
     high, low = sure[came_true == 1], sure[came_true == 0]
     if not len(high) or not len(low):
         return Figure(None, None, None, len(sure))
-    return resampled(_auc, [high, low], together=False, seed=seed, level=level, resamples=resamples)
+    if not shared(clusters):
+        return resampled(
+            _auc, [high, low], together=False, seed=seed, level=level, resamples=resamples
+        )
+
+    def area(sure: Floats, came_true: Floats) -> float:
+        high, low = sure[came_true == 1], sure[came_true == 0]
+        return _auc(high, low) if len(high) and len(low) else 0.5
+
+    pair = [sure, came_true]
+    return resampled(area, pair, seed=seed, level=level, resamples=resamples, clusters=clusters)
 
 
 def _auc(high: Floats, low: Floats) -> float:

@@ -13,7 +13,15 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from statsmodels.stats.contingency_tables import mcnemar as theirs
 
-from dialectree.evals.paired import FEWEST, difference, mcnemar, mcnemar_counts, sign_flips, tango
+from dialectree.evals.paired import (
+    FEWEST,
+    difference,
+    exact_flips,
+    mcnemar,
+    mcnemar_counts,
+    sign_flips,
+    tango,
+)
 from tests.evals.steady import steady
 
 pairs = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=60)
@@ -215,3 +223,33 @@ def test_the_interval_of_tango_ends_where_the_score_test_does(
 
 def test_without_a_question_there_is_no_difference() -> None:
     assert tango(mcnemar_counts(0, 0, 0, 0)) == (None, None, None, 0)
+
+
+# Answers in clusters
+
+
+@steady
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=12))
+def test_the_exact_test_of_flips_tries_all_signs(apart: list[int]) -> None:
+    assert exact_flips(apart) == pytest.approx(sign_flips(apart, [0] * len(apart)))
+
+
+@steady
+@given(pairs)
+def test_clusters_of_one_question_change_no_test(both: list[tuple[bool, bool]]) -> None:
+    first, second = [a for a, _ in both], [b for _, b in both]
+    alone, clustered = mcnemar(first, second), mcnemar(first, second, range(len(both)))
+    assert clustered[:4] == alone[:4] and clustered.p == pytest.approx(alone.p)
+
+
+def test_a_question_that_is_copied_tells_no_more() -> None:
+    first, second = [True] * 6 + [False] * 2, [False] * 8
+    copied = mcnemar(first * 5, second * 5, [*range(8)] * 5)
+    assert copied.p == pytest.approx(mcnemar(first, second).p) and copied.first_only == 30
+    marks = [50.0 + k for k in range(12)]
+    many = difference(marks * 5, [40.0] * 60, clusters=[*range(12)] * 5)
+    once = difference(marks, [40.0] * 12)
+    assert many.n == 60 and many[:3] == pytest.approx(once[:3], abs=0.3)
+    assert sign_flips(marks * 5, [52.0] * 60, clusters=[*range(12)] * 5) == sign_flips(
+        marks, [52.0] * 12
+    )
