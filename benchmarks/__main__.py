@@ -86,6 +86,12 @@ def _evaluation_report(folder: Path, repeats: int) -> Iterator[Figure]:
     return evaluation_report(folder)
 
 
+def _false_findings(folder: Path, repeats: int) -> Iterator[Figure]:
+    from benchmarks.false_findings import false_findings
+
+    return false_findings()
+
+
 PARTS: dict[str, Part] = {
     "start": _start,
     "walls": _walls,
@@ -97,6 +103,7 @@ PARTS: dict[str, Part] = {
     "checkpoints": _checkpoints,
     "retrieval": _retrieval,
     "evaluation-report": _evaluation_report,
+    "false-findings": _false_findings,
     "evaluations": _evaluations,
 }
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from dialectree.evals.proportions import LEVEL, Proportion, wilson
+from dialectree.evals.bootstrap import LEVEL
+from dialectree.evals.proportions import Proportion, wilson
 
 
 class Agreement(NamedTuple):

@@ -46,3 +46,13 @@ def design(
     spread = count / (count - 1) * float((sums(apart.tolist(), clusters) ** 2).sum()) / plain
     few = float(t.isf((1 - level) / 2, count - 1) / norm.isf((1 - level) / 2))
     return min(float(n), max(1.0, spread * few**2))
+
+
+def error(values: Sequence[float], clusters: Sequence[Hashable]) -> float:
+    """Return the standard error of the mean by the clusters' sums; 0 below two clusters."""
+    count = len(set(clusters))
+    if count < 2:
+        return 0.0
+    apart = floats(values) - np.mean(floats(values))
+    squares = float((sums(apart.tolist(), clusters) ** 2).sum())
+    return float((count / (count - 1) * squares) ** 0.5 / len(values))

@@ -82,7 +82,7 @@ def _accuracy(analysis: Analysis) -> Plot | None:
 def _summaries(analysis: Analysis) -> Plot | None:
     study = analysis.study
     marks = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
-    rows = [row for row in study.rows if any(marks[row.name].values())]
+    rows = [row for row in study.rows if any(m.values for m in marks[row.name].values())]
     if not rows:
         return None
     keys = ("overall", *RUBRIC)
@@ -92,7 +92,7 @@ def _summaries(analysis: Analysis) -> Plot | None:
         base = -k * (len(rows) + 1.0)
         ticks.append(base - (len(rows) - 1) / 2)
         for n, row in enumerate(rows):
-            mean = measures.mean(marks[row.name][key])
+            mean = marks[row.name][key].mean
             if mean.value is None:
                 continue
             low, high = (mean.value if end is None else end for end in (mean.low, mean.high))
@@ -112,8 +112,7 @@ def _summaries(analysis: Analysis) -> Plot | None:
     axes.spines["left"].set_visible(False)
     legend_below(axes)
     says = "; ".join(
-        f"{short_name(row.name)} {measures.mean(marks[row.name]['overall']).value or 0:.1f}"
-        for row in rows
+        f"{short_name(row.name)} {marks[row.name]['overall'].mean.value or 0:.1f}" for row in rows
     )
     return Plot("summaries", "Summaries, 0 to 100, with 95% intervals", f"Overall: {says}", figure)
 
@@ -130,7 +129,7 @@ def _front(analysis: Analysis) -> Plot | None:
         if len(front) < 2:
             continue
         axes.step(
-            [one.cost.tokens or 0 for one in front],
+            [one.price for one in front],
             [one.right.share or 0 for one in front],
             where="post",
             color=SOFT,
@@ -140,7 +139,7 @@ def _front(analysis: Analysis) -> Plot | None:
         )
         label = None
     for one in analysis.spent:
-        n, x = place[one.row.name], one.cost.tokens or 0
+        n, x = place[one.row.name], one.price
         low, high = one.right.low or 0.0, one.right.high or 0.0
         axes.plot([x, x], [low, high], color=colour_of(n), linewidth=1, alpha=0.65)
         axes.plot(
@@ -157,7 +156,8 @@ def _front(analysis: Analysis) -> Plot | None:
         )
     axes.set_xscale("log")
     _thousands(axes)
-    axes.set_xlabel("tokens a question")
+    money = all(one.price == one.cost.cost for one in analysis.spent)
+    axes.set_xlabel("cost of a question" if money else "tokens a question")
     axes.set_ylim(0, 1)
     in_percents(axes.yaxis)
     axes.grid()
@@ -230,7 +230,7 @@ def _risk(analysis: Analysis) -> Plot | None:
     curves = [
         (n, row, curve.points)
         for n, row in enumerate(analysis.study.rows)
-        if len((curve := measures.surest(analysis.study, row.name)).points) > 1
+        if len((curve := measures.surest(analysis.study, row.name).curve).points) > 1
     ]
     if not curves:
         return None
@@ -253,7 +253,7 @@ def _risk(analysis: Analysis) -> Plot | None:
     axes.set_ylim(-0.02, 1.02)
     in_percents(axes.xaxis)
     in_percents(axes.yaxis)
-    axes.set_xlabel("answers given, the surest first")
+    axes.set_xlabel("questions answered, the surest first")
     axes.set_ylabel("wrong among them")
     axes.grid()
     legend_below(axes)
@@ -321,7 +321,8 @@ def _categories(analysis: Analysis) -> Plot | None:
     height = {name: -place * (len(rows) + 1.2) for place, name in enumerate(names)}
     for line, (n, row) in enumerate(rows):
         right = measures.scored(study.of(row.name))
-        found = by_category((category[item], is_right) for item, is_right in right.items())
+        outcomes = [(category[item], is_right) for item, is_right in right.items()]
+        found = by_category(outcomes, clusters=study.groups(right))
         draw_shares(axes, [(height[one.name] - line, one.proportion, n) for one in found])
         axes.plot([], [], mark_of(n), color=colour_of(n), label=short_name(row.name))
     middle = [height[name] - (len(rows) - 1) / 2 for name in names]

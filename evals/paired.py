@@ -11,7 +11,8 @@ from scipy.stats import binomtest, norm, permutation_test
 
 from dialectree import chance
 from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, Floats, floats, resampled
-from dialectree.evals.clustered import shared, sums
+from dialectree.evals.clustered import design, error, shared, sums
+from dialectree.evals.power import smallest_clustered, smallest_one_way, smallest_paired
 
 FEWEST = 6
 """Pairs below which differences of one sign are no rare chance (2 / 2⁵ > 5%), and an interval by
@@ -59,6 +60,42 @@ def mcnemar(
         return found
     apart = sums([float(a) - float(b) for a, b in pairs], clusters)
     return found._replace(p=exact_flips([round(one) for one in apart]))
+
+
+class Pairs(NamedTuple):
+    """Two methods' right answers to the same questions, and all that is said of them."""
+
+    ledger: McNemar
+    """``first_only``: just the first is right."""
+    difference: Figure
+    """The first share less the second."""
+    apart: list[float]
+    """1 where just the first is right, -1 where just the second is, else 0."""
+    clusters: Sequence[Hashable]
+    """The cluster of each question."""
+
+    def noticed(self, alpha: float) -> float | None:
+        """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
+
+        Given how often the two differ; where they never do, as if all differences went one way.
+        Below 0 where the second is right so often that only a fall is possible.
+        """
+        ledger, count = self.ledger, len(set(self.clusters))
+        differing = ledger.first_only + ledger.second_only
+        if shared(self.clusters) and (spread := error(self.apart, self.clusters)) > 0:
+            return smallest_clustered(spread, count, alpha)
+        if differing and not shared(self.clusters):
+            return smallest_paired(ledger.n, differing / ledger.n, alpha)
+        least = smallest_one_way(count, alpha)
+        full = least is not None and ledger.both / ledger.n + least > 1
+        return -least if least is not None and full else least
+
+
+def compared(first: Sequence[bool], second: Sequence[bool], clusters: Sequence[Hashable]) -> Pairs:
+    """Compare two methods on the same questions, with the clusters that these come in."""
+    ledger = mcnemar(first, second, clusters)
+    apart = [float(a) - float(b) for a, b in zip(first, second, strict=True)]
+    return Pairs(ledger, tango(ledger, design=design(apart, clusters)), apart, clusters)
 
 
 def exact_flips(apart: Sequence[int]) -> float:

@@ -68,11 +68,14 @@ def _auc(high: Floats, low: Floats) -> float:
     return float(beaten / (len(high) * len(low)))
 
 
-def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> RiskCoverage:
-    """Risk against coverage (El-Yaniv and Wiener 2010), a point for each confidence that occurs.
+def risk_coverage(
+    confidences: Sequence[float], right: Sequence[bool], asked: int | None = None
+) -> RiskCoverage:
+    """Return risk against coverage (El-Yaniv and Wiener 2010), a point for each confidence.
 
-    The area is the mean risk over all numbers of answers given; among equally confident ones it
-    takes the mean over their possible orders.
+    Coverage is of the questions ``asked``: the answers, and those that were withheld. The area is
+    the mean risk over all numbers of answers given; among equally confident ones it takes the mean
+    over their possible orders.
     """
     sure, came_true = columns(confidences, right)
     points: list[Point] = []
@@ -85,7 +88,7 @@ def risk_coverage(confidences: Sequence[float], right: Sequence[bool]) -> RiskCo
         steps = np.arange(1, len(group) + 1)
         total += float(((wrong + errors * steps / len(group)) / (given + steps)).sum())
         given, wrong = given + len(group), wrong + errors
-        points.append(Point(confidence, given / len(sure), wrong / given))
+        points.append(Point(confidence, given / (asked or len(sure)), wrong / given))
     return RiskCoverage(points, total / given if given else None)
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+from scipy.stats import fisher_exact
 
 from dialectree.evals.bootstrap import Figure
+from dialectree.evals.clustered import shared, sums
 from dialectree.evals.items import Task
-from dialectree.evals.paired import McNemar, mcnemar, tango
-from dialectree.evals.proportions import Proportion, corrected, wilson
+from dialectree.evals.paired import McNemar, Pairs, compared, exact_flips
+from dialectree.evals.proportions import Proportion, corrected, share_of
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.measures import (
     BASELINES,
@@ -54,17 +57,28 @@ class Turned(NamedTuple):
     row: Row
     before: Proportion
     after: Proportion
-    ledger: McNemar
-    """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
+    pairs: Pairs
+    """The vote first, then the debate."""
+    withheld_right: int
+    """Questions that the vote had right and the debate withheld its answer to."""
+    withheld_wrong: int
     without: int
     """Questions without a vote that says something, or of which nobody knows what is right."""
     unread: int
     """Questions left out because one of their two judgements could not be read."""
     vote_tokens: float
     """Of a question's vote; they are not among the debate's. 0 without a question."""
+    alike: bool
+    """Whether vote and debate chose among the same options."""
     holm: float | None = None
-    """The ledger's p, corrected for all rows that have one; None where the debate was handed the
-    right answer, and where there is no question."""
+    """The ledger's p, corrected for all comparisons of the report; None where nothing compares."""
+    detectable: float | None = None
+    """The smallest difference that these questions would probably show."""
+
+    @property
+    def ledger(self) -> McNemar:
+        """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
+        return self.pairs.ledger
 
 
 class Sampled(NamedTuple):
@@ -76,12 +90,22 @@ class Sampled(NamedTuple):
     debate_right: Proportion
     ratio: float | None
     """Its tokens a question, by those of the debate."""
-    paired: McNemar
-    """``first_only``: just the debate is right."""
-    difference: Figure
-    """Of the debate's share less that of the samples."""
+    pairs: Pairs
+    """The debate first, then the samples."""
     holm: float | None = None
-    """The exact test's p, corrected for all rows of samples and debates of the report."""
+    """The exact test's p, corrected for all comparisons of the report."""
+    detectable: float | None = None
+    """The smallest difference that these questions would probably show."""
+
+    @property
+    def paired(self) -> McNemar:
+        """``first_only``: just the debate is right."""
+        return self.pairs.ledger
+
+    @property
+    def difference(self) -> Figure:
+        """Of the debate's share less that of the samples."""
+        return self.pairs.difference
 
     @property
     def fair(self) -> bool:
@@ -115,12 +139,28 @@ class Placed(NamedTuple):
     """Of the questions that the judge ruled on in both orders, those with two rulings."""
 
 
+class Leaning(NamedTuple):
+    """Whether a judge was right more often by the side or the place of the right answer."""
+
+    row: Row
+    by: Literal["side", "place"]
+    first: Proportion
+    """Where side a held the right answer, or where the judge was shown it first."""
+    second: Proportion
+    p: float
+    """If neither side nor place mattered, as they were drawn."""
+    holm: float | None = None
+    """The same, corrected for all such tests of the report."""
+
+
 class Spent(NamedTuple):
     """A row between cost and accuracy."""
 
     row: Row
     right: Proportion
     cost: Cost
+    price: float
+    """Of a question: money where all rows have prices, else tokens."""
     beaten_by: str | None
     """A row that is no dearer and no worse, and better in one of the two; None: on the front.
 
@@ -130,63 +170,75 @@ class Spent(NamedTuple):
 
 
 def turned(study: Study) -> list[Turned]:
-    """Every row that voted before it debated."""
-    made = (_turned(row, study.of(row.name)) for row in study.rows)
-    found = [one for one in made if one.ledger.n or one.unread]
-    ps = [one.ledger.p if one.ledger.n and not handed(one.row) else None for one in found]
-    return [one._replace(holm=p) for one, p in zip(found, corrected(ps, "holm"), strict=True)]
+    """Return every row that voted before it debated."""
+    made = (_turned(study, row) for row in study.rows)
+    return [
+        one
+        for one in made
+        if one.ledger.n or one.unread or one.withheld_right or one.withheld_wrong
+    ]
 
 
-def _turned(row: Row, results: Sequence[Result]) -> Turned:
+def _turned(study: Study, row: Row) -> Turned:
+    results = study.of(row.name)
     after, unread = scored(results), measures.unread(results)
-    judged = after.keys() | unread
+    held, lost = measures.withheld(results), measures.failed(results)
+    items: list[str] = []
     before: list[bool] = []
-    later: list[bool] = []
+    withheld = {True: 0, False: 0}
     spent = hazy = 0
+    alike = True
     for result in results:
-        vote = result.vote
-        if vote is None or not vote.given or result.item not in judged:
+        vote, item = result.vote, result.item
+        if vote is None or not vote.given or item not in after.keys() | unread | held:
             continue
-        if vote.right is None or result.item in unread:
+        alike &= vote.pair or not handed(row)
+        if vote.right is None or item in unread:
             hazy += 1
-            continue
-        before.append(vote.right)
-        later.append(after[result.item])
-        spent += vote.usage.prompt_tokens + vote.usage.completion_tokens
+        elif item in held:
+            withheld[vote.right] += 1
+        else:
+            before.append(vote.right)
+            items.append(item)
+            spent += vote.usage.prompt_tokens + vote.usage.completion_tokens
+    later, groups = [after[item] for item in items], study.groups(items)
     return Turned(
         row,
-        wilson(sum(before), len(before)),
-        wilson(sum(later), len(later)),
-        mcnemar(before, later),
-        len(results) - len(before) - hazy,
+        share_of(before, groups),
+        share_of(later, groups),
+        compared(before, later, groups),
+        withheld[True],
+        withheld[False],
+        len(results) - len(items) - hazy - sum(withheld.values()) - len(lost),
         hazy,
-        spent / max(len(before), 1),
+        spent / max(len(items), 1),
+        alike,
     )
 
 
 def sampled(study: Study) -> list[Sampled]:
-    """Every debate beside every row of samples of its debaters, on the questions of both."""
+    """Return every debate beside every row of samples of its debaters, on the questions of both."""
     found: list[Sampled] = []
     for debate in study.rows:
         for row in study.rows:
-            if debate.method in BASELINES or handed(debate) or not _asks_again(row, debate):
+            if debate.method in BASELINES or not _asks_again(row, debate):
                 continue
             first, second = scored(study.of(row.name)), scored(study.of(debate.name))
             both = [item for item in first if item in second]
             if both:
                 ours, theirs = [second[item] for item in both], [first[item] for item in both]
-                found.append(_sampled(row, debate, ours, theirs, _ratio(study, row, debate, both)))
-    holm = corrected([one.paired.p for one in found], "holm")
-    return [one._replace(holm=p) for one, p in zip(found, holm, strict=True)]
-
-
-def _sampled(
-    row: Row, debate: Row, ours: Sequence[bool], theirs: Sequence[bool], ratio: float | None
-) -> Sampled:
-    paired = mcnemar(ours, theirs)
-    n = paired.n
-    right, debate_right = wilson(sum(theirs), n), wilson(sum(ours), n)
-    return Sampled(row, debate, right, debate_right, ratio, paired, tango(paired))
+                groups = study.groups(both)
+                found.append(
+                    Sampled(
+                        row,
+                        debate,
+                        share_of(theirs, groups),
+                        share_of(ours, groups),
+                        _ratio(study, row, debate, both),
+                        compared(ours, theirs, groups),
+                    )
+                )
+    return found
 
 
 def wanted(study: Study, beside: Sequence[Sampled]) -> list[Wanted]:
@@ -208,7 +260,8 @@ def wanted(study: Study, beside: Sequence[Sampled]) -> list[Wanted]:
 
 def _asks_again(row: Row, debate: Row) -> bool:
     """Whether ``row`` asks models that argue in the debate for samples, and no others."""
-    return row.method in SAMPLED and set(row.models.values()) <= arguers(debate)
+    same = row.method in SAMPLED and set(row.models.values()) <= arguers(debate)
+    return same and alike(row, debate)
 
 
 def arguers(debate: Row) -> set[str]:
@@ -235,7 +288,7 @@ def _ratio(study: Study, row: Row, debate: Row, items: Sequence[str]) -> float |
 
 
 def placed(study: Study) -> list[Placed]:
-    """Every row of which some result tells sides."""
+    """Return every row of which some result tells sides."""
     found: list[Placed] = []
     for row in study.rows:
         results = study.of(row.name)
@@ -248,9 +301,10 @@ def placed(study: Study) -> list[Placed]:
             of: Sequence[Result], by: str, value: object, right: dict[str, bool] = right
         ) -> Proportion:
             these = [r for r in of if r.item in right and getattr(r.sides, by) == value]
-            return wilson(sum(right[r.item] for r in these), len(these))
+            return share_of([right[r.item] for r in these], [r.group for r in these])
 
-        orders = [r.sides.flipped for r in told if r.sides and r.sides.flipped is not None]
+        ruled = [r for r in told if r.sides and r.sides.flipped is not None]
+        flips = [r.sides is not None and bool(r.sides.flipped) for r in ruled]
         found.append(
             Placed(
                 row,
@@ -259,19 +313,76 @@ def placed(study: Study) -> list[Placed]:
                 share(told, "gold_side", None),
                 share(told, "gold_position", "first"),
                 share(told, "gold_position", "second"),
-                wilson(sum(orders), len(orders)),
+                share_of(flips, [r.group for r in ruled]),
             )
         )
     return found
 
 
+def leanings(study: Study) -> list[Leaning]:
+    """Return a test for each row in which the side or the place of the right answer was drawn.
+
+    Where the debaters chose their sides, the side tells how hard the question was, and not where
+    the judge leans.
+    """
+    found: list[Leaning] = []
+    for row in study.rows:
+        balanced = row.settings.get("candidates") == "balanced"
+        right = scored(study.of(row.name))
+        told = [r for r in study.of(row.name) if r.item in right and r.sides and r.sides.gold_side]
+        if not balanced:
+            told = [result for result in told if _sides_drawn(study, row, result)]
+        sides = [(r, r.sides.gold_side == "a") for r in told if r.sides]
+        places = [
+            (r, r.sides.gold_position == "first") for r in told if balanced and r.sides
+        ]  # elsewhere side a always stands first
+        for by, drawn in (("side", sides), ("place", places)):
+            groups = [
+                [result for result, place in drawn if place is first] for first in (True, False)
+            ]
+            if all(groups):
+                first, second = (
+                    share_of([right[r.item] for r in own], [r.group for r in own]) for own in groups
+                )
+                p = _leaning_p(
+                    [right[result.item] for result, _ in drawn],
+                    [place for _, place in drawn],
+                    [result.group for result, _ in drawn],
+                )
+                found.append(Leaning(row, "side" if by == "side" else "place", first, second, p))
+    holm = corrected([one.p for one in found], "holm")
+    return [one._replace(holm=p) for one, p in zip(found, holm, strict=True)]
+
+
+def _sides_drawn(study: Study, row: Row, result: Result) -> bool:
+    """Whether the seed drew who holds which option: only of two options that nobody chose."""
+    item = study.texts.get(result.item)
+    handed_to_a = row.settings.get("candidates") == "oracle"
+    return not handed_to_a and item is not None and len(item.inputs.options) == 2
+
+
+def _leaning_p(right: Sequence[bool], drawn: Sequence[bool], groups: Sequence[str]) -> float:
+    """How probable so large a difference is if the draw did not matter.
+
+    Fisher's exact test; in clusters, flips of each cluster's draws.
+    """
+    if not shared(groups):
+        pairs = list(zip(right, drawn, strict=True))
+        table = [[pairs.count((r, d)) for r in (True, False)] for d in (True, False)]
+        return float(fisher_exact(table).pvalue)
+    level = round(10 * sum(right) / len(right))  # about their mean, in tenths: any level is valid
+    pulls = [(10 * r - level) * (1 if d else -1) for r, d in zip(right, drawn, strict=True)]
+    return exact_flips([round(one) for one in sums(pulls, groups)])
+
+
 def spent(study: Study) -> list[Spent]:
-    """Every row with a share and tokens, the cheapest first."""
+    """Return every row with a share and a price, the cheapest first."""
     measured = [(row, outcomes(study.of(row.name)), cost(study.of(row.name))) for row in study.rows]
+    judged = [one for one in measured if one[1].parsed.n and one[2].tokens]
+    money = all(took.cost for _, _, took in judged)
     known = [
-        (row, counts.parsed, took.tokens, took)
-        for row, counts, took in measured
-        if counts.parsed.n and took.tokens
+        (row, counts.parsed, float((took.cost if money else took.tokens) or 0), took)
+        for row, counts, took in judged
     ]
     known.sort(key=lambda one: (one[2], -(one[1].share or 0)))
     found: list[Spent] = []
@@ -284,7 +395,6 @@ def spent(study: Study) -> list[Spent]:
             and (share.share or 0) >= (right.share or 0)
             and (other_price < price or (share.share or 0) > (right.share or 0))
         ]
-        found.append(
-            Spent(row, right, took, better[0] if better else None, row.method in BASELINES)
-        )
+        beaten = better[0] if better else None
+        found.append(Spent(row, right, took, price, beaten, row.method in BASELINES))
     return found

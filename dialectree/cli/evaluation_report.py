@@ -51,7 +51,8 @@ def said(written: Written) -> list[str]:
     """What a person at the terminal should see of a report."""
     from dialectree.report import words
 
-    lines = [f"! {text}" for text in written.said.warnings]
+    lines = [*written.said.opening]
+    lines += [f"! {text}" for text in written.said.warnings]
     lines += [f"- {text}" for text in written.said.findings]
     if written.missing:
         lines.append(

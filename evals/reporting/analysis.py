@@ -6,13 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from dialectree.evals.bootstrap import Figure
-from dialectree.evals.paired import McNemar, difference, mcnemar, sign_flips, tango
-from dialectree.evals.power import smallest_change, smallest_one_way, smallest_paired
+from dialectree.evals.paired import McNemar, Pairs, compared, difference, sign_flips
+from dialectree.evals.power import ALPHA
 from dialectree.evals.proportions import Comparison, compare, corrected
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Row
-from dialectree.evals.worth import Placed, Sampled, Spent, Turned, placed, sampled, spent, turned
+from dialectree.evals.worth import (
+    Leaning,
+    Placed,
+    Sampled,
+    Spent,
+    Turned,
+    leanings,
+    placed,
+    sampled,
+    spent,
+    turned,
+)
 from dialectree.report.words import listed
 
 
@@ -23,18 +34,27 @@ class Compared(NamedTuple):
     baseline: Row
     apart: Comparison
     """As if the questions were different ones."""
-    paired: McNemar
-    """``first_only``: just the row is right."""
-    difference: Figure
-    """Of the shares of right answers on the questions of both."""
-    detectable: float | None
-    """The smallest difference on these questions that would probably be noticed; see
-    :func:`noticed`."""
-    detectable_apart: float | None
-    """The same by the z-test of the papers."""
+    pairs: Pairs
+    """The row first, then the baseline, on the questions that both answered."""
+    failed: int
+    """Questions left out because one of the two failed for good."""
+    bounds: tuple[float, float]
+    """The difference if all that failed spoke against the row, and if all spoke for it."""
+    detectable: float | None = None
+    """The smallest difference on these questions that would probably be noticed."""
     bonferroni: float | None = None
-    """The exact test's p, corrected for all comparisons of the report."""
+    """The p of the pairs, corrected for all comparisons of the report."""
     holm: float | None = None
+
+    @property
+    def paired(self) -> McNemar:
+        """``first_only``: just the row is right."""
+        return self.pairs.ledger
+
+    @property
+    def difference(self) -> Figure:
+        """Of the shares of right answers."""
+        return self.pairs.difference
 
 
 class Marked(NamedTuple):
@@ -61,7 +81,10 @@ class Analysis(NamedTuple):
     turned: Sequence[Turned]
     sampled: Sequence[Sampled]
     placed: Sequence[Placed]
+    leanings: Sequence[Leaning]
     spent: Sequence[Spent]
+    family: int
+    """The comparisons between methods that Holm corrects for."""
     left_out: Sequence[str]
     """A note to tables that take the judgements that were read; none where all were."""
 
@@ -72,9 +95,9 @@ class Analysis(NamedTuple):
 
 
 def analysed(study: Study, baseline: str | None = None) -> Analysis:
-    """All that needs the results; InputError is for the caller to raise on an unknown baseline."""
+    """Return all that needs the results; the caller raises InputError on an unknown baseline."""
     of = measures.baseline(study, baseline)
-    return Analysis(
+    analysis = Analysis(
         study,
         {row.name: measures.outcomes(study.of(row.name)) for row in study.rows},
         {row.name: measures.cost(study.of(row.name)) for row in study.rows},
@@ -83,8 +106,62 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
         turned(study),
         sampled(study),
         placed(study),
+        leanings(study),
         spent(study),
+        0,
         _left_out(study),
+    )
+    return _corrected(analysis)
+
+
+def _corrected(analysis: Analysis) -> Analysis:
+    """With one correction over all comparisons: a report that asserts anything asserts it once.
+
+    Two tables may hold the same pair of rows: it is one comparison.
+    """
+    ps: dict[object, float] = {}
+    for one in analysis.compared:
+        if one.paired.n:
+            ps[frozenset({one.row.name, one.baseline.name})] = one.paired.p
+    for beside in analysis.sampled:
+        ps[frozenset({beside.row.name, beside.debate.name})] = beside.paired.p
+    for ledger in analysis.turned:
+        if ledger.alike and ledger.ledger.n:
+            ps[ledger.row.name] = ledger.ledger.p
+    for mark in analysis.marked:
+        if mark.p is not None:
+            ps["marks", mark.row.name] = mark.p
+    holm = dict(zip(ps, corrected([*ps.values()], "holm"), strict=True))
+    bonferroni = dict(zip(ps, corrected([*ps.values()], "bonferroni"), strict=True))
+    alpha = ALPHA / max(len(ps), 1)
+
+    def pair(first: Row, second: Row) -> object:
+        return frozenset({first.name, second.name})
+
+    return analysis._replace(
+        family=len(ps),
+        compared=[
+            one._replace(
+                detectable=one.pairs.noticed(alpha) if one.paired.n else None,
+                bonferroni=bonferroni.get(pair(one.row, one.baseline)),
+                holm=holm.get(pair(one.row, one.baseline)),
+            )
+            for one in analysis.compared
+        ],
+        sampled=[
+            one._replace(
+                detectable=one.pairs.noticed(alpha), holm=holm.get(pair(one.row, one.debate))
+            )
+            for one in analysis.sampled
+        ],
+        turned=[
+            one._replace(
+                detectable=one.pairs.noticed(alpha) if one.ledger.n else None,
+                holm=holm.get(one.row.name),
+            )
+            for one in analysis.turned
+        ],
+        marked=[one._replace(holm=holm.get(("marks", one.row.name))) for one in analysis.marked],
     )
 
 
@@ -97,23 +174,10 @@ def _left_out(study: Study) -> list[str]:
     return [f"Left out, without a judgement that could be read: {listed(found)}."] * bool(found)
 
 
-def noticed(paired: McNemar) -> float | None:
-    """The smallest difference from the second that these questions would probably show, 0 to 1.
-
-    Given how often the two differ; where they never do, as if all differences went one way. Below
-    0 where the second is right so often that only a fall is possible.
-    """
-    differing = paired.first_only + paired.second_only
-    if differing:
-        return smallest_paired(paired.n, differing / paired.n)
-    least = smallest_one_way(paired.n)
-    full = least is not None and paired.both / paired.n + least > 1
-    return -least if least is not None and full else least
-
-
 def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
     found: list[Compared] = []
     right = {row.name: measures.scored(study.of(row.name)) for row in study.rows}
+    failed = {row.name: measures.failed(study.of(row.name)) for row in study.rows}
     for row in study.rows:
         against = of(row)
         if against is None or not right[row.name] or not right[against.name]:
@@ -121,22 +185,25 @@ def _compared(study: Study, of: Callable[[Row], Row | None]) -> list[Compared]:
         first, second = right[row.name], right[against.name]
         both = [item for item in study.items if item in first and item in second]
         ours, theirs = [first[item] for item in both], [second[item] for item in both]
-        paired = mcnemar(ours, theirs)
         counts = (sum(first.values()), len(first), sum(second.values()), len(second))
+        lost, other = failed[row.name], failed[against.name]
+        lost_here = [
+            i for i in lost | other if i in lost | first.keys() and i in other | second.keys()
+        ]
+        least = sum(first.get(i, False) - second.get(i, True) for i in lost_here)
+        most = sum(first.get(i, True) - second.get(i, False) for i in lost_here)
+        known, n = sum(ours) - sum(theirs), max(len(both) + len(lost_here), 1)
         found.append(
             Compared(
                 row,
                 against,
                 compare(*counts),
-                paired,
-                tango(paired),
-                noticed(paired),
-                smallest_change(counts[2] / counts[3], counts[1], counts[3]),
+                compared(ours, theirs, study.groups(both)),
+                len(lost_here),
+                ((known + least) / n, (known + most) / n),
             )
         )
-    ps = [one.paired.p if one.paired.n else None for one in found]
-    both_ways = zip(found, corrected(ps, "bonferroni"), corrected(ps, "holm"), strict=True)
-    return [one._replace(bonferroni=first, holm=second) for one, first, second in both_ways]
+    return found
 
 
 def _marked(study: Study, of: Callable[[Row], Row | None]) -> list[Marked]:
@@ -150,7 +217,7 @@ def _marked(study: Study, of: Callable[[Row], Row | None]) -> list[Marked]:
         both = [item for item in study.items if item in first and item in second]
         ours, theirs = [first[item] for item in both], [second[item] for item in both]
         if both:
-            apart, p = difference(ours, theirs), sign_flips(ours, theirs)
-            found.append(Marked(row, against, apart, p))
-    holm = corrected([one.p for one in found], "holm")
-    return [one._replace(holm=p) for one, p in zip(found, holm, strict=True)]
+            groups = study.groups(both)
+            apart = difference(ours, theirs, clusters=groups)
+            found.append(Marked(row, against, apart, sign_flips(ours, theirs, clusters=groups)))
+    return found

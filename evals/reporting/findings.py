@@ -6,17 +6,22 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting import cautions, measures
 from dialectree.evals.reporting.analysis import Analysis
+from dialectree.evals.reporting.controls import controlled
 from dialectree.evals.reporting.findings_compared import against, summaries
 from dialectree.evals.reporting.findings_worth import added, missing
 from dialectree.evals.reporting.naming import tails
+from dialectree.evals.reporting.opening import opening
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.results import Row, bare
 from dialectree.report.words import count, listed
 
 ENOUGH = 5
 """From so many answers on, all of one kind is worth a warning."""
+NAMED = 5
+"""Failed questions of a row that a sentence names."""
 FEW = 0.9
 """Below this share of answers a row is said to decline."""
 
@@ -25,20 +30,22 @@ class Said(NamedTuple):
     """A report's sentences."""
 
     study: Study
+    opening: list[str]
+    """The answer, its price, what is missing."""
     findings: list[str]
     warnings: list[str]
 
 
 def said(analysis: Analysis) -> Said:
     """Everything that a report says in sentences."""
-    return Said(analysis.study, findings(analysis), warnings(analysis))
+    return Said(analysis.study, opening(analysis), findings(analysis), warnings(analysis))
 
 
 def findings(analysis: Analysis) -> list[str]:
     """One sentence a comparison: what can be said, and what not."""
     if not analysis.study.results or not any(analysis.study.results.values()):
         return ["There is not a single result yet."]
-    found = [*against(analysis), *_handed(analysis.study), *added(analysis), *summaries(analysis)]
+    found = [*against(analysis), *_handed(analysis), *added(analysis), *summaries(analysis)]
     return [*(found or [_alone(analysis)]), *missing(analysis)]
 
 
@@ -55,15 +62,19 @@ def _alone(analysis: Analysis) -> str:
     return "No two rows have right or wrong answers to the same questions: nothing is compared."
 
 
-def _handed(study: Study) -> Iterator[str]:
-    names = [row.name for row in study.rows if measures.handed(row)]
+def _handed(analysis: Analysis) -> Iterator[str]:
+    """Name the debates on two options that nothing on the same two options stands beside."""
+    beside = {one.row.name for one in analysis.compared}
+    beside |= {one.row.name for one in analysis.turned if one.alike}
+    beside |= {one.debate.name for one in analysis.sampled}
+    debates = [row for row in analysis.study.rows if row.method not in measures.BASELINES]
+    names = [row.name for row in debates if measures.handed(row) and row.name not in beside]
     if names:
         one = len(names) == 1
         yield (
             f"{listed(names)} {'does' if one else 'do'} not tell whether debating helped: "
             f"{'it chooses' if one else 'they choose'} between the right answer and one wrong "
-            "option, where a vote before and other rows choose among all. Rows are compared with "
-            "others of the same candidates only."
+            "option, and no baseline does. Add judge_alone with the same candidates."
         )
 
 
@@ -73,6 +84,7 @@ def warnings(analysis: Analysis) -> list[str]:
         *_demonstration(analysis.study),
         *_unfinished(analysis.study),
         *cautions.repeated(analysis.study),
+        *cautions.introductions(analysis.study),
         *_declining(analysis),
         *cautions.silent(analysis.study),
         *_unmarked(analysis.study),
@@ -107,7 +119,8 @@ def _unfinished(study: Study) -> Iterator[str]:
             f"The rows did not answer the same questions: {numbers} of {len(study.items)}. "
             "Compared in pairs are those of both; the other tables take each row's own."
         )
-    if len(study.items) < (asked_for := _asked_for(study)):
+    asked_for = _asked_for(study) * max(e.repeats for e in study.evaluations)
+    if len(study.items) < asked_for:
         shards = {part for e in study.evaluations if e.shard for part in e.shard.split(", ")}
         which = f", those of {listed(sorted(shards))}" if shards else ""
         yield f"Only {len(study.items)} of {count(asked_for, 'question')} are here{which}."
@@ -115,26 +128,37 @@ def _unfinished(study: Study) -> Iterator[str]:
 
 def _asked_for(study: Study) -> int:
     """How many questions there are, or were to be taken."""
-    limits = [one.limit for one in study.evaluations if one.limit is not None]
+    limits = [n for one in study.evaluations if (n := one.limit or one.sample) is not None]
     whole = study.evaluations[0].data.count
     return min(whole, max(limits)) if len(limits) == len(study.evaluations) else whole
 
 
 def _declining(analysis: Analysis) -> Iterator[str]:
     rows, counts = analysis.study.rows, analysis.counts
-    failed = [
-        f"{row.name} {counts[row.name].failed} of {len(analysis.study.of(row.name))}"
-        for row in rows
-        if counts[row.name].failed
-    ]
+    failed = [_failed(analysis, row) for row in rows if counts[row.name].failed]
     if failed:
-        yield f"Runs that failed are in no share: {listed(failed)}."
+        yield (
+            f"Runs that failed are in no share: {'; '.join(failed)}. --retry-failed asks them "
+            "again."
+        )
     for row in rows:
-        if counts[row.name].answered < FEW * counts[row.name].n:
-            yield f"{row.name} answered only {counts[row.name].answered} of {counts[row.name].n}."
+        if counts[row.name].n < FEW * counts[row.name].asked:
+            yield f"{row.name} answered only {counts[row.name].n} of {counts[row.name].asked}."
     yield from _unjudged(analysis)
     for row in rows:
         yield from _refusing(analysis, row)
+
+
+def _failed(analysis: Analysis, row: Row) -> str:
+    """Count and name a row's failed runs, with what they could have made of its accuracy."""
+    results, counts = analysis.study.of(row.name), analysis.counts[row.name]
+    items = sorted(measures.failed(results), key=analysis.study.items.index)
+    more = [count(len(items) - NAMED, "more", "more")] if len(items) > NAMED else []
+    said = f"{row.name} {counts.failed} of {len(results)} ({listed([*items[:NAMED], *more])}"
+    if counts.parsed.n:
+        low, high = (100 * end for end in counts.bounds)
+        said += f"; accuracy {low:.1f}% if all were wrong, {high:.1f}% if all were right"
+    return f"{said})"
 
 
 def _unjudged(analysis: Analysis) -> Iterator[str]:
@@ -204,6 +228,12 @@ def _judge(analysis: Analysis) -> Iterator[str]:
             f"The judge said {word} to everything ({count(sum(words.values()), 'answer')}): "
             "these figures may tell of the judge and not of the answers."
         )
+    for one in controlled(study):
+        if one.failed:
+            yield (
+                f"The judge failed its controls of {one.key}: it called {_of(one.right)} known "
+                f"right answers right and {_of(one.wrong)} known wrong ones wrong."
+            )
     judges = {bare(evaluation.judge) for evaluation in study.evaluations if evaluation.judge}
     for judge in sorted(judges):
         own = [row.name for row in study.rows if judge in row.models.values()]
@@ -211,6 +241,10 @@ def _judge(analysis: Analysis) -> Iterator[str]:
             yield f"The scores' judge, {judge}, is also the model of {listed(own)}."
     if len(judges) > 1:
         yield f"The folders were scored by different judges: {listed(sorted(judges))}."
+
+
+def _of(share: Proportion) -> str:
+    return f"{share.right} of {share.n}"
 
 
 def _always(study: Study) -> Iterator[str]:
@@ -226,25 +260,22 @@ def _always(study: Study) -> Iterator[str]:
 
 def _set_up(study: Study) -> Iterator[str]:
     for row in study.rows:
-        if row.settings.get("candidates") == "oracle":
+        if kind := measures.handed(row):
             yield (
-                f"{row.name} debates the right answer against one wrong option, so chance is 50%, "
-                "and the right answer is always side a's: it does not compare with rows that "
-                "choose among all options."
-            )
-        elif row.settings.get("candidates") == "balanced":
-            yield (
-                f"{row.name} debates the right answer against one wrong option, so chance is 50%: "
-                "it does not compare with rows that choose among all options."
+                f"{row.name} chooses between the right answer and one wrong option, so chance is "
+                f"50%{', and side a always has the right one' if kind == 'oracle' else ''}."
             )
 
 
 def _size(analysis: Analysis) -> Iterator[str]:
-    n = len(analysis.study.items)
+    study = analysis.study
+    n = len(set(study.groups(study.items)))
+    unit = "cluster of questions" if study.clustered else "question"
     if n == 1:
-        yield "There is one question only: no figure here says anything about a method."
+        yield f"There is one {unit} only: no figure here says anything about a method."
     elif 1 < n < 30:
-        yield f"There are {n} questions only: read the intervals, not the figures."
+        many = "clusters of questions" if study.clustered else "questions"
+        yield f"There are {n} {many} only: read the intervals, not the figures."
     read = [counts.parsed for counts in analysis.counts.values() if counts.parsed.n >= ENOUGH]
     if read and all(share.right == 0 for share in read):
         yield "No row has a single right answer: look at a run before the figures."

@@ -2,80 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dialectree.evals.paired import FEWEST, McNemar
+from dialectree.evals.clustered import shared
+from dialectree.evals.paired import FEWEST, Pairs
+from dialectree.evals.power import ALPHA
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, Compared, Marked
 from dialectree.evals.reporting.tabled import probability
 from dialectree.report.words import count
 
-ALPHA = 0.05
+TESTS = {False: "exact McNemar", True: "clustered sign-flip"}
+"""The test of a pair of rows, by whether the questions come in clusters."""
 
 
 def against(analysis: Analysis) -> Iterator[str]:
-    """Debates against their baselines; baselines among themselves only where there is no debate."""
-    compared = analysis.compared
-    debates = [one for one in compared if one.row.method not in measures.BASELINES]
-    for one in debates or compared:
-        yield _compared(one, len(compared))
+    """Compare debates with their baselines; baselines among themselves where there is no debate."""
+    for one in main(analysis):
+        yield _compared(one, analysis)
 
 
-def _compared(one: Compared, family: int) -> str:
+def main(analysis: Analysis) -> Sequence[Compared]:
+    """Return the comparisons that the sentences speak of."""
+    debates = [one for one in analysis.compared if one.row.method not in measures.BASELINES]
+    return debates or analysis.compared
+
+
+def _compared(one: Compared, analysis: Analysis) -> str:
     who, against, n = one.row.name, one.baseline.name, one.paired.n
     difference, low, high, _ = one.difference
     if difference is None or low is None or high is None:
-        return f"{who} and {against} have no question in common."
-    way = span(100 * low, 100 * high)
+        return f"{who} and {against} both answered no question."
+    way = f"{span(100 * low, 100 * high)}; {tested(one.pairs, one.holm, analysis.family)}"
     place = f"{abs(100 * difference):.1f} points {'above' if difference > 0 else 'below'}"
-    test = tested("exact McNemar p", one.paired.p, one.holm, family)
     if one.holm is not None and one.holm < ALPHA:
-        return (
+        said = (
             f"{who} is {'better' if difference > 0 else 'worse'} than {against}: {place} it on "
-            f"the same {count(n, 'question')} ({way}; {test})."
+            f"the same {count(n, 'question')} ({way})."
         )
-    by = f"the first was {place if difference else 'level'}"
+    else:
+        by = f"the first was {place if difference else 'level'}"
+        said = (
+            f"No difference can be shown between {who} and {against} with n = {n}: {by} ({way}). "
+            f"{smallest(one.pairs, one.detectable)}"
+        )
+    return f"{said}{_failed(one)}"
+
+
+def _failed(one: Compared) -> str:
+    if not one.failed:
+        return ""
+    low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in one.bounds)
     return (
-        f"No difference can be shown between {who} and {against} with n = {n}: {by} "
-        f"({way}; {test}). {smallest(one.paired, one.detectable)}"
+        f" {count(one.failed, 'question')} failed and {'is' if one.failed == 1 else 'are'} left "
+        f"out: with all of them against the first the difference is {low} points, with all for it "
+        f"{high}."
     )
 
 
-def tested(name: str, p: float | None, holm: float | None, family: int) -> str:
-    """A test's p, and the corrected one where there is something to correct for."""
+def tested(pairs: Pairs, holm: float | None, family: int) -> str:
+    """Name a test and its p, and the corrected p where there is something to correct for."""
+    name = f"{TESTS[shared(pairs.clusters)]} p"
+    return p_of(name, pairs.ledger.p, holm, family)
+
+
+def p_of(name: str, p: float | None, holm: float | None, family: int) -> str:
+    """Write a p, and the corrected one where there is something to correct for."""
     more = f", {probability(holm)} after Holm" if family > 1 else ""
     return f"{name} = {probability(p)}{more}"
 
 
 def span(low: float, high: float) -> str:
-    """An interval."""
+    """Write an interval."""
     return f"95% from {low:+.1f} to {high:+.1f}".replace("-", "−")
 
 
-def smallest(paired: McNemar, least: float | None) -> str:
-    """What so many questions could have shown."""
-    n, differing = paired.n, paired.first_only + paired.second_only
-    if least is not None:
-        given = f", of which {differing} came out differently," if differing else ""
-        way = ""
-        if not differing:
-            way = " downwards: upwards there is no room" if least < 0 else " if all went one way"
-        return (
-            f"The smallest difference that {count(n, 'question')}{given} would probably show is "
-            f"{100 * abs(least):.1f} points{way}."
-        )
-    if differing:
-        return (
-            f"They differ on {count(differing, 'question')} only: even if all of them went one "
-            "way, that would probably not be noticed."
-        )
-    return f"No difference is large enough to be noticed on {count(n, 'question')}."
+def smallest(pairs: Pairs, least: float | None) -> str:
+    """Say what so many questions could have shown."""
+    n, differing = pairs.ledger.n, pairs.ledger.first_only + pairs.ledger.second_only
+    if least is None:
+        return f"{count(n, 'question')} {'is' if n == 1 else 'are'} too few to show any difference."
+    way = ""
+    if not differing:
+        way = " downwards: upwards there is no room" if least < 0 else " if all went one way"
+    return (
+        f"The smallest difference that {count(n, 'question')} would probably show is "
+        f"{100 * abs(least):.1f} points{way}."
+    )
 
 
 def summaries(analysis: Analysis) -> Iterator[str]:
-    """Summaries of papers against their baselines, by the judge's marks."""
+    """Compare summaries of papers with their baselines', by the judge's marks."""
     for one in analysis.marked:
-        yield _marked(one, len(analysis.marked))
+        yield _marked(one, analysis.family)
 
 
 def _marked(one: Marked, family: int) -> str:
@@ -83,7 +102,7 @@ def _marked(one: Marked, family: int) -> str:
     if n == 1:
         return f"{who} and {beside}: one pair of papers shows nothing."
     value = one.difference.value or 0.0
-    way = f"{_width(one)}; {tested('sign-flip p', one.p, one.holm, family)}; n = {n}"
+    way = f"{_width(one)}; {p_of('sign-flip p', one.p, one.holm, family)}; n = {n}"
     if one.holm is not None and one.holm < ALPHA:
         return (
             f"{who}'s summaries are {'better' if value > 0 else 'worse'} than {beside}'s by "

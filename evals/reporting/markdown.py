@@ -29,6 +29,7 @@ def markdown(said: Said, tables: Sequence[Table], plots: Sequence[Plot]) -> str:
 def _lines(said: Said, tables: Sequence[Table], plots: Sequence[Plot]) -> Iterator[str]:
     study = said.study
     yield from (f"# {escaped(setup.title(study))}", "", escaped(setup.kicker(study)), "")
+    yield from (*(f"- {escaped(text)}" for text in said.opening), "")
     if said.warnings:
         yield from (
             "## Before you read the figures",

@@ -9,10 +9,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from dialectree.evals.bootstrap import RESAMPLES, Figure, resampled
-from dialectree.evals.proportions import Proportion, wilson
+from dialectree.evals.clustered import design
+from dialectree.evals.proportions import Proportion, share_of, wilson
 from dialectree.evals.ranking import RiskCoverage, risk_coverage
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
+from dialectree.records import Usage
 from dialectree.report.words import listed
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
@@ -20,7 +22,7 @@ OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unanswered", "unparsed", "fa
 
 BASELINES = (
     *("single_shot", "best_of_n", "two_round"),
-    *("self_consistency", "direct", "cot", "argllm"),
+    *("self_consistency", "judge_alone", "direct", "cot", "argllm"),
     *("single_stage", "two_stage"),
 )
 """Methods that debates are measured against."""
@@ -33,6 +35,8 @@ _FIRST = {
     "compare": ("single_stage", "two_stage"),
 }
 """The baselines of each task, the plainest first."""
+_ON_A_PAIR = ("judge_alone", "self_consistency")
+"""The baselines of debates that are handed two options, chosen among the same two."""
 
 
 def given(result: Result, key: str) -> Score | None:
@@ -90,53 +94,92 @@ class Outcomes(NamedTuple):
     right: int
     wrong: int
     unanswered: int
+    """Answers that were withheld: neither right nor wrong."""
     unparsed: int
     failed: int
+    """Runs that failed for good. They are in no share."""
     unscored: int
     unresolved: int
     """Runs that ended without an answer of their own; they are among the unanswered."""
     degraded: int
     """Runs that answered although a part of them failed."""
+    design: float = 1.0
+    """The design effect, where questions come in clusters."""
 
     @property
     def n(self) -> int:
-        """The questions that the share of right ones is of: all that were scored in some way.
+        """The answers that were given and judged, whether or not the judgement can be read."""
+        return self.right + self.wrong + self.unparsed
 
-        An answer that is none, and one whose judgement cannot be read, is not right; a question
-        whose run failed is in no share.
-        """
-        return self.right + self.wrong + self.unanswered + self.unparsed
+    @property
+    def asked(self) -> int:
+        """The questions that were answered or withheld."""
+        return self.n + self.unanswered
 
     @property
     def share(self) -> Proportion:
-        return wilson(self.right, self.n)
+        """The share of right answers; a judgement that cannot be read is not right."""
+        return self._of(self.right, self.n)
 
     @property
     def parsed(self) -> Proportion:
         """The share where unreadable judgements are left out."""
-        return wilson(self.right, self.n - self.unparsed)
+        return self._of(self.right, self.right + self.wrong)
 
     @property
-    def answered(self) -> int:
-        return self.n - self.unanswered
+    def coverage(self) -> Proportion:
+        """The share of the questions that were answered and not withheld."""
+        return self._of(self.n, self.asked)
+
+    @property
+    def of_all(self) -> Proportion:
+        """The share of right answers among all questions, withheld ones included."""
+        return self._of(self.right, self.asked)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The share if all failed runs were wrong, and if all were right."""
+        n = max(self.right + self.wrong + self.failed, 1)
+        return self.right / n, (self.right + self.failed) / n
+
+    def _of(self, count: int, n: int) -> Proportion:
+        return wilson(count, n, design=min(self.design, max(n, 1)))
 
 
 def outcomes(results: Sequence[Result]) -> Outcomes:
     """Count how a row's questions ended."""
     key = right_key(results)
-    counted = Counter(outcome(result, key) for result in results)
+    ends = [outcome(result, key) for result in results]
+    counted = Counter(ends)
     status = Counter(result.status for result in results)
+    judged = [
+        (end == "right", result.group)
+        for end, result in zip(ends, results, strict=True)
+        if end in ("right", "wrong", "unparsed")
+    ]
+    effect = design([right for right, _ in judged], [group for _, group in judged])
     ended = [counted[name] for name in OUTCOMES]
-    return Outcomes._make([key, *ended, status["unresolved"], status["degraded"]])
+    return Outcomes._make([key, *ended, status["unresolved"], status["degraded"], effect])
 
 
 def scored(results: Iterable[Result]) -> dict[str, bool]:
-    """Of each question whose judgement was read, whether it is right; no answer is not right."""
+    """Return of each question with an answer and a judgement that was read, whether it is right."""
     listed = list(results)
     key = right_key(listed)
     found = {result.item: outcome(result, key) for result in listed}
-    counting = ("right", "wrong", "unanswered")
-    return {item: ended == "right" for item, ended in found.items() if ended in counting}
+    return {item: ended == "right" for item, ended in found.items() if ended in ("right", "wrong")}
+
+
+def withheld(results: Iterable[Result]) -> set[str]:
+    """Return the questions whose answer was withheld."""
+    listed = list(results)
+    key = right_key(listed)
+    return {result.item for result in listed if outcome(result, key) == "unanswered"}
+
+
+def failed(results: Iterable[Result]) -> set[str]:
+    """Return the questions that failed for good."""
+    return {result.item for result in results if result.status == "failed"}
 
 
 def unread(results: Iterable[Result]) -> set[str]:
@@ -163,21 +206,48 @@ class Cost(NamedTuple):
     seconds: float | None
     judging: float | None
     """Tokens of the scorers' judge."""
+    judging_cost: float | None
+    """None where any judgement has no price."""
 
 
 def cost(results: Iterable[Result]) -> Cost:
     """The means over a row's questions."""
     ended = [result for result in results if result.status != "failed"]
-    costs = [result.usage.cost for result in ended]
-    priced = [value for value in costs if value is not None]
     return Cost(
         len(ended),
         _mean([result.usage.calls for result in ended]),
         _mean([tokens(result) for result in ended]),
-        _mean(priced) if len(priced) == len(costs) else None,
+        _priced([result.usage for result in ended]),
         _mean([result.usage.critical_path_calls for result in ended]),
         _mean([result.seconds for result in ended]),
         _mean([r.judging.prompt_tokens + r.judging.completion_tokens for r in ended]),
+        _priced([result.judging for result in ended if result.judging.calls]),
+    )
+
+
+def _priced(used: Sequence[Usage]) -> float | None:
+    """The mean cost; None where one has no price."""
+    costs = [one.cost for one in used if one.cost is not None]
+    return _mean(costs) if len(costs) == len(used) else None
+
+
+class Total(NamedTuple):
+    """What calls came to, all together."""
+
+    calls: int
+    tokens: int
+    cost: float | None
+    """None where any call has no price."""
+
+
+def total(used: Iterable[Usage]) -> Total:
+    """Return the sums of calls, tokens and money."""
+    known = [one for one in used if one.calls or one.prompt_tokens or one.completion_tokens]
+    costs = [one.cost for one in known if one.cost is not None]
+    return Total(
+        sum(one.calls for one in known),
+        sum(one.prompt_tokens + one.completion_tokens for one in known),
+        sum(costs) if len(costs) == len(known) else None,
     )
 
 
@@ -195,28 +265,41 @@ def resamples(n: int) -> int:
     return int(min(RESAMPLES, max(200, 1_000_000 // max(n, 1))))
 
 
-def mean(values: Sequence[float], seed: int = 0) -> Figure:
-    """A mean with its interval over the questions."""
+def mean(values: Sequence[float], clusters: Sequence[str] | None = None) -> Figure:
+    """Return a mean with its interval over the questions."""
     array = np.asarray(values, dtype=np.float64)
-    return resampled(np.mean, [array], seed=seed, resamples=resamples(len(array)))
+    return resampled(np.mean, [array], resamples=resamples(len(array)), clusters=clusters)
 
 
-def rubric(results: Sequence[Result]) -> dict[str, list[float]]:
-    """The figures of summaries, and ``overall``: the mean of the three where all are there."""
-    found: dict[str, list[float]] = {key: [] for key in (*RUBRIC, "overall")}
+class Marks(NamedTuple):
+    """The marks of a figure of summaries, and the cluster of each."""
+
+    values: list[float]
+    clusters: list[str]
+
+    @property
+    def mean(self) -> Figure:
+        """The mean with its interval."""
+        return mean(self.values, self.clusters)
+
+
+def rubric(results: Sequence[Result]) -> dict[str, Marks]:
+    """Return the figures of summaries, and ``overall``: their mean where all three are there."""
+    found = {key: Marks([], []) for key in (*RUBRIC, "overall")}
     for result in results:
         marks = {key: number(result, key) for key in RUBRIC}
         known = {key: mark for key, mark in marks.items() if mark is not None}
-        for key, mark in known.items():
-            found[key].append(mark)
         if len(known) == len(RUBRIC):
-            found["overall"].append(sum(known.values()) / len(known))
+            known["overall"] = sum(known.values()) / len(known)
+        for key, mark in known.items():
+            found[key].values.append(mark)
+            found[key].clusters.append(result.group)
     return found
 
 
 def overall(results: Iterable[Result]) -> dict[str, float]:
     """The mean of the three figures of each summary that has all of them."""
-    return {r.item: marks[0] for r in results if (marks := rubric([r])["overall"])}
+    return {r.item: marks[0] for r in results if (marks := rubric([r])["overall"].values)}
 
 
 def handed(row: Row) -> str | None:
@@ -227,7 +310,13 @@ def handed(row: Row) -> str | None:
 
 def alike(first: Row, second: Row) -> bool:
     """Whether two rows choose among the same answers, so that they compare."""
-    return handed(first) == handed(second)
+    if handed(first) != handed(second):
+        return False
+    return not handed(first) or _distractor(first) == _distractor(second)
+
+
+def _distractor(row: Row) -> object:
+    return row.settings.get("distractor", "first")
 
 
 def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | None]:
@@ -236,9 +325,9 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
     ``wanted`` names a row or a method. A row is not compared with itself, nor with one that chooses
     among other answers.
     """
-    order = [wanted] if wanted else [*_FIRST[study.task]]
 
     def of(row: Row) -> Row | None:
+        order = [wanted] if wanted else [*(_ON_A_PAIR if handed(row) else ()), *_FIRST[study.task]]
         rows = [one for one in study.rows if alike(one, row)]
         named = [one for name in order for one in rows if name in (one.name, one.method)]
         candidates = named or ([] if wanted else rows[:1])
@@ -267,6 +356,10 @@ class Calibrated(NamedTuple):
     """Answers without one."""
     unmeasured: int
     """Answers that have one, and no right answer or no judgement to measure it by."""
+    items: list[str]
+    """The question of each."""
+    clusters: list[str]
+    """The cluster of each."""
 
 
 def calibrated(study: Study, row: str) -> Calibrated:
@@ -274,8 +367,14 @@ def calibrated(study: Study, row: str) -> Calibrated:
     of_claim = study.task == "verify"
     sure: list[float] = []
     came_true: list[bool] = []
+    items: list[str] = []
     unmeasured = 0
-    results = [result for result in study.of(row) if result.status != "failed"]
+    held = withheld(study.of(row))
+    results = [
+        result
+        for result in study.of(row)
+        if result.status != "failed" and (of_claim or result.item not in held)
+    ]
     right = scored(results)
     for result in results:
         verdict = result.verdict
@@ -291,9 +390,11 @@ def calibrated(study: Study, row: str) -> Calibrated:
         if confidence is not None and true is not None:
             sure.append(confidence)
             came_true.append(true)
+            items.append(result.item)
         unmeasured += confidence is not None and true is None
     missing = len(results) - len(sure) - unmeasured
-    return Calibrated(sure, came_true, of_claim, missing, unmeasured)
+    groups = study.groups(items)
+    return Calibrated(sure, came_true, of_claim, missing, unmeasured, items, groups)
 
 
 def unmeasured(study: Study) -> list[str]:
@@ -304,17 +405,50 @@ def unmeasured(study: Study) -> list[str]:
     return [f"{why}: {listed(found)}."] * bool(found)
 
 
-def surest(study: Study, row: str) -> RiskCoverage:
-    """How often a row is wrong if only its surest answers are given.
+class Surest(NamedTuple):
+    """A row's answers, the surest first."""
 
-    Of a claim, the confidence is that of its label, which is true above one half.
+    right: list[bool]
+    clusters: list[str]
+    curve: RiskCoverage
+    asked: int
+    """The questions that coverage is of: those with such an answer, and the withheld ones."""
+
+    @property
+    def covers(self) -> float:
+        """The largest coverage, 0 to 1."""
+        return self.curve.points[-1].coverage if self.curve.points else 0.0
+
+    def at(self, coverage: float) -> Proportion | None:
+        """Return the share of right answers among the surest that make at least this coverage."""
+        reached = (point for point in self.curve.points if point.coverage >= coverage - 1e-9)
+        if (point := next(reached, None)) is None:
+            return None
+        given = round(point.coverage * self.asked)
+        return share_of(self.right[:given], self.clusters[:given])
+
+
+def surest(study: Study, row: str) -> Surest:
+    """Return how often a row is right if only its surest answers are given.
+
+    Of a claim, the confidence is that of its label, which is true above one half. Withheld answers
+    are not covered.
     """
-    found = calibrated(study, row)
-    if not found.of_claim:
-        return risk_coverage(found.confidences, found.right)
-    sure = [max(chance, 1 - chance) for chance in found.confidences]
-    pairs = zip(found.confidences, found.right, strict=True)
-    return risk_coverage(sure, [(chance > 0.5) == true for chance, true in pairs])
+    found, held = calibrated(study, row), withheld(study.of(row))
+    answers = [
+        (max(chance, 1 - chance), (chance > 0.5) == true) if found.of_claim else (chance, true)
+        for chance, true in zip(found.confidences, found.right, strict=True)
+    ]
+    known = [
+        (sure, right, group)
+        for (sure, right), item, group in zip(answers, found.items, found.clusters, strict=True)
+        if item not in held
+    ]
+    known.sort(key=lambda one: -one[0])
+    right = [one[1] for one in known]
+    asked = len(known) + len(held)
+    curve = risk_coverage([one[0] for one in known], right, asked)
+    return Surest(right, [one[2] for one in known], curve, asked)
 
 
 def truth(study: Study, result: Result) -> bool | None:

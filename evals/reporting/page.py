@@ -36,6 +36,7 @@ def html(said: Said, tables: Sequence[Table], plots: Sequence[Plot], out: Path) 
         tables=tables,
         plots={plot.key: plot for plot in plots},
         pictures=PICTURES,
+        opening=said.opening,
         findings=said.findings,
         warnings=said.warnings,
         setup=setup,

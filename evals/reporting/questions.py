@@ -121,7 +121,7 @@ def _cell(study: Study, out: Path, row: str, item: str, key: str | None, limit: 
         return 0
     verdict = result.verdict
     sure = None if verdict is None or verdict.confidence is None else round(verdict.confidence, 3)
-    marks = measures.rubric([result])["overall"] if study.task == "compare" else []
+    marks = measures.rubric([result])["overall"].values if study.task == "compare" else []
     ended = LETTERS[measures.outcome(result, key)]
     said: object = words.line(answer(result), limit)
     mark = round(marks[0], 1) if marks else None

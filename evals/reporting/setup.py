@@ -59,6 +59,12 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
         if evaluation.shard:
             yield f"Shard{several}", evaluation.shard
         yield f"Seed{several}", str(evaluation.seed)
+        if evaluation.sample:
+            yield f"Questions drawn by the seed{several}", str(evaluation.sample)
+        if evaluation.cluster:
+            yield f"Clusters of questions by{several}", evaluation.cluster
+        if evaluation.repeats > 1:
+            yield f"Times that each question was asked{several}", str(evaluation.repeats)
         yield f"Time{several}", _time(evaluation.started, evaluation.ended)
         if evaluation.judge:
             yield f"Judge of the answers{several}", evaluation.judge

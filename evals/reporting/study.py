@@ -7,7 +7,7 @@ after a resume, counts by its last line.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -60,6 +60,8 @@ class Study:
     """The questions themselves, as far as they are known."""
     results: dict[str, dict[str, Result]] = field(default_factory=dict)
     """By row, then by question."""
+    group: dict[str, str] = field(default_factory=dict)
+    """By question, the cluster that it belongs to."""
     homes: dict[str, dict[str, Path]] = field(default_factory=dict)
     """The evaluation's folder of each result."""
     ratings: list[Rated] = field(default_factory=list)
@@ -88,6 +90,15 @@ class Study:
             if item in found and found[item].category is not None:
                 return found[item].category
         return self.texts[item].category if item in self.texts else None
+
+    def groups(self, items: Iterable[str]) -> list[str]:
+        """Return the cluster of each question; repeats of one question are of its cluster."""
+        return [self.group.get(item, item) for item in items]
+
+    @property
+    def clustered(self) -> bool:
+        """True where some questions are of one cluster."""
+        return len(set(self.groups(self.items))) < len(self.items)
 
     def run(self, row: str, item: str) -> Home | None:
         """Where the run of a result lies; None where there is none."""
@@ -165,6 +176,7 @@ def _add(
             )
         found.results[row_name][item] = result
         found.homes[row_name][item] = folder
+        found.group[item] = result.group
     found.texts |= _texts(folder, evaluation)
     for rated in _ratings(folder):
         if rated.row in own:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialectree.evals.proportions import by_category, wilson
+from dialectree.evals.proportions import by_category, share_of
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
+from dialectree.evals.reporting.controls import controls_table
+from dialectree.evals.reporting.measures import total
 from dialectree.evals.reporting.naming import models
+from dialectree.evals.reporting.opening import totals
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tabled import Column, Table, Value
 from dialectree.evals.reporting.tables_compared import (
@@ -35,6 +38,7 @@ def tables(analysis: Analysis) -> list[Table]:
         _accuracy(analysis),
         _matrix(analysis),
         _rubric(analysis),
+        controls_table(study),
         people_table(analysis.study),
         paired_table(analysis),
         apart_table(analysis),
@@ -63,13 +67,14 @@ def _accuracy(analysis: Analysis) -> Table | None:
         return None
     informative = {
         row.name: [
-            number
+            (number == 1, result.group)
             for result in study.of(row.name)
             if (number := measures.number(result, "informative")) is not None
         ]
         for row in study.rows
     }
-    unparsed = any(counts.unparsed for counts in analysis.counts.values())
+    every = analysis.counts.values()
+    unparsed, held = any(c.unparsed for c in every), any(c.unanswered for c in every)
     named = _named(study)
     columns = [
         Column("row"),
@@ -77,14 +82,15 @@ def _accuracy(analysis: Analysis) -> Table | None:
         Column("accuracy", "share"),
         Column("right", "count"),
         Column("n", "count"),
-        Column("no answer", "count"),
-        Column("unresolved", "count"),
+        Column("withheld", "count"),
         Column("unparsed", "count"),
         Column("failed", "count"),
         Column("degraded", "count"),
     ]
     if unparsed:
         columns.append(Column("accuracy without the unparsed", "share"))
+    if held:
+        columns += [Column("answered", "share"), Column("right of all asked", "share")]
     if any(informative.values()):
         columns.append(Column("says something", "share"))
     rows: list[list[Value]] = []
@@ -92,23 +98,38 @@ def _accuracy(analysis: Analysis) -> Table | None:
         counts = analysis.counts[row.name]
         line: list[Value] = [row.name, *([models(row)] if named else [])]
         line += [counts.share, counts.right, counts.n]
-        line += [counts.unanswered, counts.unresolved, counts.unparsed]
+        line += [counts.unanswered, counts.unparsed]
         line += [counts.failed, counts.degraded]
         if unparsed:
             line.append(counts.parsed)
+        if held:
+            line += [counts.coverage, counts.of_all]
         if any(informative.values()):
             said = informative[row.name]
-            line.append(wilson(int(sum(said)), len(said)))
+            line.append(share_of([told for told, _ in said], [group for _, group in said]))
         rows.append(line)
-    notes = ["Intervals are Wilson's, 95%. An answer that is none counts as not right."]
+    notes = [f"Intervals are Wilson's, 95%{_heeding(study)}."]
+    if held:
+        notes.append(
+            "A withheld answer is neither right nor wrong. The papers count it as not right: that "
+            "is the column of all asked."
+        )
     if unparsed:
         notes.append(
             "A judgement that could not be read counts as not right, as in the TSD paper; the "
             "figure without the unparsed leaves it out, as all other tables do."
         )
     if any(counts.failed for counts in analysis.counts.values()):
-        notes.append("A question whose run failed is in no share.")
+        notes.append("A run that failed is in no share.")
     return Table("accuracy", "Accuracy", columns, rows, notes)
+
+
+def _heeding(study: Study) -> str:
+    """What intervals heed where questions come in clusters."""
+    if not study.clustered:
+        return ""
+    groups = len(set(study.groups(study.items)))
+    return f", and heed that {len(study.items)} questions come in {groups} clusters"
 
 
 def _named(study: Study) -> bool:
@@ -142,7 +163,7 @@ def _plain(row: Row) -> str:
 def _rubric(analysis: Analysis) -> Table | None:
     study = analysis.study
     marks = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
-    if not any(values for found in marks.values() for values in found.values()):
+    if not any(one.values for found in marks.values() for one in found.values()):
         return None
     keys = (*RUBRIC, "overall")
     named = _named(study)
@@ -152,14 +173,16 @@ def _rubric(analysis: Analysis) -> Table | None:
     ended = {
         row.name: len(study.of(row.name)) - analysis.counts[row.name].failed for row in study.rows
     }
-    partial = [key for key in keys if any(len(marks[name][key]) < n for name, n in ended.items())]
+    partial = [
+        key for key in keys if any(len(marks[name][key].values) < n for name, n in ended.items())
+    ]
     columns += [Column(f"with {key}", "count") for key in partial]
     rows: list[list[Value]] = []
     for row in study.rows:
         line: list[Value] = [row.name, *([models(row)] if named else [])]
-        line += [measures.mean(marks[row.name][key]) for key in keys]
+        line += [marks[row.name][key].mean for key in keys]
         line += [ended[row.name], analysis.counts[row.name].failed]
-        rows.append([*line, *(len(marks[row.name][key]) for key in partial)])
+        rows.append([*line, *(len(marks[row.name][key].values) for key in partial)])
     notes = [
         "0 to 100. Factuality: the share of sentences that the papers bear out; breadth and "
         "contextualisation: grades of 0 to 4; overall: their mean where all three are there. "
@@ -178,16 +201,16 @@ def _categories(analysis: Analysis) -> Table | None:
     for row in study.rows:
         if analysis.judged:
             right = measures.scored(study.of(row.name))
-            for found in by_category(
-                (category[item], is_right) for item, is_right in right.items()
-            ):
+            outcomes = [(category[item], is_right) for item, is_right in right.items()]
+            for found in by_category(outcomes, clusters=study.groups(right)):
                 cells.setdefault(found.name, {})[row.name] = found.proportion
         else:
-            by_name = dict[str, list[float]]()
+            by_name = dict[str, dict[str, float]]()
             for item, mark in measures.overall(study.of(row.name)).items():
-                by_name.setdefault(category[item] or "", []).append(mark)
+                by_name.setdefault(category[item] or "", {})[item] = mark
             for name, marks in by_name.items():
-                cells.setdefault(name, {})[row.name] = measures.mean(marks)
+                mean = measures.mean([*marks.values()], study.groups(marks))
+                cells.setdefault(name, {})[row.name] = mean
     if not cells:
         return None
     kind = "share" if analysis.judged else "marks"
@@ -203,12 +226,15 @@ def _categories(analysis: Analysis) -> Table | None:
 
 
 def _cost(analysis: Analysis) -> Table | None:
-    rows: list[list[Value]] = []
-    for row in analysis.study.rows:
-        took = analysis.costs[row.name]
-        rows.append([row.name, took.n, *took[1:]])
+    study = analysis.study
+    rows: list[list[Value]] = [_whole("all", analysis, study.rows)]
+    rows += [_whole(row.name, analysis, [row]) for row in study.rows]
     columns = [
         Column("row"),
+        Column("calls in all", "count"),
+        Column("tokens in all", "count"),
+        Column("cost in all", "number"),
+        Column("of it judging", "number"),
         Column("questions", "count"),
         Column("calls", "mean"),
         Column("tokens", "mean"),
@@ -216,9 +242,21 @@ def _cost(analysis: Analysis) -> Table | None:
         Column("longest chain of calls", "mean"),
         Column("seconds", "mean"),
         Column("tokens of the scoring", "mean"),
+        Column("cost of the scoring", "mean"),
     ]
     notes = [
-        "Means of a question, failed ones left out. A cost stands only where every call has a "
-        "price; votes before a debate and the scoring are not in a row's own figures."
+        "In all: debates, the votes before them, and judging with its controls. The means of a "
+        "question leave out failed runs, votes and controls. A cost needs a price for every call."
     ]
-    return Table("cost", "What a question took", columns, rows, notes)
+    return Table("cost", "What it took", columns, rows, notes)
+
+
+def _whole(name: str, analysis: Analysis, over: Sequence[Row]) -> list[Value]:
+    """A line of the table of costs: the sums over rows, and the means of one row's questions."""
+    debates, judges = totals(analysis, over)
+    whole, judging = total([*debates, *judges]), total(judges)
+    line: list[Value] = [name, whole.calls, whole.tokens, whole.cost, judging.cost]
+    if name == "all":
+        return [*line, len(analysis.study.items), *[None] * 7]
+    took = analysis.costs[name]
+    return [*line, took.n, *took[1:]]

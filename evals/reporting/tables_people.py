@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dialectree.evals.proportions import wilson
+from dialectree.evals.proportions import share_of
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tabled import Column, Table, Value
@@ -20,7 +20,9 @@ def people_table(study: Study) -> Table | None:
         return None
     raters = sorted({rated.rater for rated in study.ratings})
     notes = [f"Raters: {', '.join(raters)}. They did not know whose answer they rated."]
-    return _summaries(marks, notes) if study.task == "compare" else _right(marks, notes)
+    return (
+        _summaries(study, marks, notes) if study.task == "compare" else _right(study, marks, notes)
+    )
 
 
 def _marks(study: Study, row: str) -> Marks:
@@ -39,15 +41,16 @@ def _marks(study: Study, row: str) -> Marks:
     }
 
 
-def _right(marks: Mapping[str, Marks], notes: list[str]) -> Table:
+def _right(study: Study, marks: Mapping[str, Marks], notes: list[str]) -> Table:
     """An answer is right where most raters say so."""
     rows: list[list[Value]] = []
     for row, found in marks.items():
-        shares = [*found.get("truthful", {}).values()]
+        shares = found.get("truthful", {})
         if not shares:
             continue
-        right, decided = sum(s > 0.5 for s in shares), sum(s != 0.5 for s in shares)
-        rows.append([row, wilson(right, decided), right, decided, len(shares) - decided])
+        clear = {item: share > 0.5 for item, share in shares.items() if share != 0.5}
+        right = share_of([*clear.values()], study.groups(clear))
+        rows.append([row, right, right.right, right.n, len(shares) - right.n])
     columns = [
         Column("row"),
         Column("right, by people", "share"),
@@ -62,16 +65,21 @@ def _right(marks: Mapping[str, Marks], notes: list[str]) -> Table:
     return Table("people", "What people say is right", columns, rows, notes)
 
 
-def _summaries(marks: Mapping[str, Marks], notes: list[str]) -> Table:
+def _summaries(study: Study, marks: Mapping[str, Marks], notes: list[str]) -> Table:
     rows: list[list[Value]] = []
     for row, found in marks.items():
         if not found:
             continue
         by_key = {key: found.get(key, {}) for key in RUBRIC}
         whole = set.intersection(*(set(items) for items in by_key.values()))
-        overall = [sum(own[item] for own in by_key.values()) / len(RUBRIC) for item in whole]
-        line: list[Value] = [row, *(measures.mean([*own.values()]) for own in by_key.values())]
-        rows.append([*line, measures.mean(sorted(overall)), len(set().union(*by_key.values()))])
+        overall = {
+            item: sum(own[item] for own in by_key.values()) / len(RUBRIC) for item in sorted(whole)
+        }
+        line: list[Value] = [row]
+        line += [
+            measures.mean([*own.values()], study.groups(own)) for own in (*by_key.values(), overall)
+        ]
+        rows.append([*line, len(set().union(*by_key.values()))])
     columns = [Column("row"), *(Column(key, "marks") for key in (*RUBRIC, "overall"))]
     columns.append(Column("summaries", "count"))
     notes.append(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dialectree.evals.clustered import design
 from dialectree.evals.paired import mcnemar_counts, tango
-from dialectree.evals.proportions import wilson
+from dialectree.evals.proportions import share_of
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.reporting.tabled import Column, Table, Value
 from dialectree.evals.results import Preferred
@@ -37,15 +38,20 @@ def preferred_table(study: Study) -> Table | None:
         "Intervals: Wilson's for the share, Tango's for the difference; one that holds 50%, or 0, "
         "shows no preference.",
     ]
-    rows = [_line(*names, judged) for names, judged in found.items()]
+    rows = [_line(study, *names, judged) for names, judged in found.items()]
     return Table("preferred", "Summaries side by side", _COLUMNS, rows, notes)
 
 
-def _line(row: str, against: str, found: list[Preferred]) -> list[Value]:
+def _line(study: Study, row: str, against: str, found: list[Preferred]) -> list[Value]:
     swayed = sum(one.score.value == "swayed" for one in found)
     counts = Counter(one.score.score for one in found)
     wins, ties, losses = counts[1.0], counts[0.5] + swayed, counts[0.0]
     n = wins + ties + losses
-    apart = tango(mcnemar_counts(0, wins, losses, ties))
+    points = {one.item: 2 * score - 1 for one in found if (score := one.score.score) is not None}
+    points |= {one.item: 0.0 for one in found if one.score.value == "swayed"}
+    effect = design([*points.values()], study.groups(points))
+    apart = tango(mcnemar_counts(0, wins, losses, ties), design=effect)
     line: list[Value] = [row, against, n, wins, ties, swayed, losses]
-    return [*line, wilson(wins, wins + losses), apart, len(found) - n]
+    clear = {item: point > 0 for item, point in points.items() if point}
+    won = share_of([*clear.values()], study.groups(clear))
+    return [*line, won, apart, len(found) - n]

@@ -7,7 +7,9 @@ import numpy as np
 from dialectree.evals.agreement import agreement
 from dialectree.evals.bootstrap import Figure
 from dialectree.evals.calibration import brier, ece
+from dialectree.evals.clustered import shared
 from dialectree.evals.paired import difference
+from dialectree.evals.proportions import share_of
 from dialectree.evals.ranking import auc, f1
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
@@ -24,12 +26,15 @@ def calibration_table(analysis: Analysis) -> Table | None:
         sure, right = found.confidences, found.right
         if not sure:
             continue
-        again = measures.resamples(len(sure))
+        again, groups = measures.resamples(len(sure)), found.clusters
         said = _labels(study, row.name)
         line: list[Value] = [row.name, len(sure), found.missing]
-        line += [brier(sure, right, resamples=again), ece(sure, right, resamples=again)]
-        line += [ece(sure, right, adaptive=True, resamples=again)]
-        line += [auc(sure, right, resamples=again)]
+        line += [
+            brier(sure, right, resamples=again, clusters=groups),
+            ece(sure, right, resamples=again, clusters=groups),
+        ]
+        line += [ece(sure, right, adaptive=True, resamples=again, clusters=groups)]
+        line += [auc(sure, right, resamples=again, clusters=groups)]
         spread = Figure(float(np.var(sure)), None, None, len(sure))
         line += [float(np.mean(sure)), spread]
         rows.append([*line, *([f1(*said)] if claims else [])])
@@ -96,14 +101,17 @@ def agreement_table(study: Study) -> Table | None:
             if not both:
                 continue
             first, second = [marks[w] for w in both], [theirs[w] for w in both]
+            groups = [f"{row} {study.groups([item])[0]}" for row, item in both]
             raw: Value = None
             kappa = Figure(None, None, None, len(both))
             apart: Value = None
             if key in PEOPLE:
                 found = agreement(first, second, PEOPLE[key])
-                raw, kappa = found.raw, Figure(found.kappa, found.low, found.high, found.n)
+                raw = share_of([a == b for a, b in zip(first, second, strict=True)], groups)
+                ends = (None, None) if shared(groups) else (found.low, found.high)
+                kappa = Figure(found.kappa, *ends, found.n)
             else:
-                apart = difference(first, second)
+                apart = difference(first, second, clusters=groups)
             rows.append([key, rater, other, len(both), raw, kappa, apart])
     if not rows:
         return None
@@ -119,9 +127,8 @@ def agreement_table(study: Study) -> Table | None:
     notes = [
         "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances weigh "
         "by their square. There is none where one of the two gave one mark throughout, and no "
-        "interval where its estimated error is 0, as in full agreement. The interval of a mean "
-        "difference: bootstrap over the answers; none below six of them, and where all "
-        "differences are alike."
+        "interval in full agreement or for questions in clusters. The interval of a mean "
+        "difference: bootstrap over the answers; none below six, or where all are alike."
     ]
     return Table("agreement", "People and the judge", columns, rows, notes)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dialectree.evals.proportions import Proportion, wilson
-from dialectree.evals.ranking import RiskCoverage
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.reporting.tabled import Column, Table, Value
 
 PARTS = (0.25, 0.5, 0.75, 1.0)
-"""How much of the answers the table takes, the surest first."""
+"""How much of the questions the table takes, the surest answers first."""
 HEADINGS = ("row", "at least this sure", "coverage", "risk")
 """The columns of the CSV file of whole curves."""
 
@@ -22,32 +20,30 @@ def risk_table(analysis: Analysis) -> Table | None:
     study = analysis.study
     rows: list[list[Value]] = []
     for row in study.rows:
-        n = len(measures.calibrated(study, row.name).confidences)
-        curve = measures.surest(study, row.name)
-        if curve.points:
-            shares = [_right(curve, n, part) for part in PARTS]
-            rows.append([row.name, n, curve.area, *shares])
+        found = measures.surest(study, row.name)
+        if found.curve.points:
+            shares = [found.at(part) for part in PARTS]
+            rows.append([row.name, found.asked, found.covers, found.curve.area, *shares])
     if not rows:
         return None
-    columns = [Column("row"), Column("answers", "count"), Column("area", "number")]
+    columns = [
+        Column("row"),
+        Column("questions", "count"),
+        Column("answered", "number"),
+        Column("area", "number"),
+    ]
     columns += [Column(f"right among the surest {100 * part:.0f}%", "share") for part in PARTS[:-1]]
     columns.append(Column("right among all", "share"))
     notes = [
-        "Answers that are equally sure stay together, so a part may hold a few more. Area: the "
-        "share of wrong answers (risk), on average over all numbers of answers given, the surest "
-        "first (coverage); a confidence that means nothing gives the share of wrong ones among all."
+        "Parts are of the questions, withheld ones included: a column compares rows that answer as "
+        "many. A row that answers fewer has none. Equally sure answers stay together. Area: the "
+        "share of wrong answers, on average over all numbers of answers given, the surest first."
     ]
     return Table("risk-coverage", "If only the surest answers were given", columns, rows, notes)
-
-
-def _right(curve: RiskCoverage, n: int, part: float) -> Proportion:
-    point = next(point for point in curve.points if point.coverage >= part)
-    given = round(point.coverage * n)
-    return wilson(given - round(point.risk * given), given)
 
 
 def lines(study: Study) -> Iterator[Sequence[object]]:
     """The lines of the CSV file under :data:`HEADINGS`: every point of every curve."""
     for row in study.rows:
-        for point in measures.surest(study, row.name).points:
+        for point in measures.surest(study, row.name).curve.points:
             yield [row.name, *point]

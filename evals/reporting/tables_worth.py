@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dialectree.evals.bootstrap import Figure
-from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.measures import handed
-from dialectree.evals.reporting.tabled import Column, Table, Value
+from dialectree.evals.reporting.tabled import Column, Table, Value, probability
 from dialectree.evals.reporting.tables_compared import holm_of
+from dialectree.evals.worth import Turned
+from dialectree.report.words import listed
 
 
 def turned_table(analysis: Analysis) -> Table | None:
@@ -16,14 +17,11 @@ def turned_table(analysis: Analysis) -> Table | None:
             one.row.name,
             one.before,
             one.after,
-            Figure(
-                None if handed(one.row) else _apart_by(one.after, one.before),
-                None,
-                None,
-                one.ledger.n,
-            ),
+            _change(one),
             one.ledger.first_only,
             one.ledger.second_only,
+            one.withheld_right,
+            one.withheld_wrong,
             None if one.holm is None else one.ledger.p,
             one.holm,
             one.vote_tokens if one.ledger.n else None,
@@ -41,31 +39,35 @@ def turned_table(analysis: Analysis) -> Table | None:
         Column("change, points", "points"),
         Column("right → wrong", "count"),
         Column("wrong → right", "count"),
-        Column("p, exact", "p"),
+        Column("right → withheld", "count"),
+        Column("wrong → withheld", "count"),
+        Column("p", "p"),
         Column("Holm", "p"),
         Column("tokens of the vote", "mean"),
         Column("no vote, or no right answer", "count"),
         Column("judgement not read", "count"),
     ]
     notes = [
-        "The vote: the plurality of direct answers to the same question before the debate. "
-        "p: as uneven a ledger, or more so, if the debate turned answers either way alike. Only "
-        "questions count of which both judgements were read."
+        "The vote: the plurality of direct answers to the same question before the debate. p: as "
+        "uneven a ledger if the debate turned answers either way alike. A withheld answer is "
+        "neither right nor wrong, and in no share here.",
     ]
-    if ledgers := sum(one.holm is not None for one in analysis.turned):
-        notes.append(holm_of(ledgers))
-    if any(handed(one.row) for one in analysis.turned):
+    if any(one.holm is not None for one in analysis.turned):
+        notes.append(holm_of(analysis.family))
+    if any(not one.alike for one in analysis.turned):
         notes.append(
-            "Where a debate was handed the right answer it chose between two, and the vote among "
-            "all: they do not compare."
+            "Where a debate was handed the right answer and the vote was among all options, they "
+            "do not compare."
         )
     return Table("turned", "Before and after the debate", columns, rows, notes)
 
 
-def _apart_by(first: Proportion, second: Proportion) -> float | None:
-    if first.share is None or second.share is None:
-        return None
-    return first.share - second.share
+def _change(one: Turned) -> Figure:
+    """The share after the debate less that of the vote, where the two compare."""
+    value, low, high, n = one.pairs.difference
+    if not one.alike or value is None or low is None or high is None:
+        return Figure(None, None, None, n)
+    return Figure(-value, -high, -low, n)
 
 
 def sampled_table(analysis: Analysis) -> Table | None:
@@ -93,16 +95,16 @@ def sampled_table(analysis: Analysis) -> Table | None:
         Column("debate right", "share"),
         Column("samples right", "share"),
         Column("difference, points", "points"),
-        Column("p, exact McNemar", "p"),
+        Column("p, clustered sign flips" if analysis.study.clustered else "p, exact McNemar", "p"),
         Column("Holm", "p"),
         Column("tokens, samples by debate", "number"),
         Column("budget"),
     ]
     notes = [
-        "What the debaters' model reaches when it spends its tokens on more answers and a vote. "
-        "Between 0.8 and 1.25 times the tokens the two budgets are called the same. The "
-        "difference is the debate's share less that of the samples, with Tango's score interval.",
-        holm_of(len(rows)),
+        "The debaters' model spends its tokens on more answers and a vote. From 0.8 to 1.25 times "
+        "the tokens the budgets are called the same. Difference: the debate's share less that of "
+        "the samples.",
+        holm_of(analysis.family),
         *analysis.left_out,
     ]
     return Table("sampled", "More samples instead of a debate", columns, rows, notes)
@@ -121,12 +123,26 @@ def placed_table(analysis: Analysis) -> Table | None:
         *(Column(f"right where shown {place}", "share") for place in ("first", "second")),
         Column("judge flips with the order", "share"),
     ]
-    notes = [
-        "Where the right answer stood. A judge that weighs arguments and not places has like "
-        "figures for both sides and both places, and few flips.",
-        *analysis.left_out,
-    ]
+    notes = ["Where the right answer stood.", *_leanings(analysis), *analysis.left_out]
     return Table("places", "By the side and the place of the right answer", columns, rows, notes)
+
+
+def _leanings(analysis: Analysis) -> list[str]:
+    """Notes on the tests of where a judge leans; else why there is none."""
+    if not analysis.leanings:
+        return [
+            "The side was not drawn, so these shares do not tell whether the judge leans: the "
+            "questions of one side may have been easier."
+        ]
+    return [
+        "Side or place was drawn: a judge that weighs arguments only is right as often in both. "
+        + listed(
+            f"{one.row.name} by {one.by}: p = {probability(one.p)}, "
+            f"{probability(one.holm)} after Holm"
+            for one in analysis.leanings
+        )
+        + "."
+    ]
 
 
 def spent_table(analysis: Analysis) -> Table | None:
@@ -143,8 +159,13 @@ def spent_table(analysis: Analysis) -> Table | None:
         kind = "baseline" if one.baseline else "debate"
         kind += ", handed the right answer" if handed(one.row) else ""
         rows.append([*line, one.right, one.beaten_by or "no: on the front", kind])
-    notes = ["By the point figures; where intervals overlap the order may be chance."]
+    by = "money" if _money(analysis) else "tokens, as not every row has a price"
+    notes = [f"By the point figures and by {by}; where intervals overlap chance may order them."]
     if any(handed(one.row) for one in analysis.spent):
         notes.append("Rows that were handed the right answer have a front of their own.")
     notes += analysis.left_out
     return Table("front", "Cost and accuracy", columns, rows, notes)
+
+
+def _money(analysis: Analysis) -> bool:
+    return all(one.price == one.cost.cost for one in analysis.spent)

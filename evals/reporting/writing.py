@@ -24,7 +24,7 @@ FEW_PAGES = 100
 TABLES = (
     *("accuracy", "models", "rubric", "categories", "cost", "mcnemar", "z-tests", "rubric-paired"),
     *("people", "preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled"),
-    *("places", "front"),
+    *("places", "front", "controls"),
 )
 PLOTS = ("accuracy", "summaries", "front", "reliability", "risk", "roots", "categories")
 SOMETIMES = (

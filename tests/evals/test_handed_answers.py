@@ -50,7 +50,7 @@ def test_nothing_is_asserted_of_a_debate_that_was_handed_the_answer(
     assert made(tmp_path / "named", row, baseline="self_consistency").compared == []
     by_key = {one.key: one for one in tables(analysis)}
     line = cells(by_key["turned"])
-    assert (line[3], line[6]) == ("–", "–")
+    assert (line[3], line[8]) == ("–", "–")
     assert "they do not compare" in by_key["turned"].notes[-1]
     assert [one.beaten_by for one in worth.spent(analysis.study)] == [None, None]
     assert {line[-1] for line in by_key["front"].rows} == {

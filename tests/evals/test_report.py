@@ -97,7 +97,7 @@ def test_what_cannot_be_shown_is_said_with_the_number_of_questions(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("right", "points", "way"),
-    [(300, "−2.6", "downwards: upwards there is no room"), (0, "2.6", "if all went one way")],
+    [(300, "−3.0", "downwards: upwards there is no room"), (0, "3.0", "if all went one way")],
 )
 def test_rows_that_never_differ_are_told_what_would_be_noticed_and_which_way(
     tmp_path: Path, right: int, points: str, way: str
@@ -109,7 +109,7 @@ def test_rows_that_never_differ_are_told_what_would_be_noticed_and_which_way(
     found = kept(tmp_path, results, 300)
     compared, turned, _ = findings(analysed(found))
     for said in (compared, turned):
-        assert said.endswith(f"300 questions would probably show is 2.6 points {way}.")
+        assert said.endswith(f"300 questions would probably show is {points[-3:]} points {way}.")
     assert cells(table(found, "mcnemar"))[-1] == points
 
 
@@ -212,8 +212,10 @@ def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     degraded = judged("tsd", 7, True).model_copy(update={"status": "degraded"})
     found = kept(tmp_path, [*results, failed, unresolved, unscored, degraded], 7)
     counts = measures.outcomes(found.of("tsd"))
-    assert [*counts] == ["truthful", 2, 1, 1, 1, 1, 1, 1, 1]
-    assert (counts.n, counts.share.share, counts.parsed.share) == (5, 0.4, 0.5)
+    assert [*counts] == ["truthful", 2, 1, 1, 1, 1, 1, 1, 1, 1.0]
+    assert (counts.n, counts.share.share, counts.parsed.share) == (4, 2 / 4, 2 / 3)
+    assert (counts.coverage.share, counts.of_all.share) == (4 / 5, 2 / 5)
+    assert counts.bounds == (2 / 4, 3 / 4)
     said = "\n".join(warnings(analysed(found)))
     assert "Runs that failed are in no share: tsd 1 of 7" in said
     assert "tsd answered only 4 of 5." in said

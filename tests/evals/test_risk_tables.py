@@ -12,7 +12,7 @@ from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.writing import report
-from dialectree.evals.results import Result
+from dialectree.evals.results import Result, Score
 from dialectree.records import Verdict
 from tests.evals import sample
 from tests.evals.test_report import cells, judged, kept, table
@@ -39,7 +39,7 @@ def test_the_surest_answers_are_tabled(tmp_path: Path) -> None:
     one = table(knowing(tmp_path), "risk-coverage")
     said = [text.partition(" ")[0] for text in cells(one)]
     area = (1 / 7 + 2 / 8) / 8
-    assert said == ["tsd", "8", f"{area:.2f}", "100.0%", "100.0%", "100.0%", "75.0%"]
+    assert said == ["tsd", "8", "1.00", f"{area:.2f}", "100.0%", "100.0%", "100.0%", "75.0%"]
 
 
 def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> None:
@@ -63,6 +63,7 @@ def test_a_claim_is_as_sure_as_its_label(tmp_path: Path) -> None:
             update={
                 "verdict": Verdict(answer="x", confidence=p, confidence_source="P(claim)"),
                 "status": "answered",
+                "scores": [Score(key="claim_label", score=1.0, value="scored")],
             }
         )
         for made, p in zip(
@@ -72,6 +73,6 @@ def test_a_claim_is_as_sure_as_its_label(tmp_path: Path) -> None:
         )
     ]
     found = study([sample.write(tmp_path, "verify", rows, asked, results)])
-    points = measures.surest(found, "art").points
+    points = measures.surest(found, "art").curve.points
     assert [point.confidence for point in points] == pytest.approx([0.9, 0.7, 0.6])
     assert [point.risk for point in points] == pytest.approx([0, 1 / 2, 1 / 3])

@@ -1,0 +1,360 @@
+"""A report asserts what its data bear out: failed, withheld, drawn sides, pairs, clusters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scipy.stats import binom
+
+from dialectree.evals import figures
+from dialectree.evals.items import Inputs, Item, Paper, Reference
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.analysis import Analysis, analysed
+from dialectree.evals.reporting.findings import findings, warnings
+from dialectree.evals.reporting.opening import opening
+from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.reporting.tables import tables
+from dialectree.evals.reporting.writing import report
+from dialectree.evals.results import Control, Result, Row, Score, Sides, Vote
+from dialectree.records import Usage, Verdict
+from tests.evals import sample
+from tests.evals.equals import asserted, equals
+from tests.evals.test_report import cells, marks
+from tests.evals.test_worth import result
+
+DEBATE, SAMPLES = sample.row("rsd"), sample.row("self_consistency")
+REPORTS = 40
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No interval of a bootstrap is looked at here."""
+    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+
+
+def made(
+    folder: Path, results: list[Result], n: int, *rows: Row, options: int = 4, **fields: object
+) -> Analysis:
+    asked = [
+        Item(
+            id=one.id,
+            inputs=Inputs(question="Which?", options=tuple("wxyz"[:options])),
+            reference=Reference(gold="A"),
+        )
+        for one in sample.items("decide", n)
+    ]
+    over = rows or (DEBATE, SAMPLES)
+    return analysed(study([sample.write(folder, "decide", over, asked, results, **fields)]))
+
+
+def failed(number: int, row: str = "rsd") -> Result:
+    update: dict[str, object] = {
+        "status": "failed",
+        "scores": [],
+        "verdict": None,
+        "fault": "no reply",
+    }
+    return result(number, False, row).model_copy(update=update)
+
+
+def withheld(number: int, row: str = "rsd", before: bool | None = None) -> Result:
+    none = Score(key="choice", score=0.0, value="unanswered")
+    update: dict[str, object] = {"status": "unresolved", "scores": [none], "verdict": Verdict()}
+    return result(number, False, row, before).model_copy(update=update)
+
+
+def told(analysis: Analysis, key: str, row: int = 0) -> dict[str, str]:
+    (one,) = (one for one in tables(analysis) if one.key == key)
+    return dict(zip((column.name for column in one.columns), cells(one, row), strict=True))
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_of_equal_methods_few_reports_assert_anything(clustered: bool) -> None:
+    said = [asserted(equals(k, clustered=clustered, balanced=k % 2 > 0)) for k in range(REPORTS)]
+    most = binom.ppf(0.999, REPORTS, 0.05)
+    assert sum(differs for differs, _ in said) <= most
+    assert sum(leans for _, leans in said) <= most
+
+
+def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Path) -> None:
+    results = [result(k, k < 7) for k in range(1, 9)] + [failed(9), failed(10)]
+    results += [result(k, k < 6, "self_consistency") for k in range(1, 11)]
+    analysis = made(tmp_path, results, 10)
+    (one,) = analysis.compared
+    assert (one.paired.n, one.failed) == (8, 2)
+    # 6 and 5 of 8 are right; the baseline has both others wrong: 6 to 8 of 10 against 5 of 10.
+    assert one.bounds == pytest.approx((0.1, 0.3))
+    assert (
+        "with all of them against the first the difference is +10.0 points"
+        in (findings(analysis)[0])
+    )
+    (said,) = (text for text in warnings(analysis) if "failed" in text)
+    assert "rsd 2 of 10 (q9 and q10; accuracy 60.0% if all were wrong, 80.0% if all were" in said
+    assert "2 debates failed (rsd 2)" in opening(analysis)[2]
+    assert told(analysis, "accuracy")["accuracy"].startswith("75.0%")
+
+
+def test_a_withheld_answer_is_neither_right_nor_wrong(tmp_path: Path) -> None:
+    results = [withheld(k, before=True) for k in range(1, 41)]
+    results += [result(k, False, before=True) for k in (41, 42)]
+    results += [result(k, True, before=True) for k in range(43, 61)]
+    results += [withheld(k, before=False) for k in range(61, 66)]
+    results += [result(k, k > 10, "self_consistency") for k in range(1, 66)]
+    analysis = made(tmp_path, results, 65)
+    (turned,) = analysis.turned
+    assert turned.ledger[:4] == (18, 2, 0, 0)
+    assert (turned.withheld_right, turned.withheld_wrong, turned.without) == (40, 5, 0)
+    line = told(analysis, "turned")
+    counted = [line[way] for way in ("right → wrong", "right → withheld", "wrong → withheld")]
+    assert counted == ["2", "40", "5"]
+    said = " ".join(findings(analysis))
+    assert "harmed" not in said
+    assert "It withheld its answer to 45 questions, of which the vote had 40 right." in said
+    shown = told(analysis, "accuracy")
+    assert shown["accuracy"].startswith("90.0%") and shown["withheld"] == "45"
+    assert shown["answered"].startswith("30.8%")
+    assert shown["right of all asked"].startswith("27.7%")
+    assert analysis.compared[0].paired.n == 20
+
+
+def test_risk_is_compared_where_both_rows_answer_as_many(tmp_path: Path) -> None:
+    def sure(one: Result, confidence: float) -> Result:
+        verdict = Verdict(answer="x", label="A", confidence=confidence)
+        return one.model_copy(update={"verdict": verdict})
+
+    results = [sure(result(k, k > 1), 0.9) for k in range(1, 6)]
+    results += [withheld(k) for k in range(6, 11)]
+    results += [sure(result(k, k < 5, "self_consistency"), 1 - k / 100) for k in range(1, 11)]
+    analysis = made(tmp_path, results, 10)
+    assert (
+        "rsd withheld 5 of 10 answers. Where each answers only its surest 50% of the questions, "
+        "20.0% of its answers are wrong, and 20.0% of self_consistency's."
+    ) in findings(analysis)
+    line = told(analysis, "risk-coverage")
+    assert line["right among the surest 50%"].startswith("80.0%")
+    assert line["right among the surest 75%"] == line["right among all"] == "–"
+
+
+def leaning(n: int) -> list[Result]:
+    """A debate that is right where side a holds the right answer, and wrong where side b does."""
+    return [
+        result(
+            k,
+            k % 2 > 0,
+            sides=Sides(gold_side="ab"[k % 2 == 0], gold_position="first"),
+        )
+        for k in range(1, n + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "options", "leans"),
+    [
+        ("proposed", 4, False),
+        ("oracle", 4, False),
+        ("oracle", 2, False),
+        ("balanced", 4, True),
+        ("proposed", 2, True),
+    ],
+)
+def test_a_judge_leans_only_where_the_side_was_drawn(
+    tmp_path: Path, candidates: str, options: int, leans: bool
+) -> None:
+    row = sample.row("rsd", candidates=candidates)
+    analysis = made(tmp_path, leaning(30), 30, row, options=options)
+    said = [text for text in findings(analysis) if "leans" in text]
+    assert len(said) == leans
+    if leans:
+        assert said[0].startswith(
+            "rsd: the judge leans by side: right 15 of 15 where side a held the right answer, and "
+            "0 of 15 where side b did (p = "
+        )
+
+
+def test_few_drawn_sides_show_no_leaning(tmp_path: Path) -> None:
+    row = sample.row("rsd", candidates="balanced")
+    analysis = made(tmp_path, leaning(6), 6, row)
+    assert analysis.leanings and not any("leans" in text for text in findings(analysis))
+
+
+@pytest.mark.parametrize("kind", ["oracle", "balanced"])
+def test_a_debate_on_two_options_is_compared_with_baselines_on_the_same_two(
+    tmp_path: Path, kind: str
+) -> None:
+    debate, alone, samples, others = (
+        sample.row("rsd", candidates=kind),
+        sample.row("judge_alone", candidates=kind),
+        sample.row("self_consistency", name="on two", candidates=kind),
+        sample.row("judge_alone", name="random", candidates=kind, distractor="random"),
+    )
+    vote = Vote(answers=["A"], right=False, pair=True)
+    results = [result(k, True).model_copy(update={"vote": vote}) for k in range(1, 21)]
+    for row in (alone, samples, others, SAMPLES):
+        results += [result(k, k > 15, row.name) for k in range(1, 21)]
+    analysis = made(tmp_path, results, 20, debate, others, SAMPLES, samples, alone)
+    assert ("rsd", "judge_alone") in {
+        (one.row.name, one.baseline.name) for one in analysis.compared
+    }
+    assert [(one.debate.name, one.row.name) for one in analysis.sampled] == [("rsd", "on two")]
+    said = findings(analysis)
+    assert any(text.startswith("rsd is better than judge_alone") for text in said)
+    assert any(text.startswith("rsd: debating helped") for text in said)
+    assert not any("does not tell whether debating helped" in text for text in said)
+
+
+def test_questions_in_clusters_tell_as_much_as_their_clusters(tmp_path: Path) -> None:
+    def both(cluster: str | None) -> list[Result]:
+        found = []
+        for k in range(1, 41):
+            name = cluster and f"{cluster}{k % 4}"
+            for row, right in (("rsd", True), ("self_consistency", k % 4 > 1)):
+                found.append(result(k, right, row).model_copy(update={"cluster": name}))
+        return found
+
+    plain = made(tmp_path / "plain", both(None), 40)
+    whole = made(tmp_path / "whole", both("topic"), 40, cluster="topic")
+    assert findings(plain)[0].startswith("rsd is better than self_consistency")
+    assert findings(whole)[0].startswith("No difference can be shown")
+    assert "clustered sign-flip p = 0.50" in findings(whole)[0]
+    assert {one.key for one in tables(plain)} - {one.key for one in tables(whole)} == {"z-tests"}
+    wide, narrow = (one.compared[0].difference for one in (whole, plain))
+    assert wide.low < narrow.low and wide.high > narrow.high  # type: ignore[operator]
+    assert "40 questions come in 4 clusters" in " ".join(tables(whole)[0].notes)
+    assert "There are 4 clusters of questions only" in " ".join(warnings(whole))
+
+
+def test_repeats_of_a_question_are_a_cluster(tmp_path: Path) -> None:
+    results = [
+        result(1, right, row).model_copy(
+            update={"item": f"q{k}#{again}" if again else f"q{k}", "repeat": again}
+        )
+        for k in range(1, 4)
+        for again in range(10)
+        for row, right in (("rsd", True), ("self_consistency", False))
+    ]
+    names = list(dict.fromkeys(one.item for one in results))
+    asked = [
+        sample.items("decide", 1)[0].model_copy(
+            update={"id": name, "repeat": int(name.partition("#")[2] or 0)}
+        )
+        for name in names
+    ]
+    folder = sample.write(tmp_path, "decide", [DEBATE, SAMPLES], asked, results, repeats=10)
+    analysis = analysed(study([folder]))
+    assert analysis.study.clustered and analysis.compared[0].paired.p == pytest.approx(0.25)
+
+
+def test_the_judges_controls_are_shown_and_failed_ones_are_told(tmp_path: Path) -> None:
+    ruled = [
+        Control(key="truthful", truthful=right, score=1.0, value="scored")
+        for right in (True, False)
+    ]
+    results = [
+        result(k, True, row.name).model_copy(
+            update={"controls": ruled, "controlling": Usage(calls=2, prompt_tokens=50, cost=0.5)}
+        )
+        for row in (DEBATE, SAMPLES)
+        for k in range(1, 11)
+    ]
+    analysis = made(tmp_path, results, 10)
+    line = told(analysis, "controls")
+    assert line["right answers called right"].startswith("100.0%")
+    assert line["wrong answers called wrong"].startswith("0.0%")
+    assert line["informedness"] == "0.00"
+    assert any("The judge failed its controls of truthful" in text for text in warnings(analysis))
+    assert "the judge failed its controls of truthful" in opening(analysis)[2]
+    assert "of which 10 in money, 40 calls and 1,000 tokens for judging" in opening(analysis)[1]
+
+
+def priced(number: int, right: bool, row: str, cost: float | None, tokens: int) -> Result:
+    usage = Usage(calls=1, prompt_tokens=tokens, cost=cost)
+    return result(number, right, row).model_copy(update={"usage": usage})
+
+
+@pytest.mark.parametrize(("cost", "first"), [(0.5, "rsd"), (None, "self_consistency")])
+def test_a_front_is_in_money_where_all_prices_are_known(
+    tmp_path: Path, cost: float | None, first: str
+) -> None:
+    results = [priced(k, True, "rsd", cost, 900) for k in range(1, 11)]
+    results += [priced(k, True, "self_consistency", 2.0, 100) for k in range(1, 11)]
+    analysis = made(tmp_path, results, 10)
+    assert [one.row.name for one in analysis.spent if one.beaten_by is None] == [first]
+    (plot,) = (plot for plot in figures.plots(analysis) if plot.key == "front")
+    wanted = "cost of a question" if cost else "tokens a question"
+    assert plot.figure.axes[0].get_xlabel() == wanted
+
+
+def test_totals_stand_first_in_the_table_of_costs(tmp_path: Path) -> None:
+    results = [priced(k, True, "rsd", 0.5, 900) for k in range(1, 11)]
+    results += [priced(k, True, "self_consistency", 2.0, 100) for k in range(1, 11)]
+    line = told(made(tmp_path, results, 10), "cost")
+    assert [*line.values()][:4] == ["all", "20", "10,000", "25.00"]
+
+
+def test_what_would_be_noticed_heeds_how_many_comparisons_are_made(tmp_path: Path) -> None:
+    results = [result(k, k % 2 > 0) for k in range(1, 61)]
+    results += [result(k, k % 3 > 0, "self_consistency", tokens=10) for k in range(1, 61)]
+    alone = made(tmp_path / "alone", results, 60)
+    voted = [
+        one.model_copy(update={"vote": Vote(answers=["A"], right=k % 5 > 0)})
+        for k, one in enumerate(results)
+    ]
+    both = made(tmp_path / "both", voted, 60)
+    assert (alone.family, both.family) == (1, 3)
+    assert alone.compared[0].detectable < both.compared[0].detectable  # type: ignore[operator]
+
+
+def test_the_report_opens_with_the_answer_its_price_and_what_is_missing(tmp_path: Path) -> None:
+    results = [priced(k, True, "rsd", 0.5, 900) for k in range(1, 41)]
+    results += [priced(k, k > 20, "self_consistency", 0.1, 100) for k in range(1, 41)]
+    analysis = made(tmp_path, results, 40)
+    answer, price, missing = opening(analysis)
+    assert answer == (
+        "Debating helped: rsd is 50.0 points above self_consistency (95% from +35.2 to +64.8; 40 "
+        "questions)."
+    )
+    assert price == (
+        "Its price: 24 in money, 80 calls and 40,000 tokens. A question takes 5 times as much by "
+        "rsd as by self_consistency (0.5 against 0.1 in money)."
+    )
+    assert missing == "Nothing is missing."
+    report([tmp_path])
+    for name in ("report.html", "report.md"):
+        text = (tmp_path / name).read_text("utf-8")
+        assert text.index("Debating helped: rsd") < text.index("Did debating help?")
+    level = [one.model_copy(update={"scores": results[0].scores}) for one in results[::4]]
+    few = opening(made(tmp_path / "few", level, 40))
+    assert few[0].startswith("It cannot be told whether debating helped: ")
+
+
+def test_introductions_leave_retrieval_little_to_choose(tmp_path: Path) -> None:
+    sentence = "We propose a method that does what nobody did before and we measure it well. "
+
+    def asked(**fields: str) -> Study:
+        papers = tuple(Paper(title=f"Paper {side}", abstract="Ours.", **fields) for side in "ab")
+        items = [Item(id=f"q{k}", inputs=Inputs(topic="Trees", papers=papers)) for k in (1, 2)]
+        rows = [sample.row("tod"), sample.row("single_stage")]
+        results = [
+            Result(
+                row=row.name,
+                item=item.id,
+                status="answered",
+                verdict=Verdict(answer="Both do."),
+                scores=marks(50),
+                ended=sample.STAMP,
+            )
+            for item in items
+            for row in rows
+        ]
+        folder = tmp_path / ("body" if "body" in fields else "introduction")
+        return study([sample.write(folder, "compare", rows, items, results)])
+
+    (said,) = (
+        text
+        for text in warnings(analysed(asked(introduction=sentence * 9)))
+        if "introductions" in text
+    )
+    assert "retrieval takes 5 of a median of 3 segments" in said
+    whole = warnings(analysed(asked(introduction=sentence, body=sentence * 30)))
+    assert not any("introductions" in text for text in whole)
