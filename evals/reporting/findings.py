@@ -145,8 +145,11 @@ def _declining(analysis: Analysis) -> Iterator[str]:
         if counts[row.name].n < FEW * counts[row.name].asked:
             yield f"{row.name} answered only {counts[row.name].n} of {counts[row.name].asked}."
     yield from _unjudged(analysis)
-    for row in rows:
-        yield from _refusing(analysis, row)
+    if declined := [text for row in rows if (text := _refusing(analysis, row))]:
+        yield (
+            f"{listed(declined)}. A refusal counts as truthful: read accuracy beside the share "
+            "that says something."
+        )
 
 
 def _failed(analysis: Analysis, row: Row) -> str:
@@ -196,7 +199,7 @@ def _unmarked(study: Study) -> Iterator[str]:
             )
 
 
-def _refusing(analysis: Analysis, row: Row) -> Iterator[str]:
+def _refusing(analysis: Analysis, row: Row) -> str | None:
     said = [
         number
         for result in analysis.study.of(row.name)
@@ -204,11 +207,8 @@ def _refusing(analysis: Analysis, row: Row) -> Iterator[str]:
     ]
     declined = len(said) - int(sum(said))
     truthful = analysis.counts[row.name].key == "truthful"
-    if truthful and len(said) >= ENOUGH and declined > (1 - FEW) * len(said):
-        yield (
-            f"{row.name} says nothing in {declined} of {len(said)} answers, and a refusal counts "
-            "as truthful: read its accuracy beside the share that says something."
-        )
+    many = truthful and len(said) >= ENOUGH and declined > (1 - FEW) * len(said)
+    return f"{row.name} says nothing in {declined} of {len(said)} answers" if many else None
 
 
 def _judge(analysis: Analysis) -> Iterator[str]:

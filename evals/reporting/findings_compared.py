@@ -9,7 +9,7 @@ from dialectree.evals.paired import FEWEST, Pairs
 from dialectree.evals.power import ALPHA
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, Compared, Marked
-from dialectree.evals.reporting.tabled import probability
+from dialectree.evals.reporting.tabled import probability, shown
 from dialectree.report.words import count
 
 TESTS = {False: "exact McNemar", True: "clustered sign-flip"}
@@ -18,8 +18,10 @@ TESTS = {False: "exact McNemar", True: "clustered sign-flip"}
 
 def against(analysis: Analysis) -> Iterator[str]:
     """Compare debates with their baselines; baselines among themselves where there is no debate."""
+    beside = {(one.debate.name, one.row.name) for one in analysis.sampled if one.fair}
     for one in main(analysis):
-        yield _compared(one, analysis)
+        if (one.row.name, one.baseline.name) not in beside:  # the samples have a sentence
+            yield _compared(one, analysis)
 
 
 def main(analysis: Analysis) -> Sequence[Compared]:
@@ -46,13 +48,14 @@ def _compared(one: Compared, analysis: Analysis) -> str:
             f"No difference can be shown between {who} and {against} with n = {n}: {by} ({way}). "
             f"{smallest(one.pairs, one.detectable)}"
         )
-    return f"{said}{_failed(one)}"
+    return f"{said}{failed(one)}"
 
 
-def _failed(one: Compared) -> str:
+def failed(one: Compared) -> str:
+    """Say what the questions left out as failed could have made of the difference."""
     if not one.failed:
         return ""
-    low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in one.bounds)
+    low, high = (shown("rise", end) for end in one.bounds)
     return (
         f" {count(one.failed, 'question')} failed and {'is' if one.failed == 1 else 'are'} left "
         f"out: with all of them against the first the difference is {low} points, with all for it "

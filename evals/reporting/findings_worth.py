@@ -8,7 +8,7 @@ from dialectree.evals.power import ALPHA
 from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, Compared
-from dialectree.evals.reporting.findings_compared import smallest, span, tested
+from dialectree.evals.reporting.findings_compared import failed, main, smallest, span, tested
 from dialectree.evals.reporting.tabled import probability
 from dialectree.evals.worth import (
     Leaning,
@@ -32,8 +32,10 @@ def added(analysis: Analysis) -> Iterator[str]:
             yield _turned(turned, analysis.family)
     for sampled in analysis.sampled:
         if sentence := _sampled(sampled, analysis.family):
-            yield sentence
-    for one in analysis.compared:
+            pair = (sampled.debate.name, sampled.row.name)
+            same = (c for c in analysis.compared if (c.row.name, c.baseline.name) == pair)
+            yield sentence + "".join(map(failed, same))
+    for one in main(analysis):
         if sentence := _withheld(analysis, one):
             yield sentence
     yield from filter(None, map(_leaning, analysis.leanings))

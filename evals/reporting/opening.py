@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 from dialectree.evals.power import ALPHA
 from dialectree.evals.reporting import measures
@@ -10,13 +11,13 @@ from dialectree.evals.reporting.analysis import Analysis, Compared, Marked
 from dialectree.evals.reporting.controls import controlled
 from dialectree.evals.reporting.findings_compared import main, span
 from dialectree.evals.reporting.measures import BASELINES, Total, total
-from dialectree.evals.reporting.tabled import mean
+from dialectree.evals.reporting.tabled import mean, probability
 from dialectree.evals.results import Row
 from dialectree.records import Usage
 from dialectree.report.words import count, listed
 
 MOST = 3
-"""Rows that the answer names."""
+"""Comparisons that the answer names, of those that tell something and of the others."""
 FEW = 30
 """Fewer questions than this are said to be few."""
 
@@ -28,75 +29,88 @@ def opening(analysis: Analysis) -> list[str]:
     return [_answer(analysis), _price(analysis), _missing(analysis)]
 
 
+class Told(NamedTuple):
+    """One comparison of a debate with something else."""
+
+    way: int
+    """1 where the debate is better, -1 where it is worse, 0 where that cannot be told."""
+    text: str
+
+
 def _answer(analysis: Analysis) -> str:
-    found = [*_shares(analysis), *_marks(analysis)] or [*_ledgers(analysis)]
+    found = [*_shares(analysis), *_marks(analysis), *_ledgers(analysis)]
     if not found:
         return "It cannot be told whether debating helped: no debate is compared with a baseline."
-    clear = [one for one in found if one[0]]
-    said = "; ".join(text for _, text in (clear or found)[:MOST])
-    if (more := len(clear or found) - MOST) > 0:
-        said += f"; and {count(more, 'row')} more"
+    clear = [one.text for one in found if one.way]
+    open_ones = [one.text for one in found if not one.way]
     if not clear:
-        return f"It cannot be told whether debating helped: {said}."
-    of = f" in {len(clear)} of {len(found)} rows" if len(clear) < len(found) else ""
-    if {way for way, _ in clear} == {1, -1}:
-        return f"Debating helped in some rows and did harm in others: {said}."
-    return f"Debating {'helped' if clear[0][0] > 0 else 'did harm'}{of}: {said}."
+        return f"It cannot be told whether debating helped: {_some(open_ones)}."
+    of = f" in {len(clear)} of {len(found)} comparisons" if open_ones else ""
+    ways = {one.way for one in found if one.way}
+    said = {1: "helped", -1: "did harm"}
+    how = (
+        f"{said[ways.pop()]}{of}"
+        if len(ways) == 1
+        else "helped in some rows and did harm in others"
+    )
+    more = f". No difference can be shown elsewhere: {_some(open_ones)}" if open_ones else ""
+    return f"Debating {how}: {_some(clear)}{more}."
 
 
-def _way(value: float, holm: float | None) -> int:
-    """1 where a debate is better, -1 where it is worse, 0 where that cannot be told."""
-    if holm is None or holm >= ALPHA or not value:
-        return 0
-    return 1 if value > 0 else -1
+def _some(texts: Sequence[str]) -> str:
+    more = [count(len(texts) - MOST, "more", "more")] if len(texts) > MOST else []
+    return "; ".join([*texts[:MOST], *more])
 
 
-def _shares(analysis: Analysis) -> Iterator[tuple[int, str]]:
+def _told(value: float, holm: float | None, text: str, width: str, n: str) -> Told:
+    sure = holm is not None and holm < ALPHA and value
+    way = 0 if not sure else 1 if value > 0 else -1
+    return Told(way, f"{text} ({width}; {n}; p = {probability(holm)})")
+
+
+def _shares(analysis: Analysis) -> Iterator[Told]:
     for one in main(analysis):
         value, low, high, n = one.difference
         if one.row.method in BASELINES or value is None or low is None or high is None:
             continue
         place = f"{abs(100 * value):.1f} points {'above' if value > 0 else 'below'}"
-        yield (
-            _way(value, one.holm),
-            f"{one.row.name} is {place if value else 'level with'} {one.baseline.name} "
-            f"({span(100 * low, 100 * high)}; {count(n, 'question')})",
-        )
+        text = f"{one.row.name} is {place if value else 'level with'} {one.baseline.name}"
+        yield _told(value, one.holm, text, span(100 * low, 100 * high), count(n, "question"))
 
 
-def _marks(analysis: Analysis) -> Iterator[tuple[int, str]]:
+def _marks(analysis: Analysis) -> Iterator[Told]:
     for one in analysis.marked:
         value, low, high, n = one.difference
         if one.row.method in BASELINES or value is None:
             continue
         place = f"{abs(value):.1f} of 100 {'above' if value > 0 else 'below'}"
         width = "no interval" if low is None or high is None else span(low, high)
-        yield (
-            _way(value, one.holm),
+        text = (
             f"the summaries of {one.row.name} are {place if value else 'level with'} those of "
-            f"{one.baseline.name} ({width}; {count(n, 'pair')} of papers)",
+            f"{one.baseline.name}"
         )
+        yield _told(value, one.holm, text, width, f"{count(n, 'pair')} of papers")
 
 
-def _ledgers(analysis: Analysis) -> Iterator[tuple[int, str]]:
+def _ledgers(analysis: Analysis) -> Iterator[Told]:
     for one in analysis.turned:
-        value, low, high, n = one.pairs.difference
-        if not one.alike or value is None or low is None or high is None:
+        before, low, high, n = one.pairs.difference
+        if not one.alike or before is None or low is None or high is None:
             continue
-        place = f"{abs(100 * value):.1f} points {'below' if value > 0 else 'above'}"
-        yield (
-            _way(-value, one.holm),
-            f"{one.row.name} is {place if value else 'level with'} the vote before it "
-            f"({span(-100 * high, -100 * low)}; {count(n, 'question')})",
-        )
+        place = f"{abs(100 * before):.1f} points {'below' if before > 0 else 'above'}"
+        text = f"{one.row.name} is {place if before else 'level with'} the vote before it"
+        yield _told(-before, one.holm, text, span(-100 * high, -100 * low), count(n, "question"))
 
 
 def _price(analysis: Analysis) -> str:
     debates, judges = totals(analysis, analysis.study.rows)
     whole = total([*debates, *judges])
+    results = [r for row in analysis.study.rows for r in analysis.study.of(row.name)]
+    cached = sum(result.cached.calls for result in results)
     judging = total(judges)
     of_judges = f", of which {_sum(judging)} for judging" if judging.calls else ""
-    return f"Its price: {_sum(whole)}{of_judges}.{_times(analysis)}"
+    again = f" {count(cached, 'call')} came from the cache." if cached else ""
+    return f"Its price: {_sum(whole)}{of_judges}.{again}{_times(analysis)}"
 
 
 def totals(analysis: Analysis, rows: Sequence[Row]) -> tuple[list[Usage], list[Usage]]:
@@ -126,9 +140,11 @@ def _times(analysis: Analysis) -> str:
         ("tokens", own.tokens, other.tokens),
     ):
         if first and second:
+            times = first / second
+            much = "as much" if abs(times - 1) < 0.05 else f"{mean(times)} times as much"
             return (
-                f" A question takes {mean(first / second)} times as much by {one.row.name} as by "
-                f"{one.baseline.name} ({mean(first)} against {mean(second)} {what})."
+                f" A question takes {much} by {one.row.name} as by {one.baseline.name} "
+                f"({mean(first)} against {mean(second)} {what})."
             )
     return ""
 

@@ -9,7 +9,7 @@ from dialectree.evals.paired import FEWEST
 from dialectree.evals.power import ALPHA, smallest_change
 from dialectree.evals.proportions import corrected
 from dialectree.evals.reporting.analysis import Analysis, Compared
-from dialectree.evals.reporting.tabled import Column, Table, Value
+from dialectree.evals.reporting.tabled import Column, Table, Value, shown
 from dialectree.report.words import listed
 
 
@@ -63,14 +63,14 @@ def paired_table(analysis: Analysis) -> Table | None:
 def _bounds(compared: Sequence[Compared]) -> list[str]:
     """A note on what the questions left out as failed could have made of the differences."""
     found = [
-        f"{one.row.name} {100 * one.bounds[0]:+.1f} to {100 * one.bounds[1]:+.1f}"
+        f"{one.row.name} {shown('rise', one.bounds[0])} to {shown('rise', one.bounds[1])}"
         for one in compared
         if one.failed
     ]
     if not found:
         return []
     said = "Failed: questions left out because a run failed. The differences, were all of them"
-    return [f"{said} against the row or all for it: {listed(found)}.".replace("-", "−")]
+    return [f"{said} against the row or all for it: {listed(found)}."]
 
 
 def apart_table(analysis: Analysis) -> Table | None:

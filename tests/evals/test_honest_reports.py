@@ -86,7 +86,7 @@ def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Pa
     # 6 and 5 of 8 are right; the baseline has both others wrong: 6 to 8 of 10 against 5 of 10.
     assert one.bounds == pytest.approx((0.1, 0.3))
     assert (
-        "with all of them against the first the difference is +10.0 points"
+        "with all of them against the first the difference is 10.0 points"
         in (findings(analysis)[0])
     )
     (said,) = (text for text in warnings(analysis) if "failed" in text)
@@ -214,8 +214,8 @@ def test_questions_in_clusters_tell_as_much_as_their_clusters(tmp_path: Path) ->
 
     plain = made(tmp_path / "plain", both(None), 40)
     whole = made(tmp_path / "whole", both("topic"), 40, cluster="topic")
-    assert findings(plain)[0].startswith("rsd is better than self_consistency")
-    assert findings(whole)[0].startswith("No difference can be shown")
+    assert "rsd is better than self_consistency" in findings(plain)[0]
+    assert "no difference can be shown between rsd" in findings(whole)[0]
     assert "clustered sign-flip p = 0.50" in findings(whole)[0]
     assert {one.key for one in tables(plain)} - {one.key for one in tables(whole)} == {"z-tests"}
     wide, narrow = (one.compared[0].difference for one in (whole, plain))
@@ -312,7 +312,7 @@ def test_the_report_opens_with_the_answer_its_price_and_what_is_missing(tmp_path
     answer, price, missing = opening(analysis)
     assert answer == (
         "Debating helped: rsd is 50.0 points above self_consistency (95% from +35.2 to +64.8; 40 "
-        "questions)."
+        "questions; p = 1.9×10⁻⁶)."
     )
     assert price == (
         "Its price: 24 in money, 80 calls and 40,000 tokens. A question takes 5 times as much by "
