@@ -332,7 +332,13 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
         named = [one for name in order for one in rows if name in (one.name, one.method)]
         candidates = named or ([] if wanted else rows[:1])
         best = [one for one in candidates if one.method == candidates[0].method]
-        same = [one for one in best if {*one.models.values()} == {*row.models.values()}]
+        own = {*row.models.values()}
+        judge = {row.models.get("judge")}
+        same = [
+            one
+            for one in best
+            if {*one.models.values()} == (judge if one.method == "judge_alone" else own)
+        ]
         here = [one for one in same if _addresses(study, one) == _addresses(study, row)]
         found = next(iter(here or same or best), None)
         return None if found is None or found.name == row.name else found

@@ -188,11 +188,12 @@ def test_a_debate_on_two_options_is_compared_with_baselines_on_the_same_two(
         sample.row("self_consistency", name="on two", candidates=kind),
         sample.row("judge_alone", name="random", candidates=kind, distractor="random"),
     )
+    weak = sample.row("judge_alone", sample.OTHER, name="weak", candidates=kind)
     vote = Vote(answers=["A"], right=False, pair=True)
     results = [result(k, True).model_copy(update={"vote": vote}) for k in range(1, 21)]
-    for row in (alone, samples, others, SAMPLES):
+    for row in (weak, alone, samples, others, SAMPLES):
         results += [result(k, k > 15, row.name) for k in range(1, 21)]
-    analysis = made(tmp_path, results, 20, debate, others, SAMPLES, samples, alone)
+    analysis = made(tmp_path, results, 20, debate, others, SAMPLES, samples, weak, alone)
     assert ("rsd", "judge_alone") in {
         (one.row.name, one.baseline.name) for one in analysis.compared
     }
