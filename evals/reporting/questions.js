@@ -1,7 +1,7 @@
 "use strict";
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const WORDS = { r: "right", w: "wrong", n: "no answer", u: "unparsed", f: "failed", s: "not scored" };
+  const WORDS = { r: "right", w: "wrong", n: "withheld", u: "unparsed", f: "failed", s: "not scored" };
   const SIGNS = { r: "✓", w: "✗", n: "–", u: "?", f: "!", s: "·" };
   const SIZE = 50;
   const byId = (id) => document.getElementById(id);
