@@ -33,7 +33,6 @@ from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, require_embeddings, resolve
 from dialectree.models.troubles import one_line
 from dialectree.nodes.answers import letter
-from dialectree.nodes.papers import notices
 from dialectree.own_settings import own_roles, own_settings, require_roles
 from dialectree.persons import Ask, answered_before, nobody, replies
 from dialectree.records import Call, Event, Held, RunRecord, RunStatus, fold
@@ -231,7 +230,7 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
     folder, record, context = started.folder, started.record, started.context
     old = folder.contested() if record.contest is not None else None
     held = record.contest.held if record.contest is not None else []
-    missing = notices(record.input)
+    missing = missing_in_papers(record)
     with folder.held():
         folder.resume_events()
         if record.ended is not None or folder.told():
@@ -261,6 +260,16 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
             folder.write_record(record)
     if ended is not None:
         raise ended
+
+
+def missing_in_papers(record: RunRecord) -> list[str]:
+    """Say what is missing in the papers that a run compares, and what stands in its place."""
+    if "papers" not in record.input:
+        return []
+    from dialectree.nodes.papers import sources  # only a comparison needs what reads papers
+
+    papers: Any = record.input["papers"]
+    return [told for source in sources(papers).values() for told in source.paper.notices]
 
 
 def _begun_again(record: RunRecord, folder: RunFolder) -> None:

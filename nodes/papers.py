@@ -51,13 +51,6 @@ def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:
     return found
 
 
-def notices(given: Mapping[str, Any]) -> list[str]:
-    """What is missing in the papers of a run's input; empty where it has none."""
-    if "papers" not in given:
-        return []
-    return [told for source in sources(given["papers"]).values() for told in source.paper.notices]
-
-
 def encodable(given: Mapping[str, Any]) -> dict[str, Any]:
     """A paper as plain data in which half a character is a question mark, as in a file."""
     return {name: _sound(value) for name, value in given.items()}

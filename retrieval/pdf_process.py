@@ -16,7 +16,7 @@ from dialectree.retrieval import pdfium
 MEMORY = 1_500_000_000
 """Bytes that the process may take; a long paper takes a tenth."""
 SECONDS = 75.0
-"""Longer than a page may take before PDFium is asked for the next one."""
+"""After these the process is ended; PDFium itself gives up after 60, but only between pages."""
 
 
 def pages_of(data: bytes, name: str) -> list[pdfium.Page]:

@@ -10,11 +10,10 @@ from rich.console import Console
 
 from dialectree import loop, streams
 from dialectree.cli import person
-from dialectree.conduct import GRACE_S, Started, leave_reports
+from dialectree.conduct import GRACE_S, Started, leave_reports, missing_in_papers
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.figures import NOT_DETERMINED, short
-from dialectree.nodes.papers import notices
 from dialectree.records import Event, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.words import clean, count, duration, failed, line
@@ -31,7 +30,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     console = Console(stderr=True)
     if run.record.demonstration:
         notice(DEMONSTRATION)
-    for said in notices(run.record.input):
+    for said in missing_in_papers(run.record):
         notice(said)
     spoken = 0
 
@@ -152,8 +151,9 @@ def _explain(
             again = f"contest {run.old.run_id} again"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
     else:
+        missing = missing_in_papers(record)  # which was said before the first call
         for said in record.notices:
-            if said not in notices(record.input):  # they stood there before the first call
+            if said not in missing:
                 notice(said)
         cached = sum(call.source == "cache" for call in run.folder.calls())
         paid = f" ({cached} from the reply cache)" if cached else ""

@@ -612,7 +612,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "names": (["ladder.txt", "mesh.txt"], "paper a: give a mapping"),
     "no title": ([PAPER_A, {**PAPER_B, "title": ""}], "paper b: title"),
-    "no abstract": ([PAPER_A, {"title": "t", "body": "x"}], "paper b: abstract"),
     "a title that is a number": ([{**PAPER_A, "title": 7}, PAPER_B], "title"),
     "no text": ([{"title": "t", "abstract": "a"}, PAPER_B], "no text"),
 }
@@ -635,6 +634,13 @@ def test_half_a_character_in_a_passage_is_a_question_mark() -> None:
     passages = [{**passage, "text": f"{passage['text']} \ud800"} for passage in plain["passages"]]
     done = compare(personas(1, 1), ({**plain, "passages": passages}, PAPER_B))
     assert done.verdict.answer and done.failures == []
+
+
+def test_a_paper_without_an_abstract_is_known_by_its_opening() -> None:
+    bare = {name: text for name, text in PAPER_B.items() if name != "abstract"}
+    model = personas(1, 1)
+    assert compare(model, (PAPER_A, bare)).failures == []
+    assert within(turn(model, ClaimsReply, "b", "0"), "paper").endswith(PAPER_B["introduction"])
 
 
 def test_papers_of_one_title_are_two_papers() -> None:
