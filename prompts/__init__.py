@@ -20,7 +20,8 @@ _FOLDER = Path(__file__).resolve().parent
 _TAGS = (
     "question|path|children|transcript|candidates|opponent|integration|highlights|facts|unclear"
     "|background|options|answer|taken|ruling|claim|parent|argument|supporter|attacker|arguments"
-    "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary|questions"
+    "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary"
+    "|questions"
 )
 _PUT_IN = re.compile(r"\{[{%#]")
 _CHAT = "s|bos|eos|sys|start_of_turn|end_of_turn|tool_call|tool_response"

@@ -6,7 +6,7 @@ A PDF of 100 kB can unpack to many gigabytes inside PDFium, where only the syste
 from __future__ import annotations
 
 import contextlib
-import pickle
+import json
 import subprocess
 import sys
 
@@ -34,10 +34,13 @@ def pages_of(data: bytes, name: str) -> list[pdfium.Page]:
         )
     if done.returncode < 0 or not done.stdout:
         raise _too_much(name, f"{MEMORY / 1e9:g} GB of memory")
-    answer: list[pdfium.Page] | str = pickle.loads(done.stdout)
+    answer = json.loads(done.stdout)
     if isinstance(answer, str):
         raise InputError(answer)
-    return answer
+    return [
+        pdfium.Page(number, height, [pdfium.Sign(*sign) for sign in signs])
+        for number, height, signs in answer
+    ]
 
 
 def _too_much(name: str, limit: str) -> InputError:
@@ -50,12 +53,17 @@ def _too_much(name: str, limit: str) -> InputError:
 def _main(memory: int, name: str) -> None:
     """Read the PDF on stdin and write its pages, or what is wrong with it, to stdout."""
     _limit(memory)
-    answer: list[pdfium.Page] | str
+    answer: object
     try:
-        answer = pdfium.pages_of(sys.stdin.buffer.read(), name)
+        pages = pdfium.pages_of(sys.stdin.buffer.read(), name)
+        answer = [(page.number, page.height, [*map(_fields, page.signs)]) for page in pages]
     except InputError as error:
         answer = str(error)
-    sys.stdout.buffer.write(pickle.dumps(answer))
+    sys.stdout.write(json.dumps(answer))
+
+
+def _fields(sign: pdfium.Sign) -> tuple[object, ...]:
+    return sign.text, sign.x0, sign.x1, sign.y, sign.size, sign.bold
 
 
 def _limit(memory: int) -> None:
