@@ -73,6 +73,8 @@ class Asking:
     """A lower rung for this question alone; None: the one that serves the endpoint."""
     read: Callable[[Call], object] | None = None
     """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
+    sleep: Sleep | None = None
+    """Pauses between its tries; None: the clock does."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that could not be used, by their keys in the reply cache."""
     course: Course = field(init=False, default_factory=Course)
@@ -161,9 +163,9 @@ class Asking:
             self.endpoint.rung = self.rung
         self.endpoint.rung_held = True
 
-    async def send(self, sleep: Sleep) -> Completion:
-        """Return what the endpoint says, or why it says nothing. ``sleep`` pauses between tries."""
-        return await self.endpoint.complete(self.request, self.rung, self.course, sleep)
+    async def send(self) -> Completion:
+        """What the endpoint says, or why it says nothing."""
+        return await self.endpoint.complete(self.request, self.rung, self.course, self.sleep)
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]

@@ -183,7 +183,8 @@ class Run(RunControl):
                 self._go_on()
                 await self.budget.begin()
                 started = clock.stamp()
-                done = await asking.send(self.budget.sleep)
+                asking.sleep = self.budget.sleep
+                done = await asking.send()
                 call = asking.call(done, started, "model")
                 self.budget.add(call)
                 if self.journal:  # before the slot is free: a kill loses no more than the slots
