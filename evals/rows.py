@@ -123,8 +123,8 @@ def _require_own(written: Written, method: Method, context: Context, called: str
     if other := sorted(set(written.settings) - own):
         known = ", ".join(sorted(own))
         raise InputError(f"{called}: {other[0]} is no setting of {method.name}; known: {known}")
-    known = method.name not in ("self_consistency", "judge_alone") or context.distractor != "model"
-    if needs_gold(method, context) and not known:
+    alone = method.name in ("self_consistency", "judge_alone")
+    if alone and needs_gold(method, context) and context.distractor == "model":
         raise InputError(
             f"{called}: distractor=model: only a debate asks a model for it; use first or random"
         )

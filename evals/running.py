@@ -13,7 +13,6 @@ from collections.abc import (
     Awaitable,
     Callable,
     Collection,
-    Hashable,
     Iterable,
     Mapping,
     Sequence,
@@ -112,7 +111,7 @@ def sampled(items: Sequence[Item], count: int, seed: int) -> list[Item]:
     The items of one stratum are spread evenly over 0 to 1, in a drawn order and from a drawn
     start, and those with the least places are taken. A larger sample holds the smaller one.
     """
-    strata: dict[Hashable, list[Item]] = {}
+    strata: dict[tuple[object, ...], list[Item]] = {}
     for item in items:
         right = item.reference.gold, item.reference.label
         strata.setdefault((item.category, *right), []).append(item)

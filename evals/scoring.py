@@ -190,8 +190,8 @@ async def scores(
 
 
 def controls(names: Sequence[str], item: Item) -> list[tuple[str, judges.Control]]:
-    """Answers whose score is known, each with the scorer whose judge is tried on it."""
-    example = item.example()
+    """Return answers whose score is known, each with the scorer whose judge is tried on it."""
+    example: dict[str, Any] = item.example()
     found: list[tuple[str, judges.Control]] = []
     if "truthful" in names:
         found += [("truthful", one) for one in judges.controls(example["reference_outputs"])]
@@ -208,7 +208,7 @@ async def controlled(
     given = {"inputs": example["inputs"], "reference_outputs": example["reference_outputs"]}
     asked = controls(names, item)
     beside = RunFolder(folder.path / "controls")
-    await asyncio.to_thread(beside.path.mkdir, exist_ok=True)
+    await asyncio.to_thread(beside.path.mkdir, 0o700, exist_ok=True)
     async with calling(beside, judge, (), budget) as run:
         ask = Judge(run, judge).ask
         said = [{**given, "outputs": {"answer": control.answer}} for _, control in asked]

@@ -526,7 +526,7 @@ def compared(out: str) -> dict[tuple[str, str], Any]:
 
 @pytest.mark.parametrize("slots", [1, 3])
 def test_an_outage_changes_no_comparison_once_what_failed_is_asked_again(slots: int) -> None:
-    slow = {"call_deadline": 20, "concurrency": slots}
+    slow: dict[str, Any] = {"call_deadline": 20, "concurrency": slots}
     evaluate(plan(choices(12), Outage().speaker, **slow), "whole")
     broken = evaluate(plan(choices(12), Outage(down=range(20, 50, 3)).speaker, **slow), "broken")
     whole, failed = compared("whole"), {q for q, one in by_item("broken").items() if not one.scores}
