@@ -100,9 +100,10 @@ def smallest_clustered(
 ) -> float | None:
     """Return the smallest difference that a test over clusters notices, about.
 
-    d = (t₁₋α⁄₂ + t_power) times the clustered standard ``error`` of the difference. None below two
-    clusters.
+    d = (t₁₋α⁄₂ + t_power) times the clustered standard ``error`` of the difference. None where so
+    few clusters have no sign flip as rare as ``alpha``, and where d would be above 1.
     """
-    if clusters < 2:
+    if 2 / 2**clusters > alpha:
         return None
-    return float(error * (t.isf(alpha / 2, clusters - 1) + t.ppf(power, clusters - 1)))
+    found = float(error * (t.isf(alpha / 2, clusters - 1) + t.ppf(power, clusters - 1)))
+    return found if found <= 1 else None

@@ -259,12 +259,15 @@ def _always(study: Study) -> Iterator[str]:
 
 
 def _set_up(study: Study) -> Iterator[str]:
-    for row in study.rows:
-        if kind := measures.handed(row):
-            yield (
-                f"{row.name} chooses between the right answer and one wrong option, so chance is "
-                f"50%{', and side a always has the right one' if kind == 'oracle' else ''}."
-            )
+    names = [row.name for row in study.rows if measures.handed(row)]
+    first = [row.name for row in study.rows if measures.handed(row) == "oracle"]
+    if names:
+        chooses = "chooses" if len(names) == 1 else "choose"
+        side = f" In {listed(first)} side a always holds the right answer." if first else ""
+        yield (
+            f"{listed(names)} {chooses} between the right answer and one wrong option, so chance "
+            f"is 50%.{side}"
+        )
 
 
 def _size(analysis: Analysis) -> Iterator[str]:

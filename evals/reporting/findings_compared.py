@@ -84,7 +84,11 @@ def smallest(pairs: Pairs, least: float | None) -> str:
     """Say what so many questions could have shown."""
     n, differing = pairs.ledger.n, pairs.ledger.first_only + pairs.ledger.second_only
     if least is None:
-        return f"{count(n, 'question')} {'is' if n == 1 else 'are'} too few to show any difference."
+        groups = count(len(set(pairs.clusters)), "cluster")
+        of = f" in {groups}" if shared(pairs.clusters) else ""
+        return (
+            f"{count(n, 'question')}{of} {'is' if n == 1 else 'are'} too few to show a difference."
+        )
     way = ""
     if not differing:
         way = " downwards: upwards there is no room" if least < 0 else " if all went one way"

@@ -219,6 +219,7 @@ def test_questions_in_clusters_tell_as_much_as_their_clusters(tmp_path: Path) ->
     assert "no difference can be shown between rsd" in findings(whole)[0]
     assert "clustered sign-flip p = 0.50" in findings(whole)[0]
     assert {one.key for one in tables(plain)} - {one.key for one in tables(whole)} == {"z-tests"}
+    assert "40 questions in 4 clusters are too few to show a difference." in findings(whole)[0]
     wide, narrow = (one.compared[0].difference for one in (whole, plain))
     assert wide.low < narrow.low and wide.high > narrow.high  # type: ignore[operator]
     assert "40 questions come in 4 clusters" in " ".join(tables(whole)[0].notes)

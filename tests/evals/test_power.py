@@ -13,6 +13,7 @@ from scipy.stats import norm
 from dialectree.evals.paired import mcnemar_counts
 from dialectree.evals.power import (
     smallest_change,
+    smallest_clustered,
     smallest_h,
     smallest_one_way,
     smallest_paired,
@@ -79,6 +80,11 @@ def test_where_no_rise_is_possible_the_smallest_fall_is_found() -> None:
     assert fall is not None and fall < 0
     assert cohens_h(1.0, 1.0 + fall) == pytest.approx(smallest_h(300, 300))
     assert smallest_change(0.5, 4, 4) is None
+
+
+def test_clusters_find_about_what_the_normal_formula_says_or_nothing_where_they_are_few() -> None:
+    assert smallest_clustered(0.02, 400) == pytest.approx(0.02 * (SURE + FOUND), rel=0.01)
+    assert smallest_clustered(0.02, 5) is smallest_clustered(0.4, 50) is None
 
 
 def test_rows_that_never_differ_need_six_questions_that_go_one_way() -> None:
