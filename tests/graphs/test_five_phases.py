@@ -277,6 +277,22 @@ def test_a_debater_is_told_that_its_figure_is_compared_with_the_truth_and_doubt_
     assert not re.search(r"judge|trust|honest|admi", asked.partition("<question>")[0])
 
 
+@pytest.mark.parametrize(
+    ("reply", "order"),
+    [
+        (ProposalReply, ["argument", "answer"]),
+        (UncertaintyReply, ["unsure_of", "would_settle", "percent"]),
+        (JudgeReply, ["rationale", "label", "answer", "confidence"]),
+    ],
+)
+def test_reasons_are_written_before_what_they_lead_to(reply: Reply, order: list[str]) -> None:
+    (call, *_) = of(run(), reply)
+    assert [*reply.model_fields] == order
+    words = call.prompt.partition("{")[0]
+    places = [words.index(f"- `{name}`:") for name in order]
+    assert places == sorted(places)
+
+
 def test_no_prompt_favours_a_side() -> None:
     """Whoever speaks first, a debater reads the same words; only their order differs."""
 

@@ -167,6 +167,15 @@ def test_an_open_leaf_costs_what_it_takes_to_find_two_answers() -> None:
         assert cost(debate(model, leaf_protocol="rsd")) == total(leaf, leaf)
 
 
+def test_two_proposals_of_an_open_leaf_are_compared_with_its_background_in_view() -> None:
+    model = differ(speakers(OPEN, OPEN))
+    debate(model, leaf_protocol="rsd")
+    calls = switching.of(model, SameAnswerReply)
+    assert len(calls) == 2
+    for call in calls:
+        assert "This is part of a larger question" in switching.within(call, "background")
+
+
 def test_a_question_that_is_a_leaf_itself_is_settled_by_the_protocol_too() -> None:
     for protocol, leaf in (("rsd", SWITCHING), ("art", ARGUMENTS)):
         done = debate(speakers(), "Is it so?", leaf_protocol=protocol, max_depth=0)
