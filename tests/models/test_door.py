@@ -90,7 +90,7 @@ def test_a_reply_that_stays_invalid_is_an_error_that_names_prompt_node_and_fault
         async with ScriptedEndpoint(says(text)) as served:
             with pytest.raises(ReplyError) as error:
                 await question(at(served.url), node="0.2", ids={"winner": ["A"]})
-            assert str(error.value).startswith(f"{PROMPT}@1 at node 0.2: ")
+            assert str(error.value).startswith(f"{PROMPT}@2 at node 0.2: ")
             assert fault in str(error.value)
             assert error.value.role == "judge"
             return len(served.bodies)
@@ -180,7 +180,7 @@ def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
     assert (second.reply, second.attempts, second.repair) == (GOOD, 1, 1)
     assert (second.prompt_tokens, second.completion_tokens) == (5, 6)
     assert (second.node, second.role, second.stage, second.step) == ("0.1", "judge", "debate", 0)
-    assert (second.prompt, second.model, second.source) == (f"{PROMPT}@1", "openai:any", "model")
+    assert (second.prompt, second.model, second.source) == (f"{PROMPT}@2", "openai:any", "model")
     assert first.key != second.key
     assert first.started <= first.ended <= second.started <= second.ended
 
@@ -698,7 +698,7 @@ def test_replay_needs_no_endpoint_and_a_miss_is_an_error() -> None:
             await question(cached(served.url))
         replay = cached(served.url, replay=True)
         assert await question(replay) == RULE
-        with pytest.raises(ReplayMiss, match=r"single_shot/answerer@1 at node 0\.1"):
+        with pytest.raises(ReplayMiss, match=r"single_shot/answerer@2 at node 0\.1"):
             await question(replay, node="0.1")
 
     asyncio.run(ask())

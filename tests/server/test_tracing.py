@@ -116,7 +116,7 @@ def test_a_trace_names_every_role_with_its_node_of_the_tree(tmp_path: Path) -> N
     metadata = judge["extra"]["metadata"]
     assert metadata["tree_node"] == "0.3"
     assert metadata["role"] == "leaf_judge"
-    assert metadata["prompt"] == "tree_structured_debate/leaf_judge@1"
+    assert metadata["prompt"] == "tree_structured_debate/leaf_judge@2"
     assert KEY.encode() not in kept.sent
 
 
