@@ -17,7 +17,7 @@ _FORMS = "PDF, .txt, .md, .tex, .json, or an arXiv id."
 
 
 _TITLE = typer.Option(help="Title of the paper, where it does not show it.")
-_ABSTRACT = typer.Option(help="Abstract of the paper, where it does not show it.")
+_ABSTRACT = typer.Option(help="Abstract of the paper; without one its opening stands in its place.")
 _KEY = typer.Option(help="BibTeX key of the paper.")
 
 
