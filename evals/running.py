@@ -168,7 +168,8 @@ def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
     Those beside which it was tried before are left out.
     """
     names = plan.scorers
-    known = [item for item in plan.items if plan.judge and scoring.controls(names, item)]
+    asked = [item for item in plan.items if not item.repeat]
+    known = [item for item in asked if plan.judge and scoring.controls(names, item)]
     if not known:
         return frozenset()
     known.sort(key=lambda item: chance.seed(plan.seed, "control", item.id))
