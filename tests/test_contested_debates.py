@@ -1237,3 +1237,14 @@ def test_names_are_one_to_a_turn(made: Path, small: Path) -> None:
         nodes: list[Node] = [*record.tree.nodes.values()]
         names = [turns.name(node, turn) for node in nodes for turn in node.transcript]
         assert len(names) == len(set(names))
+
+
+def test_a_persons_verdict_need_not_say_what_its_winner_defends() -> None:
+    model = speakers()
+    context = build(model=model, cache=False, max_depth=0, leaf_rounds=1)
+    old = asyncio.run(start(method("tsd"), "Is it so?", context, RUNS).conduct())
+    for answer in ("Yes, in the end.", "No, never."):
+        new = contest(old, Rule("0", answer), model=speakers())
+        verdict = new.tree.nodes["0"].verdict
+        assert verdict is not None and verdict.answer == answer
+        assert new.status == "answered"
