@@ -32,7 +32,7 @@ def _events() -> list[Event]:
         to=SynthesisReply,
         at="0",
     )
-    model.will_say(split("What of Malaria?", "What of it?"), at="0")
+    model.will_say(split("What of it?", "what of  it?"), at="0")
     return debate(model, max_depth=2, second_pass_below=0.9).events
 
 
