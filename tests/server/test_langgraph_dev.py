@@ -252,7 +252,7 @@ def test_a_person_judges_what_the_run_stops_for(
     (stop,) = stopped["__interrupt__"]
     assert (stop["value"]["node"], stop["value"]["kind"]) == ("0", "judge")
     assert stop["value"]["request"] == "Which answer is right? Reply with one of: A, B"
-    for said in ("A: plants (debater ", "B: meat (debater ", "uncertainty", "  argument: "):
+    for said in ("A: plants\n", "B: meat\n", "uncertainty", "  argument: "):
         assert said in stop["value"]["transcript"]
     assert (ruled["verdict"]["label"], ruled["verdict"]["answer"]) == ("B", "meat")
     assert endpoint.stats()["calls"] == 8
