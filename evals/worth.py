@@ -183,6 +183,7 @@ def _turned(study: Study, row: Row) -> Turned:
     results = study.of(row.name)
     after, unread = scored(results), measures.unread(results)
     held, lost = measures.withheld(results), measures.failed(results)
+    judged = after.keys() | unread | held
     items: list[str] = []
     before: list[bool] = []
     withheld = {True: 0, False: 0}
@@ -190,7 +191,7 @@ def _turned(study: Study, row: Row) -> Turned:
     alike = True
     for result in results:
         vote, item = result.vote, result.item
-        if vote is None or not vote.given or item not in after.keys() | unread | held:
+        if vote is None or not vote.given or item not in judged:
             continue
         alike &= vote.pair or not handed(row)
         if vote.right is None or item in unread:
