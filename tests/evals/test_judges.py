@@ -73,7 +73,7 @@ def test_the_judge_reads_question_answer_and_references() -> None:
     judge = Judge("TRUE")
     judged(judge, "Only by moonlight")
     (words,) = judge.asked
-    assert words.prompt.label == "evaluation/truthful_judge@1"
+    assert words.prompt.label == "evaluation/truthful_judge@2"
     assert words.prompt.temperature == 0
     for text in (INPUTS["question"], "Only by moonlight", "right: A little", "wrong: As by day"):
         assert text in words.user
