@@ -23,7 +23,9 @@ ASSERTED = (" is better than ", " is worse than ", ": debating helped:", ": deba
 USAGE = Usage(calls=3, prompt_tokens=900, completion_tokens=100)
 VOTES = {right: Vote(answers=["A"], right=right, pair=True) for right in (True, False)}
 SIDES = {
-    (side, place): Sides(gold_side="ab"[side], gold_position=("first", "second")[place])
+    (side, place): Sides(
+        gold_side="b" if side else "a", gold_position="second" if place else "first"
+    )
     for side in (0, 1)
     for place in (0, 1)
 }
@@ -71,8 +73,16 @@ def equals(seed: int, *, clustered: bool = False, balanced: bool = False) -> Stu
             strict=True,
         )
         found.results[row.name] = {
-            item: _result(row, item, found.groups([item])[0] if clustered else None, *told)
-            for item, *told in lines
+            item: _result(
+                row,
+                item,
+                found.groups([item])[0] if clustered else None,
+                bool(right),
+                bool(voted),
+                float(drawn),
+                sides,
+            )
+            for item, right, voted, drawn, sides in lines
         }
     return found
 
@@ -122,7 +132,7 @@ def _result(
         verdict=verdict,
         scores=scores,
         usage=USAGE,
-        vote=VOTES[bool(before)] if debate else None,
+        vote=VOTES[before] if debate else None,
         sides=sides if debate else None,
         ended=sample.STAMP,
     )

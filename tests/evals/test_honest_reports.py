@@ -142,7 +142,7 @@ def leaning(n: int) -> list[Result]:
         result(
             k,
             k % 2 > 0,
-            sides=Sides(gold_side="ab"[k % 2 == 0], gold_position="first"),
+            sides=Sides(gold_side="a" if k % 2 else "b", gold_position="first"),
         )
         for k in range(1, n + 1)
     ]

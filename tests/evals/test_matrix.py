@@ -154,7 +154,7 @@ def test_the_tables_of_the_papers_are_whole() -> None:
     assert depths == {"adaptive", "fixed"}
     assert {row.method for row in tsd} == {"single_shot", "best_of_n", "two_round", "tsd"}
     assert len({row.models["model"] for row in tsd}) == 2
-    rsd = {(row.method, row.settings.get("candidates")) for row in matrix("rsd").rows}
+    rsd = {(row.method, str(row.settings.get("candidates"))) for row in matrix("rsd").rows}
     four = ("rsd", "no_uncertainty", "no_role_switch", "basic")
     same_pair = ("judge_alone", "self_consistency")
     assert rsd == {(name, how) for name in four + same_pair for how in ("oracle", "balanced")}

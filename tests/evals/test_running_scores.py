@@ -316,6 +316,7 @@ def test_who_is_right_changes_no_prompt_but_those_of_debates_that_are_given_it(
     candidates: str,
 ) -> None:
     seen: list[list[str]] = []
+    given = candidates in ("oracle", "balanced")
     for gold in "AC":
         speaker = model()
         speaker.will_say_now(
@@ -324,7 +325,6 @@ def test_who_is_right_changes_no_prompt_but_those_of_debates_that_are_given_it(
         methods = [row("rsd", candidates=candidates), row("self_consistency")]
         evaluate(plan(choices(2, gold=gold), speaker, *methods, vote_first=2), gold)
         direct_prompts = {c.prompt for c in speaker.calls if c.kind == DirectReply.__name__}
-        given = candidates in ("oracle", "balanced")
         # Votes and samples read the question alone, and votes the two options of such a debate.
         assert len(direct_prompts) == (4 if given else 2)
         seen.append(sorted(speaker.prompts))
