@@ -150,10 +150,10 @@ def test_the_tables_of_the_papers_are_whole() -> None:
     assert packaged() == ["art", "rsd", "tod", "tsd"]
     tsd = matrix("tsd").rows
     assert len(tsd) == 10
-    depths = {row.settings["depth_profile"] for row in tsd if row.method == "tsd"}
+    depths = {str(row.settings["depth_profile"]) for row in tsd if row.method == "tsd"}
     assert depths == {"adaptive", "fixed"}
     assert {row.method for row in tsd} == {"single_shot", "best_of_n", "two_round", "tsd"}
-    assert len({row.models["model"] for row in tsd}) == 2
+    assert len({str(row.models["model"]) for row in tsd}) == 2
     rsd = {(row.method, str(row.settings.get("candidates"))) for row in matrix("rsd").rows}
     four = ("rsd", "no_uncertainty", "no_role_switch", "basic")
     same_pair = ("judge_alone", "self_consistency")
