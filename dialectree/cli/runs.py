@@ -76,6 +76,7 @@ def _list(runs: Path, *, json: bool) -> None:
             found.append(folder.record())
         except RunFolderError as error:
             streams.notice(str(error))
+    found.sort(key=lambda record: record.started, reverse=True)  # an id tells no more than seconds
     if json:
         rows = [
             {

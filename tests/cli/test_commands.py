@@ -1,4 +1,7 @@
-"""The command line as a person or a script meets it: real processes, a real endpoint."""
+"""The command line as a person or a script meets it, against a real endpoint.
+
+Commands run in this process; those that a signal, a limit or a start concerns are processes.
+"""
 
 import json
 import os
@@ -18,6 +21,7 @@ import pytest
 
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.cli.flags import ART, RSD, TOD, TSD
+from tests.cli.commands import command
 from tests.nobody import nobody
 from tests.rules import FOUR_CHILDREN, children
 
@@ -25,11 +29,21 @@ PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Which language do all people in Europe speak?"
 
 
-def run(*words: str, stdin: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
-    """One command to its end."""
-    return subprocess.run(
-        [PROGRAM, *words], input=stdin, capture_output=True, text=True, timeout=60, **options
-    )
+Ended = subprocess.CompletedProcess[str]
+
+
+def run(*words: str, stdin: str = "") -> Ended:
+    """Run one command to its end, in this process."""
+    done = command(*words, stdin=stdin)
+    return Ended(words, done.status, done.out, done.err)
+
+
+def started(*words: str, **options: Any) -> Ended:
+    """Run one command to its end, in a process of its own."""
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=60, **options)
+
+
+Answer = Callable[..., Ended]
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +53,12 @@ def endpoint() -> Iterator[LocalEndpoint]:
 
 
 @pytest.fixture
-def answer(endpoint: LocalEndpoint) -> Callable[..., subprocess.CompletedProcess[str]]:
-    def answer(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+def answer(endpoint: LocalEndpoint) -> Answer:
+    def answer(*words: str, by: Callable[..., Ended] = run, **options: Any) -> Ended:
         to = ("--model", "openai:any", "--base-url", endpoint.url, "--max-depth", "1")
-        return run("answer", *words, *to, **options)
+        return by("answer", *words, *to, **options)
 
     return answer
-
-
-Answer = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def only_run(folder: Path = Path("runs")) -> Path:
@@ -56,7 +67,7 @@ def only_run(folder: Path = Path("runs")) -> Path:
 
 
 def test_answer_prints_one_json_document_and_leaves_a_whole_folder(answer: Answer) -> None:
-    done = answer(QUESTION, "--json")
+    done = answer(QUESTION, "--json", by=started)
     record = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
     assert record["schema"] == "dialectree.run/1"
@@ -219,7 +230,8 @@ def test_a_full_disk_stops_the_run_with_whole_files_and_resume_goes_on(answer: A
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
-    done = answer(QUESTION, "--quiet", "--no-cache", preexec_fn=small_files)
+    limited = {"by": started, "preexec_fn": small_files}
+    done = answer(QUESTION, "--quiet", "--no-cache", **limited)
     assert done.returncode == 4, done.stderr
     assert "no room" in done.stderr
     assert "Traceback" not in done.stderr
@@ -344,7 +356,7 @@ def test_show_without_a_run_lists_all_the_newest_first(answer: Answer) -> None:
     answer("First?")
     first = only_run()
     run("contest", str(first), "--drop", "0.1", "--base-url", "http://127.0.0.1:1/v1")
-    contested = max(path.name for path in Path("runs").iterdir())
+    (contested,) = (path.name for path in Path("runs").iterdir() if path != first)
     Path("runs/notes").mkdir()
     Path("runs/19990101-000000-torn").mkdir()
     Path("runs/19990101-000000-torn/run.json").write_text("{")
@@ -374,10 +386,12 @@ def test_doctor_says_what_the_endpoint_can_do(endpoint: LocalEndpoint) -> None:
         assert run("doctor", "--model", f"openai:any@{address}/v1").returncode == 3
 
 
-def test_settings_come_from_the_environment_and_a_file(endpoint: LocalEndpoint) -> None:
+def test_settings_come_from_the_environment_and_a_file(
+    endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("dialectree.toml").write_text('max_depth = 0\nmodel = "openai:wrong"\nleaf_rounds = 1\n')
-    env = {**os.environ, "DIALECTREE_MODEL": f"openai:any@{endpoint.url}"}
-    record = json.loads(run("answer", QUESTION, "--json", "--leaf-rounds", "2", env=env).stdout)
+    monkeypatch.setenv("DIALECTREE_MODEL", f"openai:any@{endpoint.url}")
+    record = json.loads(run("answer", QUESTION, "--json", "--leaf-rounds", "2").stdout)
     assert record["usage"]["calls"] == 2 * 2 + 1 + 1
     assert record["models"]["leaf_judge"].startswith("openai:any")
 
@@ -386,12 +400,13 @@ def test_settings_come_from_the_environment_and_a_file(endpoint: LocalEndpoint) 
     ("command", "protocol"), [("answer", "tsd"), ("decide", "rsd"), ("verify", "art")]
 )
 def test_help_lists_the_settings_of_its_protocol_and_those_of_all_as_flags(
-    command: str, protocol: str
+    command: str, protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from dialectree.context import OWN_SETTINGS, Context
     from dialectree.own_settings import LEAVES
 
-    shown = run(command, "--help", env={**os.environ, "COLUMNS": "200"}).stdout
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run(command, "--help").stdout
     named = {"roles": "role", "prices": "price"}
     own = OWN_SETTINGS[protocol].union(*LEAVES.values() if command == "answer" else ())
     of_others = frozenset[str]().union(*OWN_SETTINGS.values()) - own
@@ -417,7 +432,8 @@ def test_the_help_of_a_setting_names_its_default() -> None:
 
 
 def test_bytes_that_are_no_text_are_replaced(answer: Answer) -> None:
-    done = answer(os.fsdecode(b"Is \xff a letter?"), "--json", "--max-depth", "0")
+    said = os.fsdecode(b"Is \xff a letter?")
+    done = answer(said, "--json", "--max-depth", "0", by=started)
     assert json.loads(done.stdout)["input"] == {"question": "Is ? a letter?"}
 
 
@@ -435,6 +451,6 @@ def test_interrupting_a_start_leaves_no_traceback() -> None:
 
 
 def test_the_version_is_told_by_a_flag_and_by_a_command() -> None:
-    flag, command = run("--version"), run("version")
+    flag, verb = started("--version"), run("version")
     assert (flag.returncode, flag.stdout) == (0, f"{version('dialectree')}\n")
-    assert (command.returncode, command.stdout) == (0, flag.stdout)
+    assert (verb.returncode, verb.stdout) == (0, flag.stdout)
