@@ -145,7 +145,7 @@ class Leaning(NamedTuple):
     row: Row
     by: Literal["side", "place"]
     first: Proportion
-    """Where side a held the right answer, or where the judge was shown it first."""
+    """Where the first debater held the right answer, or where the judge was shown it first."""
     second: Proportion
     p: float
     """If neither side nor place mattered, as they were drawn."""

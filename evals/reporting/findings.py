@@ -263,7 +263,9 @@ def _set_up(study: Study) -> Iterator[str]:
     first = [row.name for row in study.rows if measures.handed(row) == "oracle"]
     if names:
         chooses = "chooses" if len(names) == 1 else "choose"
-        side = f" In {listed(first)} side a always holds the right answer." if first else ""
+        side = (
+            f" In {listed(first)} the first debater always holds the right answer." if first else ""
+        )
         yield (
             f"{listed(names)} {chooses} between the right answer and one wrong option, so chance "
             f"is 50%.{side}"

@@ -136,7 +136,7 @@ def _leaning(one: Leaning) -> str | None:
     if one.holm is None or one.holm >= ALPHA:
         return None
     ways = {
-        "side": ("side a held the right answer", "side b did"),
+        "side": ("the first debater held the right answer", "the second did"),
         "place": ("the right answer was shown first", "it was shown second"),
     }[one.by]
     first, second = _of(one.first), _of(one.second)

@@ -118,12 +118,17 @@ def placed_table(analysis: Analysis) -> Table | None:
         Column("row"),
         *(
             Column(f"right where {where} it", "share")
-            for where in ("side a held", "side b held", "neither held")
+            for where in ("the first debater held", "the second held", "neither held")
         ),
         *(Column(f"right where shown {place}", "share") for place in ("first", "second")),
         Column("judge flips with the order", "share"),
     ]
-    notes = ["Where the right answer stood.", *_leanings(analysis), *analysis.left_out]
+    notes = [
+        "Where the right answer stood. The first debater is the role debater_a, the second is "
+        "debater_b.",
+        *_leanings(analysis),
+        *analysis.left_out,
+    ]
     return Table("places", "By the side and the place of the right answer", columns, rows, notes)
 
 

@@ -137,7 +137,7 @@ def test_risk_is_compared_where_both_rows_answer_as_many(tmp_path: Path) -> None
 
 
 def leaning(n: int) -> list[Result]:
-    """A debate that is right where side a holds the right answer, and wrong where side b does."""
+    """A debate that is right only where the first debater holds the right answer."""
     return [
         result(
             k,
@@ -167,8 +167,8 @@ def test_a_judge_leans_only_where_the_side_was_drawn(
     assert len(said) == leans
     if leans:
         assert said[0].startswith(
-            "rsd: the judge leans by side: right 15 of 15 where side a held the right answer, and "
-            "0 of 15 where side b did (p = "
+            "rsd: the judge leans by side: right 15 of 15 where the first debater held the right "
+            "answer, and 0 of 15 where the second did (p = "
         )
 
 
