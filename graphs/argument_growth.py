@@ -21,6 +21,7 @@ from dialectree.graphs.ruling import ruled
 from dialectree.nodes.arguer import Drafts, arguer, arguer_again
 from dialectree.nodes.arguments import STANCES, Argument, Grown, Stance, pairs
 from dialectree.nodes.failures import may_fail
+from dialectree.nodes.kinds import SAME_GRAPH
 from dialectree.nodes.near_duplicates import near_duplicates
 from dialectree.nodes.pairwise_judge import Comparisons, pairwise_judge
 from dialectree.nodes.scorer import Scores, scorer
@@ -200,7 +201,7 @@ builder.add_node("attacker_again", may_fail(arguer_again("attack"), undrafted))
 builder.add_node("scorer", may_fail(scorer, unscored))
 builder.add_node("pairwise_judge", may_fail(pairwise_judge, uncompared))
 builder.add_node("tournament", tournament.graph)
-builder.add_node("grow", grow)
+builder.add_node("grow", grow, metadata=SAME_GRAPH)
 builder.add_edge(START, "supporter")
 builder.add_edge(START, "attacker")
 builder.add_edge(["supporter", "attacker"], "branching")

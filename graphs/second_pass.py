@@ -15,10 +15,10 @@ from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from dialectree.context import Context
-from dialectree.graphs import leaf, synthesis_debate
+from dialectree.graphs import leaf, leaf_debate, synthesis_debate
 from dialectree.graphs.ruling import ruled
 from dialectree.models.run import run_of
-from dialectree.nodes.kinds import Finding, Judged, is_leaf, merge_findings, parent
+from dialectree.nodes.kinds import SAME_GRAPH, Finding, Judged, is_leaf, merge_findings, parent
 
 
 class Revisit(TypedDict):
@@ -110,12 +110,26 @@ async def solve(state: Revisit, runtime: Runtime[Context]) -> Solved:
     return {"findings": [found["finding"]]}
 
 
+async def leaf_again(state: leaf_debate.Leaf) -> Judged:
+    """One leaf, by fresh debaters.
+
+    Its graph is called by a helper, where LangGraph does not look for subgraphs: a Mermaid drawing
+    that holds a subgraph twice raises.
+    """
+    return await _leaf(state)
+
+
+async def _leaf(state: leaf_debate.Leaf) -> Judged:
+    found = await leaf.graph.ainvoke(state)
+    return {"finding": found["finding"]}
+
+
 builder = StateGraph(
     SecondPass, context_schema=Context, input_schema=Revisit, output_schema=Refound
 )
 builder.add_node("reopening", reopening)
-builder.add_node("solve", solve)
-builder.add_node("leaf_again", leaf.graph)
+builder.add_node("solve", solve, metadata=SAME_GRAPH)
+builder.add_node("leaf_again", leaf_again)
 builder.add_node("synthesis_again", synthesis_debate.graph)
 builder.add_edge(START, "reopening")
 builder.add_conditional_edges("reopening", ruled(after_reopening), ["solve", "leaf_again"])

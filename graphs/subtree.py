@@ -25,7 +25,7 @@ from dialectree.nodes.complexity_evaluator import complexity_evaluator
 from dialectree.nodes.decomposer import Drafted, Split, Why, decomposer
 from dialectree.nodes.decomposition_judge import decomposition_judge
 from dialectree.nodes.failures import may_fail
-from dialectree.nodes.kinds import Finding, Judged, merge_findings, parent
+from dialectree.nodes.kinds import SAME_GRAPH, Finding, Judged, merge_findings, parent
 from dialectree.nodes.repetitions import repetitions
 
 
@@ -203,7 +203,7 @@ builder.add_node("decomposition_judge", may_fail(decomposition_judge, failed))
 builder.add_node("complexity_evaluator", may_fail(complexity_evaluator, failed))
 builder.add_node("clarification", clarification)
 builder.add_node("branching", branching)
-builder.add_node("solve", solve)
+builder.add_node("solve", solve, metadata=SAME_GRAPH)
 builder.add_node("synthesis", synthesis_debate.graph)
 builder.add_node("stop", stop)
 builder.add_node("leaf", leaf.graph)

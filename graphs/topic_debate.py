@@ -21,7 +21,7 @@ from dialectree.graphs.ruling import ruled
 from dialectree.models.run import run_of
 from dialectree.nodes.evidence import retrieval
 from dialectree.nodes.failures import may_fail
-from dialectree.nodes.kinds import Node, parent
+from dialectree.nodes.kinds import SAME_GRAPH, Node, parent
 from dialectree.nodes.moderator import Split, Subtopic, bare_subtopics, progress, subtopics
 from dialectree.nodes.persona import Claimed, claims, present, respond, revise
 from dialectree.nodes.pre_emption import Meeting, ToWeigh, Weighed, pre_emption, relevance
@@ -239,7 +239,7 @@ def topic_debate(
         compared = await graph.ainvoke(state)
         return {"debates": compared["debates"]}
 
-    builder.add_node("debate", debate)
+    builder.add_node("debate", debate, metadata=SAME_GRAPH)
     builder.add_node("last_words", last_words(splits=splits))
     builder.add_node("stop", stop)
     _exchange(builder, alternating=alternating)

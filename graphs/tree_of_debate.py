@@ -82,7 +82,7 @@ def tree_of_debate(
     name: str, *, deliberates: bool = True, splits: bool = True
 ) -> CompiledStateGraph[TreeOfDebate, Context, Papers, Ruling]:
     """The protocol, or an ablation of it: without self-deliberation, or without a tree."""
-    parallel = topic_debate(f"{name}_topic", deliberates=deliberates, splits=splits)
+    at_once = topic_debate(f"{name}_topic", deliberates=deliberates, splits=splits)
     in_turn = topic_debate(
         f"{name}_topic_in_turn", alternating=True, deliberates=deliberates, splits=splits
     )
@@ -97,7 +97,8 @@ def tree_of_debate(
 
     async def debate(state: TreeOfDebate, runtime: Runtime[Context]) -> Held:
         """Everything below the topic, with both papers at hand."""
-        topic: Compiled = in_turn if settings(runtime).turns == "alternating" else parallel
+        # A drawing shows the first graph by name that a step holds: the default must be it.
+        topic: Compiled = in_turn if settings(runtime).turns == "alternating" else at_once
         root = _root(state["question"], state["authors"])
         async with at_hand(runtime, sources(state["papers"]), searched=deliberates):
             compared = await topic.ainvoke(root)

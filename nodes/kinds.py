@@ -20,6 +20,10 @@ class Node(Protocol[State, Update]):
     def __call__(self, state: State, runtime: Runtime[Context]) -> Awaitable[Update]: ...
 
 
+SAME_GRAPH = {"recursion": "this very graph, for each child"}
+"""Metadata that marks recursion in a drawing."""
+
+
 class Finding(TypedDict):
     """What one node of a tree hands upward. ``answer`` is None where the part is missing."""
 

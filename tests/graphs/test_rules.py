@@ -119,7 +119,25 @@ def test_the_whole_drawing_shows_every_role_as_a_step_of_its_own() -> None:
     }
     for role in METHODS["tsd"].roles:
         assert spoken_by.get(role, {role}) <= steps
-    assert {name for name in drawn if name.startswith("second_pass:leaf_again:leaf_debate:debater")}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_drawn_with_all_that_is_inside(name: str) -> None:
+    """A subgraph that is drawn twice would raise."""
+    assert METHODS[name].graph().get_graph(xray=True).draw_mermaid()
+
+
+@pytest.mark.parametrize(
+    ("name", "step"), [("tsd", "solve"), ("art", "grow"), ("tod", "debate"), ("tod", "respond_b")]
+)
+def test_a_drawing_marks_recursion_and_shows_the_default_turns(name: str, step: str) -> None:
+    drawn = METHODS[name].graph().get_graph(xray=1)
+    inner = next(key for key in drawn.nodes if key.endswith(f":{step}"))
+    if step == "respond_b":
+        before = {edge.source.rpartition(":")[2] for edge in drawn.edges if edge.target == inner}
+        assert before == {"present_a", "present_b"}
+    else:
+        assert drawn.nodes[inner].metadata == {"recursion": "this very graph, for each child"}
 
 
 # Schemas
