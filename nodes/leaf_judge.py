@@ -15,6 +15,7 @@ from dialectree.nodes.kinds import Finding, Judged
 from dialectree.nodes.leaf_debater import Statement
 from dialectree.nodes.one_side import names_another, says_otherwise
 from dialectree.nodes.sides import Debater, Side, is_polar, side
+from dialectree.turns import WITHDRAWN
 
 
 class LeafJudgeReply(BaseModel):
@@ -45,8 +46,11 @@ class LastClaim(TypedDict):
 
 
 def last_claims(state: ToJudge, seed: int) -> list[LastClaim]:
-    """Return the last claim of each debater who spoke."""
-    last = {turn["debater"]: turn["claim"] for turn in state["transcript"]}
+    """Return the last claim of each debater who spoke, leaving out turns that were withdrawn."""
+    last: dict[Debater, str] = {}
+    for turn in state["transcript"]:
+        if turn["claim"] != WITHDRAWN or turn["debater"] not in last:
+            last[turn["debater"]] = turn["claim"]
     place = (seed, state["id"], state["take"], state["question"])
     return [
         {"debater": name, "side": side(*place, name), "claim": last[name]} for name in sorted(last)

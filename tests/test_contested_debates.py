@@ -294,6 +294,14 @@ def test_a_dropped_turn_is_withdrawn_before_everybodys_eyes(tree: RunRecord) -> 
     assert at_leaf and all(WITHDRAWN in call.prompt for call in at_leaf)
 
 
+def test_a_judge_takes_the_last_claim_that_was_not_withdrawn(tree: RunRecord) -> None:
+    last = max(turn.round for turn in tree.tree.nodes["0.1.0"].transcript)
+    model = speakers()
+    contest(tree, Drop(f"0.1.0/B{last}"), model=model)
+    (judge,) = (call for call in model.calls if call.role == "leaf_judge")
+    assert WITHDRAWN in judge.prompt and f"Last claim: {WITHDRAWN}" not in judge.prompt
+
+
 def test_a_dropped_part_is_answered_without_and_is_no_failure(tree: RunRecord) -> None:
     new = contest(tree, Drop("0.1.0"), model=speakers())
     gone = new.tree.nodes["0.1.0"]
