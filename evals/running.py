@@ -165,7 +165,7 @@ def taken(
 def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
     """Draw the questions of the first row beside which the judge is tried on known answers.
 
-    Those beside which it was tried before are left out.
+    Those beside which it was tried before are left out, unless they are asked again.
     """
     names = plan.scorers
     asked = [item for item in plan.items if not item.repeat]
@@ -173,9 +173,12 @@ def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
     if not known:
         return frozenset()
     known.sort(key=lambda item: chance.seed(plan.seed, "control", item.id))
-    there = {result.item for result in folder.results() if result.controls}
+    tried = {(one.row, one.item): one for one in folder.results() if one.controls}
+    there = {item for _, item in tried}
+    again = {done for done, one in tried.items() if plan.retry_failed and one.incomplete}
     row = plan.rows[0].row.name
-    return frozenset((row, item.id) for item in known[:CONTROLS] if item.id not in there)
+    drawn = {(row, item.id) for item in known[:CONTROLS] if item.id not in there}
+    return frozenset(drawn | again)
 
 
 def begun(folder: Folder, plan: Plan) -> Evaluation:

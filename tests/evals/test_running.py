@@ -572,7 +572,9 @@ def test_a_judge_that_gave_no_reply_is_asked_again_and_nobody_else() -> None:
     speaker = model()
     standing = evaluate(plan(opens(1), speaker, row("single_shot"), retry_failed=True))
     assert [score.value for score in results()[0].scores] == ["scored", "scored"]
-    assert [call.kind for call in speaker.calls] == ["TruthReply"]
+    assert [call.kind for call in speaker.calls] == ["TruthReply"] * 3  # the score, two controls
+    assert [control.passed for control in results()[0].controls] == [True, False]
+    assert standing.calls == 3
 
 
 def test_a_fault_of_ours_ends_the_evaluation_in_good_order() -> None:
