@@ -157,7 +157,7 @@ def _missing(analysis: Analysis) -> str:
 def _gaps(analysis: Analysis) -> Iterator[str]:
     study, counts = analysis.study, analysis.counts
     gaps: Sequence[tuple[str, str, Callable[[str], int]]] = (
-        ("debate", "failed", lambda name: counts[name].failed),
+        ("run", "failed", lambda name: counts[name].failed),
         ("answer", "withheld", lambda name: counts[name].unanswered),
         ("judgement", "not read", lambda name: len(measures.unread(study.of(name)))),
     )

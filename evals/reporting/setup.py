@@ -27,7 +27,7 @@ def title(study: Study) -> str:
     rows = count(len(study.rows), "method" if len(_models(study)) < 2 else "row")
     titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
     own = "".join(f"{title} · " for title in titles)
-    return f"{own}{name}: {rows} on {count(len(study.items), one, many)}"
+    return f"{own}{name}: {rows} on {count(study.questions, one, many)}"
 
 
 def _models(study: Study) -> set[str]:
@@ -51,7 +51,7 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
     first = study.evaluations[0]
     yield "Data set", first.data.name
     yield "SHA-256 of the data", first.data.sha256
-    yield "Questions", f"{len(study.items):,} of {first.data.count:,}"
+    yield "Questions", f"{study.questions:,} of {first.data.count:,}"
     for text in dict.fromkeys(text for e in study.evaluations for text in e.missing):
         yield "Not in this table", words.line(text, 300)
     for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):

@@ -96,6 +96,12 @@ class Study:
         return [self.group.get(item, item) for item in items]
 
     @property
+    def questions(self) -> int:
+        """The number of questions, however often each was asked."""
+        texts = (self.texts.get(item) for item in self.items)
+        return sum(text is None or not text.repeat for text in texts)
+
+    @property
     def clustered(self) -> bool:
         """True where some questions are of one cluster."""
         return len(set(self.groups(self.items))) < len(self.items)

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from dialectree.evals import figures
 from dialectree.evals.items import Inputs, Item, Paper, Reference
-from dialectree.evals.reporting import measures
+from dialectree.evals.reporting import measures, setup
 from dialectree.evals.reporting.analysis import Analysis, analysed
 from dialectree.evals.reporting.findings import findings, warnings
 from dialectree.evals.reporting.opening import opening
@@ -91,7 +91,7 @@ def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Pa
     )
     (said,) = (text for text in warnings(analysis) if "failed" in text)
     assert "rsd 2 of 10 (q9 and q10; accuracy 60.0% if all were wrong, 80.0% if all were" in said
-    assert "2 debates failed (rsd 2)" in opening(analysis)[2]
+    assert "2 runs failed (rsd 2)" in opening(analysis)[2]
     assert told(analysis, "accuracy")["accuracy"].startswith("75.0%")
 
 
@@ -245,6 +245,8 @@ def test_repeats_of_a_question_are_a_cluster(tmp_path: Path) -> None:
     folder = sample.write(tmp_path, "decide", [DEBATE, SAMPLES], asked, results, repeats=10)
     analysis = analysed(study([folder]))
     assert analysis.study.clustered and analysis.compared[0].paired.p == pytest.approx(0.25)
+    assert setup.title(analysis.study).endswith(f"on {len(asked) // 10} questions")
+    assert dict(setup.pairs(analysis.study))["Questions"].startswith(f"{len(asked) // 10} of ")
 
 
 def test_the_judges_controls_are_shown_and_failed_ones_are_told(tmp_path: Path) -> None:
