@@ -196,7 +196,8 @@ def _closing(standing: Standing) -> Iterator[str]:
         named = [f"{item} by {row}" for row, item in standing.failing[:NAMED]]
         named += [f"{standing.failed - NAMED} more"] if standing.failed > NAMED else []
         which = f" ({words.listed(named)})" if named else ""
-        parts = [f"{standing.failed} failed{which} and count neither as right nor as wrong"]
+        said = f"{standing.failed} failed{which} and count neither as right nor as wrong"
+        parts = [said] if standing.failed else []
         parts += [f"{lost} lost a call"] if lost else []
         yield f"{'; '.join(parts)}; the same command with --retry-failed asks them again"
 

@@ -18,10 +18,12 @@ from unittest.mock import patch
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
+from dialectree.cli import evaluation_progress
 from dialectree.cli.evaluate import SETTINGS
 from dialectree.context import OWN_SETTINGS
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.study import study
+from dialectree.evals.running import Standing
 from tests.cli.commands import Done, command, refused
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -284,6 +286,11 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
         assert "1 failed (q2 by basic) and count neither as right nor as wrong" in done.err
         assert "--retry-failed asks them again" in done.err
     assert [one["status"] for one in results("out")].count("failed") == 1
+
+
+def test_the_closing_lines_name_no_failure_where_there_is_none() -> None:
+    *_, last = evaluation_progress._closing(Standing(total=2, before=0, done=2, incomplete=1))
+    assert last == "1 lost a call; the same command with --retry-failed asks them again"
 
 
 # What is refused
