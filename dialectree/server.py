@@ -2,7 +2,7 @@
 
 A browser sends a form or plain text to another site without asking that site first, and LangGraph's
 API would read JSON in it. JSON under its own name is asked for first, and ``http.cors`` in
-langgraph.json says no.
+langgraph.json says no. A WebSocket is never asked for first: only pages name their Origin in it.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 _REFUSED = "send the body as JSON, with the header Content-Type: application/json"
 
 
 class JsonOnly:
-    """Answers 415 to a request whose body does not say that it is JSON."""
+    """Answers 415 to a body that does not say that it is JSON; closes the WebSocket of a page."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -27,6 +28,8 @@ class JsonOnly:
         if scope["type"] == "http" and _is_unnamed(Headers(scope=scope)):
             refused = JSONResponse({"detail": _REFUSED}, status_code=415)
             await refused(scope, receive, send)
+        elif scope["type"] == "websocket" and "origin" in Headers(scope=scope):
+            await WebSocketClose()(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

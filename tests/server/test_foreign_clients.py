@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
+import websockets
 from langgraph_sdk import get_client
 
 from tests.recorder import KEY, Recorder, recorder
@@ -64,6 +66,19 @@ def test_a_page_of_another_site_starts_no_run(server: str, kind: str | None) -> 
     assert done.status_code == 415
     assert "application/json" in done.text
     assert "access-control-allow-origin" not in done.headers
+
+
+def test_a_page_of_another_site_opens_no_socket(server: str) -> None:
+    url = f"{server.replace('http', 'ws')}/threads/{uuid.uuid4()}/stream/events"
+
+    async def opened(**named: Any) -> str:
+        async with websockets.connect(url, **named) as socket:
+            await socket.send(json.dumps({"id": 1, "method": "agent.getTree"}))
+            return str(await socket.recv())
+
+    assert "no_such_run" in asyncio.run(opened())
+    with pytest.raises(websockets.InvalidStatus, match="403"):
+        asyncio.run(opened(origin=EVIL["origin"]))
 
 
 def test_a_page_of_another_site_is_told_that_it_may_not_ask(server: str) -> None:
