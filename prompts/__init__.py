@@ -28,9 +28,12 @@ _CHAT = "s|bos|eos|sys|start_of_turn|end_of_turn|tool_call|tool_response"
 _SQUARE = "inst|system_prompt|available_tools|tool_calls|tool_results"
 """Marks of chat templates without a bar in them, as in ``<s>``, and as in ``[INST]``."""
 _CLOSING = frozenset(">˃›〉❭❯❱⟩⧽〉﹥＞]］")
-_BEFORE = r"[\s/／∕⁄\u200b-\u200d\u2060\ufeff]*+"
+_UNSEEN = r"\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+"""Signs that nobody sees."""
+_BEFORE = rf"[\s/／∕⁄{_UNSEEN}]*+"
 _OPENING = r"<˂‹〈❬❮❰⟨⧼〈﹤＜\[［"
-_INSIDE = rf"(?=(?!~)(?:(?P<bar>[|｜│∣])|{_BEFORE}(?P<name>\w+)(?P<next>\W?)))"
+_NAME = rf"(?P<name>[\w{_UNSEEN}]+)(?P<next>\W?)"
+_INSIDE = rf"(?=(?!~)(?:[{_UNSEEN}]*+(?P<bar>[|｜│∣])|{_BEFORE}{_NAME}))"
 _WHOLE = re.compile(f"(?P<bracket>[{_OPENING}]){_INSIDE}")
 _BROKEN = re.compile(f"(?P<bracket>[{_OPENING}])~{_INSIDE}")
 
@@ -50,11 +53,15 @@ def rearmed(text: str) -> str:
 
 def _is_mark(found: re.Match[str]) -> bool:
     """Whether a bracket and what follows it could pass for a mark."""
-    name = unicodedata.normalize("NFKC", found["name"] or "").casefold()
+    seen = re.sub(f"[{_UNSEEN}]", "", found["name"] or "")
+    name = unicodedata.normalize("NFKC", seen).casefold()
     closed = found["next"] in _CLOSING
     if found["bracket"] in "[［":
         return closed and name in _SQUARE.split("|")
-    return bool(found["bar"]) or name in _TAGS.split("|") or (closed and name in _CHAT.split("|"))
+    if found["bar"] or name in _TAGS.split("|"):
+        return True
+    mixed = not name.isascii() and re.search("[a-z]", name)  # е, of another script, looks like e
+    return closed and (name in _CHAT.split("|") or bool(mixed))
 
 
 def _as_data(value: object) -> object:

@@ -463,6 +463,7 @@ MARKS = [
     "[INST]", "[/INST]", "［INST］", "[TOOL_CALLS]", "<<SYS>>", "<</SYS>>", "<s>", "</s>", "<bos>",
     "<start_of_turn>", "<end_of_turn>", "＜/question＞", "﹤path﹥", "〈／evidence〉", "‹ answer ›",
     "⟨/paper⟩", "❮claim❯", "＜ｑｕｅｓｔｉｏｎ＞", "<\u200b/candidates>", "</𝐭𝐨𝐩𝐢𝐜>",
+    "</que\u200bstion>", "<\u00ad/paper>", "<\u202e/claim>", "<\u200b|im_end|>", "</\u0441laim>",
 ]  # fmt: skip
 """What a chat template, or a model, takes for the end of a message or of a tag."""
 HARMLESS = [
