@@ -50,6 +50,8 @@ def require_address(url: str) -> str:
         raise ValueError("this cannot be read as an address") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("an address begins with http:// or https://")
+    if " " in url or not url.isprintable():  # ``public`` would show a password behind it
+        raise ValueError("an address holds no blank and no line break")
     try:
         _ = parts.port
     except ValueError:

@@ -472,7 +472,7 @@ def _built(
         raise SettingsError("; ".join(_lines(error, given))) from None
     except UnreadableSettings as error:
         raise SettingsError(_unreadable(error)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         raise SettingsError(f"dialectree.toml cannot be read: {error}") from None
     if made.replay and not made.cache:
         replay = _source("replay", [], given)

@@ -200,7 +200,8 @@ class Asker:
                 method.require({"question": asked, **more}, context)
             except InputError as error:
                 raise _NotTaken(str(error)) from error
-            path.mkdir(0o700, parents=True, exist_ok=True)
+            self.runs.mkdir(0o700, parents=True, exist_ok=True)
+            path.mkdir(0o700, exist_ok=True)
             return start(method, asked, context, self.runs, folder=folder, **more)
 
         begun = await asyncio.to_thread(begin)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dialectree.addresses import public, secrets, veiled
+from dialectree.context import build
+from dialectree.errors import SettingsError
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,11 @@ def test_what_opens_an_address_is_known_in_every_spelling() -> None:
     assert found == sorted(found, key=len, reverse=True)  # none is left over in a longer one
     assert secrets("https://sesame@host/v1", "") == ["c2VzYW1lOg", "sesame"]
     assert secrets("https://host/v1?v=1", "") == []
+
+
+@pytest.mark.parametrize("blank", ["\n", "\r\n", "\t", " ", "\u2028"])
+def test_an_address_with_a_blank_is_refused_before_its_password_is_shown(blank: str) -> None:
+    for name, text in (("base_url", "{}"), ("model", "openai:any@{}")):
+        with pytest.raises(SettingsError, match="no blank") as refused:
+            build(**{name: text.format(f"http://me:pass{blank}word@host/v1")})
+        assert "pass" not in str(refused.value)

@@ -160,6 +160,7 @@ def test_a_variable_that_would_set_nothing_is_refused(
         ("depht = 1", "dialectree.toml, depht: there is no such setting; is depth meant?"),
         ("max_depth =", "dialectree.toml cannot be read: "),
         (b"\xff\xfe", "dialectree.toml cannot be read: "),
+        ("deep = " + "[" * 100_000, "dialectree.toml cannot be read: "),
         ('model = "gpt"', "dialectree.toml, model: a model is written"),
         ('[model]\nname = "gpt"', "dialectree.toml, model: a model is a text such as"),
         ("[roles.judge]\nx = 1", "dialectree.toml, roles.judge: a model is a text"),
