@@ -27,7 +27,7 @@ from benchmarks.shapes import FOUR_LEAVES, QUESTION
 from dialectree import prompts
 from dialectree.context import Context
 from dialectree.models.door import Run
-from dialectree.nodes.answerer import AnswererReply, answerer
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply, answerer
 from dialectree.runs import RunFolder
 from dialectree.state import Debate, Question, Ruling
 

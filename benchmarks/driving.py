@@ -14,7 +14,7 @@ from benchmarks.shapes import QUESTION
 from dialectree.conduct import start
 from dialectree.context import Context
 from dialectree.graphs import method
-from dialectree.graphs.tree_structured_debate import graph
+from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.records import RunRecord
 from dialectree.state import Question, Ruling
 

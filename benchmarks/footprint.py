@@ -63,7 +63,7 @@ def start(repeats: int) -> Iterator[Figure]:
         yield Figure(part, name, _quickest(command, repeats), "s", limit=limit)
 
 
-_GRAPH = "import dialectree.graphs.tree_structured_debate"
+_GRAPH = "import dialectree.graphs.tree_structured_debate.graph"
 _HELP = "import sys; sys.argv = ['dialectree', '--help']; from dialectree.cli import main; main()"
 
 

@@ -16,7 +16,7 @@ from dialectree.contests import start as contesting
 from dialectree.errors import DialectreeError, InputError
 from dialectree.figures import NOT_DETERMINED, short
 from dialectree.graphs import METHODS, Method, method
-from dialectree.nodes.candidates import checked
+from dialectree.nodes.role_switching_debate.candidates import checked
 from dialectree.own_settings import configured
 from dialectree.persons import Ask
 from dialectree.records import RunRecord
@@ -138,7 +138,7 @@ def compare(
 
 
 def _paper(letter: str, paper: str | Path | Mapping[str, Any]) -> Mapping[str, Any]:
-    from dialectree.nodes.papers import encodable, given
+    from dialectree.nodes.tree_of_debate.papers import encodable, given
     from dialectree.retrieval.papers import read
 
     if isinstance(paper, Mapping):

@@ -266,7 +266,9 @@ def missing_in_papers(record: RunRecord) -> list[str]:
     """Say what is missing in the papers that a run compares, and what stands in its place."""
     if "papers" not in record.input:
         return []
-    from dialectree.nodes.papers import sources  # only a comparison needs what reads papers
+    from dialectree.nodes.tree_of_debate.papers import (
+        sources,  # only a comparison needs what reads papers
+    )
 
     papers: Any = record.input["papers"]
     return [told for source in sources(papers).values() for told in source.paper.notices]

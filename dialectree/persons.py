@@ -9,8 +9,8 @@ from pydantic import JsonValue
 
 from dialectree import clock
 from dialectree.errors import InputError
-from dialectree.nodes.clarification import answered_by_person
-from dialectree.nodes.switching_judge import named_by_person, ruled_by_person
+from dialectree.nodes.role_switching_debate.judge import named_by_person, ruled_by_person
+from dialectree.nodes.tree_structured_debate.clarification import answered_by_person
 from dialectree.records import Event, path_key
 from dialectree.runs import RunFolder
 

@@ -13,7 +13,7 @@ from pydantic import RootModel
 
 from dialectree.evals.asking import Ask, Comparer, Scorer, word
 from dialectree.evals.scorers import Fields, Score, score
-from dialectree.nodes.comparison import unmarked
+from dialectree.nodes.tree_of_debate.comparison import unmarked
 
 
 class TruthReply(RootModel[Literal["TRUE", "FALSE"]]):

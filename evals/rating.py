@@ -31,7 +31,7 @@ from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Score
 from dialectree.evals.sentences import sentences
-from dialectree.nodes.comparison import unmarked
+from dialectree.nodes.tree_of_debate.comparison import unmarked
 from dialectree.report import words
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"

@@ -15,7 +15,7 @@ from dialectree.evals.asking import Ask, Scorer, reply
 from dialectree.evals.judges import Control
 from dialectree.evals.scorers import Fields, Score, score
 from dialectree.evals.sentences import sentences
-from dialectree.nodes.comparison import unmarked
+from dialectree.nodes.tree_of_debate.comparison import unmarked
 
 
 class SentenceRating(BaseModel):

@@ -8,7 +8,7 @@ from typing import Literal
 from dialectree import chance
 from dialectree.evals.results import Sides
 from dialectree.nodes.answers import named
-from dialectree.nodes.candidates import labelled, texts
+from dialectree.nodes.role_switching_debate.candidates import labelled, texts
 from dialectree.records import Node, RunRecord
 
 DEBATES = ("rsd", "no_role_switch", "no_uncertainty", "basic")

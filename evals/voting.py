@@ -16,9 +16,9 @@ from dialectree.context import Context
 from dialectree.evals.items import Task
 from dialectree.evals.rows import Ready
 from dialectree.graphs import METHODS, Method
-from dialectree.graphs.self_consistency import offered
+from dialectree.graphs.role_switching_debate.self_consistency import offered
 from dialectree.nodes.answers import named
-from dialectree.nodes.candidates import labelled, texts
+from dialectree.nodes.role_switching_debate.candidates import labelled, texts
 from dialectree.records import RunRecord, Usage, Verdict
 
 DEBATES = (

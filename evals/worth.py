@@ -31,7 +31,8 @@ from dialectree.evals.reporting.measures import (
 )
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result, Row
-from dialectree.graphs import best_of_n, self_consistency
+from dialectree.graphs.role_switching_debate import self_consistency
+from dialectree.graphs.tree_structured_debate import best_of_n
 
 SAME_BUDGET = (0.8, 1.25)
 """Tokens of a question against the debate's, from which on two budgets are called the same."""

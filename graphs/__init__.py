@@ -32,8 +32,9 @@ class Method(NamedTuple):
 
     @property
     def module(self) -> str:
-        """Where the graph is."""
-        return f"dialectree.graphs.{self.file}"
+        """Return where the graph is; the protocol's own is ``graph`` in the protocol's folder."""
+        folder = _FOLDERS[self.protocol]
+        return f"dialectree.graphs.{folder}.{'graph' if self.file == folder else self.file}"
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled graph."""
@@ -68,6 +69,12 @@ class Method(NamedTuple):
         return (*(self.prompts or (self.file,)), *others)
 
 
+_FOLDERS = {
+    "tsd": "tree_structured_debate",
+    "rsd": "role_switching_debate",
+    "art": "adaptive_reasoning_tree",
+    "tod": "tree_of_debate",
+}
 _RSD = Method("rsd", "rsd", "role_switching_debate", ("debater_a", "debater_b", "judge"))
 _ART = Method(
     "art",

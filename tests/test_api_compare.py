@@ -15,7 +15,7 @@ import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import InputError, ModelUnavailable, SettingsError
 from dialectree.records import Event
-from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 
 COMPARED: dict[str, Any] = {"embeddings": "bm25", "max_depth": 1}
 

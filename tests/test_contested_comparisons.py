@@ -17,15 +17,15 @@ from dialectree.contests import start as contesting
 from dialectree.context import build
 from dialectree.errors import InputError
 from dialectree.graphs import method
-from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
-from dialectree.nodes.comparison import SummaryReply
-from dialectree.nodes.persona import ArgumentReply, ClaimsReply, ResponseReply
-from dialectree.nodes.pre_emption import RelevanceReply
+from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.tree_of_debate.comparison import SummaryReply
+from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
+from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
 from dialectree.report import html, markdown, topics
 from dialectree.runs import RunFolder
-from tests.graphs import comparing
-from tests.graphs.comparing import (
+from tests.graphs.tree_of_debate import comparing
+from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
     PAPER_B,
     personas,

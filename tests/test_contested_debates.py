@@ -31,33 +31,34 @@ from dialectree.models.endpoints import Decoding, Request, endpoint
 from dialectree.models.forms import form
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
-from dialectree.nodes.answer_writer import WriterReply
-from dialectree.nodes.answerer import AnswererReply
-from dialectree.nodes.arguer import ArgumentsReply
-from dialectree.nodes.complexity_evaluator import ComplexityReply
-from dialectree.nodes.critic import CriticReply
-from dialectree.nodes.direct_answerer import DirectReply
-from dialectree.nodes.explorer import ExplorerReply
-from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.pairwise_judge import PairwiseReply
-from dialectree.nodes.picker import PickerReply
-from dialectree.nodes.scorer import ScorerReply
-from dialectree.nodes.switching_debater import (
+from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
+from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
     RebuttalReply,
     SwitchReply,
     UncertaintyReply,
 )
-from dialectree.nodes.switching_judge import JudgeReply
-from dialectree.nodes.synthesis_debater import SynthesisReply
-from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.critic import CriticReply
+from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.picker import PickerReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
+from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import Held, Node, RunRecord, Segment, Spot
 from dialectree.runs import RunFolder
 from dialectree.turns import WITHDRAWN
-from tests.graphs import debating, switching
-from tests.graphs.arguing import score
+from tests.graphs import debating
+from tests.graphs.adaptive_reasoning_tree.arguing import score
 from tests.graphs.debating import choose, rate_all, rule, split
+from tests.graphs.role_switching_debate import switching
 from tests.rules import children
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 

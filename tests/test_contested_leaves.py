@@ -19,14 +19,15 @@ from dialectree.contests import start as contesting
 from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.graphs import method
-from dialectree.nodes.arguer import ArgumentsReply
-from dialectree.nodes.pairwise_judge import PairwiseReply
-from dialectree.nodes.scorer import ClaimScorerReply, ScorerReply
-from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
+from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import Node, RunRecord
 from dialectree.report.arguments import VERBS
 from dialectree.runs import RunFolder
-from tests.graphs import arguing, debating
+from tests.graphs import debating
+from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import choose, split
 from tests.scripted import Asked, ScriptedModel, no_reply
 

@@ -19,13 +19,19 @@ from dialectree import report
 from dialectree.conduct import again
 from dialectree.contests import Add, Drop, Flip, Restore, Set, Void, Wish, start
 from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
-from dialectree.nodes.arguments import Argument, Compared, Scored, Stance, pairs
-from dialectree.nodes.pairwise_judge import PairwiseReply
-from dialectree.nodes.scorer import ScorerReply
-from dialectree.nodes.weighing import Reckoning, outcome, weigh
+from dialectree.nodes.adaptive_reasoning_tree.arguments import (
+    Argument,
+    Compared,
+    Scored,
+    Stance,
+    pairs,
+)
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
+from dialectree.nodes.adaptive_reasoning_tree.weighing import Reckoning, outcome, weigh
 from dialectree.records import Event, EventKind, Node, RunRecord, fold
 from dialectree.runs import RunFolder
-from tests.graphs.arguing import score
+from tests.graphs.adaptive_reasoning_tree.arguing import score
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=40)

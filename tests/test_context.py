@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from dialectree.cli.flags import given
 from dialectree.context import Context, build, rebuilt, settings
 from dialectree.errors import SettingsError
-from dialectree.graphs import single_shot
+from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models.specs import resolve
 from dialectree.roles import ROLES
 from tests.scripted import ScriptedModel

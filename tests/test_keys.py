@@ -20,9 +20,11 @@ from dialectree.evals import worker
 from dialectree.evals.results import Row
 from dialectree.evals.rows import Ready
 from dialectree.evals.workers import Given
-from dialectree.graphs import METHODS, method, single_shot, tree_of_debate
+from dialectree.graphs import METHODS, method
+from dialectree.graphs.tree_of_debate import graph as tree_of_debate
+from dialectree.graphs.tree_structured_debate import single_shot
 from tests.cli.commands import command, refused
-from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.recorder import KEY, Recorder, recorder
 from tests.test_contested_debates import debate, speakers
 

@@ -15,11 +15,19 @@ from dialectree.conduct import Started, again, start
 from dialectree.context import build
 from dialectree.errors import BudgetReached
 from dialectree.graphs import method
-from dialectree.nodes.direct_answerer import DirectReply
-from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
-from tests.graphs.switching import FIVE, QUESTION, THREE, TWO, debaters, rule, within
+from tests.graphs.role_switching_debate.switching import (
+    FIVE,
+    QUESTION,
+    THREE,
+    TWO,
+    debaters,
+    rule,
+    within,
+)
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 WAYS: dict[str, tuple[tuple[str, ...], dict[str, Any], int]] = {

@@ -14,12 +14,19 @@ from dialectree.conduct import Started, again, start
 from dialectree.context import build
 from dialectree.errors import BudgetReached
 from dialectree.graphs import method
-from dialectree.nodes.comparison import SummaryReply
-from dialectree.nodes.pre_emption import RelevanceReply
+from dialectree.nodes.tree_of_debate.comparison import SummaryReply
+from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
 from dialectree.retrieval import library
 from dialectree.runs import RunFolder
-from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC, personas, shown_segments, summarise
+from tests.graphs.tree_of_debate.comparing import (
+    PAPER_A,
+    PAPER_B,
+    TOPIC,
+    personas,
+    shown_segments,
+    summarise,
+)
 from tests.scripted import Asked, Said, no_reply
 from tests.test_resume_rsd import Crash, Fragile
 

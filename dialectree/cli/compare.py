@@ -11,7 +11,7 @@ from dialectree.cli import flags
 from dialectree.errors import InputError
 
 if TYPE_CHECKING:
-    from dialectree.nodes.papers import PaperGiven
+    from dialectree.nodes.tree_of_debate.papers import PaperGiven
 
 _FORMS = "PDF, .txt, .md, .tex, .json, or an arXiv id."
 
@@ -66,7 +66,7 @@ def compare(
 def _read(
     letter: str, source: str, title: str | None, abstract: str | None, key: str | None
 ) -> PaperGiven:
-    from dialectree.nodes.papers import given
+    from dialectree.nodes.tree_of_debate.papers import given
     from dialectree.retrieval.papers import PartMissing, read
 
     try:

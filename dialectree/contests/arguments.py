@@ -31,7 +31,8 @@ from dialectree.contests.reckoning import (
 from dialectree.contests.wishes import Add, Wish, only_models_and_limits
 from dialectree.context import EMBEDDED, Context
 from dialectree.errors import DialectreeError, InputError, RunFolderError
-from dialectree.graphs import method, tournament
+from dialectree.graphs import method
+from dialectree.graphs.adaptive_reasoning_tree import tournament
 from dialectree.models.specs import Spec
 from dialectree.own_settings import require_roles
 from dialectree.persons import Ask

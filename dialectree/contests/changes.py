@@ -10,8 +10,8 @@ from dialectree.contests.account import exact
 from dialectree.contests.reckoning import Nodes, event_of, nodes_of
 from dialectree.contests.wishes import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.errors import InputError
-from dialectree.nodes.arguments import Stance, Winner
-from dialectree.nodes.weighing import Told
+from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance, Winner
+from dialectree.nodes.adaptive_reasoning_tree.weighing import Told
 from dialectree.records import Comparison, Event, Node, path_key
 
 

@@ -7,25 +7,25 @@ from collections.abc import Mapping
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from dialectree.errors import InputError
-from dialectree.nodes.answer_writer import WriterReply
-from dialectree.nodes.answerer import AnswererReply
-from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
-from dialectree.nodes.comparison import SummaryReply
-from dialectree.nodes.critic import CriticReply
-from dialectree.nodes.direct_answerer import DirectReply
-from dialectree.nodes.explorer import ExplorerReply
-from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.persona import ArgumentReply, ResponseReply
-from dialectree.nodes.switching_debater import (
+from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
     RebuttalReply,
     SwitchReply,
     UncertaintyReply,
 )
-from dialectree.nodes.switching_judge import JudgeReply
-from dialectree.nodes.synthesis_debater import SynthesisReply
-from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.tree_of_debate.comparison import SummaryReply
+from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ResponseReply
+from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.critic import CriticReply
+from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
+from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import Node, RunRecord, Turn
 from dialectree.report import exchange
 

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from dialectree.contests.account import exact
 from dialectree.contests.changes import OTHER, met, one_tree
 from dialectree.errors import InputError
-from dialectree.nodes.weighing import left_out
+from dialectree.nodes.adaptive_reasoning_tree.weighing import left_out
 from dialectree.records import Comparison, Held, Node, RunRecord, Spot
 
 _SET = "A person set this."

@@ -7,9 +7,21 @@ from typing import Literal
 
 from dialectree import clock
 from dialectree.context import Context
-from dialectree.graphs import tournament
-from dialectree.nodes.arguments import Argument, Compared, Scored, Stance, pairs
-from dialectree.nodes.weighing import Outcome, Reckoning, Told, outcome, weigh
+from dialectree.graphs.adaptive_reasoning_tree import tournament
+from dialectree.nodes.adaptive_reasoning_tree.arguments import (
+    Argument,
+    Compared,
+    Scored,
+    Stance,
+    pairs,
+)
+from dialectree.nodes.adaptive_reasoning_tree.weighing import (
+    Outcome,
+    Reckoning,
+    Told,
+    outcome,
+    weigh,
+)
 from dialectree.records import Event, Node, RunRecord, fold
 
 Nodes = dict[str, Node]

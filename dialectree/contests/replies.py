@@ -20,7 +20,7 @@ from dialectree.contests.wishes import Wish, only_models_and_limits
 from dialectree.context import EMBEDDED, Context
 from dialectree.errors import InputError, RunFolderError
 from dialectree.graphs import method
-from dialectree.nodes.switching_judge import ruled_by_person
+from dialectree.nodes.role_switching_debate.judge import ruled_by_person
 from dialectree.own_settings import require_roles
 from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
 from dialectree.runs import RunFolder

@@ -14,7 +14,7 @@ from dialectree.contests import forms, leaf_arguments
 from dialectree.contests.wishes import Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.errors import InputError
 from dialectree.nodes.answers import letter
-from dialectree.nodes.switching_judge import UNCERTAIN
+from dialectree.nodes.role_switching_debate.judge import UNCERTAIN
 from dialectree.records import Held, Node, RunRecord, Spot, Turn
 
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from dialectree.context import OWN_SETTINGS
 from dialectree.errors import InputError
-from dialectree.nodes.arguments import Stance
+from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
 
 
 class Set(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.retrieval import pdf_process
 from tests.cli.commands import Done, command, refused, runs
-from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.retrieval import pdfs
 
 WORDS = ["--topic", TOPIC, "--embeddings", "bm25", "--max-depth", "1"]

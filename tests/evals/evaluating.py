@@ -17,8 +17,8 @@ from dialectree.evals.results import Result
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import Plan, Standing
 from dialectree.models.limits import Budget
-from dialectree.nodes.answerer import AnswererReply
-from tests.graphs.switching import debaters
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from tests.graphs.role_switching_debate.switching import debaters
 from tests.scripted import ScriptedModel
 
 OPTIONS = ("animal products", "plant materials", "solar energy")

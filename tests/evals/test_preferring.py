@@ -21,7 +21,7 @@ from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
 from dialectree.evals.running import Plan, Standing
 from dialectree.models.limits import Budget
-from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from tests.evals import sample
 from tests.evals.evaluating import evaluate, plan, row, write
 from tests.scripted import Asked, ScriptedModel, no_reply

@@ -24,11 +24,11 @@ from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
 from dialectree.evals.running import Queue, Standing, taken
 from dialectree.models.limits import Budget, limiter
-from dialectree.nodes.comparer import ComparisonReply
-from dialectree.nodes.direct_answerer import DirectReply
-from dialectree.nodes.switching_debater import ProposalReply, RebuttalReply
-from dialectree.nodes.switching_judge import JudgeReply
-from dialectree.nodes.verifier import VerifierReply
+from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
+from dialectree.nodes.role_switching_debate.debater import ProposalReply, RebuttalReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.tree_of_debate.comparer import ComparisonReply
 from dialectree.records import Usage
 from dialectree.runs import RunFolder
 from tests.evals.evaluating import (
@@ -44,8 +44,8 @@ from tests.evals.evaluating import (
     row,
     write,
 )
-from tests.graphs.arguing import arguers as arguing
-from tests.graphs.switching import direct, rule, rule_label
+from tests.graphs.adaptive_reasoning_tree.arguing import arguers as arguing
+from tests.graphs.role_switching_debate.switching import direct, rule, rule_label
 from tests.scripted import Asked, ScriptedModel, no_reply
 
 TWO_ROWS = (row("basic"), row("self_consistency", samples=3))

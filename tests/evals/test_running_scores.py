@@ -13,12 +13,12 @@ from dialectree.errors import BudgetReached, InputError, RequestError
 from dialectree.evals import rubrics, running
 from dialectree.evals.judges import TruthReply
 from dialectree.evals.scoring import ROLE
-from dialectree.nodes.answerer import AnswererReply
-from dialectree.nodes.critic import CriticReply
-from dialectree.nodes.direct_answerer import DirectReply
-from dialectree.nodes.explorer import ExplorerReply
-from dialectree.nodes.switching_judge import JudgeReply
-from dialectree.nodes.verifier import VerifierReply
+from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.critic import CriticReply
+from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.runs import RunFolder
 from tests.evals.evaluating import (
     MARK,
@@ -35,8 +35,8 @@ from tests.evals.evaluating import (
     write,
 )
 from tests.evals.test_running import refused
-from tests.graphs.arguing import arguers as arguing
-from tests.graphs.switching import direct, listed, rule
+from tests.graphs.adaptive_reasoning_tree.arguing import arguers as arguing
+from tests.graphs.role_switching_debate.switching import direct, listed, rule
 from tests.scripted import Asked, ScriptedModel, no_reply
 
 # Scores

@@ -11,16 +11,16 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from dialectree.context import Context, build
-from dialectree.graphs.tree_structured_debate import graph
+from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.models.door import Run
-from dialectree.nodes.answer_writer import WriterReply
-from dialectree.nodes.complexity_evaluator import ComplexityReply, Score
-from dialectree.nodes.decomposer import ChildReply, DecomposerReply
-from dialectree.nodes.decomposition_judge import DecompositionJudgeReply
-from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.synthesis_debater import SynthesisReply
-from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply, Score
+from dialectree.nodes.tree_structured_debate.decomposer import ChildReply, DecomposerReply
+from dialectree.nodes.tree_structured_debate.decomposition_judge import DecompositionJudgeReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
+from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import (
     Call,
     Event,

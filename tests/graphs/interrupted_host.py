@@ -16,7 +16,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from dialectree.graphs.tree_structured_debate import graph
+from dialectree.graphs.tree_structured_debate.graph import graph
 from tests.graphs.debating import QUESTION, context, debaters
 from tests.scripted import Asked, Said, ScriptedModel
 

@@ -15,14 +15,17 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from dialectree.errors import InputError
-from dialectree.graphs import METHODS, best_of_n, direct, self_consistency, two_round
+from dialectree.graphs import METHODS
+from dialectree.graphs.adaptive_reasoning_tree import direct
+from dialectree.graphs.role_switching_debate import self_consistency
+from dialectree.graphs.tree_structured_debate import best_of_n, two_round
 from dialectree.models.door import Run
-from dialectree.nodes.answerer import AnswererReply
-from dialectree.nodes.critic import CriticReply
-from dialectree.nodes.direct_answerer import DirectReply
-from dialectree.nodes.explorer import ExplorerReply
-from dialectree.nodes.picker import PickerReply
-from dialectree.nodes.verifier import ReasonedReply, VerifierReply
+from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.critic import CriticReply
+from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
+from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.records import Event, NodeVerdict, Verdict
 from tests.graphs.debating import QUESTION, Debated, Ledger, context, debate, told
 from tests.scripted import Asked, Said, ScriptedModel, no_reply

@@ -11,8 +11,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from dialectree.context import Context, build
-from dialectree.nodes.complexity_evaluator import ComplexityReply
-from dialectree.nodes.decomposer import DecomposerReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
 from dialectree.records import Tree
 from tests.graphs.debating import debate, debaters, part, rate, split
 from tests.scripted import Asked, ScriptedModel

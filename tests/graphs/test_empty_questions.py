@@ -10,7 +10,7 @@ import pytest
 from dialectree.context import Context
 from dialectree.errors import InputError
 from dialectree.graphs import METHODS
-from tests.graphs.comparing import PAPER_A, PAPER_B
+from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B
 from tests.scripted import ScriptedModel
 
 CALLED = {"tsd": "question", "rsd": "question", "art": "claim", "tod": "topic"}

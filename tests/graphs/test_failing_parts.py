@@ -12,17 +12,17 @@ from dialectree.errors import (
     KeyRefused,
     Unreachable,
 )
-from dialectree.graphs import single_shot
-from dialectree.nodes.answer_writer import WriterReply
-from dialectree.nodes.answerer import AnswererReply
-from dialectree.nodes.complexity_evaluator import ComplexityReply
-from dialectree.nodes.decomposer import DecomposerReply
-from dialectree.nodes.decomposition_judge import DecompositionJudgeReply
-from dialectree.nodes.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.sides import opener
-from dialectree.nodes.synthesis_debater import SynthesisReply
-from dialectree.nodes.synthesis_judge import SynthesisJudgeReply
+from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
+from dialectree.nodes.tree_structured_debate.decomposition_judge import DecompositionJudgeReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.sides import opener
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
+from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from tests.graphs.debating import Debated, debate, debaters
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 

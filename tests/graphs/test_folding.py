@@ -13,8 +13,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from dialectree import answer
-from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.records import Event, RunRecord, Tree, Verdict, critical_path, fold
 from tests.graphs.debating import debate, debaters, rate, rule, split
 from tests.scripted import no_reply

@@ -13,9 +13,9 @@ from langgraph.types import RetryPolicy
 
 from dialectree.context import Context, build, settings
 from dialectree.errors import BudgetReached, SettingsError, Unreachable
-from dialectree.graphs import single_shot
+from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models import run
-from dialectree.nodes.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.state import Debate
 from tests.scripted import ScriptedModel
 

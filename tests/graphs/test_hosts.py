@@ -21,11 +21,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from dialectree.errors import BudgetReached, DialectreeError, KeyRefused
-from dialectree.graphs import best_of_n
-from dialectree.graphs.tree_structured_debate import graph
-from dialectree.nodes.answerer import AnswererReply
-from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.synthesis_debater import SynthesisReply
+from dialectree.graphs.tree_structured_debate import best_of_n
+from dialectree.graphs.tree_structured_debate.graph import graph
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from tests.graphs.debating import QUESTION, context, debaters, rule
 from tests.scripted import ScriptedModel, no_reply
 

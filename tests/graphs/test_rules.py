@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -18,19 +18,19 @@ from langgraph.types import Send
 
 from dialectree import graphs as every
 from dialectree.context import Context, build
-from dialectree.graphs import (
-    METHODS,
+from dialectree.graphs import METHODS
+from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
+from dialectree.graphs.tree_structured_debate import graph as tree_structured_debate
+from dialectree.graphs.tree_structured_debate import (
     leaf,
     leaf_debate,
     second_pass,
     single_shot,
     subtree,
     synthesis_debate,
-    tree_structured_debate,
 )
-from dialectree.graphs.topic_debate import topic_debate
-from dialectree.nodes.decomposer import Why
-from tests.nodes.test_findings import finding
+from dialectree.nodes.tree_structured_debate.decomposer import Why
+from tests.nodes.tree_structured_debate.test_findings import finding
 
 MODULES = (
     tree_structured_debate,
@@ -45,7 +45,7 @@ DRAWINGS = Path(__file__).parent / "drawings"
 
 
 def graphs() -> list[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]:
-    return [(module.__name__.rpartition(".")[2], module.graph) for module in MODULES]
+    return [(module.graph.name, module.graph) for module in MODULES]
 
 
 NAMED = pytest.mark.parametrize(("name", "graph"), graphs(), ids=[name for name, _ in graphs()])
@@ -55,8 +55,8 @@ NAMED = pytest.mark.parametrize(("name", "graph"), graphs(), ids=[name for name,
 
 
 def all_graphs() -> Iterator[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]:
-    for found in iter_modules(every.__path__):
-        for name, value in vars(import_module(f"dialectree.graphs.{found.name}")).items():
+    for found in walk_packages(every.__path__, "dialectree.graphs."):
+        for name, value in vars(import_module(found.name)).items():
             if isinstance(value, CompiledStateGraph):
                 yield f"{found.name}.{name}", value
     yield "topic_debate", topic_debate("topic")
@@ -280,6 +280,6 @@ def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
 
 
 def test_every_graph_bears_the_name_of_its_file() -> None:
-    for name, graph in graphs():
-        assert graph.name == name
-        assert import_module(f"dialectree.graphs.{name}").graph is graph
+    for module in MODULES:
+        *_, folder, file = module.__name__.split(".")
+        assert module.graph.name == (folder if file == "graph" else file)

@@ -16,20 +16,23 @@ from langgraph.types import Command, Interrupt
 
 from dialectree.errors import InputError
 from dialectree.graphs import METHODS
-from dialectree.nodes.answerer import AnswererReply
-from dialectree.nodes.comparer import ComparisonReply, PaperSummaryReply
-from dialectree.nodes.complexity_evaluator import ComplexityReply
-from dialectree.nodes.critic import CriticReply
-from dialectree.nodes.direct_answerer import DirectReply
-from dialectree.nodes.explorer import ExplorerReply
-from dialectree.nodes.leaf_judge import LeafJudgeReply
-from dialectree.nodes.persona import ArgumentReply
-from dialectree.nodes.picker import PickerReply
-from dialectree.nodes.switching_debater import ProposalReply
-from dialectree.nodes.verifier import ReasonedReply, VerifierReply
+from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply
+from dialectree.nodes.role_switching_debate.debater import ProposalReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.tree_of_debate.persona import ArgumentReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.critic import CriticReply
+from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.records import Event, Tree, Verdict, fold
-from tests.graphs import arguing, comparing, debating, switching
+from tests.graphs import debating
+from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import context, told
+from tests.graphs.role_switching_debate import switching
+from tests.graphs.tree_of_debate import comparing
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}

@@ -16,7 +16,7 @@ import dialectree
 from dialectree.context import build
 from dialectree.errors import CallError, KeyRefused, RequestError, Unreachable
 from dialectree.models.endpoints import ATTEMPTS
-from dialectree.nodes.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from tests.models.asking import RULE, QuickClock, Rule, question
 from tests.scripted import ScriptedModel
 

@@ -25,7 +25,7 @@ from dialectree.nodes.answers import (
     same,
     undressed,
 )
-from dialectree.nodes.candidates import checked
+from dialectree.nodes.role_switching_debate.candidates import checked
 
 TWO = {"A": "animals", "B": "plant materials"}
 INSIDE = {"A": "light", "B": "a light bulb"}

@@ -284,8 +284,8 @@ def values(name: str, text: str) -> Iterator[dict[str, Any]]:
 def replies() -> dict[str, type[BaseModel]]:
     """Every reply model of the roles, by name."""
     found: dict[str, type[BaseModel]] = {}
-    for module in pkgutil.iter_modules(nodes.__path__):
-        loaded = vars(import_module(f"dialectree.nodes.{module.name}"))
+    for module in pkgutil.walk_packages(nodes.__path__, "dialectree.nodes."):
+        loaded = vars(import_module(module.name))
         found |= {
             name: kind
             for name, kind in loaded.items()
@@ -337,7 +337,7 @@ def test_every_role_has_its_prompts_and_every_prompt_its_role() -> None:
 def test_a_prompt_is_asked_for_somewhere(name: str) -> None:
     """By its whole name, or by its folder and a role or stage that is named in the same file."""
     folder, _, role = name.partition("/")
-    sources = [path.read_text() for path in Path(next(iter(nodes.__path__))).glob("*.py")]
+    sources = [path.read_text() for path in Path(next(iter(nodes.__path__))).rglob("*.py")]
     assert any(
         f'"{name}"' in source
         or (re.search(rf'"{folder}/{{(role|place.stage)}}"', source) and f'"{role}"' in source)

@@ -16,13 +16,14 @@ from dialectree.contests import Restore, Rule, forms
 from dialectree.contests import start as contesting
 from dialectree.context import build
 from dialectree.graphs import method
-from dialectree.nodes.switching_debater import ProposalReply, UncertaintyReply
-from dialectree.nodes.switching_judge import JudgeReply
+from dialectree.nodes.role_switching_debate.debater import ProposalReply, UncertaintyReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
 from dialectree.report import exchange, html, markdown, transcript, tree
 from dialectree.report.picture import remark
 from dialectree.runs import RunFolder
-from tests.graphs import debating, switching
+from tests.graphs import debating
+from tests.graphs.role_switching_debate import switching
 from tests.report.test_terminal import seen as seen_on
 from tests.scripted import ScriptedModel, no_reply
 

@@ -17,7 +17,7 @@ from dialectree.records import Claim, Event, Failure, Node, RunRecord, Tree, Tur
 from dialectree.report import contributions, evidence, html, markdown, topics, transcript, tree
 from dialectree.report.picture import remark
 from dialectree.report.words import clean
-from tests.graphs import comparing
+from tests.graphs.tree_of_debate import comparing
 from tests.report import sample, sample_tod
 from tests.report.test_exchange import Shown, everywhere, flat, page, terminal, text
 from tests.report.test_pages import GFM as MARKDOWN

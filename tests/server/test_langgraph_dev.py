@@ -16,7 +16,7 @@ import pytest
 from langgraph_sdk import get_client
 
 from benchmarks.endpoint import LocalEndpoint
-from tests.graphs.comparing import PAPER_A, PAPER_B, TOPIC
+from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.rules import FOUR_CHILDREN
 
 JUDGE_SAYS_B = [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}]

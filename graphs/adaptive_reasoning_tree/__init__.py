@@ -1,0 +1,1 @@
+"""Adaptive Reasoning Trees: its graphs and its baselines."""

@@ -1,0 +1,1 @@
+"""Role-Switching Debate: its graphs and its baselines."""

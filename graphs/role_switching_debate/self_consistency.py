@@ -1,0 +1,164 @@
+"""Self-consistency: independent direct answers, and the one that most of them give.
+
+A baseline of RSD: nine samples are as many calls as one role-switching debate makes. Of the judge's
+model one answer is asked for: the judge alone. With the candidates of an evaluation (``oracle``,
+``balanced``) both choose between the two options that a debate would be held over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite, Send
+from typing_extensions import TypedDict
+
+from dialectree.context import Context, settings
+from dialectree.errors import InputError
+from dialectree.events import tell
+from dialectree.graphs.afresh import afresh
+from dialectree.graphs.role_switching_debate.graph import Question, require_gold
+from dialectree.graphs.ruling import ruled
+from dialectree.nodes.answers import letter
+from dialectree.nodes.conclusion import conclusion, unresolved
+from dialectree.nodes.failures import may_fail
+from dialectree.nodes.kinds import Node
+from dialectree.nodes.opening import require_question
+from dialectree.nodes.role_switching_debate.candidates import (
+    Candidate,
+    checked,
+    gold_pair,
+    labelled,
+)
+from dialectree.nodes.role_switching_debate.direct_answerer import (
+    DROPPED,
+    UNSAMPLED,
+    Sampled,
+    ToSample,
+    direct_answerer,
+)
+from dialectree.nodes.role_switching_debate.plurality import plurality
+from dialectree.state import Debate, Ruling, Unruled
+
+SAMPLES = 9
+"""Where the settings name no other number."""
+
+
+class Opened(TypedDict):
+    """What a question begins with."""
+
+    id: str
+    options: list[Candidate]
+    asked: int
+    """Samples that are asked for."""
+
+
+class SelfConsistency(Debate, Opened, Sampled):
+    """A question and the direct answers to it."""
+
+
+class Begun(Opened, Unruled):
+    """The same, without a sample yet, whatever a host's thread still holds of an earlier one."""
+
+    samples: Overwrite
+    dropped: Overwrite
+
+
+def require(given: Mapping[str, Any], context: Context) -> None:
+    """InputError where there is no question, no choice between options, or no such gold answer."""
+    require_question(given)
+    checked(given.get("options") or [])
+    gold = require_gold(given)
+    if context.candidates not in ("oracle", "balanced"):
+        return
+    if not gold:
+        why = "it is for evaluations, where the gold answer is known (--gold LABEL)"
+        raise InputError(f"--candidates {context.candidates}: {why}")
+    if context.distractor == "model":
+        raise InputError(
+            "--distractor model: only a debate asks a model for it; use first or random"
+        )
+
+
+def opening(alone: bool) -> Node[Question, Begun]:
+    """Return the node that opens a question; ``alone`` asks for one answer, whatever is set."""
+
+    async def opening(state: Question, runtime: Runtime[Context]) -> Begun:
+        context = settings(runtime)
+        require(state, context)
+        tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
+        options = labelled(checked(state.get("options") or []))
+        return {
+            "id": "0",
+            "options": offered(options, state, context),
+            "asked": 1 if alone else context.samples or SAMPLES,
+            "samples": Overwrite([]),
+            "dropped": Overwrite(0),
+            "verdict": None,
+        }
+
+    return opening
+
+
+def offered(
+    options: list[Candidate], given: Mapping[str, Any], context: Context
+) -> list[Candidate]:
+    """Return the options to choose from: all, or the two of an evaluation's debate."""
+    if context.candidates not in ("oracle", "balanced"):
+        return options
+    gold = letter(str(given["gold"]))
+    pair = gold_pair(options, gold, context.distractor, context.seed, given["question"])
+    return sorted(pair, key=lambda option: option["label"])
+
+
+def after_opening(state: SelfConsistency) -> list[Send]:
+    """All samples at once."""
+    asked: list[ToSample] = [
+        {
+            "id": state["id"],
+            "question": state["question"],
+            "options": state["options"],
+            "number": number,
+        }
+        for number in range(1, state["asked"] + 1)
+    ]
+    return [Send("answerer", sample) for sample in asked]
+
+
+async def sampled(state: SelfConsistency) -> None:
+    """All samples are there, or lost."""
+
+
+def after_samples(state: SelfConsistency) -> Literal["plurality", "unresolved"]:
+    """One answer is enough for a vote; a lost one counts for nobody."""
+    return "plurality" if state["samples"] else "unresolved"
+
+
+def self_consistency(
+    name: str, role: str, *, alone: bool = False
+) -> CompiledStateGraph[SelfConsistency, Context, Question, Ruling]:
+    """Return the baseline in which the model of ``role`` answers."""
+    builder = StateGraph(
+        SelfConsistency, context_schema=Context, input_schema=Question, output_schema=Ruling
+    )
+    builder.add_node("opening", opening(alone))
+    builder.add_node("answerer", may_fail(direct_answerer(role), UNSAMPLED, DROPPED))
+    builder.add_node("sampled", sampled)
+    builder.add_node("plurality", plurality)
+    builder.add_node("unresolved", unresolved)
+    builder.add_node("conclusion", conclusion)
+    builder.add_edge(START, "opening")
+    builder.add_conditional_edges("opening", ruled(after_opening), ["answerer"])
+    builder.add_edge("answerer", "sampled")
+    builder.add_conditional_edges("sampled", ruled(after_samples))
+    builder.add_edge("plurality", "conclusion")
+    builder.add_edge("unresolved", "conclusion")
+    builder.add_edge("conclusion", END)
+    return afresh(builder.compile(name=name))
+
+
+graph = self_consistency("self_consistency", "answerer")
+judge_alone = self_consistency("judge_alone", "judge", alone=True)

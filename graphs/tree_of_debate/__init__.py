@@ -1,0 +1,1 @@
+"""Tree-of-Debate: its graphs and its baselines."""

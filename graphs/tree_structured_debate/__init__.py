@@ -1,0 +1,1 @@
+"""Tree-Structured Debate: its graphs and its baselines."""

@@ -1,0 +1,118 @@
+"""The answer writer: turns the root's verdict into a text for the person who asked."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+from dialectree.context import Context
+from dialectree.events import tell
+from dialectree.models.door import Place, ask
+from dialectree.nodes.kinds import Finding, parent
+from dialectree.nodes.tree_structured_debate.one_side import says_otherwise
+from dialectree.nodes.tree_structured_debate.sides import is_polar, leading
+from dialectree.state import Ruling, Verdict
+
+_HIGHLIGHTS = 3
+
+
+class WriterReply(BaseModel):
+    """The text for the person who asked."""
+
+    explanation: Annotated[str, Field(max_length=2500)]
+    final_answer: Annotated[str, Field(min_length=1, max_length=6000)]
+    final_confidence: Annotated[float, Field(ge=0, le=1)] | None
+
+
+class ToWrite(TypedDict):
+    """What the answer writer reads: what was found at the root, and by its children."""
+
+    finding: Finding
+    findings: list[Finding]
+    certified: list[Finding]
+    """What the first pass found; only where there was a second one."""
+
+
+def highlights(finding: Finding, branches: list[Finding]) -> list[str]:
+    """The findings that carry the answer most, the surest first; of a single leaf its reasons."""
+    sure = [b for b in branches if b["answer"] is not None]
+    sure.sort(key=lambda b: -1.0 if b["confidence"] is None else b["confidence"], reverse=True)
+    return [f"{b['question']} {b['answer']}" for b in sure[:_HIGHLIGHTS]] or [finding["rationale"]]
+
+
+def merged(state: ToWrite) -> list[Finding]:
+    """The children's findings that the root's verdict rests on.
+
+    A second pass may have found something new at a child and not have reached the root.
+    """
+    finding = state["finding"]
+    if all(child["take"] <= finding["take"] for child in state["findings"]):
+        return state["findings"]
+    return [first for first in state["certified"] if parent(first["id"]) == finding["id"]]
+
+
+async def answer_writer(state: ToWrite, runtime: Runtime[Context]) -> Ruling:
+    """Writes; adds no fact, and may not change the confidence."""
+    finding = state["finding"]
+    confidence, polar = finding["confidence"], is_polar(finding["question"])
+    settled = leading(finding["answer"] or "")
+
+    def conflict(reply: WriterReply) -> str | None:
+        if not polar:
+            return None
+        return says_otherwise(reply.final_answer, settled, "the settled text", "final_answer")
+
+    reply = await ask(
+        runtime,
+        Place(finding["id"], "answer_writer", "answer", 0),
+        "tree_structured_debate/answer_writer",
+        WriterReply,
+        conflict=conflict,
+        max_tokens=1200,
+        question=finding["question"],
+        integration=finding["answer"],
+        highlights=highlights(finding, merged(state)),
+        unclear=finding["unclear"],
+        confidence=confidence,
+        polar=polar,
+    )
+    if not _same(reply.final_confidence, confidence):
+        note = f"the writer gave the confidence {reply.final_confidence}; the debate's own stands"
+        tell(runtime, finding["id"], "noted", {"note": note})
+    return {"verdict": verdict(finding, reply.final_answer, reply.explanation)}
+
+
+async def as_it_stands(state: ToWrite) -> Ruling:
+    """No writer: the root's integration and its judge's reasons, as they are."""
+    finding = state["finding"]
+    return {"verdict": verdict(finding, finding["answer"], finding["rationale"])}
+
+
+async def unresolved(state: ToWrite) -> Ruling:
+    """No part of the question could be settled, or the writer's text contradicts what was."""
+    ruled = verdict(state["finding"], None, None)
+    if state["finding"]["answer"] is None:
+        return {"verdict": ruled}
+    note = "the answer writer's text does not name the side that the debate settled"
+    return {"verdict": {**ruled, "confidence": None, "notes": [*ruled["notes"], note]}}
+
+
+def verdict(finding: Finding, answer: str | None, explanation: str | None) -> Verdict:
+    """What is ruled in the end; what the question leaves open stands in the notes."""
+    return {
+        "answer": answer,
+        "label": None,
+        "explanation": explanation,
+        "confidence": finding["confidence"],
+        "confidence_source": "judges",
+        "notes": [f"The question leaves something open: {gap}" for gap in finding["unclear"]],
+    }
+
+
+def _same(written: float | None, given: float | None) -> bool:
+    if written is None or given is None:
+        return written == given
+    return abs(written - given) < 0.005

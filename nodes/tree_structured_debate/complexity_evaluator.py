@@ -1,0 +1,89 @@
+"""The complexity evaluator rates the parts of a split; the scores decide whether it pays."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field, model_validator
+from typing_extensions import TypedDict
+
+from dialectree.context import Context, settings
+from dialectree.events import tell
+from dialectree.models.door import ask
+from dialectree.nodes.tree_structured_debate.decomposer import Drafted, Why, place
+
+
+class Score(BaseModel):
+    """How difficult one part is. The reason is asked for so that it is thought of first.
+
+    Nobody reads it, so a score without one counts.
+    """
+
+    qid: str
+    reason: Annotated[str, Field(max_length=600)]
+    difficulty: Annotated[float, Field(ge=0, le=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_reason(cls, given: object) -> object:
+        return {"reason": "", **given} if isinstance(given, dict) else given
+
+
+class ComplexityReply(BaseModel):
+    """The difficulty of every part, and a decision."""
+
+    scores: list[Score]
+    clarification_request: Annotated[str | None, Field(max_length=600)]
+    decision: Literal["decompose", "atomic", "clarify"]
+
+
+class ToRate(TypedDict):
+    """What the complexity evaluator reads."""
+
+    id: str
+    question: str
+    canonical: str
+    drafted: list[Drafted]
+    depth: int
+    attempt: int
+
+
+class Rated(TypedDict):
+    """What the complexity evaluator leaves."""
+
+    difficulty: list[float]
+    stopped: Why | None
+    unclear: list[str]
+
+
+async def complexity_evaluator(state: ToRate, runtime: Runtime[Context]) -> Rated:
+    """Below the depth floor it only ranks; elsewhere ``clarify`` or low scores make a leaf."""
+    context = settings(runtime)
+    reply = await ask(
+        runtime,
+        place(state["id"], "complexity_evaluator", state["attempt"], 2),
+        "tree_structured_debate/complexity_evaluator",
+        ComplexityReply,
+        ids={"scores.qid": [child["qid"] for child in state["drafted"]]},
+        max_tokens=1200,
+        question=state["question"],
+        canonical=state["canonical"],
+        children=state["drafted"],
+    )
+    score = {item.qid: item.difficulty for item in reply.scores}
+    difficulty = [score[child["qid"]] for child in state["drafted"]]
+    easy = max(difficulty) < context.stop_threshold
+    unclear: list[str] = []
+    if reply.decision == "clarify":
+        request = " ".join((reply.clarification_request or "").split())
+        unclear.append(request or "The evaluator does not say what is missing.")
+        tell(runtime, state["id"], "asked", {"note": f"missing: {unclear[0]}"})
+    elif (reply.decision == "atomic") != easy:
+        scored = "atomic" if easy else "decompose"
+        note = f"the evaluator said {reply.decision}; its scores say {scored}"
+        tell(runtime, state["id"], "noted", {"note": note})
+    stopped: Why | None = None
+    if state["depth"] >= context.depth_floor():
+        stopped = "clarify" if unclear else "below_threshold" if easy else None
+    return {"difficulty": difficulty, "stopped": stopped, "unclear": unclear}

@@ -1,0 +1,123 @@
+"""A leaf of TSD as another protocol takes it: as two candidates, as a claim, and back."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from dialectree.context import Context, settings
+from dialectree.events import tell
+from dialectree.figures import figure
+from dialectree.models.run import run_of
+from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
+from dialectree.nodes.adaptive_reasoning_tree.weighing import Weighing
+from dialectree.nodes.failures import missing
+from dialectree.nodes.kinds import Finding, Judged
+from dialectree.nodes.role_switching_debate.candidates import Candidate, Side, drawn
+from dialectree.nodes.role_switching_debate.verdict import Outcome
+from dialectree.nodes.tree_structured_debate.sides import is_polar
+
+YES: Candidate = {"label": "A", "text": "Yes"}
+NO: Candidate = {"label": "B", "text": "No"}
+
+
+class Leaf(TypedDict):
+    """The leaf."""
+
+    id: str
+    question: str
+    path: list[str]
+    take: int
+    facts: list[str]
+    unclear: list[str]
+
+
+class Paired(TypedDict):
+    """What a role-switching debate about it begins with."""
+
+    background: list[str]
+    options: list[Candidate]
+    held: bool
+    candidates: dict[Side, Candidate]
+    first: Side
+
+
+async def pairing(state: Leaf, runtime: Runtime[Context]) -> Paired:
+    """A polar question has the candidates Yes and No; any other is open."""
+    polar = is_polar(state["question"])
+    place = (state["id"], str(state["take"]), state["question"])
+    return {
+        "background": [
+            *(f"This is part of a larger question: {question}" for question in state["path"]),
+            *(f"Settled elsewhere in the same inquiry: {fact}" for fact in state["facts"]),
+            *(f"Left open by the question: {gap}" for gap in state["unclear"]),
+        ],
+        "options": [YES, NO] if polar else [],
+        "held": polar,
+        "candidates": drawn(YES, NO, settings(runtime).seed, *place) if polar else {},
+        "first": "a",
+    }
+
+
+class Decided(Leaf):
+    """A leaf after its role-switching debate."""
+
+    outcome: Outcome
+
+
+async def decided(state: Decided) -> Judged:
+    """The winner is the leaf's answer; its judge's confidence is the leaf's."""
+    outcome = state["outcome"]
+    won = outcome["candidate"]
+    answer = None if won is None else won["text"]
+    return {"finding": _finding(state, answer, outcome["rationale"], outcome["confidence"])}
+
+
+class Claim(TypedDict):
+    """A polar question as a claim."""
+
+    claim: str
+
+
+async def claiming(state: Leaf) -> Claim:
+    """The claim that the answer is yes; nothing is put into other words."""
+    return {"claim": f"The answer to the question “{state['question']}” is yes."}
+
+
+class Verified(Leaf, Weighing):
+    """A leaf after its argument tree."""
+
+
+async def verified(state: Verified, runtime: Runtime[Context]) -> Judged:
+    """Yes where the claim is likelier true than not; as sure as the answer is probable."""
+    probability, verdict = state["probability"], state["verdict"]
+    gone = run_of(runtime).changes.dropped(state["id"])
+    for note in verdict["notes"] if gone is None else []:
+        tell(runtime, state["id"], "noted", {"note": note})
+    if probability is None:
+        return await missing(state, runtime)
+    answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
+    known = f"The claim that the answer is yes has a probability of {figure(probability)}."
+    rationale = "\n".join(filter(None, [known, verdict["explanation"]]))
+    ruled = {
+        "answer": answer,
+        "rationale": rationale,
+        "confidence": confidence,
+        "local_confidence": confidence,
+    }
+    told = {"take": state["take"], "verdict": ruled, "provenance": [state["id"]]}
+    tell(runtime, state["id"], "settled", told)
+    return {"finding": _finding(state, answer, rationale, confidence)}
+
+
+def _finding(state: Leaf, answer: str | None, rationale: str, confidence: float | None) -> Finding:
+    return {
+        "id": state["id"],
+        "question": state["question"],
+        "answer": answer,
+        "rationale": rationale,
+        "confidence": confidence,
+        "leaves": [] if answer is None else [state["id"]],
+        "unclear": state["unclear"],
+        "take": state["take"],
+    }

@@ -1,0 +1,84 @@
+"""The picker: reads several answers to one question and names the best of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, BeforeValidator, Field
+from typing_extensions import TypedDict
+
+from dialectree.context import Context
+from dialectree.events import tell
+from dialectree.models.door import Place, ask
+from dialectree.nodes.tree_structured_debate.sampler import Sample
+from dialectree.state import Ruling
+
+
+def _number(value: object) -> object:
+    """A bare number counts as one that was written as a text."""
+    return str(value) if type(value) is int else value
+
+
+class PickerReply(BaseModel):
+    """The number of the best answer, and the reason for it."""
+
+    rationale: Annotated[str, Field(max_length=2500)]
+    number: Annotated[str, BeforeValidator(_number)]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+class ToPick(TypedDict):
+    """What the picker reads."""
+
+    question: str
+    samples: list[Sample]
+
+
+async def picker(state: ToPick, runtime: Runtime[Context]) -> Ruling:
+    """Picks by accuracy, completeness, clarity and avoidance of misconceptions."""
+    samples = sorted(state["samples"], key=lambda sample: sample["number"])
+    by_number = {str(sample["number"]): sample for sample in samples}
+    reply = await ask(
+        runtime,
+        Place("0", "picker", "answer", 0),
+        "best_of_n/picker",
+        PickerReply,
+        ids={"number": [*by_number]},
+        max_tokens=700,
+        question=state["question"],
+        samples=samples,
+    )
+    note = f"sample {reply.number} was picked out of {len(samples)}"
+    picked: Sample = {**by_number[reply.number], "confidence": reply.confidence}
+    return _ruling(runtime, picked, reply.rationale, "picker", note)
+
+
+async def sole_sample(state: ToPick, runtime: Runtime[Context]) -> Ruling:
+    """The only answer there is. There is nothing to pick from, so nobody is asked."""
+    (sample,) = state["samples"]
+    note = "there was one sample, and nothing to pick from"
+    return _ruling(runtime, sample, sample["explanation"], "sampler", note)
+
+
+def _ruling(
+    runtime: Runtime[Context], sample: Sample, rationale: str, source: str, note: str
+) -> Ruling:
+    told = {
+        "answer": sample["answer"],
+        "rationale": rationale,
+        "confidence": sample["confidence"],
+        "local_confidence": sample["confidence"],
+    }
+    tell(runtime, "0", "noted", {"note": note})
+    tell(runtime, "0", "settled", {"take": 1, "verdict": told, "provenance": ["0"]})
+    return {
+        "verdict": {
+            "answer": sample["answer"],
+            "label": None,
+            "explanation": sample["explanation"],
+            "confidence": sample["confidence"],
+            "confidence_source": source,
+            "notes": [note],
+        }
+    }

@@ -1,0 +1,121 @@
+"""A whole argument tree with a scripted model: the replies of every role, and what they cost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from dialectree.graphs.adaptive_reasoning_tree.graph import graph
+from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, ArgumentText
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
+from dialectree.records import Comparison
+from tests.graphs.debating import Debated, debate
+from tests.scripted import Asked, Said, ScriptedModel
+
+CLAIM = "Chameleons change colour mainly for camouflage"
+GENERATORS = ("supporter", "attacker")
+
+
+def argue(*texts: str) -> ArgumentsReply:
+    """The arguments of one side."""
+    numbered = [ArgumentText(n=str(n), text=text) for n, text in enumerate(texts, 1)]
+    return ArgumentsReply(arguments=numbered)
+
+
+def wanted(call: Asked) -> int:
+    """How many arguments a generator is asked for."""
+    found = re.search(r"Give (\d+) argument", call.prompt)
+    assert found is not None
+    return int(found[1])
+
+
+def text(node: str, stance: str, place: int) -> str:
+    """The argument that a side writes about a node at one place; no two are alike."""
+    side = "for" if stance == "support" else "against"
+    return f"{side}{place} since{place}{side} about {node} here"
+
+
+def argue_as_asked(call: Asked) -> ArgumentsReply:
+    """As many arguments as were asked for."""
+    stance = "support" if call.role == "supporter" else "attack"
+    return argue(*(text(call.node, stance, place) for place in range(wanted(call))))
+
+
+def by_role(**replies: Said | Callable[[Asked], Said]) -> Callable[[Asked], Said]:
+    """What ``supporter`` or ``attacker`` says; as asked for where it is not given."""
+
+    def say(call: Asked) -> Said:
+        reply = replies.get(call.role, argue_as_asked)
+        return reply(call) if callable(reply) else reply
+
+    return say
+
+
+def score(truth: float = 0.6, weight: float = 1.0) -> ScorerReply:
+    """A strength of ``truth`` times ``weight``."""
+    why = {"truth_rationale": "Sound.", "weight_rationale": "To the point."}
+    return ScorerReply(**why, truth=truth, weight=weight)
+
+
+def score_claim(truth: float = 0.6) -> ClaimScorerReply:
+    return ClaimScorerReply(rationale="Likely.", truth=truth)
+
+
+def compare(winner: str = "SUPPORT") -> PairwiseReply:
+    return PairwiseReply.model_validate({"rationale": "Better.", "winner": winner})
+
+
+def arguers(
+    strength: float = 0.6, winner: str = "SUPPORT", model: ScriptedModel | None = None
+) -> ScriptedModel:
+    """A model that plays every role: all are as strong, and one side wins every comparison."""
+    model = model or ScriptedModel()
+    model.will_say(argue_as_asked, to=ArgumentsReply)
+    model.will_say(score(strength), score_claim(strength))
+    model.will_say(compare(winner))
+    return model
+
+
+def scored_by_text(strengths: Mapping[str, float]) -> Callable[[Asked], ScorerReply]:
+    """The strength of the argument whose text the scorer is shown."""
+
+    def say(call: Asked) -> ScorerReply:
+        argument = call.prompt.partition("<argument>\n")[2].partition("\n</argument>")[0]
+        return score(strengths[argument])
+
+    return say
+
+
+def scored_by_node(strengths: Mapping[str, float]) -> Callable[[Asked], ScorerReply]:
+    return lambda call: score(strengths[call.node])
+
+
+def met(call: Asked) -> tuple[str, str]:
+    """The texts of the supporter and the attacker that a pairwise judge is shown."""
+    pair = call.prompt.partition("</parent>")[2]
+    found = re.findall(r"^(SUPPORT|ATTACK): (.*)$", pair, re.MULTILINE)
+    shown = dict(found)
+    assert len(found) == 2 and len(shown) == 2
+    return shown["SUPPORT"], shown["ATTACK"]
+
+
+def verify(model: ScriptedModel, claim: str = CLAIM, **options: Any) -> Debated:
+    """The argument tree of ``claim``, to its end; depth and breadth are 1 unless they are given."""
+    return debate(model, claim, **{"graph": graph, **options})
+
+
+class Cost(NamedTuple):
+    """Calls in all, and the longest chain of calls where each needs the one before."""
+
+    calls: int
+    path: int
+
+
+def cost(done: Debated) -> Cost:
+    return Cost(done.usage.calls, done.usage.critical_path_calls)
+
+
+def winners(comparisons: list[Comparison]) -> list[tuple[str, str, str]]:
+    return [(c.supporter, c.attacker, c.winner) for c in comparisons]

@@ -1,0 +1,944 @@
+"""Who debates what in a role-switching debate, how many calls it takes, and what is ruled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, cast
+from zlib import crc32
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.runtime import Runtime
+
+from dialectree.context import build
+from dialectree.errors import BudgetReached, InputError
+from dialectree.graphs import METHODS
+from dialectree.graphs.role_switching_debate.graph import (
+    Question,
+    RoleSwitchingDebate,
+    after_debate,
+    after_distractor,
+    after_gate,
+    before_pairing,
+    graph,
+)
+from dialectree.models.asking import Asking
+from dialectree.models.endpoints import Completion, Decoding
+from dialectree.nodes.role_switching_debate.candidates import labelled
+from dialectree.nodes.role_switching_debate.debater import (
+    ProposalReply,
+    RebuttalReply,
+    SwitchReply,
+    UncertaintyReply,
+)
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.role_switching_debate.distractor import DistractorReply
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
+from tests.graphs.debating import context
+from tests.graphs.role_switching_debate.switching import (
+    FIRST,
+    FIVE,
+    QUESTION,
+    THREE,
+    TWO,
+    Cost,
+    adecide,
+    blocks_of,
+    by,
+    choose,
+    cost,
+    debaters,
+    decide,
+    direct,
+    given,
+    listed,
+    of,
+    rule,
+    rule_for,
+    rule_label,
+    sides,
+    within,
+)
+from tests.scripted import Asked, ScriptedModel, no_reply
+
+DRAWINGS = Path(__file__).parents[1] / "drawings"
+DEBATERS = (ProposalReply, RebuttalReply, SwitchReply, UncertaintyReply)
+EVALUATIONS = ("oracle", "balanced")
+
+
+def test_a_question_and_its_options_go_in_and_a_verdict_comes_out() -> None:
+    model = debaters()
+    out = asyncio.run(graph.ainvoke(given(TWO), context=context(model)))
+    notes = out["verdict"].pop("notes")
+    assert out == {
+        "verdict": {
+            "answer": "plant materials",
+            "label": "B",
+            "explanation": "Because.",
+            "confidence": 0.8,
+            "confidence_source": "judge",
+        }
+    }
+    for label, text in zip("AB", TWO, strict=True):
+        assert within(by(model, UncertaintyReply, label), "answer") == text
+    assert notes[0] == "disclosed confidence: B 80%, A 60%"
+
+
+def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
+    done = decide(debaters())
+    said = [(turn.who, turn.stage) for turn in done.node().transcript]
+    assert said == [
+        ("a", "proposals"),
+        ("b", "proposals"),
+        ("a", "cross_examination"),
+        ("b", "cross_examination"),
+        ("a", "role_switch"),
+        ("b", "role_switch"),
+        ("a", "uncertainty"),
+        ("b", "uncertainty"),
+        ("judge", "judgment"),
+    ]
+    root = done.node()
+    assert (root.kind, root.text, root.status, root.provenance) == (
+        "leaf", QUESTION, "answered", ["0"],
+    )  # fmt: skip
+    assert root.verdict is not None
+    assert root.verdict.winner == "B"
+
+
+def test_a_turn_says_what_its_speaker_defends_and_the_switch_what_it_defends_then() -> None:
+    turns = decide(debaters()).node().transcript
+    own = {turn.who: turn.side for turn in turns if turn.stage == "proposals"}
+    assert set(own.values()) == set(TWO)
+    for turn in turns[:8]:
+        other = own["b" if turn.who == "a" else "a"]
+        assert turn.side == (other if turn.stage == "role_switch" else own[turn.who])
+
+
+# How many calls, and how many of them must follow one another:
+# /work/shared/tools/critical_path.py, rsd(), in numbers
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "expected"),
+    [
+        ("rsd", {}, Cost(9, 6)),
+        ("rsd", {"cross_examination": "simultaneous"}, Cost(9, 5)),
+        ("no_role_switch", {}, Cost(7, 5)),
+        ("no_uncertainty", {}, Cost(7, 5)),
+        ("basic", {}, Cost(5, 4)),
+        ("basic", {"cross_examination": "simultaneous"}, Cost(5, 3)),
+        ("rsd", {"judge_orders": "both"}, Cost(10, 6)),
+        ("basic", {"judge_orders": "both"}, Cost(6, 4)),
+        ("rsd", {"candidates": "knockout"}, Cost(9, 6)),
+        ("rsd", {"candidates": "oracle"}, Cost(9, 6)),
+        ("rsd", {"candidates": "balanced", "distractor": "random"}, Cost(9, 6)),
+        ("rsd", {"candidates": "oracle", "distractor": "model"}, Cost(10, 7)),
+    ],
+)
+def test_two_options_cost_what_the_protocol_says(
+    method: str, settings: dict[str, Any], expected: Cost
+) -> None:
+    done = decide(debaters(), gold="B", graph=METHODS[method].graph(), **settings)
+    assert cost(done) == expected
+    assert done.verdict.label == "B"
+    assert no_request_twice(done)
+
+
+def no_request_twice(done: Any) -> bool:
+    keys = Counter(call.key for call in done.calls)
+    return max(keys.values()) == 1
+
+
+@pytest.mark.parametrize("method", ["rsd", "no_role_switch", "no_uncertainty", "basic"])
+@pytest.mark.parametrize(("options", "debates"), [(THREE, 2), (FIVE, 4)])
+def test_a_knockout_is_one_debate_after_another(
+    method: str, options: tuple[str, ...], debates: int
+) -> None:
+    calls, path = {"rsd": (9, 6), "basic": (5, 4)}.get(method, (7, 5))
+    graph = METHODS[method].graph()
+    done = decide(debaters(), options, graph=graph, candidates="knockout")
+    assert cost(done) == Cost(calls * debates, path * debates)
+    assert no_request_twice(done)
+    both = decide(debaters(), options, graph=graph, candidates="knockout", judge_orders="both")
+    assert cost(both) == Cost((calls + 1) * debates, path * debates)
+
+
+@pytest.mark.parametrize(("samples", "expected"), [(1, 1), (3, 3), (5, 5)])
+def test_a_gate_that_does_not_agree_costs_its_samples_and_one_step(
+    samples: int, expected: int
+) -> None:
+    for settings, base in ({}, Cost(9, 6)), ({"cross_examination": "simultaneous"}, Cost(9, 5)):
+        model = debaters()
+        model.will_say_now(direct(TWO[0]), direct(TWO[1]))
+        done = decide(model, gate=samples, **settings)
+        assert done.verdict.label == ("A" if samples == 1 else "B")
+        if samples == 1:
+            assert cost(done) == Cost(1, 1)
+        else:
+            assert cost(done) == Cost(base.calls + expected, base.path + 1)
+        assert no_request_twice(done)
+
+
+def test_gate_and_distractor_follow_one_another() -> None:
+    model = debaters()
+    model.will_say_now(direct(TWO[0]), direct(TWO[1]))
+    done = decide(model, gold="B", candidates="oracle", distractor="model", gate=3)
+    assert cost(done) == Cost(9 + 1 + 3, 6 + 1 + 1)
+
+
+def test_of_more_options_the_two_proposed_are_debated_and_a_second_choice_costs_one_call() -> None:
+    model = debaters(winner="clay")
+    model.will_say_now(choose("clay", "solar energy"), to=ProposalReply)
+    done = decide(model, FIVE)
+    assert (cost(done), done.verdict.label) == (Cost(9, 6), "D")
+    assert set(sides(done).values()) == {"clay", "solar energy"}
+
+    model.will_say_now(choose("clay", "clay", "sea water"), to=ProposalReply)
+    done = decide(model, FIVE)
+    assert (cost(done), done.verdict.label) == (Cost(10, 7), "D")
+    assert sides(done) == {"a": "clay", "b": "sea water"}
+    assert no_request_twice(done)
+
+
+def test_an_open_question_costs_a_comparison_and_a_second_answer_where_both_are_the_same() -> None:
+    model = debaters(winner="hay")
+    model.will_say_now(choose("grass", "hay"), to=ProposalReply)
+    done = decide(model, [])
+    assert (cost(done), done.verdict.answer, done.verdict.label) == (Cost(10, 7), "hay", None)
+
+    model.will_say_now(SameAnswerReply(same=True))
+    model.will_say_now(choose("grass", "green grass", "hay"), to=ProposalReply)
+    done = decide(model, [])
+    assert (cost(done), sides(done)) == (Cost(11, 8), {"a": "grass", "b": "hay"})
+
+    model.will_say_now(choose("grass", "The grass.", "hay"), to=ProposalReply)
+    before = len(of(model, SameAnswerReply))
+    done = decide(model, [])
+    assert (cost(done), sides(done)) == (Cost(10, 7), {"a": "grass", "b": "hay"})
+    assert len(of(model, SameAnswerReply)) == before
+
+
+def test_a_repaired_ruling_is_one_call_more() -> None:
+    model = debaters()
+    model.will_say_now(rule("A", "plant materials"), rule("B", "plant materials"))
+    done = decide(model)
+    assert (cost(done), done.verdict.label) == (Cost(10, 7), "B")
+
+
+# What is drawn
+
+
+def test_who_holds_which_option_is_drawn_from_seed_and_question_and_both_ways_occur() -> None:
+    def held(seed: int, question: str = QUESTION) -> dict[str, str]:
+        return sides(decide(debaters(), seed=seed, question=question))
+
+    over_seeds = [held(seed)["a"] for seed in range(8)]
+    assert set(over_seeds) == set(TWO)
+    assert over_seeds == [held(seed)["a"] for seed in range(8)]
+    assert {held(0, f"Question {n}?")["a"] for n in range(8)} == set(TWO)
+
+
+def test_a_seed_gives_one_debate_and_another_seed_other_requests() -> None:
+    def keys(seed: int) -> set[str]:
+        return {call.key for call in decide(debaters(), seed=seed).calls}
+
+    assert keys(5) == keys(5)
+    assert not keys(5) & keys(6)
+
+
+def test_balanced_draws_who_holds_the_gold_answer_and_whose_words_are_read_first() -> None:
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for seed, gold in product(range(14), "AB"):
+        model = debaters()
+        done = decide(model, gold=gold, seed=seed, candidates="balanced")
+        text = TWO["AB".index(gold)]
+        holder = next(who for who, answer in sides(done).items() if answer == text)
+        (judge,) = of(model, JudgeReply)
+        shown = list(listed(judge, "candidates").values())
+        assert blocks_of(judge)[0] == f"{'AB'[TWO.index(shown[0])]}, proposal"
+        seen[gold, holder, "first" if shown[0] == text else "second"] += 1
+    assert len(seen) == 8
+
+
+# Evaluations: gold against a distractor
+
+
+def test_in_an_oracle_debate_a_holds_the_gold_answer_and_b_the_distractor() -> None:
+    for place, gold in enumerate("ABCDE"):
+        done = decide(debaters(winner=FIVE[place]), FIVE, gold=gold, candidates="oracle")
+        assert sides(done) == {"a": FIVE[place], "b": FIVE[0 if place else 1]}
+        assert done.verdict.label == gold
+        assert "a debate with the gold answer in it is binary: chance is 50%" in done.verdict.notes
+
+
+@pytest.mark.parametrize("candidates", EVALUATIONS)
+def test_a_random_distractor_is_any_wrong_option(candidates: str) -> None:
+    def against(seed: int, question: str = QUESTION) -> str:
+        done = decide(
+            debaters(), FIVE, gold="C", seed=seed, question=question,
+            candidates=candidates, distractor="random",
+        )  # fmt: skip
+        (wrong,) = set(sides(done).values()) - {FIVE[2]}
+        return wrong
+
+    assert {against(seed) for seed in range(10)} == {*FIVE} - {FIVE[2]}
+    assert len({against(0, f"Question {n}?") for n in range(6)}) > 2
+    assert against(3) == against(3)
+
+
+def test_a_model_that_chooses_the_distractor_sees_the_wrong_options_only() -> None:
+    model = debaters(winner=FIVE[2])
+    model.will_say_now(DistractorReply(label="e"))
+    done = decide(model, FIVE, gold="c", candidates="oracle", distractor="model")
+    (call,) = of(model, DistractorReply)
+    assert listed(call, "options") == {"A": FIVE[0], "B": FIVE[1], "D": FIVE[3], "E": FIVE[4]}
+    assert FIVE[2] not in call.prompt
+    assert sides(done) == {"a": FIVE[2], "b": FIVE[4]}
+
+
+def test_without_a_distractor_there_is_no_debate() -> None:
+    model = debaters()
+    model.will_say_now(no_reply(), to=DistractorReply)
+    done = decide(model, FIVE, gold="C", candidates="balanced", distractor="model")
+    assert (done.verdict.answer, done.node().status, len(done.calls)) == (None, "missing", 1)
+    assert done.verdict.notes[0] == "there is no distractor to debate against"
+    assert [failure.role for _, failure in done.failures] == ["debater_a"]
+
+
+@pytest.mark.parametrize("candidates", EVALUATIONS)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gold_answer_is_one_debaters_candidate_and_nobody_is_told_that_it_is_right(
+    candidates: str, seed: int
+) -> None:
+    def asked(gold: str) -> list[Asked]:
+        model = debaters()
+        decide(model, gold=gold, candidates=candidates, seed=seed)
+        return model.calls
+
+    for call in asked("A") + asked("B"):
+        assert not {"gold", "distractor", "correct"} & set(call.prompt.lower().split())
+    proposals = [within(call, "answer") for call in asked("A") if call.kind == "ProposalReply"]
+    assert sorted(proposals) == sorted(TWO)
+
+    def by_speaker(gold: str) -> dict[tuple[str, str], str]:
+        """What each holder of an answer reads, but for who is called a and who b."""
+        return {
+            (call.kind, within(call, "answer")): call.prompt
+            for call in asked(gold)
+            if call.kind == "ProposalReply"
+        }
+
+    assert by_speaker("A") == by_speaker("B")
+
+
+def test_the_judges_prompt_is_the_same_whichever_answer_is_gold() -> None:
+    def read(gold: str, seed: int) -> str:
+        model = debaters()
+        decide(model, gold=gold, candidates="balanced", seed=seed)
+        return of(model, JudgeReply)[0].prompt
+
+    # Sides and reading order are drawn, so over seeds both gold answers give the same prompts.
+    assert {read("A", seed) for seed in range(14)} == {read("B", seed) for seed in range(14)}
+
+
+# Knockout
+
+
+def test_in_a_knockout_every_option_is_heard_once_and_the_winner_stays_on() -> None:
+    model = debaters(winner="clay")
+    done = decide(model, FIVE, candidates="knockout")
+    root = done.node()
+    assert (root.kind, root.children) == ("knockout", ["0.0", "0.1", "0.2", "0.3"])
+    pairs = [set(sides(done, child).values()) for child in root.children]
+    assert set.union(*pairs) == set(FIVE)
+    champion: str | None = None
+    for child, pair in zip(root.children, pairs, strict=True):
+        assert champion is None or champion in pair
+        verdict = done.node(child).verdict
+        assert verdict is not None
+        champion = verdict.answer
+    heard = [i for i, pair in enumerate(pairs) if "clay" in pair]
+    assert heard == list(range(heard[0], 4))  # from its first debate to the last
+    assert (done.verdict.answer, done.verdict.label) == ("clay", "D")
+    assert root.verdict is not None
+    assert (root.verdict.winner, root.provenance) == ("D", root.children)
+
+
+def test_the_order_of_a_knockout_is_drawn_from_seed_and_question() -> None:
+    def first(seed: int, question: str = QUESTION) -> frozenset[str]:
+        done = decide(debaters(), THREE, seed=seed, question=question, candidates="knockout")
+        return frozenset(sides(done, "0.0").values())
+
+    assert len({first(seed) for seed in range(6)}) == 3
+    assert len({first(0, f"Question {n}?") for n in range(6)}) == 3
+    assert first(3) == first(3)
+
+
+@pytest.mark.parametrize("ends", ["0.0", "0.1", "0.3"])
+def test_an_unresolved_debate_ends_the_knockout(ends: str) -> None:
+    model = debaters()
+    model.will_say_now(
+        lambda call: rule(min(listed(call, "candidates")), "?"), to=JudgeReply, at=ends
+    )
+    done = decide(model, FIVE, candidates="knockout")
+    count = int(ends[-1]) + 1
+    assert done.node().children == [f"0.{n}" for n in range(count)]
+    assert len(done.calls) == 9 * count + 1  # and the one repair
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+    assert done.verdict.notes[-1] == f"the knockout ended in debate {count}"
+    assert [done.node(f"0.{n}").status for n in range(count)] == [
+        *["answered"] * (count - 1), "missing",
+    ]  # fmt: skip
+
+
+def test_debates_of_a_knockout_do_not_read_one_another() -> None:
+    model = debaters()
+    decide(model, THREE, candidates="knockout")
+    for call in of(model, JudgeReply):
+        assert call.prompt.count(", proposal\n") == 2
+        pair = set(listed(call, "candidates").values())
+        (out,) = set(THREE) - pair
+        assert out not in call.prompt
+
+
+# Gate
+
+
+def test_direct_answers_that_agree_spare_the_debate() -> None:
+    model = debaters()
+    model.will_say_now(direct("B"), direct("plant materials"), direct("B) Plant materials."))
+    done = decide(model, gate=3)
+    assert cost(done) == Cost(3, 1)
+    assert done.verdict.model_dump() == {
+        "answer": "plant materials",
+        "label": "B",
+        "confidence": None,
+        "confidence_source": None,
+        "explanation": "It is known.",
+        "notes": ["no debate: 3 direct answers agreed"],
+    }
+    assert done.node().status == "answered"
+    assert [turn.stage for turn in done.node().transcript] == ["direct"] * 3
+    alone = decide(debaters(), gate=1)
+    assert alone.verdict.notes == ["no debate: 1 direct answer agreed"]
+
+
+def test_direct_answers_that_differ_are_followed_by_a_debate_that_does_not_read_them() -> None:
+    model = debaters()
+    model.will_say_now(direct(TWO[0]), direct(TWO[1]), direct(TWO[1]))
+    done = decide(model, gate=3)
+    assert cost(done) == Cost(12, 7)
+    assert not any("It is known." in call.prompt for call in model.calls)
+
+
+def test_a_failed_sample_is_no_agreement() -> None:
+    model = debaters()
+    model.will_say_now(direct(TWO[1]), no_reply(), direct(TWO[1]), to=DirectReply)
+    done = decide(model, gate=3)
+    assert cost(done) == Cost(12, 7)
+    assert done.verdict.answer == TWO[1]
+    assert [(f.role, f.who) for _, f in done.failures] == [("debater_a", "2")]
+
+
+def test_all_samples_may_fail() -> None:
+    model = debaters()
+    model.will_say_now(no_reply(), to=DirectReply)
+    done = decide(model, gate=3)
+    assert (done.verdict.label, len(done.failures)) == ("B", 3)
+
+
+def test_an_answer_that_names_no_option_is_no_sample_before_it_is_mended() -> None:
+    model = debaters()
+    model.will_say_now(direct("both"), direct("B"))
+    assert cost(decide(model, gate=2)) == Cost(3, 2)
+
+
+@pytest.mark.parametrize(("second", "debated"), [("Grass.", False), ("hay", True)])
+def test_the_gate_of_an_open_question_compares_words(second: str, debated: bool) -> None:
+    model = debaters(winner="hay")
+    model.will_say_now(direct("grass"), direct(second))
+    model.will_say_now(choose("grass", "hay"), to=ProposalReply)
+    done = decide(model, [], gate=2)
+    assert (done.verdict.answer, done.verdict.label) == ("hay" if debated else "grass", None)
+    assert ("no debate" in done.verdict.notes[0]) != debated
+
+
+@pytest.mark.parametrize("signed", [("5", "5!"), ("[0, 1]", "(0, 1)"), ("mW", "MW")])
+def test_answers_that_differ_in_a_sign_do_not_agree(signed: tuple[str, str]) -> None:
+    one, other = signed
+    model = debaters(winner="hay")
+    model.will_say_now(direct(one), direct(f"**{one}**."), direct(other), to=DirectReply)
+    model.will_say_now(choose("grass", "hay"), to=ProposalReply)
+    done = decide(model, [], gate=3)
+    assert done.verdict.answer == "hay"
+    assert not any("no debate" in note for note in done.verdict.notes)
+
+
+def test_a_gate_before_a_knockout_or_an_evaluation_spares_it_too() -> None:
+    for settings in ({"candidates": "knockout"}, {"candidates": "oracle", "distractor": "model"}):
+        done = decide(debaters(), THREE, gold="A", gate=3, **settings)
+        assert (cost(done), done.verdict.label) == (Cost(3, 1), "B")
+
+
+# Verdicts
+
+
+def test_both_orders_that_agree_settle_it_and_name_both_confidences() -> None:
+    model = debaters()
+    model.will_say_now(
+        lambda call: rule("B", TWO[1], 0.9 if first_is(call, FIRST) else 0.6), to=JudgeReply
+    )
+    done = decide(model, judge_orders="both")
+    assert (done.verdict.label, done.verdict.confidence) == ("B", 0.6)
+    note = "the judge's confidence in the two orders: 90% and 60%; the lower one counts"
+    assert note in done.verdict.notes
+    assert done.verdict.explanation == "Because.\nBecause."
+
+
+def first_is(call: Asked, who: str) -> bool:
+    return within(call, "transcript").startswith(f"debater {who}, proposal")
+
+
+def test_both_orders_that_differ_are_position_bias_and_unresolved() -> None:
+    model = debaters()
+    model.will_say_now(
+        lambda call: rule_label("A" if first_is(call, FIRST) else "B")(call), to=JudgeReply
+    )
+    done = decide(model, judge_orders="both")
+    assert (done.verdict.answer, done.verdict.label, done.verdict.confidence) == (None,) * 3
+    bias = "position bias: the judge ruled otherwise when the sides were swapped"
+    assert done.verdict.notes[0] == bias
+    assert bias in done.node().notes
+    assert len(done.calls) == 10
+
+
+@pytest.mark.parametrize("sure", ["A", "B", ""])
+def test_a_judge_that_is_uncertain_in_one_order_only_is_biased_and_not_uncertain(sure: str) -> None:
+    def ruled(call: Asked) -> JudgeReply:
+        if sure and first_is(call, sure):
+            return rule("A", TWO[0])
+        return rule("uncertain", "uncertain")
+
+    model = debaters()
+    model.will_say_now(ruled, to=JudgeReply)
+    done = decide(model, judge_orders="both", allow_uncertain=True)
+    said = "position bias" if sure else "neither side convinced"
+    assert said in done.verdict.notes[0]
+    assert (done.verdict.answer, done.verdict.label) == (None, None if sure else "uncertain")
+    assert len(done.calls) == 10
+
+
+@pytest.mark.parametrize("mended", [True, False])
+@pytest.mark.parametrize("unmapped", ["AB", "A", "B"])
+def test_of_both_orders_each_one_that_is_unmapped_is_asked_once_more(
+    unmapped: str, mended: bool
+) -> None:
+    def ruled(call: Asked) -> JudgeReply:
+        wrong = any(first_is(call, who) for who in unmapped)
+        again = "<ruling>" in call.prompt
+        return rule("A", TWO[1]) if wrong and not (again and mended) else rule("B", TWO[1])
+
+    model = debaters()
+    model.will_say_now(ruled, to=JudgeReply)
+    done = decide(model, judge_orders="both")
+    assert cost(done) == Cost(10 + len(unmapped), 7)
+    assert done.verdict.label == ("B" if mended else None)
+    if not mended:
+        assert "do not name the same candidate" in done.verdict.notes[0]
+
+
+def test_uncertain_is_a_label_only_where_it_is_allowed() -> None:
+    model = debaters()
+    model.will_say_now(rule("uncertain", "uncertain"))
+    done = decide(model, allow_uncertain=True)
+    assert (done.verdict.label, done.verdict.answer) == ("uncertain", None)
+    assert (done.node().status, len(done.calls)) == ("missing", 9)
+    assert done.verdict.notes[0] == "the judge ruled that neither side convinced"
+    done = decide(model)
+    assert (done.verdict.label, done.verdict.answer) == (None, None)
+    assert len(done.calls) == 11
+    assert [failure.role for _, failure in done.failures] == ["judge"]
+
+
+def test_a_judge_without_a_confidence_leaves_none_and_nobody_is_its_source() -> None:
+    done = decide(debaters(), roles={"judge": judge_of(rule_for(TWO[1], None))})
+    assert (done.verdict.label, done.verdict.confidence) == ("B", None)
+    assert done.verdict.confidence_source is None
+
+
+def judge_of(say: Any) -> ScriptedModel:
+    model = ScriptedModel()
+    model.will_say(say, to=JudgeReply)
+    return model
+
+
+def test_a_loser_who_was_surer_than_the_winner_is_remarked_on() -> None:
+    remark = "the loser disclosed more confidence than the winner"
+    for seed, winner in product(range(4), TWO):
+        done = decide(debaters(winner=winner), seed=seed)
+        surer = TWO["AB".index(FIRST)]  # says 80 %
+        assert (remark in done.verdict.notes) == (surer != winner)
+        assert (remark in done.node().notes) == (surer != winner)
+
+
+@pytest.mark.parametrize("label", ["A", "B"])
+def test_a_judge_that_always_says_one_label_is_right_half_of_the_time_at_most(label: str) -> None:
+    right = 0
+    for n in range(8):
+        model = debaters()
+        model.will_say_now(rule_label(label), to=JudgeReply)
+        done = decide(model, gold="AB"[n % 2], question=f"Question {n}?", candidates="balanced")
+        right += done.verdict.label == "AB"[n % 2]
+    assert right == 4
+
+
+# Input
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (["grass"], "one option is no choice"),
+        (["grass", "hay", "grass "], "options 1 and 3 are the same"),
+        (["a light bulb", "a  light\nbulb"], "options 1 and 2 are the same"),
+        (["grass", ""], "option 2 is empty"),
+        (["grass", " \u200b "], "option 2 is empty"),
+        ([f"option {n}" for n in range(27)], "27 options; there are letters for 26"),
+        (["grass", "x" * 6001], "option 2 is longer than 6,000 characters"),
+        ("grass or hay", "the options are one text"),
+    ],
+)
+@pytest.mark.parametrize("candidates", ["proposed", "knockout"])
+def test_options_that_are_none_are_refused_before_anything_is_paid(
+    options: Any, wrong: str, candidates: str
+) -> None:
+    model = debaters()
+    asked: Question = {"question": QUESTION, "options": options}
+    with pytest.raises(InputError, match=wrong):
+        asyncio.run(graph.ainvoke(asked, context=context(model, candidates=candidates)))
+    with pytest.raises(InputError, match=wrong):
+        METHODS["rsd"].require(asked, context(model, candidates=candidates))
+    assert model.calls == []
+
+
+@pytest.mark.parametrize("candidates", EVALUATIONS)
+@pytest.mark.parametrize(
+    ("options", "gold", "wrong"),
+    [
+        (TWO, None, "where the gold answer is known"),
+        (TWO, "", "where the gold answer is known"),
+        (TWO, "C", "--gold C: there is no such option"),
+        (TWO, "plant materials", "there is no such option"),
+        ((), "A", "there is no such option"),
+    ],
+)
+def test_an_evaluation_is_refused_without_a_gold_answer(
+    candidates: str, options: tuple[str, ...], gold: str | None, wrong: str
+) -> None:
+    with pytest.raises(InputError, match=wrong):
+        decide(debaters(), options, gold=gold, candidates=candidates)
+
+
+@pytest.mark.parametrize("gold", ["C", "plant materials", "?"])
+@pytest.mark.parametrize("options", [(), TWO])
+@pytest.mark.parametrize("candidates", ["proposed", "knockout", *EVALUATIONS])
+def test_a_gold_answer_is_an_options_letter_even_where_nobody_needs_it(
+    candidates: str, options: tuple[str, ...], gold: str
+) -> None:
+    if candidates == "knockout" and not options:
+        return
+    for method in ("rsd", "self_consistency"):
+        way = METHODS[method].graph()
+        with pytest.raises(InputError, match="there is no such option"):
+            decide(debaters(), options, gold=gold, candidates=candidates, graph=way)
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_a_question_is_needed(question: str) -> None:
+    with pytest.raises(InputError, match="the question is empty"):
+        decide(debaters(), question=question)
+
+
+def test_a_knockout_needs_options() -> None:
+    with pytest.raises(InputError, match="there are no options"):
+        decide(debaters(), (), candidates="knockout")
+
+
+def test_without_options_or_with_an_empty_list_a_question_is_open() -> None:
+    unknown: list[dict[str, Any]] = [{}, {"options": []}, {"options": None}]
+    for asked in unknown:
+        model = debaters(winner="hay")
+        model.will_say_now(choose("grass", "hay"), to=ProposalReply)
+        open_question = cast(Question, {"question": QUESTION, **asked})
+        out = asyncio.run(graph.ainvoke(open_question, context=context(model)))
+        assert out["verdict"]["answer"] == "hay"
+
+
+@pytest.mark.parametrize("count", range(2, 27))
+def test_as_many_options_as_there_are_letters(count: int) -> None:
+    options = [f"the {letter.lower()}-thing of {n}" for n, letter in enumerate(ascii_uppercase, 2)]
+    wanted = options[count - 1]
+    model = debaters(winner=wanted)
+    model.will_say_now(choose(options[0], wanted), to=ProposalReply)
+    done = decide(model, options[:count])
+    assert (done.verdict.answer, done.verdict.label) == (wanted, ascii_uppercase[count - 1])
+    assert len(done.calls) == 9
+
+
+@pytest.mark.parametrize("settings", [{}, {"candidates": "knockout"}, {"gate": 2}])
+def test_options_of_thousands_of_characters_are_debated_in_full(settings: dict[str, Any]) -> None:
+    long = [f"{word} " * (5000 // (len(word) + 1)) for word in ("grass", "hay", "clay")]
+    model = debaters(winner=long[1].strip())
+    model.will_say_now(choose("A", "B"), to=ProposalReply)
+    model.will_say_now(direct(long[0]), direct(long[1]))
+    done = decide(model, long, **settings)
+    assert done.verdict.answer == long[1].strip()
+    assert done.verdict.label == "B"
+    assert not done.failures
+
+
+def test_options_that_are_letters_or_hold_one_another_are_never_mixed_up() -> None:
+    for options, winner, label in [
+        (("light", "a light bulb"), "light", "A"),
+        (("light", "a light bulb"), "a light bulb", "B"),
+        (("C++", "C"), "C++", "A"),
+        (("-5", "5"), "5", "B"),
+        (("yes", "no"), "no", "B"),
+        (("1/2", "1/4"), "1/4", "B"),
+        (("B", "A"), "A", "B"),
+    ]:
+        done = decide(debaters(winner=winner), options)
+        assert (done.verdict.answer, done.verdict.label) == (winner, label)
+
+
+def test_the_taken_option_is_not_read_as_the_one_that_it_holds() -> None:
+    model = debaters(winner="light")
+    model.will_say_now(
+        choose("a light bulb", "a light bulb", "a light bulb", "light"), to=ProposalReply
+    )
+    done = decide(model, ("light", "a light bulb", "a candle"))
+    assert sides(done) == {"a": "a light bulb", "b": "light"}
+    assert len(done.calls) == 11  # b named the taken one again and was told so
+
+
+# A run as a whole, and hosts
+
+
+def test_twenty_questions_at_once_mix_nothing_up() -> None:
+    async def one(number: int) -> None:
+        options = [f"answer {number} a", f"answer {number} b", f"answer {number} c"]
+        model = debaters(winner=options[number % 3])
+        model.wait = lambda call: 0.002 * ((number * 7 + call.round) % 5)
+        done = await adecide(
+            model, options, question=f"question {number}?", seed=number, candidates="knockout"
+        )
+        assert done.verdict.answer == options[number % 3]
+        assert all(f"question {number}?" in prompt for prompt in model.prompts)
+        assert len(model.calls) == len(done.calls) == 18
+
+    async def all_at_once() -> None:
+        async with asyncio.TaskGroup() as group:
+            for number in range(20):
+                group.create_task(one(number))
+
+    asyncio.run(all_at_once())
+
+
+def test_which_call_returns_first_never_matters() -> None:
+    for settings in ({}, {"cross_examination": "simultaneous"}, {"judge_orders": "both"}):
+        straight = decide(debaters(), gate=2, **settings)
+        late = debaters()
+        late.wait = lambda call: 0.01 * (crc32(call.prompt.encode()) % 3)
+        shuffled = decide(late, gate=2, **settings)
+        assert shuffled.tree == straight.tree
+        assert shuffled.verdict == straight.verdict
+        assert shuffled.usage == straight.usage
+
+
+@pytest.fixture
+def decodings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, Decoding]]:
+    """(role, speaker, decoding) of every request."""
+    seen: list[tuple[str, str, Decoding]] = []
+    send = Asking.send
+
+    async def spied(self: Asking) -> Completion:
+        seen.append((self.place.role, self.place.who, self.request.decoding))
+        return await send(self)
+
+    monkeypatch.setattr(Asking, "send", spied)
+    return seen
+
+
+def test_debaters_are_warm_and_the_judge_is_cooler(
+    decodings: list[tuple[str, str, Decoding]],
+) -> None:
+    model = debaters()
+    model.will_say_now(direct(TWO[0]), direct(TWO[1]))
+    decide(model, gate=2)
+    warmth = {(role, decoding.temperature) for role, _, decoding in decodings}
+    assert warmth == {("debater", 0.7), ("debater_a", 0.7), ("judge", 0.3)}
+
+
+def test_every_speaker_has_a_seed_of_its_own(decodings: list[tuple[str, str, Decoding]]) -> None:
+    model = debaters()
+    model.will_say_now(direct(TWO[0]), direct(TWO[1]))
+    decide(model, gate=3, judge_orders="both")
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for role, who, decoding in decodings:
+        seeds.setdefault((role, who), set()).add(decoding.seed)
+    assert len(seeds) == 3 + 2 + 2
+    assert len(set.union(*seeds.values())) == 7
+
+
+def test_debaters_and_judge_can_have_models_of_their_own() -> None:
+    a, b, judge = debaters(), debaters(), debaters(winner=TWO[0])
+    done = decide(debaters(), roles={"debater_a": a, "debater_b": b, "judge": judge})
+    assert judge.asked == ["JudgeReply"]
+    for model in (a, b):
+        assert model.asked == [kind.__name__ for kind in DEBATERS]
+    assert done.verdict.label == "A"
+    both, rest = debaters(), debaters()
+    decide(rest, gate=2, roles={"debater": both})
+    assert (len(both.asked), len(rest.asked)) == (2, 0)
+
+
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
+
+
+@pytest.mark.parametrize("calls", range(1, 18))
+def test_a_host_whose_budget_was_reached_goes_on_where_the_run_stopped(calls: int) -> None:
+    model = debaters()
+
+    async def twice() -> dict[str, Any]:
+        thread = graph.copy({"checkpointer": InMemorySaver()})
+        first = context(model, candidates="knockout", max_calls=calls)
+        with pytest.raises(BudgetReached):
+            await thread.ainvoke(given(THREE), CONFIG, context=first)
+        assert len(model.calls) == calls
+        second = context(model, candidates="knockout")
+        found: dict[str, Any] = await thread.ainvoke(None, CONFIG, context=second)
+        return found
+
+    assert asyncio.run(twice())["verdict"]["answer"] == TWO[1]
+    assert len(set(model.calls)) == 18
+    assert len(model.calls) <= 19  # of two side by side, the one that was under way
+
+
+def test_a_thread_that_is_used_again_begins_anew() -> None:
+    async def talk() -> list[tuple[int, str]]:
+        thread = graph.copy({"checkpointer": InMemorySaver()})
+        found: list[tuple[int, str]] = []
+        turns: list[tuple[ScriptedModel, dict[str, Any]]] = [
+            *[(debaters(), {"gate": 2}) for _ in range(3)],
+            *[(undistracted(), EVALUATED), (debaters(), EVALUATED)],
+            *[(debaters(), {"candidates": "knockout"}), (debaters(), {})],
+        ]
+        for model, settings in turns:
+            chosen = context(model, **settings)
+            asked = given(THREE, "C", f"Question {len(found)}?")
+            out = await thread.ainvoke(asked, CONFIG, context=chosen)
+            found.append((len(model.calls), out["verdict"]["notes"][0][:9]))
+        return found
+
+    agreed, debated = "no debate", "disclosed"
+    assert asyncio.run(talk()) == [
+        *[(2, agreed)] * 3,
+        *[(1, "there is "), (10, debated)],
+        *[(18, debated), (10, debated)],
+    ]
+
+
+def test_a_thread_does_not_take_the_options_of_an_earlier_question() -> None:
+    async def talk() -> dict[str, Any]:
+        thread = graph.copy({"checkpointer": InMemorySaver()})
+        model = debaters(winner="hay")
+        model.will_say_now(choose("grass", "hay"), to=ProposalReply)
+        await thread.ainvoke(given(TWO), CONFIG, context=context(debaters()))
+        asked: Question = {"question": "Else?"}
+        found: dict[str, Any] = await thread.ainvoke(asked, CONFIG, context=context(model))
+        return found
+
+    assert asyncio.run(talk())["verdict"]["answer"] == "hay"
+
+
+EVALUATED: dict[str, Any] = {"candidates": "oracle", "distractor": "model"}
+
+
+def undistracted() -> ScriptedModel:
+    model = debaters()
+    model.will_say_now(no_reply(), to=DistractorReply)
+    return model
+
+
+# Rules and drawings
+
+
+@pytest.mark.parametrize(
+    ("candidates", "distractor", "way"),
+    [
+        ("proposed", "model", "pairing"),
+        ("knockout", "model", "pairing"),
+        ("oracle", "first", "pairing"),
+        ("oracle", "model", "distractor"),
+        ("balanced", "random", "pairing"),
+        ("balanced", "model", "distractor"),
+    ],
+)
+def test_only_a_distractor_of_the_models_choice_is_asked_for(
+    candidates: str, distractor: str, way: str
+) -> None:
+    runtime = Runtime(
+        context=build(model="openai:any", candidates=candidates, distractor=distractor)
+    )
+    assert before_pairing(cast(RoleSwitchingDebate, {}), runtime) == way
+
+
+def test_rules_of_the_whole_protocol() -> None:
+    a, b = labelled(TWO)
+    runtime = Runtime(context=build(model="openai:any", gate=2))
+
+    def state(**some: Any) -> RoleSwitchingDebate:
+        return cast(RoleSwitchingDebate, {"dropped": 0, **some})
+
+    def sample(number: int, label: str) -> dict[str, Any]:
+        return {"number": number, "label": label, "answer": label, "reasoning": ""}
+
+    assert after_gate(state(samples=[]), runtime) == "pairing"
+    assert after_gate(state(samples=[sample(1, "A")]), runtime) == "pairing"
+    assert after_gate(state(samples=[sample(1, "A"), sample(2, "B")]), runtime) == "pairing"
+    assert after_gate(state(samples=[sample(1, "A"), sample(2, "A")]), runtime) == "agreed"
+    assert after_gate(state(samples=[sample(1, "A")], dropped=1), runtime) == "agreed"
+    assert after_gate(state(samples=[], dropped=2), runtime) == "pairing"
+    assert after_distractor(state(distractor=None, failed=True)) == "undecided"
+    assert after_distractor(state(distractor=a)) == "pairing"
+    won, lost = {"candidate": b}, {"candidate": None}
+    assert after_debate(state(outcome=won, waiting=[a])) == "pairing"
+    assert after_debate(state(outcome=won, waiting=[])) == "ruling"
+    assert after_debate(state(outcome=lost, waiting=[a])) == "ruling"
+
+
+def test_the_drawing_of_the_protocol_is_as_it_was_agreed() -> None:
+    drawing = graph.get_graph().draw_mermaid()
+    assert drawing == (DRAWINGS / "role_switching_debate.mmd").read_text()
+
+
+def test_the_ablations_are_the_same_protocol_around_another_debate() -> None:
+    for name in ("no_role_switch", "no_uncertainty", "basic"):
+        assert METHODS[name].graph().get_graph().draw_mermaid() == graph.get_graph().draw_mermaid()
+        inner = METHODS[name].graph().get_graph(xray=True).nodes
+        steps = {step.rpartition(":")[2] for step in inner}
+        assert ("switch_a" in steps) == (name == "no_uncertainty")
+        assert ("uncertainty_a" in steps) == (name == "no_role_switch")
+
+
+def test_the_graph_shows_what_it_takes_and_gives() -> None:
+    assert set(graph.get_input_jsonschema()["properties"]) == {"question", "options", "gold"}
+    assert graph.get_input_jsonschema()["required"] == ["question"]
+    assert set(graph.get_output_jsonschema()["properties"]) == {"verdict"}

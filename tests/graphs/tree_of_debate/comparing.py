@@ -1,0 +1,243 @@
+"""A whole comparison of two papers with a scripted model: the replies of every role."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dialectree.graphs.tree_of_debate.graph import graph
+from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
+from dialectree.nodes.tree_of_debate.moderator import (
+    BareSubtopicsReply,
+    BareSubtopicText,
+    ProgressReply,
+    SubtopicsReply,
+    SubtopicText,
+)
+from dialectree.nodes.tree_of_debate.persona import (
+    ArgumentReply,
+    ClaimsReply,
+    ClaimText,
+    ResponseReply,
+)
+from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
+from tests.graphs.debating import Debated, debate
+from tests.graphs.role_switching_debate.switching import within
+from tests.scripted import Asked, Said, ScriptedModel
+
+TOPIC = "fast estimation of orbits"
+
+_FILLER = (
+    "The survey delivers a new catalogue of moving objects on every clear night of the season. "
+    "A fast estimation of orbits is ready before the next night begins, a slow one is too late. "
+)
+
+
+def _sentences(name: str, subjects: tuple[str, ...]) -> str:
+    """A body in which every subject has a paragraph, and so a segment, of its own."""
+    return "\n\n".join(
+        f"The {name} method treats {subject} with care. {_FILLER}Its {subject} is our own."
+        for subject in subjects
+    )
+
+
+_SUBJECTS = ("accuracy", "speed", "memory", "noise", "sampling", "priors", "outliers", "scaling")
+PAPER_A: dict[str, Any] = {
+    "name": "ladder.txt",
+    "title": "Ladder: orbits in linear time",
+    "abstract": "We estimate orbits in linear time by a ladder of linear problems.",
+    "introduction": "Orbits used to take cubic time. We make it linear.",
+    "body": _sentences("ladder", _SUBJECTS),
+}
+PAPER_B: dict[str, Any] = {
+    "name": "mesh.txt",
+    "title": "Mesh: orbits with guarantees",
+    "abstract": "We bound the error of every orbit by means of an adaptive mesh.",
+    "introduction": "Orbits used to come without a bound. We give one.",
+    "body": _sentences("mesh", _SUBJECTS),
+}
+
+
+def shown_segments(call: Asked) -> list[str]:
+    """The ids of the segments in a prompt, in their order."""
+    return re.findall(r"^([ab]:\d+): ", within(call, "evidence"), re.MULTILINE)
+
+
+def shown_claims(call: Asked) -> list[str]:
+    """The ids of the claims before the moderator."""
+    return re.findall(r"^([ab]\d+): ", within(call, "claims"), re.MULTILINE)
+
+
+def shown_questions(call: Asked) -> list[str]:
+    """The ids of the questions that a prompt shows."""
+    return re.findall(r"^(q\d+), asked", within(call, "questions"), re.MULTILINE)
+
+
+def speaker(call: Asked) -> str:
+    """Which persona is asked; each knows its own paper's title."""
+    if call.kind == "RelevanceReply":
+        return shown_segments(call)[0][0]
+    named = re.search(r"persona ([ab])\. Persona", call.prompt)
+    return named[1] if named else "ab"[PAPER_B["title"] in within(call, "paper")]
+
+
+def turn(model: ScriptedModel, kind: type[Any], who: str, node: str, place: int = 0) -> Asked:
+    """A persona's call for a ``kind`` of reply at a node; ``place`` counts them from 0."""
+    asked = [c for c in model.calls if (c.kind, c.node) == (kind.__name__, node)]
+    return [call for call in asked if speaker(call) == who][place]
+
+
+def claim(count: int = 3) -> Callable[[Asked], ClaimsReply]:
+    """``count`` claims, each on one of the segments that are shown."""
+
+    def say(call: Asked) -> ClaimsReply:
+        segments = shown_segments(call)
+        return ClaimsReply(
+            claims=[
+                ClaimText(
+                    title=f"{speaker(call)} on {_SUBJECTS[n]} at {call.node}",
+                    description=f"It treats {_SUBJECTS[n]} with care.",
+                    evidence=segments[n : n + 1],
+                )
+                for n in range(count)
+            ]
+        )
+
+    return say
+
+
+def weigh(*, relevant: bool = True) -> Callable[[Asked], RelevanceReply]:
+    """Every segment supports the claim, or none does anything."""
+    yes = "yes" if relevant else "no"
+
+    def say(call: Asked) -> RelevanceReply:
+        fields = {"supports": yes, "refutes": "no", "clarifies": "no", "irrelevant": "yes"}
+        return RelevanceReply(
+            segments=[
+                Relevance.model_validate({"id": name, **fields}) for name in shown_segments(call)
+            ]
+        )
+
+    return say
+
+
+def split(count: int = 3) -> Callable[[Asked], SubtopicsReply]:
+    """``count`` subtopics; each is about one claim of either paper, as far as there are any."""
+
+    def say(call: Asked) -> SubtopicsReply:
+        claims = shown_claims(call)
+        own = {letter: [name for name in claims if name[0] == letter] for letter in "ab"}
+        return SubtopicsReply(
+            subtopics=[
+                SubtopicText(
+                    title=f"part {n} of {call.node}",
+                    description=f"What of {_SUBJECTS[n]}?",
+                    claims_a=own["a"][n : n + 1] or own["a"][:1],
+                    claims_b=own["b"][n : n + 1] or own["b"][:1],
+                    raised_by=shown_questions(call)[n : n + 1],
+                )
+                for n in range(count)
+            ]
+        )
+
+    return say
+
+
+def split_bare(count: int = 3) -> Callable[[Asked], BareSubtopicsReply]:
+    """``count`` subtopics where nobody made claims."""
+    return lambda call: BareSubtopicsReply(
+        subtopics=[
+            BareSubtopicText(
+                title=f"part {n} of {call.node}",
+                description=f"{_SUBJECTS[n]}?",
+                raised_by=shown_questions(call)[n : n + 1],
+            )
+            for n in range(count)
+        ]
+    )
+
+
+def argue(title: str = "Ours is better", **fields: Any) -> ArgumentReply:
+    said = {"description": "It is faster.", "evidence": [], "proposals": [], "concedes": False}
+    return ArgumentReply.model_validate({"title": title, **said, **fields})
+
+
+def argue_from_evidence(call: Asked) -> ArgumentReply:
+    """An argument that rests on the first segment that is shown."""
+    return argue(f"{speaker(call)} argues at {call.node}", evidence=shown_segments(call)[:1])
+
+
+def respond(**fields: Any) -> ResponseReply:
+    said = {"description": "I see.", "questions": ["How?"], "evidence": [], "concedes": False}
+    return ResponseReply.model_validate({**said, **fields})
+
+
+def go_on(
+    *open_questions: str, progression: bool = True, questions: bool = False, winner: bool = False
+) -> ProgressReply:
+    return ProgressReply(
+        explanation="They moved.",
+        progression_of_arguments=progression,
+        open_questions=[*open_questions],
+        meaningful_questions=questions,
+        clear_winner=winner,
+    )
+
+
+def sentence(text: str = "Both are fast.", *ground: str) -> SentenceText:
+    """A sentence that rests on ``ground``: ids of topics and of segments."""
+    segments = [name for name in ground if ":" in name]
+    nodes = [name for name in ground if name not in segments]
+    return SentenceText(text=text, nodes=nodes, segments=segments)
+
+
+def summarise(
+    *differences: SentenceText,
+    similarities: tuple[SentenceText, ...] = (),
+    proposals: tuple[SentenceText, ...] = (),
+) -> SummaryReply:
+    return SummaryReply(
+        similarities=list(similarities), differences=list(differences), proposals=list(proposals)
+    )
+
+
+def personas(
+    claims: int = 3, subtopics: int = 3, model: ScriptedModel | None = None
+) -> ScriptedModel:
+    """A model that plays every role; every topic is split until the depth limit."""
+    model = model or ScriptedModel()
+    model.will_say(claim(claims), to=ClaimsReply)
+    model.will_say(weigh(), to=RelevanceReply)
+    model.will_say(split(subtopics), to=SubtopicsReply)
+    model.will_say(split_bare(subtopics), to=BareSubtopicsReply)
+    model.will_say(argue_from_evidence, to=ArgumentReply)
+    model.will_say(respond())
+    model.will_say(go_on())
+    model.will_say(
+        summarise(sentence("They differ.", "0.0"), similarities=(sentence("Alike.", "0.0"),))
+    )
+    model.will_say(PaperSummaryReply(summary="It does."), ComparisonReply(summary="They do."))
+    return model
+
+
+def by_letter(**said: Said) -> Callable[[Asked], Said]:
+    """What either persona says: ``a=...``, ``b=...``."""
+    return lambda call: said[speaker(call)]
+
+
+def compare(
+    model: ScriptedModel,
+    papers: tuple[Mapping[str, Any], Mapping[str, Any]] = (PAPER_A, PAPER_B),
+    topic: str = TOPIC,
+    **options: Any,
+) -> Debated:
+    """The comparison of two papers, to its end; retrieval is lexical, depth 1 unless given."""
+    given = {"papers": list(papers)}
+    return debate(
+        model,
+        topic,
+        given=given,
+        **{"graph": graph, "embeddings": "bm25", "segments": 2, **options},
+    )

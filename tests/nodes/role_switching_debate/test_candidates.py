@@ -1,0 +1,137 @@
+"""Candidates: options that a debate can choose between, and draws that favour nobody."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import permutations
+from string import ascii_uppercase
+
+import pytest
+from hypothesis import given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from dialectree.errors import InputError
+from dialectree.nodes.answers import exact
+from dialectree.nodes.role_switching_debate.candidates import (
+    LONGEST,
+    Candidate,
+    Side,
+    checked,
+    drawn,
+    gold_against,
+    labelled,
+    offered,
+    order,
+    other,
+    read_from,
+    shortened,
+    side_of,
+    texts,
+    tokens,
+    wrong_option,
+)
+
+OIL: Candidate = {"label": "C", "text": "oil"}
+CLAY: Candidate = {"label": "A", "text": "clay"}
+
+
+@pytest.mark.parametrize(
+    ("options", "wrong"),
+    [
+        (["one"], "one option is no choice"),
+        (["x", " x\u200b"], "options 1 and 2 are the same"),
+        (["a  “plant”", 'a "plant"'], "options 1 and 2 are the same"),
+        (["é-1", "e\u0301−1"], "options 1 and 2 are the same"),
+        (["the plant", "“Plant.”"], "options 1 and 2 are the same"),
+        (["x", "y", "x "], "options 1 and 3 are the same"),
+        (["x", "\u200b"], "option 2 is empty"),
+        ([" ", "y"], "option 1 is empty"),
+        ([str(n) for n in range(27)], "27 options"),
+        (["x", "y" * (LONGEST + 1)], "option 2 is longer than 6,000 characters"),
+        ("xy", "the options are one text"),
+        (["x", None], "option 2 is no text"),
+        ([OIL, CLAY], "option 1 is no text"),
+    ],
+)
+def test_what_a_debate_cannot_choose_between_is_refused(options: list[object], wrong: str) -> None:
+    with pytest.raises(InputError, match=wrong):
+        checked(options)
+
+
+def test_no_options_are_an_open_question_and_options_keep_their_words() -> None:
+    assert checked([]) == []
+    assert labelled([]) == []
+    assert checked([1, 2.5]) == ["1", "2.5"]
+    assert checked([" C++ ", "C", "-5", "5", "y" * LONGEST])[:4] == ["C++", "C", "-5", "5"]
+    pairs = [("[0, 1]", "(0, 1)"), ("5", "5!"), ("x", "X"), ("mW", "MW")]
+    assert all(checked(pair) == [*pair] for pair in pairs)
+
+
+@seed(1)
+@hypothesis_settings(max_examples=150, deadline=None, database=None)
+@given(st.lists(st.text(max_size=12), max_size=30))
+def test_options_are_either_refused_or_told_apart_by_letter_and_by_words(
+    options: list[str],
+) -> None:
+    try:
+        given = checked(options)
+    except InputError as error:
+        assert str(error).startswith("--option: ")
+        return
+    assert len({exact(option) for option in given}) == len(given) == len(options) != 1
+    found = labelled(given)
+    assert [c["label"] for c in found] == list(ascii_uppercase[: len(given)])
+    assert [c["text"] for c in found] == given
+    assert list(texts(found).values()) == given
+
+
+def test_both_assignments_occur_over_seeds_and_over_questions() -> None:
+    held = [drawn(OIL, CLAY, n, "0", "What?")["a"]["label"] for n in range(400)]
+    assert 160 < held.count("A") < 240
+    asked = [drawn(OIL, CLAY, 0, "0", f"What of {n}?")["a"]["label"] for n in range(400)]
+    assert 160 < asked.count("A") < 240
+    for n in range(20):
+        pair = drawn(OIL, CLAY, n, "0", "What?")
+        assert pair == drawn(OIL, CLAY, n, "0", "What?")
+        assert sorted(c["label"] for c in pair.values()) == ["A", "C"]
+
+
+def test_every_order_of_a_knockout_occurs() -> None:
+    seen = Counter(tuple(order(3, n, "0", "What?")) for n in range(300))
+    assert set(seen) == set(permutations(range(3)))
+    assert min(seen.values()) > 25
+    assert len({tuple(order(4, 0, "0", f"{n}?")) for n in range(40)}) > 12
+    assert sorted(order(26, 7, "0", "What?")) == list(range(26))
+
+
+def test_the_gold_answer_is_a_s_or_drawn() -> None:
+    for n in range(9):
+        assert gold_against(OIL, CLAY, n, "0", "What?", balanced=False) == {"a": OIL, "b": CLAY}
+    both = [gold_against(OIL, CLAY, n, "0", "What?", balanced=True) for n in range(40)]
+    assert 8 < both.count({"a": OIL, "b": CLAY}) < 32
+    assert all(pair in ({"a": OIL, "b": CLAY}, {"a": CLAY, "b": OIL}) for pair in both)
+
+
+def test_a_distractor_is_the_first_wrong_option_or_a_drawn_one() -> None:
+    wrong = labelled(["x", "y", "z"])
+    assert {wrong_option(wrong, "first", n, "0", "?")["text"] for n in range(9)} == {"x"}
+    found = Counter(wrong_option(wrong, "random", n, "0", "?")["text"] for n in range(300))
+    assert set(found) == {"x", "y", "z"} and min(found.values()) > 60
+    assert len({wrong_option(wrong, "random", 0, "0", f"{n}?")["text"] for n in range(30)}) == 3
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_candidates_are_read_in_the_order_of_the_sides(first: Side) -> None:
+    held: dict[Side, Candidate] = {"a": OIL, "b": CLAY}
+    own = held[first], held[other(first)]
+    assert list(read_from(first, held).items()) == [(c["label"], c["text"]) for c in own]
+    assert [side_of(label, held) for label in ("C", "A")] == ["a", "b"]
+
+
+def test_long_answers_are_shortened_where_they_are_only_named_and_get_room_to_be_written() -> None:
+    short, long = "x" * 200, "x" * 3000
+    assert (shortened(short), shortened(long)) == (short, "x" * 200 + "…")
+    assert (tokens(), tokens(short), tokens(short, long)) == (0, 0, 1000)
+    assert offered([short, "y", "y"]) == {"answer": [short, "y"]}
+    assert offered([short, long]) == offered([]) == {}

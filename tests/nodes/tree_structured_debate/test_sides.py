@@ -1,0 +1,169 @@
+"""Sides and openers: a table of questions, and draws that favour nobody."""
+
+import pytest
+
+from dialectree.nodes.tree_structured_debate.sides import (
+    CLARIFIED,
+    Debater,
+    concise_is_a,
+    is_asked,
+    is_polar,
+    leading,
+    opener,
+    side,
+)
+
+SEEDS = range(2000)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is Paris the capital of France?",
+        "is it so",
+        "Does water boil at 100 °C?",
+        "Can’t penguins fly?",
+        "Won't it rain?",
+        "  Have we met?",
+        "“Should one vote?”",
+        "'Are they equal?'",
+        "Would a storm, the floor and an orchard do?",
+    ],
+)
+def test_a_question_that_begins_with_an_auxiliary_is_polar(question: str) -> None:
+    assert is_polar(question)
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("Yes", "YES"),
+        ("no.", "NO"),
+        ("**Yes**, always", "YES"),
+        ("\n“No, it is not.”", "NO"),
+        ("No language is.", "NO"),
+        ("Nobody knows", None),
+        ("Yesterday", None),
+        ("It is so, yes", None),
+        ("", None),
+    ],
+)
+def test_yes_or_no_is_told_by_the_first_word(text: str, side: str | None) -> None:
+    assert leading(text) == side
+
+
+def test_what_the_person_said_that_a_question_means_leaves_it_polar_or_open() -> None:
+    assert is_polar(f"Is it blue?{CLARIFIED}the sky or the sea)")
+    assert not is_polar(f"Is it red or blue?{CLARIFIED}the sky)")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "?",
+        "What is 2+2?",
+        "Which language do all people in Europe speak?",
+        "Is it red or blue?",
+        "Is it red OR blue?",
+        "Isolated tribes speak what?",
+        "Island or not?",
+        "Do-it-yourself or buy?",
+        "Who is it?",
+        "2 + 2 is 4, is it not?",
+    ],
+)
+def test_every_other_question_is_open(question: str) -> None:
+    assert not is_polar(question)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("?", "Is it blue?", "Is it blue?!", 'Is it blue?"', "Is it blue?)", "“Is it blue?” "),
+        *(
+            "(Is it blue?!)”\n",
+            "Is it blue⁇",
+            "Is it blue⁉",
+            "Is it blue‽",
+            "Is it blue?！",
+            "**So?**",
+        ),
+        *(
+            "هل السماء زرقاء؟",
+            "是吗？」",
+            "是吗﹖",
+            "Կապո՞ւյտ է՞",
+            "Blue?\u200b",
+            "Is it blue❓\ufe0f",
+        ),
+        *("Είναι μπλε;", "Είναι μπλε\u037e", "?!!?!"),
+        *("Why did she ask “why”?", 'Did she ask "Is it blue?"', "“Isn't it ‘blue’?”"),
+    ],
+)
+def test_a_text_that_ends_in_a_question_mark_is_asked(text: str) -> None:
+    assert is_asked(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "!", ";", "Is it blue", "It is blue.", "It is blue!", "It is (blue)", "Blue;"),
+        *("She asked: why? And so on.", "The book is called “Who am I?”.", "x ? y : z", "नीला है।"),
+        *(
+            'The play opens with the line "Who is there?"',
+            "He asked: “What's that?”!",
+            "Il dit « Où ? »",
+        ),
+    ],
+)
+def test_a_text_that_ends_otherwise_is_not_asked(text: str) -> None:
+    assert not is_asked(text)
+
+
+@pytest.mark.parametrize("question", ["Is it so?", "What is it?"])
+def test_the_debaters_of_a_leaf_always_defend_opposite_sides(question: str) -> None:
+    polar = {"YES", "NO"} if is_polar(question) else {"SPAN", "OTHER"}
+    for seed in range(50):
+        assert {side(seed, "0.1", 1, question, who) for who in ("A", "B")} == polar
+
+
+def test_the_opener_of_an_open_question_defends_the_answer_it_finds_best() -> None:
+    for seed in range(50):
+        first = opener(seed, "0", 1, "What is it?")
+        other: Debater = "B" if first == "A" else "A"
+        assert side(seed, "0", 1, "What is it?", first) == "SPAN"
+        assert side(seed, "0", 1, "What is it?", other) == "OTHER"
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        [(seed, "Is it so?") for seed in SEEDS],
+        [(0, f"Is it so, in case {number}?") for number in SEEDS],
+    ],
+    ids=["over seeds", "over the questions of one seed"],
+)
+def test_no_draw_favours_a_name_or_a_place(drawn: list[tuple[int, str]]) -> None:
+    a_opens = [opener(seed, "0", 1, question) == "A" for seed, question in drawn]
+    a_says_yes = [side(seed, "0", 1, question, "A") == "YES" for seed, question in drawn]
+    concise_first = [concise_is_a(seed, "0", 1, question) for seed, question in drawn]
+    opener_says_yes = [a == b for a, b in zip(a_opens, a_says_yes, strict=True)]
+    for draw in (a_opens, a_says_yes, concise_first, opener_says_yes):
+        assert 0.46 < sum(draw) / len(draw) < 0.54
+
+
+def test_draws_differ_between_nodes_and_passes_and_repeat_with_the_seed() -> None:
+    places = [(node, take) for node in ("0", "0.1", "0.2", "0.10") for take in (1, 2)]
+    seen = {tuple(opener(seed, *place, "Why?") for place in places) for seed in range(64)}
+    assert len(seen) > 50
+    one, again = ([opener(7, *place, "Why?") for place in places] for _ in range(2))
+    assert one == again
+
+
+def test_what_a_person_said_of_a_question_draws_nobody_anew() -> None:
+    said = f"Is it so?{CLARIFIED}in spring)"
+    for seed in range(50):
+        assert opener(seed, "0", 1, said) == opener(seed, "0", 1, "Is it so?")
+        assert concise_is_a(seed, "0", 1, said) == concise_is_a(seed, "0", 1, "Is it so?")
+        assert side(seed, "0", 1, said, "A") == side(seed, "0", 1, "Is it so?", "A")
