@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dialectree.nodes.answers import named
+from dialectree.nodes.answers import named, normal
 from dialectree.nodes.tree_structured_debate.sides import Side, leading
 
 
@@ -27,8 +27,11 @@ def says_otherwise(answer: str, side: Side | None, whose: str, field: str = "ans
 
 
 def names_another(winner: str, answer: str, texts: Mapping[str, str]) -> str | None:
-    """Return the fault of an answer that is the text, or the letter, of another than ``winner``."""
+    """Return the fault of an answer that is the text, or the letter, of another than ``winner``.
+
+    A text that the winner's holds as a whole tells no side.
+    """
     side = named(answer, texts)
-    if side in (None, winner):
+    if side in (None, winner) or normal(texts[side]) in normal(texts[winner]):
         return None
     return f"`winner` is {winner}, but `answer` is that of {side}. Both must name the same side"

@@ -467,6 +467,20 @@ def test_a_synthesis_ruling_does_not_give_the_losers_text() -> None:
     assert (done.verdict.answer, done.failures[0][1].role) == (None, "synthesis_judge")
 
 
+def test_a_losers_text_that_the_winners_text_holds_is_the_winners() -> None:
+    winner = "concise" if concise_is_a(0, "0", 1, QUESTION) else "full"
+    model = debaters(2)
+    model.will_say_now(
+        lambda call: SynthesisReply(
+            integration="It was tin." + " And iron." * (f"style is {winner}" in call.prompt),
+            assumptions="",
+        ),
+        to=SynthesisReply,
+    )
+    model.will_say_now(choose().model_copy(update={"answer": "It was tin."}))
+    assert debate(model).failures == []
+
+
 def test_the_writer_says_yes_or_no_as_the_debate_did() -> None:
     def written(*answers: str) -> Debated:
         model = debaters()
