@@ -121,8 +121,7 @@ def test_a_turn_says_what_its_speaker_defends_and_the_switch_what_it_defends_the
         assert turn.side == (other if turn.stage == "role_switch" else own[turn.who])
 
 
-# How many calls, and how many of them must follow one another:
-# /work/shared/tools/critical_path.py, rsd(), in numbers
+# How many calls, and how many of them must follow one another.
 
 
 @pytest.mark.parametrize(
