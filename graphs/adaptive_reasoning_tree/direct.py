@@ -16,12 +16,12 @@ from dialectree.graphs.adaptive_reasoning_tree.graph import require
 from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.nodes.adaptive_reasoning_tree.verifier import reasoning_verifier, verifier
-from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.opening import Afresh
 from dialectree.nodes.opening import opening as opened
 from dialectree.state import Debate, Question, Ruling
+from dialectree.steps import conclusion, unresolved
 
 
 class Direct(Debate):

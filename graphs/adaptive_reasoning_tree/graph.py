@@ -29,12 +29,12 @@ from dialectree.nodes.adaptive_reasoning_tree.weighing import (
     weighing,
     weighing_alone,
 )
-from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.opening import require_question
 from dialectree.nodes.tree_structured_debate.sides import is_asked
 from dialectree.state import Debate, Question, Ruling, Unruled
+from dialectree.steps import conclusion
 
 
 class AdaptiveReasoningTree(Debate, Grown, Weighing):

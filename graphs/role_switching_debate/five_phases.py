@@ -9,19 +9,13 @@ from __future__ import annotations
 import operator
 from typing import Annotated, Literal
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
+from langgraph.graph import END, START
 from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
-from dialectree.graphs.ruling import ruled
-from dialectree.nodes.failures import FAILED, may_fail
+from dialectree.context import Context
+from dialectree.flow import FAILED, Flow, Graph
 from dialectree.nodes.role_switching_debate.candidates import Candidate, Side
 from dialectree.nodes.role_switching_debate.debater import (
-    CrossExamined,
-    OwnedUp,
-    Switched,
     alternative,
     proposal,
     rebuttal,
@@ -38,7 +32,6 @@ from dialectree.nodes.role_switching_debate.judge import (
 )
 from dialectree.nodes.role_switching_debate.meeting import (
     Agreement,
-    Met,
     meeting,
     pairing,
     same_answer,
@@ -79,10 +72,8 @@ Again = Literal["judge_again", "judge_swapped_again", "verdict", "broken_off"]
 
 def after_meeting(
     state: FivePhases,
-) -> Literal["same_answer", "alternative", "pairing", "crossing", "broken_off"]:
+) -> Literal["same_answer", "alternative", "pairing", "crossing"]:
     """Two answers that differ are debated; the same answer twice is not."""
-    if state.get("failed"):
-        return "broken_off"
     if state["agreed"] == "unknown":
         return "same_answer"
     if state["agreed"] == "yes":
@@ -95,33 +86,26 @@ def after_same_answer(state: FivePhases) -> Literal["alternative", "pairing"]:
     return "alternative" if state["agreed"] == "yes" else "pairing"
 
 
-def after_alternative(state: FivePhases) -> Literal["pairing", "broken_off"]:
-    """Without a second answer there is nothing to debate."""
-    return "broken_off" if state.get("failed") else "pairing"
-
-
-def who_examines(
-    state: FivePhases, runtime: Runtime[Context]
-) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
+def who_examines(state: FivePhases, settings: Context) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
     """In turn a begins; else both examine the other's proposal at once."""
-    if settings(runtime).cross_examination == "in_turn":
+    if settings.cross_examination == "in_turn":
         return ["rebuttal_a"]
     return ["rebuttal_a", "rebuttal_b"]
 
 
 def after_rebuttal_a(
-    state: FivePhases, runtime: Runtime[Context]
+    state: FivePhases, settings: Context
 ) -> Literal["rebuttal_b", "cross_examined"]:
     """In turn b answers, having read a's rebuttal."""
-    in_turn = settings(runtime).cross_examination == "in_turn"
+    in_turn = settings.cross_examination == "in_turn"
     return "rebuttal_b" if in_turn else "cross_examined"
 
 
-def who_judges(state: FivePhases, runtime: Runtime[Context]) -> list[Asker]:
+def who_judges(state: FivePhases, settings: Context) -> list[Asker]:
     """A person, or a model that reads the sides in one order or in both."""
-    if settings(runtime).judge == "me":
+    if settings.judge == "me":
         return ["person"]
-    both = settings(runtime).judge_orders == "both"
+    both = settings.judge_orders == "both"
     return ["judge", "judge_swapped"] if both else ["judge"]
 
 
@@ -145,96 +129,58 @@ def _to_mend(state: FivePhases, order: Orders) -> bool:
     return rulings[0]["label"] != ""
 
 
-async def crossing(state: FivePhases) -> None:
-    """There are two candidates; the cross-examination begins."""
+def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True) -> Graph:
+    """Return one debate; the paper's ablations leave out the role switch, the disclosure or both.
 
-
-async def cross_examined(state: FivePhases) -> None:
-    """Both rebuttals are there."""
-
-
-async def mapping(state: FivePhases) -> None:
-    """Every judge has spoken; the rule after this step looks at what they named."""
-
-
-not_asked: Met = {"agreed": "no"}
-unsaid: CrossExamined = {"rebuttals": []}
-unswitched: Switched = {"switches": []}
-undisclosed: OwnedUp = {"reports": []}
-
-
-def five_phases(
-    name: str, *, role_switch: bool = True, disclosure: bool = True
-) -> CompiledStateGraph[FivePhases, Context, Pair, Debated]:
-    """One debate; the paper's ablations leave out the role switch, the uncertainty reports or both.
-
-    A rebuttal, a switch or a report that fails for good is left out, and the record says so;
-    without a proposal or a ruling the debate is unresolved.
+    A rebuttal, a switch or a report that fails for good is left out, and the record says so.
+    Without a proposal or a ruling the debate is unresolved.
     """
-    builder = StateGraph(
-        FivePhases, context_schema=Context, input_schema=Pair, output_schema=Debated
-    )
-    builder.add_node("proposal_a", may_fail(proposal("a"), FAILED))
-    builder.add_node("proposal_b", may_fail(proposal("b"), FAILED))
-    builder.add_node("meeting", meeting)
-    builder.add_node("same_answer", may_fail(same_answer, not_asked))
-    builder.add_node("alternative", may_fail(alternative, FAILED))
-    builder.add_node("pairing", pairing)
-    builder.add_node("crossing", crossing)
-    builder.add_node("rebuttal_a", may_fail(rebuttal("a"), unsaid))
-    builder.add_node("rebuttal_b", may_fail(rebuttal("b"), unsaid))
-    builder.add_node("cross_examined", cross_examined)
-    last = ["cross_examined"]
+    flow = Flow(FivePhases, input=Pair, output=Debated, unresolved="broken_off")
+    flow.role("proposal_a", proposal("a"), required=True)
+    flow.role("proposal_b", proposal("b"), required=True)
+    flow.step("meeting", meeting)
+    flow.role("same_answer", same_answer, on_failure={"agreed": "no"})
+    flow.role("alternative", alternative, required=True)
+    flow.step("pairing", pairing)
+    flow.step("crossing")
+    flow.role("rebuttal_a", rebuttal("a"))
+    flow.role("rebuttal_b", rebuttal("b"))
+    flow.step("cross_examined")
+    flow.step("hearing")
+    flow.role("judge", judge("as_held"), on_failure=FAILED)
+    flow.role("judge_swapped", judge("swapped"), on_failure=FAILED)
+    flow.step("person", person)
+    flow.step("mapping")
+    flow.role("judge_again", judge_again("as_held"), on_failure=FAILED)
+    flow.role("judge_swapped_again", judge_again("swapped"), on_failure=FAILED)
+    flow.step("verdict", verdict)
+    flow.step("broken_off", broken_off)
+
+    phases: list[tuple[str, str]] = []
     if role_switch:
-        builder.add_node("switch_a", may_fail(switch("a"), unswitched))
-        builder.add_node("switch_b", may_fail(switch("b"), unswitched))
-        last = _follow(builder, last, ["switch_a", "switch_b"])
+        flow.role("switch_a", switch("a"))
+        flow.role("switch_b", switch("b"))
+        phases.append(("switch_a", "switch_b"))
     if disclosure:
-        builder.add_node("uncertainty_a", may_fail(uncertainty("a"), undisclosed))
-        builder.add_node("uncertainty_b", may_fail(uncertainty("b"), undisclosed))
-        last = _follow(builder, last, ["uncertainty_a", "uncertainty_b"])
-    builder.add_node("judge", may_fail(judge("as_held"), FAILED))
-    builder.add_node("judge_swapped", may_fail(judge("swapped"), FAILED))
-    builder.add_node("person", person)
-    builder.add_node("mapping", mapping)
-    builder.add_node("judge_again", may_fail(judge_again("as_held"), FAILED))
-    builder.add_node("judge_swapped_again", may_fail(judge_again("swapped"), FAILED))
-    builder.add_node("verdict", verdict)
-    builder.add_node("broken_off", broken_off)
+        flow.role("uncertainty_a", uncertainty("a"))
+        flow.role("uncertainty_b", uncertainty("b"))
+        phases.append(("uncertainty_a", "uncertainty_b"))
 
-    builder.add_edge(START, "proposal_a")
-    builder.add_edge(START, "proposal_b")
-    builder.add_edge(["proposal_a", "proposal_b"], "meeting")
-    builder.add_conditional_edges("meeting", ruled(after_meeting))
-    builder.add_conditional_edges("same_answer", ruled(after_same_answer))
-    builder.add_conditional_edges("alternative", ruled(after_alternative))
-    builder.add_edge("pairing", "crossing")
-    builder.add_conditional_edges("crossing", ruled(who_examines), ["rebuttal_a", "rebuttal_b"])
-    builder.add_conditional_edges("rebuttal_a", ruled(after_rebuttal_a))
-    builder.add_edge("rebuttal_b", "cross_examined")
-    for speaker in last:
-        builder.add_conditional_edges(
-            speaker, ruled(who_judges), ["judge", "judge_swapped", "person"]
-        )
+    flow.then(START, ("proposal_a", "proposal_b"), "meeting")
+    flow.route("meeting", after_meeting)
+    flow.route("same_answer", after_same_answer)
+    flow.then("alternative", "pairing", "crossing")
+    flow.route("crossing", who_examines)
+    flow.route("rebuttal_a", after_rebuttal_a)
+    flow.then("rebuttal_b", "cross_examined")
+    flow.then("cross_examined", *phases, "hearing")
+    flow.route("hearing", who_judges)
     for ruler in ("judge", "judge_swapped", "person", "judge_again", "judge_swapped_again"):
-        builder.add_edge(ruler, "mapping")
-    builder.add_conditional_edges(
-        "mapping",
-        ruled(after_mapping),
-        ["judge_again", "judge_swapped_again", "verdict", "broken_off"],
-    )
-    builder.add_edge("verdict", END)
-    builder.add_edge("broken_off", END)
-    return builder.compile(name=name)
-
-
-def _follow(
-    builder: StateGraph[FivePhases, Context, Pair, Debated], before: list[str], phase: list[str]
-) -> list[str]:
-    """Both speak at once when all ``before`` have spoken."""
-    for speaker in phase:
-        builder.add_edge(before, speaker)
-    return phase
+        flow.then(ruler, "mapping")
+    flow.route("mapping", after_mapping)
+    flow.then("verdict", END)
+    flow.then("broken_off", END)
+    return flow.compile(name)
 
 
 graph = five_phases("five_phases")

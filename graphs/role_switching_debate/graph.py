@@ -10,10 +10,9 @@ import operator
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite, Send
+from langgraph.types import Send
 from typing_extensions import TypedDict
 
 from dialectree import chance
@@ -21,13 +20,9 @@ from dialectree import state as shared
 from dialectree.context import Context, settings
 from dialectree.errors import InputError
 from dialectree.events import tell
-from dialectree.graphs.afresh import afresh
+from dialectree.flow import Flow, Graph
 from dialectree.graphs.role_switching_debate import five_phases
-from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answers import letter, letters
-from dialectree.nodes.conclusion import conclusion
-from dialectree.nodes.failures import FAILED, may_fail
-from dialectree.nodes.opening import require_question
 from dialectree.nodes.role_switching_debate.candidates import (
     Candidate,
     Side,
@@ -40,7 +35,6 @@ from dialectree.nodes.role_switching_debate.candidates import (
 )
 from dialectree.nodes.role_switching_debate.direct_answerer import (
     DROPPED,
-    UNSAMPLED,
     Sample,
     ToSample,
     direct_answerer,
@@ -48,7 +42,8 @@ from dialectree.nodes.role_switching_debate.direct_answerer import (
 )
 from dialectree.nodes.role_switching_debate.distractor import distractor
 from dialectree.nodes.role_switching_debate.verdict import Debated, Outcome
-from dialectree.state import Ruling, Unruled
+from dialectree.state import Ruling
+from dialectree.steps import require_question
 
 
 class Question(shared.Question):
@@ -96,23 +91,7 @@ def require_gold(given: Mapping[str, Any]) -> str:
     return gold
 
 
-class Opened(Unruled):
-    """What a question begins with, whatever a host's thread still holds of an earlier one."""
-
-    id: str
-    take: int
-    background: list[str]
-    options: list[Candidate]
-    gold: str
-    waiting: list[Candidate]
-    heard: int
-    samples: Overwrite
-    dropped: Overwrite
-    distractor: Candidate | None
-    failed: bool
-
-
-async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
+async def opening(state: Question, runtime: Runtime[Context]) -> dict[str, object]:
     """The question, its options with their letters, and the order of a knockout."""
     context = settings(runtime)
     require(state, context)
@@ -132,21 +111,16 @@ async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
         "gold": letter(str(state.get("gold") or "")),
         "waiting": waiting,
         "heard": 0,
-        "samples": Overwrite([]),
-        "dropped": Overwrite(0),
-        "distractor": None,
-        "verdict": None,
-        "failed": False,
     }
 
 
 def after_opening(
-    state: RoleSwitchingDebate, runtime: Runtime[Context]
+    state: RoleSwitchingDebate, settings: Context
 ) -> list[Send] | Literal["distractor", "pairing"]:
     """The gate's direct answers come first; an evaluation may ask a model for a distractor."""
-    if samples := settings(runtime).gate:
-        return [Send("gate", _sample(state, number)) for number in range(1, samples + 1)]
-    return before_pairing(state, runtime)
+    if settings.gate:
+        return [Send("gate", _sample(state, number)) for number in range(1, settings.gate + 1)]
+    return before_pairing(state, settings)
 
 
 def _sample(state: RoleSwitchingDebate, number: int) -> ToSample:
@@ -159,25 +133,20 @@ def _sample(state: RoleSwitchingDebate, number: int) -> ToSample:
 
 
 def before_pairing(
-    state: RoleSwitchingDebate, runtime: Runtime[Context]
+    state: RoleSwitchingDebate, settings: Context
 ) -> Literal["distractor", "pairing"]:
     """Only a distractor of the model's choice costs a call."""
-    context = settings(runtime)
-    evaluation = context.candidates in ("oracle", "balanced")
-    return "distractor" if evaluation and context.distractor == "model" else "pairing"
-
-
-async def gated(state: RoleSwitchingDebate) -> None:
-    """All direct answers are there."""
+    evaluation = settings.candidates in ("oracle", "balanced")
+    return "distractor" if evaluation and settings.distractor == "model" else "pairing"
 
 
 def after_gate(
-    state: RoleSwitchingDebate, runtime: Runtime[Context]
+    state: RoleSwitchingDebate, settings: Context
 ) -> Literal["agreed", "distractor", "pairing"]:
     """All of one mind: no debate. RSD, Discussion: debate only when necessary."""
     unanimous = len(votes(state["samples"])) == 1
-    everybody = len(state["samples"]) + state["dropped"] == settings(runtime).gate
-    return "agreed" if unanimous and everybody else before_pairing(state, runtime)
+    everybody = len(state["samples"]) + state["dropped"] == settings.gate
+    return "agreed" if unanimous and everybody else before_pairing(state, settings)
 
 
 async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Ruling:
@@ -256,11 +225,6 @@ def _gold(state: RoleSwitchingDebate, context: Context) -> dict[Side, Candidate]
     return gold_against(gold, against, context.seed, *place, balanced=balanced)
 
 
-def after_distractor(state: RoleSwitchingDebate) -> Literal["pairing", "undecided"]:
-    """Another distractor would be another evaluation."""
-    return "undecided" if state.get("failed") else "pairing"
-
-
 def after_debate(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
     """The winner stays on while an option waits; without a winner nobody goes on."""
     won = state["outcome"]["candidate"] is not None
@@ -318,36 +282,29 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Rulin
 
 def role_switching_debate(
     name: str,
-    debate: CompiledStateGraph[five_phases.FivePhases, Context, five_phases.Pair, Debated],
-) -> CompiledStateGraph[RoleSwitchingDebate, Context, Question, Ruling]:
+    debate: Graph,
+) -> Graph:
     """The protocol around ``debate``: the whole of it, or one of its ablations."""
-    builder = StateGraph(
-        RoleSwitchingDebate, context_schema=Context, input_schema=Question, output_schema=Ruling
-    )
-    builder.add_node("opening", opening)
-    builder.add_node("gate", may_fail(direct_answerer("debater_a"), UNSAMPLED, DROPPED))
-    builder.add_node("gated", gated)
-    builder.add_node("agreed", agreed)
-    builder.add_node("distractor", may_fail(distractor, FAILED))
-    builder.add_node("undecided", undecided)
-    builder.add_node("pairing", pairing)
-    builder.add_node("debate", debate)
-    builder.add_node("ruling", ruling)
-    builder.add_node("conclusion", conclusion)
-    builder.add_edge(START, "opening")
-    builder.add_conditional_edges(
-        "opening", ruled(after_opening), ["gate", "distractor", "pairing"]
-    )
-    builder.add_edge("gate", "gated")
-    builder.add_conditional_edges("gated", ruled(after_gate))
-    builder.add_edge("agreed", "conclusion")
-    builder.add_conditional_edges("distractor", ruled(after_distractor))
-    builder.add_edge("undecided", "ruling")
-    builder.add_edge("pairing", "debate")
-    builder.add_conditional_edges("debate", ruled(after_debate))
-    builder.add_edge("ruling", "conclusion")
-    builder.add_edge("conclusion", END)
-    return afresh(builder.compile(name=name))
+    flow = Flow(RoleSwitchingDebate, input=Question, unresolved="undecided")
+    flow.opening(opening)
+    flow.role("gate", direct_answerer("debater_a"), on_drop=DROPPED)
+    flow.step("gated")
+    flow.step("agreed", agreed)
+    flow.role("distractor", distractor, required=True)
+    flow.step("undecided", undecided)
+    flow.step("pairing", pairing)
+    flow.graph("debate", debate)
+    flow.step("ruling", ruling)
+
+    flow.route(START, after_opening, "gate")
+    flow.then("gate", "gated")
+    flow.route("gated", after_gate)
+    flow.then("agreed", END)
+    flow.then("distractor", "pairing", "debate")
+    flow.then("undecided", "ruling")
+    flow.route("debate", after_debate)
+    flow.then("ruling", END)
+    return flow.compile(name)
 
 
 graph = role_switching_debate("role_switching_debate", five_phases.graph)

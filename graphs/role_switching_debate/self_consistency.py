@@ -10,23 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite, Send
 from typing_extensions import TypedDict
 
 from dialectree.context import Context, settings
 from dialectree.errors import InputError
 from dialectree.events import tell
-from dialectree.graphs.afresh import afresh
+from dialectree.flow import Flow, Graph
 from dialectree.graphs.role_switching_debate.graph import Question, require_gold
-from dialectree.graphs.ruling import ruled
 from dialectree.nodes.answers import letter
-from dialectree.nodes.conclusion import conclusion, unresolved
-from dialectree.nodes.failures import may_fail
 from dialectree.nodes.kinds import Node
-from dialectree.nodes.opening import require_question
 from dialectree.nodes.role_switching_debate.candidates import (
     Candidate,
     checked,
@@ -35,13 +29,13 @@ from dialectree.nodes.role_switching_debate.candidates import (
 )
 from dialectree.nodes.role_switching_debate.direct_answerer import (
     DROPPED,
-    UNSAMPLED,
     Sampled,
     ToSample,
     direct_answerer,
 )
 from dialectree.nodes.role_switching_debate.plurality import plurality
-from dialectree.state import Debate, Ruling, Unruled
+from dialectree.state import Debate
+from dialectree.steps import require_question, unresolved
 
 SAMPLES = 9
 """Where the settings name no other number."""
@@ -60,13 +54,6 @@ class SelfConsistency(Debate, Opened, Sampled):
     """A question and the direct answers to it."""
 
 
-class Begun(Opened, Unruled):
-    """The same, without a sample yet, whatever a host's thread still holds of an earlier one."""
-
-    samples: Overwrite
-    dropped: Overwrite
-
-
 def require(given: Mapping[str, Any], context: Context) -> None:
     """InputError where there is no question, no choice between options, or no such gold answer."""
     require_question(given)
@@ -83,10 +70,10 @@ def require(given: Mapping[str, Any], context: Context) -> None:
         )
 
 
-def opening(alone: bool) -> Node[Question, Begun]:
+def opening(alone: bool) -> Node[Question, Opened]:
     """Return the node that opens a question; ``alone`` asks for one answer, whatever is set."""
 
-    async def opening(state: Question, runtime: Runtime[Context]) -> Begun:
+    async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
         context = settings(runtime)
         require(state, context)
         tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
@@ -95,9 +82,6 @@ def opening(alone: bool) -> Node[Question, Begun]:
             "id": "0",
             "options": offered(options, state, context),
             "asked": 1 if alone else context.samples or SAMPLES,
-            "samples": Overwrite([]),
-            "dropped": Overwrite(0),
-            "verdict": None,
         }
 
     return opening
@@ -114,9 +98,9 @@ def offered(
     return sorted(pair, key=lambda option: option["label"])
 
 
-def after_opening(state: SelfConsistency) -> list[Send]:
-    """All samples at once."""
-    asked: list[ToSample] = [
+def samples(state: SelfConsistency) -> list[ToSample]:
+    """Return what each sample is asked; all are asked at once."""
+    return [
         {
             "id": state["id"],
             "question": state["question"],
@@ -125,11 +109,6 @@ def after_opening(state: SelfConsistency) -> list[Send]:
         }
         for number in range(1, state["asked"] + 1)
     ]
-    return [Send("answerer", sample) for sample in asked]
-
-
-async def sampled(state: SelfConsistency) -> None:
-    """All samples are there, or lost."""
 
 
 def after_samples(state: SelfConsistency) -> Literal["plurality", "unresolved"]:
@@ -137,27 +116,20 @@ def after_samples(state: SelfConsistency) -> Literal["plurality", "unresolved"]:
     return "plurality" if state["samples"] else "unresolved"
 
 
-def self_consistency(
-    name: str, role: str, *, alone: bool = False
-) -> CompiledStateGraph[SelfConsistency, Context, Question, Ruling]:
+def self_consistency(name: str, role: str, *, alone: bool = False) -> Graph:
     """Return the baseline in which the model of ``role`` answers."""
-    builder = StateGraph(
-        SelfConsistency, context_schema=Context, input_schema=Question, output_schema=Ruling
-    )
-    builder.add_node("opening", opening(alone))
-    builder.add_node("answerer", may_fail(direct_answerer(role), UNSAMPLED, DROPPED))
-    builder.add_node("sampled", sampled)
-    builder.add_node("plurality", plurality)
-    builder.add_node("unresolved", unresolved)
-    builder.add_node("conclusion", conclusion)
-    builder.add_edge(START, "opening")
-    builder.add_conditional_edges("opening", ruled(after_opening), ["answerer"])
-    builder.add_edge("answerer", "sampled")
-    builder.add_conditional_edges("sampled", ruled(after_samples))
-    builder.add_edge("plurality", "conclusion")
-    builder.add_edge("unresolved", "conclusion")
-    builder.add_edge("conclusion", END)
-    return afresh(builder.compile(name=name))
+    flow = Flow(SelfConsistency, input=Question)
+    flow.opening(opening(alone))
+    flow.role("answerer", direct_answerer(role), on_drop=DROPPED)
+    flow.step("sampled")
+    flow.step("plurality", plurality)
+    flow.step("unresolved", unresolved)
+    flow.fan(START, "answerer", samples)
+    flow.then("answerer", "sampled")
+    flow.route("sampled", after_samples)
+    flow.then("plurality", END)
+    flow.then("unresolved", END)
+    return flow.compile(name)
 
 
 graph = self_consistency("self_consistency", "answerer")

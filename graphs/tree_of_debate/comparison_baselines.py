@@ -17,7 +17,6 @@ from dialectree.context import Context, settings
 from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.graphs.tree_of_debate.graph import Papers
-from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import Afresh, require_question
 from dialectree.nodes.opening import opening as opened
@@ -30,6 +29,7 @@ from dialectree.nodes.tree_of_debate.comparer import (
 from dialectree.nodes.tree_of_debate.papers import authors, sources
 from dialectree.nodes.tree_of_debate.topics import Author, Letter
 from dialectree.state import Debate, Ruling
+from dialectree.steps import conclusion, unresolved
 
 
 class Comparison(Debate, Papers, Summarised):

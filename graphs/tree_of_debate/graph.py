@@ -20,7 +20,6 @@ from dialectree.errors import InputError
 from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.graphs.tree_of_debate.topic_debate import Compiled, opened, topic_debate
-from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.opening import require_question
@@ -29,6 +28,7 @@ from dialectree.nodes.tree_of_debate.evidence import at_hand, contested
 from dialectree.nodes.tree_of_debate.papers import PaperGiven, authors, sources
 from dialectree.nodes.tree_of_debate.topics import Author, Debated, Letter, Topic
 from dialectree.state import Debate, Question, Ruling, Unruled
+from dialectree.steps import conclusion, unresolved
 
 
 class Papers(Question):

@@ -15,13 +15,13 @@ from langgraph.types import Overwrite, Send
 from dialectree.context import Context, settings
 from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
-from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import Afresh
 from dialectree.nodes.opening import opening as opened
 from dialectree.nodes.tree_structured_debate.picker import picker, sole_sample
 from dialectree.nodes.tree_structured_debate.sampler import Sampled, ToSample, sampler
 from dialectree.state import Debate, Question, Ruling
+from dialectree.steps import conclusion, unresolved
 
 SAMPLES = 5
 """As many as in the paper, where the settings name no other number."""

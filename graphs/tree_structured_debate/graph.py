@@ -19,7 +19,6 @@ from dialectree.context import Context, settings
 from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
 from dialectree.graphs.tree_structured_debate import second_pass, subtree
-from dialectree.nodes.conclusion import conclusion
 from dialectree.nodes.failures import CONTRADICTED, FAILED, may_fail
 from dialectree.nodes.kinds import Finding, is_leaf, merge_findings, standing
 from dialectree.nodes.opening import require_question
@@ -29,6 +28,7 @@ from dialectree.nodes.tree_structured_debate.answer_writer import (
     unresolved,
 )
 from dialectree.state import Debate, Question, Ruling, Unruled
+from dialectree.steps import conclusion
 
 
 class TreeStructuredDebate(Debate, subtree.Position):

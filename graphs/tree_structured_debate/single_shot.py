@@ -10,11 +10,11 @@ from langgraph.graph.state import CompiledStateGraph
 from dialectree.context import Context
 from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
-from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import opening
 from dialectree.nodes.tree_structured_debate.answerer import answerer
 from dialectree.state import Debate, Question, Ruling
+from dialectree.steps import conclusion, unresolved
 
 
 class SingleShot(Debate):

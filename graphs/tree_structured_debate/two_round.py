@@ -16,7 +16,6 @@ from typing_extensions import TypedDict
 from dialectree.context import Context
 from dialectree.graphs.afresh import afresh
 from dialectree.graphs.ruling import ruled
-from dialectree.nodes.conclusion import conclusion, unresolved
 from dialectree.nodes.failures import FAILED, may_fail
 from dialectree.nodes.opening import Afresh
 from dialectree.nodes.opening import opening as opened
@@ -24,6 +23,7 @@ from dialectree.nodes.tree_structured_debate.critic import critic
 from dialectree.nodes.tree_structured_debate.explorer import ROUNDS, Spoken, explorer
 from dialectree.nodes.tree_structured_debate.synthesiser import synthesiser
 from dialectree.state import Debate, Question, Ruling
+from dialectree.steps import conclusion, unresolved
 
 
 class TwoRound(Debate, Spoken):

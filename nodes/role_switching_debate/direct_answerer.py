@@ -48,7 +48,6 @@ class Sampled(TypedDict):
     """Samples that a person took out: nobody asked for them."""
 
 
-UNSAMPLED: Sampled = {"samples": [], "dropped": 0}
 DROPPED: Sampled = {"samples": [], "dropped": 1}
 
 

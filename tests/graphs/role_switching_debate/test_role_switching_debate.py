@@ -13,7 +13,6 @@ from zlib import crc32
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.runtime import Runtime
 
 from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
@@ -22,7 +21,6 @@ from dialectree.graphs.role_switching_debate.graph import (
     Question,
     RoleSwitchingDebate,
     after_debate,
-    after_distractor,
     after_gate,
     before_pairing,
     graph,
@@ -893,15 +891,13 @@ def undistracted() -> ScriptedModel:
 def test_only_a_distractor_of_the_models_choice_is_asked_for(
     candidates: str, distractor: str, way: str
 ) -> None:
-    runtime = Runtime(
-        context=build(model="openai:any", candidates=candidates, distractor=distractor)
-    )
-    assert before_pairing(cast(RoleSwitchingDebate, {}), runtime) == way
+    settings = build(model="openai:any", candidates=candidates, distractor=distractor)
+    assert before_pairing(cast(RoleSwitchingDebate, {}), settings) == way
 
 
 def test_rules_of_the_whole_protocol() -> None:
     a, b = labelled(TWO)
-    runtime = Runtime(context=build(model="openai:any", gate=2))
+    settings = build(model="openai:any", gate=2)
 
     def state(**some: Any) -> RoleSwitchingDebate:
         return cast(RoleSwitchingDebate, {"dropped": 0, **some})
@@ -909,14 +905,12 @@ def test_rules_of_the_whole_protocol() -> None:
     def sample(number: int, label: str) -> dict[str, Any]:
         return {"number": number, "label": label, "answer": label, "reasoning": ""}
 
-    assert after_gate(state(samples=[]), runtime) == "pairing"
-    assert after_gate(state(samples=[sample(1, "A")]), runtime) == "pairing"
-    assert after_gate(state(samples=[sample(1, "A"), sample(2, "B")]), runtime) == "pairing"
-    assert after_gate(state(samples=[sample(1, "A"), sample(2, "A")]), runtime) == "agreed"
-    assert after_gate(state(samples=[sample(1, "A")], dropped=1), runtime) == "agreed"
-    assert after_gate(state(samples=[], dropped=2), runtime) == "pairing"
-    assert after_distractor(state(distractor=None, failed=True)) == "undecided"
-    assert after_distractor(state(distractor=a)) == "pairing"
+    assert after_gate(state(samples=[]), settings) == "pairing"
+    assert after_gate(state(samples=[sample(1, "A")]), settings) == "pairing"
+    assert after_gate(state(samples=[sample(1, "A"), sample(2, "B")]), settings) == "pairing"
+    assert after_gate(state(samples=[sample(1, "A"), sample(2, "A")]), settings) == "agreed"
+    assert after_gate(state(samples=[sample(1, "A")], dropped=1), settings) == "agreed"
+    assert after_gate(state(samples=[], dropped=2), settings) == "pairing"
     won, lost = {"candidate": b}, {"candidate": None}
     assert after_debate(state(outcome=won, waiting=[a])) == "pairing"
     assert after_debate(state(outcome=won, waiting=[])) == "ruling"

@@ -1,0 +1,64 @@
+"""The first and the last steps of every protocol: `opening`, `unresolved` and `conclusion`."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from dialectree.context import Context
+from dialectree.errors import InputError
+from dialectree.events import tell
+from dialectree.models.run import run_of
+from dialectree.state import Question, Ruling, Verdict
+
+DEMONSTRATION = "the embedded model took part: its answers are no better than chance"
+
+
+def require_question(given: Mapping[str, Any], called: str = "question") -> None:
+    """Raise InputError if there is no text to debate; ``called`` names it in the message."""
+    text = given.get("question") or ""
+    if not isinstance(text, str):
+        raise InputError(f"the {called} is no text")
+    if not any(unicodedata.category(char)[0] not in "CZ" for char in text):
+        raise InputError(f"the {called} is empty")
+
+
+async def opening(state: Question, runtime: Runtime[Context]) -> dict[str, object]:
+    """Tell of the question, which nobody splits."""
+    require_question(state)
+    tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
+    return {}
+
+
+async def unresolved(state: Question, runtime: Runtime[Context]) -> Ruling:
+    """Rule nothing: a reply that the debate cannot do without failed for good."""
+    tell(runtime, "0", "settled", {"verdict": None})
+    return {
+        "verdict": {
+            "answer": None,
+            "label": None,
+            "explanation": None,
+            "confidence": None,
+            "confidence_source": None,
+            "notes": [],
+        }
+    }
+
+
+async def conclusion(state: Ruling, runtime: Runtime[Context]) -> Ruling:
+    """Tell of the verdict.
+
+    A run of our own has a record that says where the embedded model took part. A host has the
+    verdict alone, so there the verdict says it.
+    """
+    verdict: Verdict = {**state["verdict"]}
+    run = run_of(runtime)
+    if run.demonstration and run.journal is None:
+        verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
+    if verdict["confidence"] is None:
+        verdict["confidence_source"] = None
+    tell(runtime, "0", "concluded", {**verdict})
+    return {"verdict": verdict}
