@@ -1,10 +1,11 @@
 """dialectree: structured debate between language models, as LangGraph state machines.
 
-``answer`` debates a question, ``decide`` one with options, ``verify`` a claim, ``compare`` two
-papers; each returns the record of it, and each has a twin (``aanswer`` ...) for event loops.
-``resume`` goes on with a run that was broken off, and ``contest`` changes something in one and does
-again what depends on it. The compiled graphs are ``dialectree.graphs.<protocol file>.graph``, and
-``as_tool`` makes a LangChain tool of one.
+Each installed protocol has a function (``answer`` debates a question, ``decide`` one with options,
+``verify`` a claim, ``compare`` two papers) and a twin for event loops (``aanswer`` ...). ``run``
+debates by any protocol. Each returns the record of the debate. ``resume`` goes on with a run that
+was broken off, and ``contest`` changes something in one and does again what depends on it. The
+compiled graphs are ``dialectree.graphs.<protocol>.graph:graph``, and ``as_tool`` makes a LangChain
+tool of one.
 """
 
 from __future__ import annotations
@@ -12,60 +13,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dialectree.api import (
-        aanswer,
-        acompare,
-        acontest,
-        adecide,
-        answer,
-        aresume,
-        as_tool,
-        averify,
-        compare,
-        contest,
-        decide,
-        resume,
-        verify,
-    )
-    from dialectree.context import Context
-    from dialectree.errors import DialectreeError
-    from dialectree.records import RunRecord
-
-__all__ = [
-    "Context",
-    "DialectreeError",
-    "RunRecord",
-    "aanswer",
-    "acompare",
-    "acontest",
-    "adecide",
-    "answer",
-    "aresume",
-    "as_tool",
-    "averify",
-    "compare",
-    "contest",
-    "decide",
-    "resume",
-    "verify",
-]
+    from dialectree.api import acontest as acontest
+    from dialectree.api import aresume as aresume
+    from dialectree.api import arun as arun
+    from dialectree.api import as_tool as as_tool
+    from dialectree.api import contest as contest
+    from dialectree.api import resume as resume
+    from dialectree.api import run as run
+    from dialectree.context import ProtocolSettings as ProtocolSettings
+    from dialectree.context import option as option
+    from dialectree.context import settings as settings
+    from dialectree.errors import DialectreeError as DialectreeError
+    from dialectree.flow import Flow as Flow
+    from dialectree.functions import *  # noqa: F403 - the names stand in functions.pyi
+    from dialectree.models.door import ask as ask
+    from dialectree.protocol import Protocol as Protocol
+    from dialectree.protocol import ProtocolInput as ProtocolInput
+    from dialectree.protocol import Variant as Variant
+    from dialectree.records import RunRecord as RunRecord
 
 _HOMES = {
-    "aanswer": "dialectree.api",
-    "acompare": "dialectree.api",
     "acontest": "dialectree.api",
-    "adecide": "dialectree.api",
-    "answer": "dialectree.api",
     "aresume": "dialectree.api",
+    "arun": "dialectree.api",
     "as_tool": "dialectree.api",
-    "averify": "dialectree.api",
-    "compare": "dialectree.api",
     "contest": "dialectree.api",
-    "decide": "dialectree.api",
     "resume": "dialectree.api",
-    "verify": "dialectree.api",
-    "Context": "dialectree.context",
+    "run": "dialectree.api",
+    "ProtocolSettings": "dialectree.context",
+    "option": "dialectree.context",
+    "settings": "dialectree.context",
     "DialectreeError": "dialectree.errors",
+    "Flow": "dialectree.flow",
+    "ask": "dialectree.models.door",
+    "Protocol": "dialectree.protocol",
+    "ProtocolInput": "dialectree.protocol",
+    "Variant": "dialectree.protocol",
     "RunRecord": "dialectree.records",
 }
 
@@ -73,11 +56,17 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``import dialectree`` itself costs nothing."""
     from importlib import import_module
+    from importlib.util import find_spec
 
-    if name not in _HOMES:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name.startswith("_") or find_spec(f"dialectree.{name}"):  # a module that is being imported
         raise AttributeError(f"module 'dialectree' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module("dialectree.functions"), name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    from dialectree.protocol import installed
+
+    commands = [protocol.command for protocol in installed().values() if protocol.command]
+    return [*_HOMES, *commands, *(f"a{command}" for command in commands)]

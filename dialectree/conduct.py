@@ -21,20 +21,18 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from dialectree import clock, comparison, prompts
-from dialectree.context import EMBEDDED, OWN_SETTINGS, Context, build, rebuilt
+from dialectree.context import EMBEDDED, ProtocolSettings, build, rebuilt
 from dialectree.errors import DialectreeError, InputError, SettingsError
-from dialectree.graphs import Method, method
 from dialectree.models.door import Run
 from dialectree.models.endpoints import traced
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, require_embeddings, resolve
 from dialectree.models.troubles import one_line
-from dialectree.nodes.answers import letter
-from dialectree.own_settings import own_roles, own_settings, require_roles
 from dialectree.persons import Ask, answered_before, nobody, replies
+from dialectree.protocol import Method, ProtocolInput, method, protocol
 from dialectree.records import Call, Event, Held, RunRecord, RunStatus, fold
 from dialectree.runs import RunFolder
 
@@ -55,14 +53,9 @@ class Started:
     folder: RunFolder
     record: RunRecord
     method: Method
-    context: Context
+    context: ProtocolSettings
     budget: Budget | None = None
     """One that several runs share; none: this run's own, by its settings."""
-
-    def asks(self) -> bool:
-        """True where the settings give a person something to say."""
-        judges = self.context.judge == "me" and "judge" in self.method.speakers(self.context)
-        return self.context.ask or judges
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Walk the graph to its end and complete the record, whatever happens on the way.
@@ -72,51 +65,42 @@ class Started:
         """
         if self.record.status in ("running", "partial"):
             if self.record.contest is None:  # in a contest a ruling may be known
-                require_judge(self.method, self.context, ask)
-            for protocol in self.method.prompt_folders(self.context):
-                for name in prompts.names(protocol):
+                require_judge(self.context, ask)
+            for folder in self.method.prompts(self.context):
+                for name in prompts.names(folder):
                     prompts.load(name)  # one that cannot be read is found before anything is paid
             await _conduct(self, ask, watch)
         return self.record
 
 
-def require_judge(chosen: Method, context: Context, ask: Ask | None) -> None:
-    """InputError where a person should judge and nobody is there."""
-    if ask is None and context.judge == "me" and "judge" in chosen.speakers(context):
+def require_judge(settings: ProtocolSettings, ask: Ask | None) -> None:
+    """Raise InputError where a person should judge and nobody is there."""
+    if ask is None and "judge" in settings.asks():
         raise InputError("--judge me: nobody is there to rule")
 
 
 def start(
     chosen: Method,
-    question: str,
-    context: Context,
+    given: Mapping[str, Any],
+    context: ProtocolSettings,
     runs: Path,
     *,
     folder: RunFolder | None = None,
-    **more: JsonValue,
 ) -> Started:
-    """A new run of ``chosen``; its folder lies in ``runs``, or is ``folder``.
+    """Begin a run of ``chosen``; its folder lies in ``runs``, or is ``folder``.
 
-    ``more`` is what the protocol takes beside a question, such as ``options`` or ``papers``.
+    ``given`` is the user's input, as the protocol declares it. Raises InputError where it cannot
+    be debated.
     """
-    what = {"art": "claim", "tod": "topic"}.get(chosen.protocol, "question")
-    given: dict[str, JsonValue] = {"question": tidy(question, what)}
-    for name, value in more.items():
-        if name == "options" and isinstance(value, list):
-            given[name] = [tidy(str(text), f"option {n}") for n, text in enumerate(value, 1)]
-        elif name == "gold" and isinstance(value, str):
-            given[name] = letter(value)
-        elif value is not None:
-            given[name] = value
-    chosen.require(given, context)
+    prepared = chosen.prepare(checked(chosen.protocol.input, given), context)
     specs = speakers(chosen, context)
     folder = folder or RunFolder.create(runs)
     record = RunRecord(
         run_id=folder.run_id,
-        protocol=chosen.protocol,
+        protocol=chosen.protocol.name,
         method=chosen.name,
         demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
-        input=given,
+        input={name: value for name, value in prepared.items() if value is not None},
         settings=kept(context, chosen),
         models=named(specs, {}),
         started=clock.stamp(),
@@ -136,19 +120,50 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
     if record.contest is not None and record.protocol == "art" and unfinished:
         of = record.contest.run
         raise InputError(f"{record.run_id} contests {of} and is not resumed: contest {of} again")
-    chosen = method(record.method)
+    chosen = method(record.method, record.protocol)
     context = settled(record, given)
-    require_roles(chosen, context, given)
+    chosen.require_roles(context, given)
     if unfinished:
         before = spoken(record.models, folder.ledger())
         record.models = named(speakers(chosen, context), before)
     return Started(folder, record, chosen, context)
 
 
+def checked(kind: type[ProtocolInput], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the user's input without outer blanks; InputError where it is none for ``kind``.
+
+    A text is never empty and never endless.
+    """
+    for name in given:
+        if name not in kind.model_fields:
+            raise InputError(
+                f"{name}: there is no such input; known: {', '.join(kind.model_fields)}"
+            )
+    tidied: dict[str, Any] = {}
+    for name, field in kind.model_fields.items():
+        value = given.get(name)
+        if value is None and not field.is_required():
+            continue
+        tidied[name] = _tidied(value, name)
+    try:
+        return kind.model_validate(tidied).model_dump(exclude_none=True)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        raise InputError(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+
+
+def _tidied(value: object, name: str) -> object:
+    if isinstance(value, list | tuple):
+        return [_tidied(part, f"{name.removesuffix('s')} {n}") for n, part in enumerate(value, 1)]
+    if isinstance(value, str):
+        return tidy(value, name)
+    if value is None:
+        raise InputError(f"the {name} is missing")
+    return value
+
+
 def tidy(text: str, name: str) -> str:
-    """What a person wrote, without its outer blanks; never empty and never endless."""
-    if not isinstance(text, str):
-        raise InputError(f"the {name} is no text")
+    """Return what a person wrote, without its outer blanks; never empty and never endless."""
     text = text.encode("utf-8", "replace").decode().strip()
     if not text:
         raise InputError(f"the {name} is empty")
@@ -157,17 +172,16 @@ def tidy(text: str, name: str) -> str:
     return text
 
 
-def settled(record: RunRecord, given: Mapping[str, Any]) -> Context:
-    """The settings of a run, but for those ``given`` and for its budgets."""
+def settled(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
+    """Return the settings of a run, but for those ``given`` and for its budgets."""
+    kind = protocol(record.protocol).settings
     kept = {name: value for name, value in record.settings.items() if name not in _BUDGETS}
-    if "blend" in kept:  # the only rule there was before a record named it
-        kept.setdefault("strength_rule", "bradley_terry")
     if given.get("replay"):
         kept.pop("cache", None)  # a run without the cache is replayed from its own calls
     try:
-        return rebuilt(kept, given, f"{record.run_id}/run.json")
+        return rebuilt(kind, kept, given, f"{record.run_id}/run.json")
     except SettingsError as error:
-        build(**given)  # raises where the record is not to blame
+        build(kind, **given)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
 
 
@@ -176,14 +190,14 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}}
 
 
-def speakers(chosen: Method, context: Context) -> dict[str, Spec]:
+def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     """The spec of every role; a spec that is none is an error before anything runs.
 
     The same holds for an address that may not have the key, that of the embeddings included.
     """
-    if "embeddings" in own_settings(chosen):
+    if "embeddings" in chosen.reads():
         require_embeddings(context)
-    specs = {role: resolve(context.speaker(role), context) for role in chosen.speakers(context)}
+    specs = {role: resolve(context.speaker(role), context) for role in chosen.roles(context)}
     require_prices(context, (spec.name for spec in specs.values()))
     return specs
 
@@ -203,18 +217,18 @@ def spoken(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
     return {role: model for role, model in models.items() if role in made}
 
 
-def kept(context: Context, chosen: Method) -> dict[str, JsonValue]:
+def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
     """The settings as a record keeps them: those that were given, and the defaults of the day.
 
     What only other protocols ask for is left out, and so are the models of their roles.
     """
-    protocols = chosen.protocols(context)
-    own = frozenset[str]().union(*(OWN_SETTINGS[name] for name in protocols))
-    others = frozenset[str]().union(*OWN_SETTINGS.values()) - own
+    recorded = chosen.reads().union(ProtocolSettings.model_fields)
     known: dict[str, JsonValue] = context.model_dump(
-        mode="json", exclude={"model", "roles", "replay", *others}
+        mode="json", include={*recorded} - {"model", "roles", "replay"}
     )
-    roles = own_roles(chosen, context)
+    if (inner := chosen.leaf_settings(context)) and (leaf := chosen.leaf(context)):
+        known["leaf"] = inner.model_dump(mode="json", include={*leaf.reads()})
+    roles = chosen.role_names(context)
     known["model"] = _names(context.model)
     known["roles"] = _names({name: context.roles[name] for name in roles if name in context.roles})
     return known
@@ -264,14 +278,8 @@ async def _conduct(started: Started, ask: Ask | None, watch: Watch | None) -> No
 
 def missing_in_papers(record: RunRecord) -> list[str]:
     """Say what is missing in the papers that a run compares, and what stands in its place."""
-    if "papers" not in record.input:
-        return []
-    from dialectree.nodes.tree_of_debate.papers import (
-        sources,  # only a comparison needs what reads papers
-    )
-
-    papers: Any = record.input["papers"]
-    return [told for source in sources(papers).values() for told in source.paper.notices]
+    papers: Any = record.input.get("papers", [])
+    return [notice for paper in papers for notice in paper.get("notices", [])]
 
 
 def _begun_again(record: RunRecord, folder: RunFolder) -> None:
@@ -294,7 +302,7 @@ def _tell_of_changes(started: Started, run: Run, watch: Watch | None) -> None:
 @asynccontextmanager
 async def calling(
     folder: RunFolder,
-    context: Context,
+    context: ProtocolSettings,
     held: Sequence[Held] = (),
     budget: Budget | None = None,
 ) -> AsyncIterator[Run]:
@@ -327,10 +335,9 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
     """Drives the graph to its end; asks the person whenever it stops to."""
     folder, chosen, context = started.folder, started.method, started.context
     answers = answered_before(folder)
-    asks = context.ask or context.judge == "me"
-    if ask is None and started.record.contest is not None and asks:
+    if ask is None and started.record.contest is not None and context.asks():
         ask = nobody  # what was asked in the contested run is known
-    if ask is None:  # nobody is there: what is unclear is recorded
+    if ask is None and "ask" in type(context).model_fields:  # what is unclear is recorded
         context = context.model_copy(update={"ask": False})
     graph = chosen.graph()
     thread: RunnableConfig = {}
@@ -349,7 +356,7 @@ async def stream(
     graph: CompiledStateGraph[Any, Any, Any, Any],
     todo: Any,
     record: RunRecord,
-    context: Context,
+    context: ProtocolSettings,
     run: Run,
     folder: RunFolder,
     watch: Watch | None = None,

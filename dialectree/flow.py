@@ -18,9 +18,10 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
-from dialectree.context import Context, settings
+from dialectree.context import ProtocolSettings, settings
 from dialectree.errors import Contradiction, Dropped, PartFailed
 from dialectree.events import tell
+from dialectree.models.run import run_of
 from dialectree.state import Ruling
 from dialectree.steps import conclusion, opening, unresolved
 
@@ -56,7 +57,7 @@ class Flow:
         *,
         input: type[Any],
         output: type[Any] = Ruling,
-        settings: type[Context] = Context,
+        settings: type[ProtocolSettings] = ProtocolSettings,
         unresolved: str = UNRESOLVED,
     ) -> None:
         self._state, self._input, self._output = state, input, output
@@ -77,12 +78,13 @@ class Flow:
         ``calls_itself`` marks one that calls this very graph for each child.
         """
         recursion = SAME_GRAPH if calls_itself else None
-        self._builder.add_node(name, node or _meet, metadata=recursion)
+        self._builder.add_node(name, self._set(node or _meet), metadata=recursion)
 
     def opening(self, node: Step) -> None:
         """Add the first step of a protocol, in the place of the usual one."""
         channels = self._builder.schemas[self._state]
-        self._builder.add_node(OPENING, _afresh(node, channels, get_type_hints(self._input)))
+        fresh = _afresh(self._set(node), channels, get_type_hints(self._input))
+        self._builder.add_node(OPENING, fresh)
 
     def role(
         self,
@@ -110,10 +112,12 @@ class Flow:
         if required:
             self._required.add(name)
 
+        ask = self._set(node)
+
         @wraps(node)
         async def attempt(state: Any, runtime: Runtime[Any]) -> object:
             try:
-                return await node(state, runtime)
+                return await ask(state, runtime)
             except Dropped:
                 return dropped
             except PartFailed as error:
@@ -125,9 +129,36 @@ class Flow:
 
         self._builder.add_node(name, attempt)
 
-    def graph(self, name: str, graph: Graph) -> None:
-        """Add another graph as a step."""
-        self._builder.add_node(name, graph)
+    def graph(
+        self,
+        name: str,
+        graph: Graph,
+        settings: Callable[[Any], ProtocolSettings | None] | None = None,
+    ) -> None:
+        """Add another graph as a step; ``settings`` makes those of another protocol's graph."""
+        if settings is None:
+            self._builder.add_node(name, graph)
+            return
+        of_the_other = settings
+
+        async def call(state: Any, runtime: Runtime[Any]) -> Any:
+            outer = self._current(runtime)
+            return await graph.ainvoke(state, context=of_the_other(outer), control=run_of(runtime))
+
+        self._builder.add_node(name, call, input_schema=graph.builder.input_schema)
+
+    def _set(self, node: Step) -> Step:
+        """Return ``node``, which finds the whole settings of its run, whatever a host passed."""
+        if "runtime" not in inspect.signature(node).parameters:
+            return node
+
+        @wraps(node)
+        async def run(state: Any, runtime: Runtime[Any]) -> Any:
+            if not isinstance(runtime.context, self._settings):
+                runtime = runtime.override(context=settings(runtime, self._settings))
+            return await node(state, runtime)
+
+        return run
 
     def then(self, *stations: Station) -> None:
         """Lead from each station to the next. Steps side by side are waited for together."""
@@ -152,7 +183,7 @@ class Flow:
         """
         takes_settings = _takes_settings(items)
 
-        def send(state: Any, settings: Context) -> list[Send]:
+        def send(state: Any, settings: Any) -> list[Send]:
             sent = items(state, settings) if takes_settings else items(state)
             return [Send(to, item) for item in sent]
 
@@ -233,13 +264,13 @@ class Flow:
         decide.__annotations__ = {"state": self._state}
         self._builder.add_conditional_edges(source, decide, ends)
 
-    def _current(self) -> Context:
+    def _current(self, runtime: Runtime[Any] | None = None) -> ProtocolSettings:
         """Return the settings of the run; the defaults where somebody edits a thread's state.
 
-        A parameter ``runtime`` would make LangGraph's ``update_state`` fail.
+        A rule with a parameter ``runtime`` would make LangGraph's ``update_state`` fail.
         """
-        runtime: Runtime[Context] | None = get_runtime(self._settings)
-        return self._settings() if runtime is None else settings(runtime)
+        runtime = runtime or get_runtime()
+        return self._settings() if runtime is None else settings(runtime, self._settings)
 
 
 async def _meet(state: Any) -> None:

@@ -26,6 +26,13 @@ def require_question(given: Mapping[str, Any], called: str = "question") -> None
         raise InputError(f"the {called} is empty")
 
 
+def prepare(given: Mapping[str, Any], settings: object) -> dict[str, Any]:
+    """Return the user's input as a graph takes it that has no need to prepare it."""
+    if "question" in given:
+        require_question(given)
+    return {**given}
+
+
 async def opening(state: Question, runtime: Runtime[Context]) -> dict[str, object]:
     """Tell of the question, which nobody splits."""
     require_question(state)

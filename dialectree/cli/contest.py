@@ -71,7 +71,7 @@ class OneText(TyperCommand):
 _ONE = {"--add": "argument", "--replace": "text", "--verdict": "verdict"}
 
 
-@flags.settings(flags.MODELS, flags.LIMITS)
+@flags.settings(*flags.MODELS_AND_LIMITS)
 def contest(
     run: Run,
     settings: dict[str, Any],

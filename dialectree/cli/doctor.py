@@ -9,7 +9,7 @@ from dialectree.cli import flags
 from dialectree.errors import DialectreeError
 
 if TYPE_CHECKING:
-    from dialectree.context import Context
+    from dialectree.context import ProtocolSettings
 
 _PACKAGES = (
     "dialectree",
@@ -24,10 +24,7 @@ _PACKAGES = (
 )
 
 
-@flags.settings(
-    {name: flags.MODELS[name] for name in ("model", "base_url")},
-    {"call_deadline": flags.LIMITS["call_deadline"]},
-)
+@flags.settings("model", "base_url", "call_deadline")
 def doctor(settings: dict[str, Any]) -> None:
     """Say what is installed, which model would be used and what its endpoint can do.
 
@@ -35,12 +32,12 @@ def doctor(settings: dict[str, Any]) -> None:
     """
     import asyncio
 
-    from dialectree.context import build
+    from dialectree.context import ProtocolSettings, build
 
     print("Installed")
     for package in _PACKAGES:
         print(f"  {package:24}{_installed(package)}")
-    context = build(**settings)
+    context = build(ProtocolSettings, **settings)
     fault = asyncio.run(_examine(context))
     if fault is not None:
         raise fault
@@ -53,7 +50,7 @@ def _installed(package: str) -> str:
         return "not installed"
 
 
-async def _examine(context: Context) -> DialectreeError | None:
+async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     from dialectree.context import EMBEDDED
     from dialectree.models.neighbours import neighbours
     from dialectree.models.probe import probe

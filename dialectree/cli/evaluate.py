@@ -9,14 +9,17 @@ from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BaseModel
 from typer.core import TyperGroup
 
 from dialectree.cli import flags
 from dialectree.cli.evaluation_report import rate, report
+from dialectree.context import about
 from dialectree.errors import InputError
+from dialectree.protocol import installed
 
 if TYPE_CHECKING:
-    from dialectree.context import Context
+    from dialectree.context import ProtocolSettings
     from dialectree.evals.matrix import Written
     from dialectree.evals.results_file import Folder
     from dialectree.evals.running import Plan
@@ -39,14 +42,24 @@ app = typer.Typer(
     help="Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
 )
 
-_OTHERS = ("ask", "judge")  # nobody is there
-SETTINGS: flags.Flags = {
-    name: flag
-    for name, flag in (flags.TSD | flags.RSD | flags.ART | flags.TOD | flags.BOTH).items()
-    if name not in _OTHERS
-}
 _ENGINE = flags._choice("Engine", "local", "ray")
-_OWN = frozenset(SETTINGS)
+
+
+def _fields() -> dict[str, type[BaseModel]]:
+    """Return the settings of all protocols, each with a class that declares it.
+
+    A person takes no part in an evaluation.
+    """
+    fields: dict[str, type[BaseModel]] = {}
+    for protocol in installed().values():
+        for kind, name in protocol.declared_settings():
+            if not about(kind, name).get("person"):
+                fields.setdefault(name, kind)
+    return fields
+
+
+FIELDS = _fields()
+_OWN = frozenset(FIELDS) - frozenset(flags.SHARED)
 
 
 @app.command("list")
@@ -74,7 +87,7 @@ _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 
 
 @app.command("run", no_args_is_help=True)
-@flags.settings(flags.MODELS, flags.DRAWS, SETTINGS, flags.LIMITS)
+@flags.with_fields(*((kind, name) for name, kind in FIELDS.items()))
 def run(
     dataset: Annotated[
         str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")
@@ -234,9 +247,9 @@ def _plan(
     data: Path | None,
     retry_failed: bool,
     where: str,
-) -> tuple[Plan, Context]:
+) -> tuple[Plan, ProtocolSettings]:
     """What is to be run, and the settings that hold the budgets."""
-    from dialectree.context import EMBEDDED, build
+    from dialectree.context import EMBEDDED, ProtocolSettings, build
     from dialectree.evals import rows, running, scoring, voting
     from dialectree.models.limits import require_prices
     from dialectree.models.specs import resolve
@@ -244,7 +257,7 @@ def _plan(
     task = running.task_of(loaded)
     ready = rows.ready(written, task, settings, where)
     common = {name: value for name, value in settings.items() if name not in _OWN | {"roles"}}
-    shared = build(**common)
+    shared = build(ProtocolSettings, **common)
     if vote_first and not any(row.method.name in voting.DEBATES for row in ready):
         raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(voting.DEBATES)}")
     pairs = [row for row in ready if rows.needs_gold(row.method, row.context)]
@@ -255,7 +268,7 @@ def _plan(
         )
     marking = spec = None
     if any(name in scoring.judged(task) for name in scoring.names(task, loaded.items)):
-        marking = build(**{**common, "model": judge}) if judge else shared
+        marking = build(ProtocolSettings, **{**common, "model": judge}) if judge else shared
         spec = resolve(marking.model, marking)
         require_prices(marking, [spec.name])
         marking = marking.model_copy(update=dict.fromkeys(rows.BUDGETS))

@@ -1,4 +1,4 @@
-"""The flags that commands share, and how they become settings.
+"""Flags, made of the fields that are declared: settings, and the input of a protocol.
 
 A flag that is not given stays None, so that the environment and dialectree.toml can speak.
 """
@@ -6,227 +6,160 @@ A flag that is not given stays None, so that the environment and dialectree.toml
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
-from copy import copy
+import re
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
+from pydantic import BaseModel
 
+from dialectree.context import ProtocolSettings, about
 from dialectree.errors import SettingsError
 
 Value = TypeVar("Value")
 Command = Callable[..., None]
-Flags = dict[str, Any]
-"""Flags by the names of the settings that they give."""
+Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR")]
+Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+SHARED = tuple(ProtocolSettings.model_fields)
+MODELS_AND_LIMITS = tuple(
+    name for name in SHARED if about(ProtocolSettings, name)["group"] in ("Models", "Limits")
+)
+
+
+def parameter(kind: type[BaseModel], name: str) -> inspect.Parameter:
+    """Return the command's parameter for one field: an argument or a flag."""
+    field, declared = kind.model_fields[name], about(kind, name)
+    flag = declared.get("alias") or name.replace("_", "-")
+    value, more = _value(field.annotation, name)
+    text = _help(field.description or "", field.default)
+    options = {"help": text, "metavar": declared.get("metavar"), "hidden": declared.get("hidden")}
+    required = field.is_required()
+    if declared.get("positional"):
+        shown = typer.Argument(help=text, metavar=declared.get("metavar") or name.upper())
+    else:
+        shown = typer.Option(*_names(value, flag, default=field.default), **{**options, **more})
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if required else None,
+        annotation=Annotated[value if required else value | None, shown],
+    )
+
+
+def _names(value: object, flag: str, default: object) -> list[str]:
+    """Return how a flag is written; one that is on by default is given to turn it off."""
+    if value is bool and default is True:
+        return [f"--{flag}/--no-{flag}"]
+    return [f"--{flag}"]
+
+
+def _value(annotation: Any, name: str) -> tuple[Any, dict[str, Any]]:
+    """Return the type that the command line reads for a field, and what else its flag needs."""
+    if get_origin(annotation) is Annotated:
+        return _value(get_args(annotation)[0], name)
+    if get_origin(annotation) is Literal:
+        return _choice(name, *get_args(annotation)), {}
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin in (dict, Mapping):
+        return list[str], {}  # NAME=VALUE, as often as wanted
+    if origin is list:
+        return list[str], {}
+    kinds = [part for part in parts if part is not NoneType]
+    if len(kinds) == 1:
+        return _value(kinds[0], name)
+    return (annotation if annotation in (int, float, bool) else str), {}
 
 
 def _choice(name: str, *values: str) -> type[StrEnum]:
     return StrEnum(name, list(values))  # type: ignore[return-value]
 
 
-Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR")]
-Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+def _help(text: str, default: object) -> str:
+    """Return the first sentence of a docstring, with the default."""
+    sentence = re.split(r"(?<=\.)\s", " ".join(text.replace("``", "").split()), maxsplit=1)[0]
+    sentence = sentence.rstrip(".")
+    if isinstance(default, str | int | float) and not isinstance(default, bool):
+        return f"{sentence} ({default})."
+    return f"{sentence}."
 
 
-def _flag(kind: Any, *names: str, **options: Any) -> Any:
-    """A flag that stays None where it is not given."""
-    return Annotated[kind | None, typer.Option(*names, **options)]
+def with_fields(
+    *fields: tuple[type[BaseModel], str],
+    given_as: str = "settings",
+    more: Iterable[inspect.Parameter] = (),
+) -> Callable[[Command], Command]:
+    """Give a command a flag for each field; it takes those given as the mapping ``given_as``.
 
-
-_JUDGE_ORDERS = _flag(
-    _choice("JudgeOrders", "one", "both"), help="Judge once, or in both orders (one)."
-)
-_SAMPLES = _flag(int, help="Samples of a baseline that picks (5) or votes (9).")
-
-MODELS: Flags = {
-    "model": _flag(
-        str, help="openai:NAME[@URL], local:smollm2 or local:PATH.gguf.", metavar="SPEC"
-    ),
-    "role": _flag(list[str], help="A model for one role.", metavar="ROLE=SPEC"),
-    "base_url": _flag(str, help="Address of an OpenAI-compatible endpoint.", metavar="URL"),
-}
-DRAWS: Flags = {
-    "seed": _flag(int, help="Fixes every draw of the debate (0)."),
-    "replay": _flag(bool, "--replay", help="Answer from the cache alone."),
-}
-LIMITS: Flags = {
-    "concurrency": _flag(int, help="Requests under way at once."),
-    "requests_per_minute": _flag(float, help="Requests started a minute."),
-    "call_deadline": _flag(float, help="Seconds a call may take, retries included."),
-    "max_calls": _flag(int, help="Budget of calls."),
-    "max_tokens": _flag(int, help="Budget of tokens."),
-    "max_seconds": _flag(float, help="Budget of seconds."),
-    "max_cost": _flag(float, help="Budget of money; needs --price."),
-    "price": _flag(
-        list[str],
-        help="Price of a million prompt, completion and cached prompt tokens.",
-        metavar="SPEC=PROMPT,COMPLETION[,CACHED]",
-    ),
-    "cache": _flag(bool, "--cache/--no-cache", help="Use replies paid for before."),
-}
-TSD: Flags = {
-    "depth_profile": _flag(
-        _choice("DepthProfile", "adaptive", "fixed", "safety"),
-        help="When the tree stops growing (adaptive).",
-    ),
-    "max_depth": _flag(int, help="Depth of the leaves at most (3; fixed: 2)."),
-    "min_depth": _flag(int, help="Depth that the safety profile reaches (1)."),
-    "max_nodes": _flag(int, help="Nodes of the tree at most (85)."),
-    "max_children": _flag(int, help="Children of a node at most (4)."),
-    "stop_threshold": _flag(float, help="Parts easier than this stop (0.75)."),
-    "leaf_rounds": _flag(int, help="Rounds of a leaf debate (3)."),
-    "synthesis_rounds": _flag(int, help="Rounds of a synthesis debate (2)."),
-    "second_pass_below": _flag(
-        float, help="Revisit the weakest leaves below this confidence (off)."
-    ),
-    "second_pass_leaves": _flag(int, help="Leaves that are revisited (1)."),
-    "leaf_protocol": _flag(
-        _choice("LeafProtocol", "debate", "rsd", "art"),
-        help="How a leaf is settled (debate); art: yes-or-no questions only, others are debated.",
-    ),
-    "ask": _flag(bool, "--ask", help="Ask you when the question lacks something."),
-    "samples": _SAMPLES,
-}
-RSD: Flags = {
-    "candidates": _flag(
-        _choice("Candidates", "proposed", "knockout", "oracle", "balanced"),
-        help="Where the two answers come from (proposed); oracle, balanced need the gold answer.",
-    ),
-    "distractor": _flag(
-        _choice("Distractor", "first", "random", "model"),
-        help="The wrong option against the gold one (first).",
-    ),
-    "cross_examination": _flag(
-        _choice("CrossExamination", "in_turn", "simultaneous"),
-        help="Whether the second debater reads the first one's rebuttal (in_turn: yes).",
-    ),
-    "judge_orders": _JUDGE_ORDERS,
-    "gate": _flag(int, help="Direct answers first; no debate if all agree (0: none; try 3)."),
-    "allow_uncertain": _flag(
-        bool, "--allow-uncertain", help="The judge may rule that neither side convinced."
-    ),
-    "judge": _flag(_choice("Judge", "model", "me"), help="Who judges: a model, or you (model)."),
-    "samples": _SAMPLES,
-}
-TOD: Flags = {
-    "max_depth": _flag(int, help="Depth at which no topic is split any more (3)."),
-    "max_subtopics": _flag(int, help="Subtopics of a topic at most (3)."),
-    "max_claims": _flag(int, help="Claims of a paper about a topic at most (3)."),
-    "segments": _flag(int, help="Segments of a paper that are retrieved at once (5)."),
-    "expansion_rule": _flag(
-        _choice("ExpansionRule", "reference", "paper"),
-        help="When a topic is split (reference); paper: nearly always.",
-    ),
-    "filter": _flag(
-        _choice("Filter", "per_claim", "per_segment"),
-        help="One call weighs all segments that may answer a claim, or one each (per_claim).",
-    ),
-    "turns": _flag(
-        _choice("Turns", "parallel", "alternating"),
-        help="Whether paper b's persona reads a's turn of the same stage (parallel: no).",
-    ),
-    "embeddings": _flag(
-        str,
-        help="What retrieves: a sentence-transformers model (BAAI/bge-small-en-v1.5), "
-        "openai:NAME@URL, or bm25.",
-        metavar="NAME",
-    ),
-}
-BOTH: Flags = {
-    "max_depth": _flag(
-        int, help="Depth of TSD's leaves (3; fixed: 2) and ToD's topics (3) at most."
-    ),
-}
-"""What serves two protocols, where both take part: either command says half of it."""
-ART: Flags = {
-    "judge_orders": _JUDGE_ORDERS,
-    "breadth": _flag(int, help="Supporters and attackers of each argument (1)."),
-    "depth": _flag(int, help="Levels of arguments (1)."),
-    "blend": _flag(float, help="Weight of the tournament, lambda (0.5)."),
-    "strength_rule": _flag(
-        _choice("StrengthRule", "win_rate", "bradley_terry"),
-        help="What comparisons make of an argument (win_rate: its mean over the other side, a tie "
-        "counts half); bradley_terry: the paper's.",
-    ),
-    "semantics": _flag(
-        _choice("Semantics", "dfquad", "quadratic_energy", "euler"),
-        help="How strengths carry upward (dfquad).",
-    ),
-    "root_strength": _flag(
-        _choice("RootStrength", "neutral", "estimated"), help="The claim's own strength (neutral)."
-    ),
-    "ties": _flag(
-        _choice("Ties", "ignore", "half"),
-        help="What a tie counts with bradley_terry (ignore: nothing); win_rate: half always.",
-    ),
-    "prune_below": _flag(float, help="Leave weaker arguments out of the reckoning (off)."),
-    "trees": _flag(int, help="Independent trees, averaged (1)."),
-}
-
-
-def _of_leaves(flag: Any, protocol: str) -> Any:
-    """``flag`` where it serves the leaves of another protocol alone."""
-    kind, option = get_args(flag)
-    told = copy(option)
-    told.help = f"{protocol} leaves: {option.help[0].lower()}{option.help[1:]}"
-    return Annotated[kind, told]
-
-
-_NOT_IN_LEAVES = ("candidates", "distractor", "gate", "samples")
-LEAVES: Flags = {
-    **{name: _of_leaves(flag, "rsd") for name, flag in RSD.items() if name not in _NOT_IN_LEAVES},
-    **{name: _of_leaves(flag, "art") for name, flag in ART.items()},
-    "judge_orders": _of_leaves(_JUDGE_ORDERS, "rsd, art"),
-}
-"""What settles the leaves of TSD where ``--leaf-protocol`` says so."""
-
-
-def settings(*groups: Flags) -> Callable[[Command], Command]:
-    """Gives a command the flags of ``groups``; it takes those that are given as ``settings``."""
-    flags: Flags = {}
-    for group in groups:
-        flags |= group
+    ``more`` are parameters of the command that are made elsewhere.
+    """
+    added = [*(parameter(kind, name) for kind, name in fields), *more]
+    made = {given_as, *(one.name for one in more)}
+    kinds = {name: kind for kind, name in fields}
 
     def decorate(command: Command) -> Command:
-        parameters = inspect.signature(command, eval_str=True).parameters
-        own = [p for p in parameters.values() if p.name != "settings"]
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=flag)
-            for name, flag in flags.items()
+        own = [
+            one
+            for one in inspect.signature(command, eval_str=True).parameters.values()
+            if one.name not in made
         ]
 
         @wraps(command)
         def run(**values: Any) -> None:
-            settings = given(**{name: values.pop(name) for name in flags})
-            command(**values, settings=settings)
+            given = {name: values.pop(name) for name in kinds}
+            read = {
+                name: _read(kinds[name], name, value)
+                for name, value in given.items()
+                if value is not None and value != []
+            }
+            command(**values, **{given_as: read})
 
-        run.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
+        positional = [one for one in [*added, *own] if _is_argument(one)]
+        rest = [one for one in [*added, *own] if not _is_argument(one)]
+        signature = [
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*positional, *rest)
+        ]
+        run.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
         return run
 
     return decorate
 
 
-def given(**flags: Any) -> dict[str, Any]:
-    """The settings that flags gave. ``role`` and ``price`` are lists of NAME=VALUE."""
-    settings = {name: value for name, value in flags.items() if value is not None}
-    if roles := settings.pop("role", None):
-        settings["roles"] = _once("--role", (_pair("--role", text) for text in roles))
-    if prices := settings.pop("price", None):
-        settings["prices"] = _once("--price", map(_price, prices))
-    return {n: str(v) if isinstance(v, StrEnum) else v for n, v in settings.items()}
+def settings(*names: str) -> Callable[[Command], Command]:
+    """Give a command the flags of shared settings; it takes those given as ``settings``."""
+    return with_fields(*((ProtocolSettings, name) for name in names))
+
+
+def _is_argument(one: inspect.Parameter) -> bool:
+    return any(
+        isinstance(part, typer.models.ArgumentInfo)
+        for part in getattr(one.annotation, "__metadata__", ())
+    )
+
+
+def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
+    """Return the value of a field as its flag gave it; ``NAME=VALUE`` becomes a table."""
+    if isinstance(value, StrEnum):
+        return str(value)
+    if name == "prices":
+        return _once("--price", map(_price, value))
+    if get_origin(kind.model_fields[name].annotation) is dict:
+        flag = f"--{about(kind, name).get('alias') or name.replace('_', '-')}"
+        return _once(flag, (_pair(flag, text) for text in value))
+    return value
 
 
 def _once(flag: str, pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """The pairs by name; SettingsError where a name has two values."""
-    found: dict[str, Value] = {}
+    """Return the pairs by name; SettingsError where a name has two values."""
+    values: dict[str, Value] = {}
     for name, value in pairs:
-        if found.setdefault(name, value) != value:
+        if values.setdefault(name, value) != value:
             raise SettingsError(f"{flag} {name}: two values; give one")
-    return found
+    return values
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:

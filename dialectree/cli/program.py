@@ -18,9 +18,8 @@ from pydantic import ValidationError
 
 from dialectree import streams
 from dialectree.cli import evaluate, models
-from dialectree.cli.answer import answer, decide, verify
-from dialectree.cli.compare import compare
 from dialectree.cli.contest import OneText, contest
+from dialectree.cli.debate import add_commands
 from dialectree.cli.doctor import doctor
 from dialectree.cli.runs import resume, show
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
@@ -36,10 +35,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command("answer", no_args_is_help=True)(answer)
-app.command("decide", no_args_is_help=True)(decide)
-app.command("verify", no_args_is_help=True)(verify)
-app.command("compare", no_args_is_help=True)(compare)
+add_commands(app)
 app.command("show")(show)
 app.command("resume")(resume)
 app.command("contest", cls=OneText, no_args_is_help=True)(contest)

@@ -43,8 +43,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     question = str(run.record.input["question"])
     view: Watcher
     if drawn:
-        rounds = {"debate": run.context.leaf_rounds, "synthesis": run.context.synthesis_rounds}
-        view = LiveTree(console, question, lambda: spoken, rounds=rounds)
+        view = LiveTree(console, question, lambda: spoken, rounds=run.context.rounds())
     else:
         view = Lines(Console(stderr=True, quiet=quiet), question, lambda: spoken)
 
@@ -62,7 +61,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     try:
         with view:
             loop.tune()
-            work = run.conduct(ask=ask if run.asks() else None, watch=watch)
+            work = run.conduct(ask=ask if run.context.asks() else None, watch=watch)
             loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:

@@ -99,7 +99,7 @@ def _list(runs: Path, *, json: bool) -> None:
         streams.notice(f"no runs in {runs}")
 
 
-@flags.settings(flags.MODELS, flags.LIMITS)
+@flags.settings(*flags.MODELS_AND_LIMITS)
 def resume(
     run: Run,
     settings: dict[str, Any],

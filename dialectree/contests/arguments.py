@@ -29,12 +29,11 @@ from dialectree.contests.reckoning import (
     tournaments,
 )
 from dialectree.contests.wishes import Add, Wish, only_models_and_limits
-from dialectree.context import EMBEDDED, Context
+from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import DialectreeError, InputError, RunFolderError
-from dialectree.graphs import method
+from dialectree.protocol import method
 from dialectree.graphs.adaptive_reasoning_tree import tournament
 from dialectree.models.specs import Spec
-from dialectree.own_settings import require_roles
 from dialectree.persons import Ask
 from dialectree.records import Event, RunRecord, Usage
 from dialectree.runs import RunFolder
@@ -86,7 +85,7 @@ class Contesting:
 
     folder: RunFolder
     record: RunRecord
-    context: Context
+    context: ProtocolSettings
     old: RunRecord
     """The run that is contested."""
     changes: list[Event]
@@ -177,16 +176,16 @@ def _judgements(nodes: Nodes) -> list[object]:
 
 def _judges(
     old: RunRecord, given: Mapping[str, Any], *, asks: bool
-) -> tuple[Context, dict[str, Spec]]:
+) -> tuple[ProtocolSettings, dict[str, Spec]]:
     """The settings of the run but for those ``given``, and the models that judge what is added."""
     only_models_and_limits(given)
-    chosen = method(old.method)
+    chosen = method(old.method, old.protocol)
     if not asks:  # a live model is not kept with a run, and none is needed
         context = settled(old, {"model": EMBEDDED, "roles": {}, **given})
-        require_roles(chosen, context, given)
+        chosen.require_roles(context, given)
         return context, {}
     context = settled(old, given)
-    require_roles(chosen, context, given)
+    chosen.require_roles(context, given)
     specs = speakers(chosen, context)
     return context, {role: specs[role] for role in ("scorer", "pairwise_judge") if role in specs}
 

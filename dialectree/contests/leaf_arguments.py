@@ -66,13 +66,18 @@ def _scored(record: RunRecord, node: Node) -> Spot | None:
     """
     above = record.tree.nodes.get(node.parent or "")
     stances = {record.tree.nodes[child].stance for child in above.children} if above else set()
-    alone = record.settings.get("blend") != 1 or not {"support", "attack"} <= stances
+    alone = _blend(record) != 1 or not {"support", "attack"} <= stances
     if above is None or node.kind == "claim" or alone:
         return Spot(node=node.id, stage="strength", role="scorer", who="scorer")
     asked = any(turn.role == "scorer" and turn.who == node.id for turn in above.transcript)
     if not asked and not any(failure.role == "scorer" for failure in node.failures):
         return None
     return Spot(node=above.id, stage="tournament", role="scorer", who=node.id)
+
+
+def _blend(record: RunRecord) -> JsonValue:
+    leaf = record.settings.get("leaf")
+    return leaf.get("blend") if isinstance(leaf, dict) else None
 
 
 def without(node: Node) -> Held:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from dialectree import clock
-from dialectree.context import Context
 from dialectree.graphs.adaptive_reasoning_tree import tournament
 from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     Argument,
@@ -15,6 +14,7 @@ from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     Stance,
     pairs,
 )
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.adaptive_reasoning_tree.weighing import (
     Outcome,
     Reckoning,
@@ -67,12 +67,12 @@ def _taken_back(nodes: Nodes) -> set[str]:
     return {node.id for node in nodes.values() if node.taken_back()}
 
 
-def blend_of(record: RunRecord, context: Context) -> float:
+def blend_of(record: RunRecord, context: Settings) -> float:
     """Lambda: ArgLLM has no tournament, whatever the setting says."""
     return 0.0 if record.method == "argllm" else context.blend
 
 
-def reckoned(record: RunRecord, context: Context, nodes: Nodes) -> Outcome:
+def reckoned(record: RunRecord, context: Settings, nodes: Nodes) -> Outcome:
     """Weighs the argument tree of a record again, from the record alone."""
     root, gone = nodes[record.tree.root], _taken_back(nodes)
     claims = [child for child in root.children if nodes[child].kind == "claim"] or [root.id]

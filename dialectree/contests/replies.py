@@ -17,11 +17,10 @@ from dialectree.conduct import Started, kept, named, settled, speakers, spoken
 from dialectree.conduct import versions as installed_versions
 from dialectree.contests.reply_changes import Changing, spot
 from dialectree.contests.wishes import Wish, only_models_and_limits
-from dialectree.context import EMBEDDED, Context
+from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError, RunFolderError
-from dialectree.graphs import method
+from dialectree.protocol import method
 from dialectree.nodes.role_switching_debate.judge import ruled_by_person
-from dialectree.own_settings import require_roles
 from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
 from dialectree.runs import RunFolder
 
@@ -50,8 +49,8 @@ def start(
     if changing.to_rule and not person:
         raise InputError("--judge me: nobody is there to rule")
     context = _settings(old, given, asked)
-    chosen = method(old.method)
-    require_roles(chosen, context, given)
+    chosen = method(old.method, old.protocol)
+    chosen.require_roles(context, given)
     specs = speakers(chosen, context)
     new = RunFolder.create(runs)
     record = RunRecord(
@@ -109,7 +108,7 @@ def _place(spot: Spot) -> tuple[str, str, str, int, int, str]:
 # What comes along
 
 
-def _settings(old: RunRecord, given: Mapping[str, Any], asked: Sequence[Event]) -> Context:
+def _settings(old: RunRecord, given: Mapping[str, Any], asked: Sequence[Event]) -> ProtocolSettings:
     """Those of the run. Nobody is asked what a question means who was not asked before."""
     context = settled(old, given)
     if not any(event.kind == "clarified" and "of" not in event.data for event in asked):

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from dialectree.context import OWN_SETTINGS
+from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
+from dialectree.sources import known
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
 
 
@@ -91,7 +92,7 @@ def listed(wishes: Iterable[Wish]) -> list[Wish]:
 
 def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:
     """InputError for a setting that would make another debate of it."""
-    own = frozenset[str]().union(*OWN_SETTINGS.values()) | {"seed"}
+    own = known() - {*ProtocolSettings.model_fields} | {"seed"}
     if found := sorted(given.keys() & own):
         flag = found[0].replace("_", "-")
         raise InputError(f"--{flag}: {what} with the settings of its run")

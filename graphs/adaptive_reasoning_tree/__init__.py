@@ -1,1 +1,55 @@
-"""Adaptive Reasoning Trees: its graphs and its baselines."""
+"""Adaptive Reasoning Trees: the declaration. The graph that bears the figure is ``graph``."""
+
+from __future__ import annotations
+
+from dialectree.nodes.adaptive_reasoning_tree.state import Claim, Settings
+from dialectree.protocol import Protocol, Variant
+
+_HERE = "dialectree.graphs.adaptive_reasoning_tree"
+_GROWING = {"supporter": "generator", "attacker": "generator", "scorer": "evaluator"}
+_ALONE = {"verifier": ""}
+
+protocol = Protocol(
+    name="art",
+    title="Adaptive Reasoning Tree",
+    summary="Grow a tree of arguments for and against a claim; say how probable it makes the claim.",
+    source="ART: Adaptive Reasoning Trees for Explainable Claim Verification (Wadhwa et al.)",
+    command="verify",
+    input=Claim,
+    settings=Settings,
+    outcome="probability",
+    graph=f"{_HERE}.graph:graph",
+    roles={**_GROWING, "pairwise_judge": "evaluator"},
+    prompts=("adaptive_reasoning_tree",),
+    prepare=f"{_HERE}.graph:prepare",
+    leaf=Variant(
+        name="art",
+        summary="An argument tree about one yes-or-no question of another tree.",
+        graph=f"{_HERE}.graph:leaf",
+    ),
+    variants=(
+        Variant(
+            name="argllm",
+            summary="Arguments with intrinsic strengths alone: no tournament.",
+            graph=f"{_HERE}.graph:argllm",
+            reads=("breadth", "depth", "semantics", "root_strength", "prune_below", "trees"),
+            roles=_GROWING,
+        ),
+        Variant(
+            name="direct",
+            summary="One model says true or false.",
+            graph=f"{_HERE}.direct:graph",
+            reads=(),
+            roles=_ALONE,
+            prompts=("direct",),
+        ),
+        Variant(
+            name="cot",
+            summary="One model reasons step by step, then says true or false.",
+            graph=f"{_HERE}.direct:cot",
+            reads=(),
+            roles=_ALONE,
+            prompts=("cot",),
+        ),
+    ),
+)

@@ -1,1 +1,65 @@
-"""Role-Switching Debate: its graphs and its baselines."""
+"""Role-Switching Debate: its declaration. The graph that bears the figure is ``graph``."""
+
+from __future__ import annotations
+
+from dialectree.nodes.role_switching_debate.state import Choice, Settings
+from dialectree.protocol import Protocol, Variant
+
+_HERE = "dialectree.graphs.role_switching_debate"
+_PAIR = ("candidates", "distractor")
+"""What a debate of an evaluation is held over, for baselines that choose between the same two."""
+
+protocol = Protocol(
+    name="rsd",
+    title="Role-Switching Debate",
+    summary="Let two debaters argue for an answer each, switch sides and own up; a judge decides.",
+    source="Uncertainty-Aware Role-Switching Debate (Liu et al.)",
+    command="decide",
+    input=Choice,
+    settings=Settings,
+    outcome="choice",
+    graph=f"{_HERE}.graph:graph",
+    roles={"debater_a": "debater", "debater_b": "debater", "judge": ""},
+    prompts=("role_switching_debate",),
+    prepare=f"{_HERE}.graph:prepare",
+    only_variants=("samples",),
+    leaf=Variant(
+        name="rsd",
+        summary="Two debaters argue for an answer each to one question of a tree.",
+        graph=f"{_HERE}.five_phases:graph",
+        reads=("cross_examination", "judge_orders", "allow_uncertain", "judge"),
+    ),
+    variants=(
+        Variant(
+            name="no_role_switch",
+            summary="Nobody switches sides.",
+            graph=f"{_HERE}.graph:no_role_switch",
+        ),
+        Variant(
+            name="no_uncertainty",
+            summary="Nobody says how sure it is.",
+            graph=f"{_HERE}.graph:no_uncertainty",
+        ),
+        Variant(
+            name="basic",
+            summary="Neither a switch of sides nor a word on confidence.",
+            graph=f"{_HERE}.graph:basic",
+        ),
+        Variant(
+            name="self_consistency",
+            summary="Independent direct answers, and the one that most of them give.",
+            graph=f"{_HERE}.self_consistency:graph",
+            reads=("samples", *_PAIR),
+            roles={"answerer": ""},
+            prepare=f"{_HERE}.self_consistency:prepare",
+        ),
+        Variant(
+            name="judge_alone",
+            summary="One direct answer of the judge's model.",
+            graph=f"{_HERE}.self_consistency:judge_alone",
+            reads=_PAIR,
+            roles={"judge": ""},
+            prepare=f"{_HERE}.self_consistency:prepare",
+        ),
+    ),
+)

@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 from langgraph.graph import END, START
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.flow import FAILED, Flow, Graph
 from dialectree.nodes.role_switching_debate.candidates import Candidate, Side
 from dialectree.nodes.role_switching_debate.debater import (
@@ -36,6 +35,7 @@ from dialectree.nodes.role_switching_debate.meeting import (
     pairing,
     same_answer,
 )
+from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.nodes.role_switching_debate.verdict import Debated, broken_off, verdict
 
 
@@ -86,7 +86,9 @@ def after_same_answer(state: FivePhases) -> Literal["alternative", "pairing"]:
     return "alternative" if state["agreed"] == "yes" else "pairing"
 
 
-def who_examines(state: FivePhases, settings: Context) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
+def who_examines(
+    state: FivePhases, settings: Settings
+) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
     """In turn a begins; else both examine the other's proposal at once."""
     if settings.cross_examination == "in_turn":
         return ["rebuttal_a"]
@@ -94,14 +96,14 @@ def who_examines(state: FivePhases, settings: Context) -> list[Literal["rebuttal
 
 
 def after_rebuttal_a(
-    state: FivePhases, settings: Context
+    state: FivePhases, settings: Settings
 ) -> Literal["rebuttal_b", "cross_examined"]:
     """In turn b answers, having read a's rebuttal."""
     in_turn = settings.cross_examination == "in_turn"
     return "rebuttal_b" if in_turn else "cross_examined"
 
 
-def who_judges(state: FivePhases, settings: Context) -> list[Asker]:
+def who_judges(state: FivePhases, settings: Settings) -> list[Asker]:
     """A person, or a model that reads the sides in one order or in both."""
     if settings.judge == "me":
         return ["person"]
@@ -135,7 +137,7 @@ def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True)
     A rebuttal, a switch or a report that fails for good is left out, and the record says so.
     Without a proposal or a ruling the debate is unresolved.
     """
-    flow = Flow(FivePhases, input=Pair, output=Debated, unresolved="broken_off")
+    flow = Flow(FivePhases, settings=Settings, input=Pair, output=Debated, unresolved="broken_off")
     flow.role("proposal_a", proposal("a"), required=True)
     flow.role("proposal_b", proposal("b"), required=True)
     flow.step("meeting", meeting)

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from dialectree import chance
 from dialectree import state as shared
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.flow import Flow, Graph
@@ -41,6 +41,7 @@ from dialectree.nodes.role_switching_debate.direct_answerer import (
     votes,
 )
 from dialectree.nodes.role_switching_debate.distractor import distractor
+from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.nodes.role_switching_debate.verdict import Debated, Outcome
 from dialectree.state import Ruling
 from dialectree.steps import require_question
@@ -71,7 +72,7 @@ class RoleSwitchingDebate(shared.Debate, five_phases.Pair, Debated):
     """True when no distractor could be found."""
 
 
-def require(given: Mapping[str, Any], context: Context) -> None:
+def require(given: Mapping[str, Any], context: Settings) -> None:
     """InputError where there is no question or no choice, or no such gold answer as needed."""
     require_question(given)
     options = checked(given.get("options") or [])
@@ -83,6 +84,22 @@ def require(given: Mapping[str, Any], context: Context) -> None:
         raise InputError(f"--candidates {context.candidates}: {why}")
 
 
+def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return what the graph takes; InputError where the input cannot be debated."""
+    require(given, settings)
+    return tidied(given)
+
+
+def tidied(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the input with its options as texts and the gold answer as a letter."""
+    options = checked(given.get("options") or [])
+    return {
+        "question": given["question"],
+        "options": options or None,
+        "gold": letter(str(given.get("gold") or "")) or None,
+    }
+
+
 def require_gold(given: Mapping[str, Any]) -> str:
     """The letter of the right option, or nothing; InputError where it is no option's letter."""
     gold, options = letter(str(given.get("gold") or "")), given.get("options") or []
@@ -91,9 +108,9 @@ def require_gold(given: Mapping[str, Any]) -> str:
     return gold
 
 
-async def opening(state: Question, runtime: Runtime[Context]) -> dict[str, object]:
+async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
     """The question, its options with their letters, and the order of a knockout."""
-    context = settings(runtime)
+    context = settings(runtime, Settings)
     require(state, context)
     options = labelled(checked(state.get("options") or []))
     knockout = context.candidates == "knockout" and len(options) > 2
@@ -115,7 +132,7 @@ async def opening(state: Question, runtime: Runtime[Context]) -> dict[str, objec
 
 
 def after_opening(
-    state: RoleSwitchingDebate, settings: Context
+    state: RoleSwitchingDebate, settings: Settings
 ) -> list[Send] | Literal["distractor", "pairing"]:
     """The gate's direct answers come first; an evaluation may ask a model for a distractor."""
     if settings.gate:
@@ -133,7 +150,7 @@ def _sample(state: RoleSwitchingDebate, number: int) -> ToSample:
 
 
 def before_pairing(
-    state: RoleSwitchingDebate, settings: Context
+    state: RoleSwitchingDebate, settings: Settings
 ) -> Literal["distractor", "pairing"]:
     """Only a distractor of the model's choice costs a call."""
     evaluation = settings.candidates in ("oracle", "balanced")
@@ -141,7 +158,7 @@ def before_pairing(
 
 
 def after_gate(
-    state: RoleSwitchingDebate, settings: Context
+    state: RoleSwitchingDebate, settings: Settings
 ) -> Literal["agreed", "distractor", "pairing"]:
     """All of one mind: no debate. RSD, Discussion: debate only when necessary."""
     unanimous = len(votes(state["samples"])) == 1
@@ -149,7 +166,7 @@ def after_gate(
     return "agreed" if unanimous and everybody else before_pairing(state, settings)
 
 
-async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Ruling:
+async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
     """The answer that every sample gave. Nobody was asked how sure it is."""
     first = min(state["samples"], key=lambda sample: sample["number"])
     count = len(state["samples"])
@@ -180,12 +197,12 @@ class Pairing(TypedDict):
     heard: int
 
 
-async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Pairing:
+async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Pairing:
     """Who debates what: the two options, the winner so far and the next, or gold and distractor.
 
     More than two options, or none: the debaters choose what they propose.
     """
-    context = settings(runtime)
+    context = settings(runtime, Settings)
     pair: dict[Side, Candidate] = {}
     first: Side = "a"
     node, question, waiting = "0", state["question"], state["waiting"]
@@ -216,7 +233,7 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Pair
     }
 
 
-def _gold(state: RoleSwitchingDebate, context: Context) -> dict[Side, Candidate]:
+def _gold(state: RoleSwitchingDebate, context: Settings) -> dict[Side, Candidate]:
     gold, wrong = gold_pair(
         state["options"], state["gold"], context.distractor, context.seed, state["question"]
     )
@@ -231,7 +248,7 @@ def after_debate(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
     return "pairing" if won and state["waiting"] else "ruling"
 
 
-async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Debated:
+async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Debated:
     """There was no debate."""
     tell(runtime, "0", "settled", {"verdict": None})
     notes = ["there is no distractor to debate against"]
@@ -245,7 +262,7 @@ async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> De
     return {"outcome": outcome}
 
 
-async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Ruling:
+async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
     """The outcome of the (last) debate as a verdict; of a knockout also at its root."""
     outcome, options = state["outcome"], state["options"]
     won = outcome["candidate"]
@@ -266,7 +283,7 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Context]) -> Rulin
     notes = [*outcome["notes"]]
     if won is None and state["id"] != "0":
         notes.append(f"the knockout ended in debate {state['heard']}")
-    if settings(runtime).candidates in ("oracle", "balanced"):
+    if settings(runtime, Settings).candidates in ("oracle", "balanced"):
         notes.append("a debate with the gold answer in it is binary: chance is 50%")
     return {
         "verdict": {
@@ -285,7 +302,7 @@ def role_switching_debate(
     debate: Graph,
 ) -> Graph:
     """The protocol around ``debate``: the whole of it, or one of its ablations."""
-    flow = Flow(RoleSwitchingDebate, input=Question, unresolved="undecided")
+    flow = Flow(RoleSwitchingDebate, settings=Settings, input=Question, unresolved="undecided")
     flow.opening(opening)
     flow.role("gate", direct_answerer("debater_a"), on_drop=DROPPED)
     flow.step("gated")

@@ -14,11 +14,11 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.flow import Flow, Graph
-from dialectree.graphs.role_switching_debate.graph import Question, require_gold
+from dialectree.graphs.role_switching_debate.graph import Question, require_gold, tidied
 from dialectree.nodes.answers import letter
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.role_switching_debate.candidates import (
@@ -34,6 +34,7 @@ from dialectree.nodes.role_switching_debate.direct_answerer import (
     direct_answerer,
 )
 from dialectree.nodes.role_switching_debate.plurality import plurality
+from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.state import Debate
 from dialectree.steps import require_question, unresolved
 
@@ -54,7 +55,7 @@ class SelfConsistency(Debate, Opened, Sampled):
     """A question and the direct answers to it."""
 
 
-def require(given: Mapping[str, Any], context: Context) -> None:
+def require(given: Mapping[str, Any], context: Settings) -> None:
     """InputError where there is no question, no choice between options, or no such gold answer."""
     require_question(given)
     checked(given.get("options") or [])
@@ -70,11 +71,17 @@ def require(given: Mapping[str, Any], context: Context) -> None:
         )
 
 
+def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return what the graph takes; InputError where the input cannot be answered."""
+    require(given, settings)
+    return tidied(given)
+
+
 def opening(alone: bool) -> Node[Question, Opened]:
     """Return the node that opens a question; ``alone`` asks for one answer, whatever is set."""
 
-    async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
-        context = settings(runtime)
+    async def opening(state: Question, runtime: Runtime[Settings]) -> Opened:
+        context = settings(runtime, Settings)
         require(state, context)
         tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
         options = labelled(checked(state.get("options") or []))
@@ -88,7 +95,7 @@ def opening(alone: bool) -> Node[Question, Opened]:
 
 
 def offered(
-    options: list[Candidate], given: Mapping[str, Any], context: Context
+    options: list[Candidate], given: Mapping[str, Any], context: Settings
 ) -> list[Candidate]:
     """Return the options to choose from: all, or the two of an evaluation's debate."""
     if context.candidates not in ("oracle", "balanced"):
@@ -118,7 +125,7 @@ def after_samples(state: SelfConsistency) -> Literal["plurality", "unresolved"]:
 
 def self_consistency(name: str, role: str, *, alone: bool = False) -> Graph:
     """Return the baseline in which the model of ``role`` answers."""
-    flow = Flow(SelfConsistency, input=Question)
+    flow = Flow(SelfConsistency, settings=Settings, input=Question)
     flow.opening(opening(alone))
     flow.role("answerer", direct_answerer(role), on_drop=DROPPED)
     flow.step("sampled")

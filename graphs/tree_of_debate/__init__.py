@@ -1,1 +1,54 @@
-"""Tree-of-Debate: its graphs and its baselines."""
+"""Tree-of-Debate: its declaration. The graph that bears the figure is ``graph``."""
+
+from __future__ import annotations
+
+from dialectree.nodes.tree_of_debate.state import Papers, Settings
+from dialectree.protocol import Protocol, Variant
+
+_HERE = "dialectree.graphs.tree_of_debate"
+
+protocol = Protocol(
+    name="tod",
+    title="Tree-of-Debate",
+    summary="Let two papers debate a topic, part by part; say what they share and what not.",
+    source="Tree-of-Debate (Kargupta et al.)",
+    command="compare",
+    input=Papers,
+    settings=Settings,
+    outcome="comparison",
+    graph=f"{_HERE}.graph:graph",
+    roles={"persona_a": "persona", "persona_b": "persona", "moderator": ""},
+    prompts=("tree_of_debate",),
+    prepare=f"{_HERE}.graph:prepare",
+    variants=(
+        Variant(
+            name="no_tree",
+            summary="All subtopics are one debate.",
+            graph=f"{_HERE}.graph:no_tree",
+            reads=("max_subtopics", "max_claims", "segments", "filter", "turns", "embeddings"),
+        ),
+        Variant(
+            name="no_self_deliberation",
+            summary="No evidence, no claims before the split.",
+            graph=f"{_HERE}.graph:no_self_deliberation",
+            reads=("max_depth", "max_subtopics", "max_claims", "expansion_rule", "turns"),
+            prompts=("tree_of_debate", "no_self_deliberation"),
+        ),
+        Variant(
+            name="single_stage",
+            summary="One model compares both papers at once.",
+            graph=f"{_HERE}.comparison_baselines:single_stage",
+            reads=(),
+            roles={"comparer": ""},
+            prompts=("single_stage",),
+        ),
+        Variant(
+            name="two_stage",
+            summary="One model summarises each paper, then compares the summaries.",
+            graph=f"{_HERE}.comparison_baselines:two_stage",
+            reads=(),
+            roles={"summariser": "", "comparer": ""},
+            prompts=("two_stage",),
+        ),
+    ),
+)

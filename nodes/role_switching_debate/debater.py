@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, JsonValue
 from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import named, normal, same
@@ -38,6 +38,7 @@ from dialectree.nodes.role_switching_debate.exchange import (
     proposal_of,
     written,
 )
+from dialectree.nodes.role_switching_debate.state import Settings
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
@@ -118,7 +119,7 @@ class OwnedUp(TypedDict):
 def proposal(side: Side) -> Node[ToSpeak, Proposed]:
     """Phase 1: an answer with its reasons, without a look at the other's."""
 
-    async def proposal(state: ToSpeak, runtime: Runtime[Context]) -> Proposed:
+    async def proposal(state: ToSpeak, runtime: Runtime[Settings]) -> Proposed:
         if state["held"]:
             return await _held(state, runtime, side)
         return {"proposals": [await _propose(state, runtime, side)]}
@@ -126,7 +127,7 @@ def proposal(side: Side) -> Node[ToSpeak, Proposed]:
     return proposal
 
 
-async def alternative(state: ToSpeak, runtime: Runtime[Context]) -> Proposed:
+async def alternative(state: ToSpeak, runtime: Runtime[Settings]) -> Proposed:
     """Both proposed the same: b proposes again, the strongest answer that is another one."""
     taken = _answer_of("a", state)
     step = 1 if state["options"] else 2
@@ -141,7 +142,7 @@ def _answer_of(side: Side, state: ToSpeak) -> str:
     return found["answer"] if found else ""
 
 
-async def _held(state: ToSpeak, runtime: Runtime[Context], side: Side) -> Proposed:
+async def _held(state: ToSpeak, runtime: Runtime[Settings], side: Side) -> Proposed:
     """The candidate stands; what the reply calls its answer is compared with it and no more."""
     mine = state["candidates"][side]
     reply = await ask(
@@ -168,7 +169,7 @@ async def _held(state: ToSpeak, runtime: Runtime[Context], side: Side) -> Propos
 
 async def _propose(
     state: ToSpeak,
-    runtime: Runtime[Context],
+    runtime: Runtime[Settings],
     side: Side,
     *,
     taken: str | None = None,
@@ -219,8 +220,8 @@ async def _propose(
 def rebuttal(side: Side) -> Node[ToSpeak, CrossExamined]:
     """Phase 2: located errors in the opponent's text. In turn, b has read a's rebuttal."""
 
-    async def rebuttal(state: ToSpeak, runtime: Runtime[Context]) -> CrossExamined:
-        in_turn = settings(runtime).cross_examination == "in_turn"
+    async def rebuttal(state: ToSpeak, runtime: Runtime[Settings]) -> CrossExamined:
+        in_turn = settings(runtime, Settings).cross_examination == "in_turn"
         opponents = written(state, other(side))
 
         def located(reply: RebuttalReply) -> list[Error]:
@@ -262,7 +263,7 @@ def rebuttal(side: Side) -> Node[ToSpeak, CrossExamined]:
 def switch(side: Side) -> Node[ToSpeak, Switched]:
     """Phase 3: the strongest case for what the opponent proposed."""
 
-    async def switch(state: ToSpeak, runtime: Runtime[Context]) -> Switched:
+    async def switch(state: ToSpeak, runtime: Runtime[Settings]) -> Switched:
         theirs = state["candidates"][other(side)]
         reply = await ask(
             runtime,
@@ -285,7 +286,7 @@ def switch(side: Side) -> Node[ToSpeak, Switched]:
 def uncertainty(side: Side) -> Node[ToSpeak, OwnedUp]:
     """Phase 4: how sure a debater is of its first answer, without a look at the other's report."""
 
-    async def uncertainty(state: ToSpeak, runtime: Runtime[Context]) -> OwnedUp:
+    async def uncertainty(state: ToSpeak, runtime: Runtime[Settings]) -> OwnedUp:
         reply = await ask(
             runtime,
             _place(state, side, "uncertainty"),

@@ -9,7 +9,6 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import named, undressed
 from dialectree.nodes.kinds import Node
@@ -20,6 +19,7 @@ from dialectree.nodes.role_switching_debate.candidates import (
     texts,
     tokens,
 )
+from dialectree.nodes.role_switching_debate.state import Settings
 
 
 class DirectReply(BaseModel):
@@ -63,7 +63,7 @@ class ToSample(TypedDict):
 def direct_answerer(role: str) -> Node[ToSample, Sampled]:
     """One sample at 0.7, from the model that plays ``role``."""
 
-    async def direct_answerer(state: ToSample, runtime: Runtime[Context]) -> Sampled:
+    async def direct_answerer(state: ToSample, runtime: Runtime[Settings]) -> Sampled:
         choice = texts(state["options"])
 
         def wrong(reply: DirectReply) -> str | None:

@@ -8,10 +8,10 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import letter
 from dialectree.nodes.role_switching_debate.candidates import Candidate, texts
+from dialectree.nodes.role_switching_debate.state import Settings
 
 
 class DistractorReply(BaseModel):
@@ -35,7 +35,7 @@ class Distracting(TypedDict):
     distractor: Candidate | None
 
 
-async def distractor(state: ToDistract, runtime: Runtime[Context]) -> Distracting:
+async def distractor(state: ToDistract, runtime: Runtime[Settings]) -> Distracting:
     """Asks for the most plausible of the wrong options; the right one is not shown."""
     wrong = texts([option for option in state["options"] if option["label"] != state["gold"]])
     reply = await ask(

@@ -15,7 +15,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel, BeforeValidator, Field, JsonValue
 from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import letter, ruling
@@ -29,6 +29,7 @@ from dialectree.nodes.role_switching_debate.candidates import (
     tokens,
 )
 from dialectree.nodes.role_switching_debate.exchange import Exchange, blocks
+from dialectree.nodes.role_switching_debate.state import Settings
 
 UNCERTAIN = "uncertain"
 Orders = Literal["as_held", "swapped"]
@@ -81,7 +82,7 @@ class ToRule(Exchange):
 def judge(order: Orders) -> Node[ToRule, Rulings]:
     """Phase 5: weighs soundness and admitted doubts, reading the sides in one ``order``."""
 
-    async def judge(state: ToRule, runtime: Runtime[Context]) -> Rulings:
+    async def judge(state: ToRule, runtime: Runtime[Settings]) -> Rulings:
         return {"rulings": [await _rule(state, runtime, order)]}
 
     return judge
@@ -90,7 +91,7 @@ def judge(order: Orders) -> Node[ToRule, Rulings]:
 def judge_again(order: Orders) -> Node[ToRule, Rulings]:
     """The one repair of a ruling whose label and answer do not name the same candidate."""
 
-    async def judge_again(state: ToRule, runtime: Runtime[Context]) -> Rulings:
+    async def judge_again(state: ToRule, runtime: Runtime[Settings]) -> Rulings:
         return {"rulings": [await _rule(state, runtime, order, last_ruling(state, order))]}
 
     return judge_again
@@ -102,9 +103,9 @@ def last_ruling(state: Rulings, order: Orders) -> Ruled | None:
 
 
 async def _rule(
-    state: ToRule, runtime: Runtime[Context], order: Orders, mismatch: Ruled | None = None
+    state: ToRule, runtime: Runtime[Settings], order: Orders, mismatch: Ruled | None = None
 ) -> Ruled:
-    context = settings(runtime)
+    context = settings(runtime, Settings)
     first = state["first"] if order == "as_held" else other(state["first"])
     candidates = read_from(first, state["candidates"])
     labels = sorted(candidates)
@@ -144,13 +145,13 @@ async def _rule(
     }
 
 
-async def person(state: ToRule, runtime: Runtime[Context]) -> Rulings:
+async def person(state: ToRule, runtime: Runtime[Settings]) -> Rulings:
     """A person rules: the run stops with the transcript and goes on with a label.
 
     Asks again until the label is one of those offered; an empty one rules nothing. Nothing else
     happens here: the step runs again from its start when the answer comes.
     """
-    context = settings(runtime)
+    context = settings(runtime, Settings)
     candidates = read_from(state["first"], state["candidates"])
     labels = [*sorted(candidates), *([UNCERTAIN] if context.allow_uncertain else [])]
     offered_labels = ", ".join(labels)

@@ -8,11 +8,11 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import same
 from dialectree.nodes.role_switching_debate.candidates import SIDES, Candidate, Side
 from dialectree.nodes.role_switching_debate.exchange import Proposal, proposal_of
+from dialectree.nodes.role_switching_debate.state import Settings
 
 Agreement = Literal["no", "yes", "unknown"]
 
@@ -60,7 +60,7 @@ async def meeting(state: ToMeet) -> Met:
     return {"agreed": "yes" if same(a["answer"], b["answer"]) else "unknown"}
 
 
-async def same_answer(state: ToMeet, runtime: Runtime[Context]) -> Met:
+async def same_answer(state: ToMeet, runtime: Runtime[Settings]) -> Met:
     """One call, yes or no: do the two proposals say the same?"""
     a, b = (proposal_of(state["proposals"], side) for side in SIDES)
     assert a is not None and b is not None  # both have proposed when this is asked

@@ -8,9 +8,10 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree import chance
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.nodes.role_switching_debate.direct_answerer import Sample, votes
+from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.state import Ruling
 
 _SHOWN = 60
@@ -29,7 +30,7 @@ class ToCount(TypedDict):
     """Samples that a person took out."""
 
 
-async def plurality(state: ToCount, runtime: Runtime[Context]) -> Ruling:
+async def plurality(state: ToCount, runtime: Runtime[Settings]) -> Ruling:
     """The answer with the most votes; its confidence is its share of all samples asked for.
 
     A sample that a person dropped counts as if nobody had asked for it.
@@ -37,7 +38,7 @@ async def plurality(state: ToCount, runtime: Runtime[Context]) -> Ruling:
     found, asked = votes(state["samples"]), state["asked"] - state["dropped"]
     most = max(len(voters) for voters in found.values())
     first = sorted(name for name, voters in found.items() if len(voters) == most)
-    place = (settings(runtime).seed, "tie", state["id"], state["question"])
+    place = (settings(runtime, Settings).seed, "tie", state["id"], state["question"])
     won = min(first, key=lambda name: chance.seed(*place, name))
     notes = [_counts(found, asked, state["dropped"])]
     if len(first) > 1:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.figures import percent
 from dialectree.nodes.role_switching_debate.candidates import SIDES, Candidate, Side, other, side_of
@@ -19,6 +18,7 @@ from dialectree.nodes.role_switching_debate.judge import (
     Rulings,
     last_ruling,
 )
+from dialectree.nodes.role_switching_debate.state import Settings
 
 ORDERS: tuple[Orders, Orders] = ("as_held", "swapped")
 
@@ -67,7 +67,7 @@ def settle(rulings: list[Ruled]) -> tuple[str | None, str | None]:
     return said.pop(), None
 
 
-async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
+async def verdict(state: ToConclude, runtime: Runtime[Settings]) -> Debated:
     """Settles the debate, says what both sides admitted, and guesses nothing."""
     last = [last_ruling(state, order) for order in ORDERS]
     rulings = [ruled for ruled in last if ruled is not None]
@@ -105,14 +105,14 @@ async def verdict(state: ToConclude, runtime: Runtime[Context]) -> Debated:
     return _outcome(won, False, rationale, confidence, notes)
 
 
-def _note(state: ToConclude, runtime: Runtime[Context], notes: Sequence[str]) -> None:
+def _note(state: ToConclude, runtime: Runtime[Settings], notes: Sequence[str]) -> None:
     """The notes of a second pass say so: they are not about the verdict of the first."""
     for note in notes:
         of = "" if state["take"] == 1 else "second pass: "
         tell(runtime, state["id"], "noted", {"note": of + note})
 
 
-async def broken_off(state: ToConclude, runtime: Runtime[Context]) -> Debated:
+async def broken_off(state: ToConclude, runtime: Runtime[Settings]) -> Debated:
     """A debate that lost what it cannot do without."""
     if state["take"] == 1:
         tell(runtime, state["id"], "settled", {"verdict": None})

@@ -1,0 +1,288 @@
+"""What a protocol is: one declaration, of which everything else is made.
+
+A declaration stands in the entry-point group ``dialectree.protocols``. Command, Python function,
+agent tool, server form, record, report, contest, resume and evaluation read it. Nothing else in
+dialectree knows a protocol by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from dialectree.context import ProtocolSettings, build
+from dialectree.errors import InputError
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+GROUP = "dialectree.protocols"
+API = 1
+Outcome = Literal["answer", "choice", "probability", "comparison"]
+Roles = Mapping[str, str]
+"""The roles that can be given a model of their own, each with the family that it belongs to. A role
+without a family names itself."""
+
+
+class ProtocolInput(BaseModel):
+    """What the user gives: a question and what belongs to it. Each field has a docstring."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        use_attribute_docstrings=True,
+        arbitrary_types_allowed=True,
+        coerce_numbers_to_str=True,
+        defer_build=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A baseline or an ablation of a protocol: the same task, done another way.
+
+    ``graph`` is written ``module:attribute``. ``reads`` names those of the protocol's settings that
+    mean something to the variant. What is not given is the protocol's.
+    """
+
+    name: str
+    summary: str
+    graph: str
+    reads: Collection[str] | None = None
+    roles: Roles | None = None
+    prompts: tuple[str, ...] | None = None
+    prepare: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """A way in which language models debate. Code that is loaded later is ``module:attribute``."""
+
+    name: str
+    """Short, for the command line and for records: ``rsd``."""
+    title: str
+    summary: str
+    """What it does, in one sentence without its subject, for help, forms and agents."""
+    source: str
+    """The paper."""
+    api: int = API
+    command: str = ""
+    """The user's verb; without one: ``dialectree run NAME``."""
+    input: type[ProtocolInput]
+    settings: type[ProtocolSettings]
+    outcome: Outcome
+    graph: str
+    roles: Roles
+    prompts: tuple[str, ...]
+    """The folders of its prompts."""
+    variants: tuple[Variant, ...] = ()
+    only_variants: Collection[str] = ()
+    """Settings that mean something to variants, and nothing to the protocol itself."""
+    prepare: str = "dialectree.steps:prepare"
+    """Makes of the user's input (a mapping) and the settings what the graph takes, and raises
+    InputError where that cannot be. The usual one leaves the input as it is."""
+    leaf: Variant | None = None
+    """How the protocol settles a question in the tree of another one."""
+    leaf_of: Callable[[Any], ProtocolSettings | None] = lambda settings: None
+    """Returns the settings of another protocol that settles the leaves of this one."""
+
+    def __post_init__(self) -> None:
+        """Name the protocol in its settings; refuse a setting that every protocol has."""
+        if self.api != API:
+            raise InputError(f"protocol {self.name}: made for api {self.api}; this is api {API}")
+        shared = ProtocolSettings.model_fields
+        for kind in self.settings.__mro__[: self.settings.__mro__.index(ProtocolSettings)]:
+            if redefined := sorted(set(kind.__annotations__).intersection(shared)):
+                raise InputError(
+                    f"protocol {self.name}: {', '.join(redefined)}: every protocol has that setting"
+                )
+        self.settings.protocol = self.name
+        self.settings.families = {role: family for role, family in self.roles.items() if family}
+
+    def own_settings(self) -> frozenset[str]:
+        """Return the names of the settings that not every protocol has."""
+        return frozenset(self.settings.model_fields) - frozenset(ProtocolSettings.model_fields)
+
+    def declared_settings(self) -> Iterator[tuple[type[BaseModel], str]]:
+        """Yield the settings, its own first, each with the class that declares it."""
+        own = self.own_settings()
+        yield from ((self.settings, name) for name in self.settings.model_fields if name in own)
+        yield from ((ProtocolSettings, name) for name in ProtocolSettings.model_fields)
+
+    def methods(self) -> dict[str, Method]:
+        """Return the protocol itself and its variants, by name."""
+        itself = Variant(name=self.name, summary=self.summary, graph=self.graph)
+        return {one.name: Method(self, one) for one in (itself, *self.variants)}
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way of answering: a protocol, or a variant of it."""
+
+    protocol: Protocol
+    variant: Variant
+
+    @property
+    def name(self) -> str:
+        """Return the name by which commands and records know it."""
+        return self.variant.name
+
+    def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """Return the compiled graph."""
+        graph: CompiledStateGraph[Any, Any, Any, Any] = load(self.variant.graph)
+        return graph
+
+    def prepare(self, given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
+        """Return what the graph takes; InputError where the input cannot be debated."""
+        path = self.variant.prepare or self.protocol.prepare
+        prepared: dict[str, Any] = load(path)(given, settings)
+        return prepared
+
+    def configure(self, given: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:
+        """Return the settings of one run; warn of those given that the others make meaningless.
+
+        InputError for a setting that the method does not read, and for a role that nobody plays.
+        """
+        for name in sorted(self.protocol.own_settings() - self.reads()):
+            if name in given:
+                raise InputError(f"{flag(name)}: that is no setting of {self.name}")
+        settings = build(self.protocol.settings, **given)
+        self.require_roles(settings, given)
+        for name, why in sorted(settings.unused().items()):
+            if name in given and name in self.reads():
+                warn(f"{flag(name)}: {why}, so it changes nothing")
+        return settings
+
+    def require_roles(self, settings: ProtocolSettings, given: Mapping[str, Any]) -> None:
+        """Raise InputError for a role among those ``given`` that nobody plays."""
+        known = self.role_names(settings)
+        for role in sorted(set(given.get("roles", {})).difference(known)):
+            names = ", ".join(known)
+            raise InputError(f"--role {role}: {self.name} has no such role; known: {names}")
+
+    def role_names(self, settings: ProtocolSettings) -> list[str]:
+        """Return the roles that speak with these settings, and their families."""
+        roles = self.roles(settings)
+        return [*dict.fromkeys([*roles, *filter(None, roles.values())])]
+
+    def reads(self) -> frozenset[str]:
+        """Return its own settings, without those of a protocol that settles its leaves."""
+        if self.variant.reads is not None:
+            return frozenset(self.variant.reads)
+        return self.protocol.own_settings() - frozenset(self.protocol.only_variants)
+
+    def leaf(self, settings: ProtocolSettings) -> Method | None:
+        """Return the other protocol that settles its leaves."""
+        inner = self.leaf_settings(settings)
+        other = None if inner is None else protocol(inner.protocol)
+        return Method(other, other.leaf) if other is not None and other.leaf else None
+
+    def leaf_settings(self, settings: ProtocolSettings) -> ProtocolSettings | None:
+        """Return the settings of the other protocol that settles its leaves."""
+        itself = self.name == self.protocol.name
+        return self.protocol.leaf_of(settings) if itself else None
+
+    def roles(self, settings: ProtocolSettings) -> dict[str, str]:
+        """Return the roles that speak with these settings, each with its family."""
+        own = self.protocol.roles if self.variant.roles is None else self.variant.roles
+        leaf = self.leaf(settings)
+        return {**own, **(leaf.roles(settings) if leaf else {})}
+
+    def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
+        """Return the folders of prompts that it speaks from with these settings."""
+        own = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
+        leaf = self.leaf(settings)
+        return (*own, *(leaf.prompts(settings) if leaf else ()))
+
+
+def flag(name: str) -> str:
+    """Return the flag of a setting."""
+    return f"--{name.replace('_', '-')}"
+
+
+def load(path: str) -> Any:
+    """Return what ``module:attribute`` names."""
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def installed() -> dict[str, Protocol]:
+    """Return the protocols that are installed, by name, in the order of their names."""
+    return _found()[0]
+
+
+def broken() -> dict[str, str]:
+    """Return the declarations that cannot be used, each with the reason."""
+    return _found()[1]
+
+
+@cache
+def _found() -> tuple[dict[str, Protocol], dict[str, str]]:
+    """Load every declaration. A broken one stops nobody; of two with one name neither is used."""
+    loaded: list[tuple[EntryPoint, Protocol]] = []
+    faults: dict[str, str] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            declared = entry.load()
+            if not isinstance(declared, Protocol):
+                raise TypeError(f"{entry.value} is no Protocol")
+        except Exception as error:  # whatever a stranger's module raises
+            faults[entry.value] = f"{type(error).__name__}: {error}"
+        else:
+            loaded.append((entry, declared))
+    protocols: dict[str, Protocol] = {}
+    for entry, one in loaded:
+        rivals = [
+            other.value
+            for other, another in loaded
+            if another is not one
+            and (another.name == one.name or (one.command and another.command == one.command))
+        ]
+        if rivals:
+            faults[entry.value] = f"{', '.join(rivals)} has the same name or command"
+        else:
+            protocols[one.name] = one
+    return protocols, faults
+
+
+def protocol(name: str) -> Protocol:
+    """Return the protocol called ``name``; InputError with the names there are."""
+    protocols = installed()
+    if name not in protocols:
+        why = next((f" ({fault})" for path, fault in broken().items() if name in path), "")
+        raise InputError(f"{name}: no such protocol is installed{why}; {', '.join(protocols)} are")
+    return protocols[name]
+
+
+def methods() -> dict[str, Method]:
+    """Return every method of every protocol by name; one that two have is ``protocol.method``."""
+    every = [one for protocol in installed().values() for one in protocol.methods().values()]
+    names = [one.name for one in every]
+    return {
+        one.name if names.count(one.name) == 1 else f"{one.protocol.name}.{one.name}": one
+        for one in every
+    }
+
+
+def method(name: str, of: str | None = None) -> Method:
+    """Return the method called ``name``, of one protocol or of any; InputError with the names."""
+    known = methods() if of is None else protocol(of).methods()
+    if name not in known:
+        raise InputError(f"--method {name}: there is no such method; known: {', '.join(known)}")
+    return known[name]
+
+
+def known_roles() -> tuple[str, ...]:
+    """Return every role of every method, and the families."""
+    roles: dict[str, None] = {}
+    families: dict[str, None] = {}
+    for one in methods().values():
+        own = one.protocol.roles if one.variant.roles is None else one.variant.roles
+        roles |= dict.fromkeys(own)
+        families |= dict.fromkeys(filter(None, own.values()))
+    return (*roles, *(family for family in families if family not in roles))
