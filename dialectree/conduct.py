@@ -24,7 +24,7 @@ from langgraph.types import Command
 from pydantic import JsonValue, ValidationError
 
 from dialectree import clock, comparison, prompts
-from dialectree.context import EMBEDDED, ProtocolSettings, build, rebuilt
+from dialectree.context import EMBEDDED, ProtocolSettings, RetrievalSettings, build, rebuilt
 from dialectree.errors import DialectreeError, InputError, SettingsError
 from dialectree.models.door import Run
 from dialectree.models.endpoints import traced
@@ -195,7 +195,7 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
 
     The same holds for an address that may not have the key, that of the embeddings included.
     """
-    if "embeddings" in chosen.reads():
+    if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
         require_embeddings(context)
     specs = {role: resolve(context.speaker(role), context) for role in chosen.roles(context)}
     require_prices(context, (spec.name for spec in specs.values()))

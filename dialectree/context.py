@@ -108,8 +108,8 @@ def option(
     heading of the help that it stands under, ``common`` puts it among the first. ``alias`` is its
     flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
     of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``person``
-    marks a setting that lets a person take part, ``speaker`` one that names a model, ``rounds_of`` one that
-    says how many rounds a phase of that name has.
+    marks a setting that lets a person take part, ``speaker`` one that names a model, and
+    ``rounds_of`` one that says how many rounds a phase of that name has.
     """
     about = {
         "group": group,
@@ -123,7 +123,7 @@ def option(
         "speaker": speaker,
         "rounds_of": rounds_of,
     }
-    extra = {name: value for name, value in about.items() if value}
+    extra: dict[str, Any] = {name: value for name, value in about.items() if value}
     if "default_factory" in constraints:
         return Field(json_schema_extra=extra, **constraints)
     return Field(default, json_schema_extra=extra, **constraints)
@@ -314,6 +314,20 @@ class ProtocolSettings(BaseModel):
 
 
 Context = ProtocolSettings
+
+
+def _embedder(name: str) -> str:
+    return require_spec(name)[0] if name.startswith("openai:") else name
+
+
+class RetrievalSettings(ProtocolSettings):
+    """The settings of a protocol that retrieves evidence from texts."""
+
+    embeddings: Annotated[str, AfterValidator(_embedder)] = option(
+        "BAAI/bge-small-en-v1.5", min_length=1, group="Evidence", speaker=True, metavar="NAME"
+    )
+    """What retrieves: a sentence-transformers model by name, path or installed package,
+    ``openai:NAME@URL``, or ``bm25``."""
 
 
 def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:

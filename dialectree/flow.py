@@ -7,7 +7,7 @@ new.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -48,6 +48,8 @@ class Flow:
     with the step ``opening``, and every way to END leads through the step ``conclusion``. A flow
     with another output is a part of one.
 
+    ``opening`` takes the place of the usual first step.
+
     ``unresolved`` names the step that ends the flow when a required role fails for good.
     """
 
@@ -58,9 +60,10 @@ class Flow:
         input: type[Any],
         output: type[Any] = Ruling,
         settings: type[ProtocolSettings] = ProtocolSettings,
+        opening: Step = opening,
         unresolved: str = UNRESOLVED,
     ) -> None:
-        self._state, self._input, self._output = state, input, output
+        self._state, self._input = state, input
         self._settings, self._unresolved = settings, unresolved
         self._builder: StateGraph[Any, Any, Any, Any] = StateGraph(
             state,
@@ -71,6 +74,11 @@ class Flow:
         self._required: set[str] = set()
         self._edges: list[tuple[Station, str]] = []
         self._rules: list[tuple[str, Rule, tuple[str, ...]]] = []
+        self._protocol = output is Ruling
+        if self._protocol:
+            channels = self._builder.schemas[state]
+            first = _afresh(self._set(opening), channels, get_type_hints(input))
+            self._builder.add_node(OPENING, first)
 
     def step(self, name: str, node: Step | None = None, *, calls_itself: bool = False) -> None:
         """Add a step; without a ``node`` it is only a place where ways meet.
@@ -79,12 +87,6 @@ class Flow:
         """
         recursion = SAME_GRAPH if calls_itself else None
         self._builder.add_node(name, self._set(node or _meet), metadata=recursion)
-
-    def opening(self, node: Step) -> None:
-        """Add the first step of a protocol, in the place of the usual one."""
-        channels = self._builder.schemas[self._state]
-        fresh = _afresh(self._set(node), channels, get_type_hints(self._input))
-        self._builder.add_node(OPENING, fresh)
 
     def role(
         self,
@@ -192,32 +194,29 @@ class Flow:
 
     def compile(self, name: str) -> Graph:
         """Return the graph, called ``name`` in traces and drawings."""
-        protocol = self._output is Ruling
-        if protocol:
+        if self._protocol:
             self._add_ends()
-        places = {START: OPENING, END: CONCLUSION} if protocol else {}
+        places = {START: OPENING, END: CONCLUSION} if self._protocol else {}
         guarded = self._guarded()
         for before, target in self._edges:
             target = places.get(target, target)
             if isinstance(before, str):
                 before = places.get(before, before)
             if before in guarded:
-                self._add_rule(before, _always(target), (target,), guard=True)
+                self._add_rule(before, _always(target), [target], guard=True)
             else:
                 self._builder.add_edge(before if isinstance(before, str) else [*before], target)
         for source, rule, sent_to in self._rules:
-            ways = [*dict.fromkeys([*_literals(get_type_hints(rule).get("return")), *sent_to])]
+            ways = [*_literals(get_type_hints(rule).get("return")), *sent_to]
             source = places.get(source, source)
             self._add_rule(source, rule, ways, guard=source in guarded, places=places)
         graph: Graph = self._builder.compile(name=name)
-        if protocol:
+        if self._protocol:
             _whole(graph, get_type_hints(self._input))
         return graph
 
     def _add_ends(self) -> None:
         steps = self._builder.nodes
-        if OPENING not in steps:
-            self.opening(opening)
         if self._unresolved not in steps and self._required:
             self._builder.add_node(self._unresolved, unresolved)
             self._edges.append((self._unresolved, END))
@@ -244,25 +243,20 @@ class Flow:
         guard: bool,
         places: Mapping[str, str] | None = None,
     ) -> None:
-        takes_settings, ends = (
-            _takes_settings(rule),
-            dict[Hashable, str](zip(ways, ways, strict=True)),
-        )
-        for way, place in (places or {}).items():
-            if way in ends:
-                ends[way] = place
-        if guard:
-            ends[self._unresolved] = self._unresolved
+        takes_settings, places = _takes_settings(rule), places or {}
+        ends = [places.get(way, way) for way in ways]
 
         async def decide(state: Any) -> Any:
             # LangGraph would send a plain function to a thread, which takes longer than the rule.
             if guard and state.get("failed"):
                 return self._unresolved
-            return rule(state, self._current()) if takes_settings else rule(state)
+            way = rule(state, self._current()) if takes_settings else rule(state)
+            return places.get(way, way) if isinstance(way, str) else way
 
         decide.__name__ = getattr(rule, "__name__", "rule")
         decide.__annotations__ = {"state": self._state}
-        self._builder.add_conditional_edges(source, decide, ends)
+        ends += [self._unresolved] if guard else []
+        self._builder.add_conditional_edges(source, decide, [*dict.fromkeys(ends)])
 
     def _current(self, runtime: Runtime[Any] | None = None) -> ProtocolSettings:
         """Return the settings of the run; the defaults where somebody edits a thread's state.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -141,3 +142,7 @@ from dialectree.conduct import Watch
 from dialectree.persons import Ask
 from dialectree.records import RunRecord
 """
+
+
+if __name__ == "__main__":
+    Path(__file__).with_suffix(".pyi").write_text(stub())

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 GROUP = "dialectree.protocols"
+WITHDRAWN = "[withdrawn: this turn counts for nobody]"
+"""What the others read in the place of a turn that a person dropped."""
+KEPT_CONFIDENCE = (
+    "A person set this verdict. The confidence is still the judge's, and about its own answer."
+)
 API = 1
 Outcome = Literal["answer", "choice", "probability", "comparison"]
 Roles = Mapping[str, str]
@@ -40,6 +45,33 @@ class ProtocolInput(BaseModel):
         coerce_numbers_to_str=True,
         defer_build=True,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """What one role says in one phase, and what a person may change of it."""
+
+    role: str
+    name: str = ""
+    """The phase; without one: all phases in which the role speaks."""
+    reply: tuple[str, ...]
+    """The classes of the reply (``module:attribute``); the one whose fields a turn has counts."""
+    editable: tuple[str, ...] = ()
+    """The fields that can be replaced; the first one is the text by which the turn is known."""
+    switches: tuple[str, ...] = ()
+    """The fields that can be set to yes or no."""
+    optional: bool = False
+    """True where the debate can do without the turn, as where its speaker fails for good."""
+    withdrawn: Mapping[str, Any] | None = None
+    """What a turn says that a person dropped, where the debate cannot do without one."""
+    ruling: Callable[[str], dict[str, Any]] | None = None
+    """What the reply says that makes a person's text the verdict; only of a role that rules."""
+    labels: bool = False
+    """True where the role rules by the label of a candidate, which a person gives then."""
+
+    def replies(self) -> list[type[BaseModel]]:
+        """Return the classes of the reply."""
+        return [load(path) for path in self.reply]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +112,8 @@ class Protocol:
     roles: Roles
     prompts: tuple[str, ...]
     """The folders of its prompts."""
+    phases: tuple[Phase, ...] = ()
+    """What its roles say, its baselines' included."""
     variants: tuple[Variant, ...] = ()
     only_variants: Collection[str] = ()
     """Settings that mean something to variants, and nothing to the protocol itself."""
@@ -154,7 +188,9 @@ class Method:
         settings = build(self.protocol.settings, **given)
         self.require_roles(settings, given)
         for name, why in sorted(settings.unused().items()):
-            if name in given and name in self.reads():
+            if name in given and name in settings.asks():
+                raise InputError(f"{flag(name)}: {why}")  # nobody would be asked
+            if name in given:
                 warn(f"{flag(name)}: {why}, so it changes nothing")
         return settings
 
@@ -275,6 +311,18 @@ def method(name: str, of: str | None = None) -> Method:
     if name not in known:
         raise InputError(f"--method {name}: there is no such method; known: {', '.join(known)}")
     return known[name]
+
+
+def phase_of(protocol_name: str, role: str, stage: str) -> Phase | None:
+    """Return what ``role`` says in the phase ``stage`` of a protocol, or of one at its leaves."""
+    own = installed().get(protocol_name)
+    others = [one for one in installed().values() if one is not own and one.leaf]
+    for declared in [*([own] if own else []), *others]:
+        phases = [one for one in declared.phases if one.role == role]
+        for phase in sorted(phases, key=lambda one: one.name == ""):
+            if phase.name in ("", stage):
+                return phase
+    return None
 
 
 def known_roles() -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def _by_protocol() -> dict[str, list[str]]:
     """Return the names of the settings of each installed protocol."""
     from dialectree.protocol import installed  # it imports this module
 
-    return {protocol.name: protocol.setting_names() for protocol in installed().values()}
+    return {protocol.name: [*protocol.settings.model_fields] for protocol in installed().values()}
 
 
 def no_such(name: str, known: Iterable[str], prefix: str = "") -> str:
@@ -132,7 +132,10 @@ def lines(
     """Say what is wrong with each setting and where it was set, one line a setting."""
     seen: set[str] = set()
     for fault in error.errors(include_url=False, include_context=False):
-        top, *rest = map(str, fault["loc"]) if fault["loc"] else ("settings",)
+        if not fault["loc"]:  # said by the settings as a whole
+            yield fault["msg"].removeprefix("Value error, ")
+            continue
+        top, *rest = map(str, fault["loc"])
         if fault["type"] == "extra_forbidden":
             where = top if top in given else source(top, rest, given, protocol)
             yield f"{where}: {no_such(top, known)}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.models.run import run_of
@@ -33,14 +33,14 @@ def prepare(given: Mapping[str, Any], settings: object) -> dict[str, Any]:
     return {**given}
 
 
-async def opening(state: Question, runtime: Runtime[Context]) -> dict[str, object]:
+async def opening(state: Question, runtime: Runtime[Any]) -> dict[str, object]:
     """Tell of the question, which nobody splits."""
     require_question(state)
     tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
     return {}
 
 
-async def unresolved(state: Question, runtime: Runtime[Context]) -> Ruling:
+async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
     """Rule nothing: a reply that the debate cannot do without failed for good."""
     tell(runtime, "0", "settled", {"verdict": None})
     return {
@@ -55,7 +55,7 @@ async def unresolved(state: Question, runtime: Runtime[Context]) -> Ruling:
     }
 
 
-async def conclusion(state: Ruling, runtime: Runtime[Context]) -> Ruling:
+async def conclusion(state: Ruling, runtime: Runtime[Any]) -> Ruling:
     """Tell of the verdict.
 
     A run of our own has a record that says where the embedded model took part. A host has the
@@ -69,3 +69,12 @@ async def conclusion(state: Ruling, runtime: Runtime[Context]) -> Ruling:
         verdict["confidence_source"] = None
     tell(runtime, "0", "concluded", {**verdict})
     return {"verdict": verdict}
+
+
+def stop(why: str) -> Callable[[Any, Runtime[ProtocolSettings]], Awaitable[None]]:
+    """Return a step that tells ``why`` a tree is not expanded here."""
+
+    async def stop(state: Mapping[str, Any], runtime: Runtime[Any]) -> None:
+        tell(runtime, state["id"], "stopped", {"why": why})
+
+    return stop

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import wraps
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.errors import Contradiction, Dropped, PartFailed
 from dialectree.events import tell
-from dialectree.nodes.kinds import Finding, Judged, Node
+from dialectree.nodes.kinds import Node
 
 State = TypeVar("State", bound=Mapping[str, object])
 Update = TypeVar("Update")
@@ -55,7 +54,7 @@ def may_fail(
     """
 
     @wraps(node)
-    async def attempt(state: State, runtime: Runtime[Context]) -> Update | Instead | Otherwise:
+    async def attempt(state: State, runtime: Runtime[Any]) -> Update | Instead | Otherwise:
         try:
             return await node(state, runtime)
         except Dropped:
@@ -69,32 +68,3 @@ def may_fail(
             return instead
 
     return attempt
-
-
-class Unfound(TypedDict):
-    """What is known of a part that has no answer."""
-
-    id: str
-    question: str
-    unclear: list[str]
-    take: int
-
-
-async def missing(state: Unfound, runtime: Runtime[Context]) -> Judged:
-    """A part without an answer. In a second pass the verdict of the first one stands."""
-    if state["take"] == 1:
-        tell(runtime, state["id"], "settled", {"verdict": None})
-    else:
-        note = "the second pass came to no verdict here; that of the first pass stands"
-        tell(runtime, state["id"], "noted", {"note": note})
-    finding: Finding = {
-        "id": state["id"],
-        "question": state["question"],
-        "answer": None,
-        "rationale": "",
-        "confidence": None,
-        "leaves": [],
-        "unclear": state["unclear"],
-        "take": state["take"],
-    }
-    return {"finding": finding}

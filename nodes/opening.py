@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.nodes.answers import folded
@@ -29,7 +29,7 @@ def require_question(given: Mapping[str, Any], called: str = "question") -> None
         raise InputError(f"the {called} is empty")
 
 
-async def opening(state: Question, runtime: Runtime[Context]) -> Afresh:
+async def opening(state: Question, runtime: Runtime[ProtocolSettings]) -> Afresh:
     """The question, which nobody splits."""
     require_question(state)
     tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,8 +115,12 @@ class Prompt(NamedTuple):
 
 @cache
 def load(name: str) -> Prompt:
-    """The prompt of the file ``name`` + ``.md``, such as ``tree_structured_debate/leaf_judge``."""
-    _, front, body = (_FOLDER / f"{name}.md").read_text(encoding="utf-8").split("---\n", 2)
+    """Return the prompt in the file ``name`` + ``.md``, such as ``tree_of_debate/present``.
+
+    Its folder stands in this one, or it is a package with a folder ``prompts``.
+    """
+    folder, _, file = name.partition("/")
+    _, front, body = (_folder(folder) / f"{file}.md").read_text(encoding="utf-8").split("---\n", 2)
     head = yaml.safe_load(front)
     _, _, parts = body.partition("# system\n")
     system, mark, user = parts.partition("\n# user\n")
@@ -134,7 +139,16 @@ def load(name: str) -> Prompt:
 
 
 @cache
-def names(protocol: str = "*") -> tuple[str, ...]:
-    """The prompts of ``protocol``, or all there are, in alphabetical order."""
-    found = _FOLDER.glob(f"{protocol}/*.md")
-    return tuple(sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in found))
+def names(folder: str) -> tuple[str, ...]:
+    """Return the names of the prompts in ``folder``, in alphabetical order."""
+    return tuple(sorted(f"{folder}/{path.stem}" for path in _folder(folder).glob("*.md")))
+
+
+@cache
+def _folder(name: str) -> Path:
+    if (own := _FOLDER / name).is_dir():
+        return own
+    package = find_spec(name)
+    if package is None or not package.submodule_search_locations:
+        raise ValueError(f"there is no folder of prompts and no package {name}")
+    return Path(package.submodule_search_locations[0]) / "prompts"

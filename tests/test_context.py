@@ -12,12 +12,14 @@ import pytest
 from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
-from dialectree.cli.flags import given
-from dialectree.context import Context, build, rebuilt, settings
+from dialectree.cli.flags import _price
+from dialectree.context import build, rebuilt, settings
 from dialectree.errors import SettingsError
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models.specs import resolve
-from dialectree.roles import ROLES
+from dialectree.nodes.tree_of_debate.state import Settings as TopicSettings
+from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocol import known_roles
 from tests.scripted import ScriptedModel
 
 
@@ -28,7 +30,7 @@ def toml(text: str | bytes) -> None:
 def fault(**given: Any) -> str:
     """The one line that is said of a wrong setting."""
     with pytest.raises(SettingsError) as error:
-        build(**given)
+        build(Settings, **given)
     line = str(error.value)
     assert "\n" not in line
     assert len(line) < 500
@@ -38,27 +40,31 @@ def fault(**given: Any) -> str:
 def test_a_setting_comes_from_the_caller_the_environment_the_file_or_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert build().max_nodes == 85
+    assert build(Settings).max_nodes == 85
     toml("max_nodes = 30\nmax_children = 3")
-    assert build().max_nodes == 30
+    assert build(Settings).max_nodes == 30
     monkeypatch.setenv("DIALECTREE_MAX_NODES", "20")
-    assert build().max_nodes == 20
-    assert build(max_nodes=10).max_nodes == 10
-    assert build(max_nodes=10).max_children == 3
+    assert build(Settings).max_nodes == 20
+    assert build(Settings, max_nodes=10).max_nodes == 10
+    assert build(Settings, max_nodes=10).max_children == 3
 
 
 def test_tables_and_lists_come_from_file_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     toml('[roles]\nleaf_judge = "openai:judge"\n[prices]\n"openai:judge" = [1, 2.5]')
-    assert build().roles == {"leaf_judge": "openai:judge"}
-    assert build().prices == {"openai:judge": (1, 2.5)}
+    assert build(Settings).roles == {"leaf_judge": "openai:judge"}
+    assert build(Settings).prices == {"openai:judge": (1, 2.5)}
     monkeypatch.setenv("DIALECTREE_ROLES", '{"leaf_debater": "openai:debater"}')
-    assert build().speaker("leaf_debater") == "openai:debater"
+    assert build(Settings).speaker("leaf_debater") == "openai:debater"
 
 
 WRONG = {
     "a depth below zero": ({"max_depth": -1}, "--max-depth: ", "not -1"),
     "a thousand million rounds": ({"leaf_rounds": 10**9}, "--leaf-rounds: ", "not 1000000000"),
-    "a threshold of 123": ({"stop_threshold": 123}, "--stop-threshold: must lie in 0 to 1", "123"),
+    "a threshold of 123": (
+        {"stop_threshold": 123},
+        "--stop-threshold: input should be less than or",
+        "123",
+    ),
     "a deadline that is no number": ({"call_deadline": float("nan")}, "--call-deadline: ", "nan"),
     "no time at all": ({"max_seconds": 0}, "--max-seconds: ", "not 0"),
     "two prices of a model": (
@@ -69,7 +75,11 @@ WRONG = {
     "an infinite price": ({"prices": {"m": (float("inf"), 1)}}, "--price m: ", "inf"),
     "words for a number": ({"seed": "many"}, "--seed: ", "'many'"),
     "an unknown profile": ({"depth_profile": "deep"}, "--depth-profile: ", "'deep'"),
-    "an unknown setting": ({"depht": 1}, "depht: there is no such setting; is depth meant?", ""),
+    "an unknown setting": (
+        {"max_dept": 1},
+        "max_dept: there is no such setting; is max_depth meant?",
+        "",
+    ),
     "an option of the settings' library": (
         {"_cli_parse_args": True},
         "_cli_parse_args: there is no such setting",
@@ -112,11 +122,11 @@ def test_every_wrong_value_is_named() -> None:
 def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "-1")
     assert fault().startswith("DIALECTREE_MAX_DEPTH: ")
-    assert build(max_depth=1).max_depth == 1
+    assert build(Settings, max_depth=1).max_depth == 1
     monkeypatch.setenv("DIALECTREE_ROLES", "judge=openai:x")
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES cannot be read: it must hold JSON")
     with pytest.raises(SettingsError, match="DIALECTREE_ROLES cannot be read"):
-        rebuilt({}, {}, "a run")
+        rebuilt(Settings, {}, {}, "a run")
     monkeypatch.setenv("DIALECTREE_ROLES", '{"judge": "gpt"}')
     assert fault(max_depth=1).startswith("DIALECTREE_ROLES, judge: a model is written")
 
@@ -128,7 +138,7 @@ def test_a_replay_without_the_cache_is_refused_wherever_they_are_set(
     assert fault(replay=True, cache=False) == f"--replay and --no-cache {said}"
     toml("cache = false")
     assert fault(replay=True) == f"--replay and dialectree.toml, cache=false {said}"
-    assert build(replay=True, cache=True).replay
+    assert build(Settings, replay=True, cache=True).replay
     monkeypatch.setenv("DIALECTREE_REPLAY", "1")
     assert fault(cache=False) == f"DIALECTREE_REPLAY and --no-cache {said}"
     monkeypatch.setenv("DIALECTREE_CACHE", "0")
@@ -148,9 +158,9 @@ def test_a_variable_that_would_set_nothing_is_refused(
     variable: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "1")
-    assert fault() == f"{variable}: there is no such setting{hint}"
-    with pytest.raises(SettingsError, match=f"{variable}: there is no such setting"):
-        Context(max_depth=1)  # as a host makes it, or a server of what it is sent
+    assert fault() == f"{variable.upper()}: there is no such setting{hint}"
+    with pytest.raises(SettingsError, match=f"{variable.upper()}: there is no"):
+        Settings(max_depth=1)  # as a host makes it, or a server of what it is sent
 
 
 @pytest.mark.parametrize(
@@ -183,26 +193,40 @@ def test_a_flag_is_blamed_before_the_variable_that_it_overrides(
 
 def test_settings_cannot_be_changed_by_the_way() -> None:
     with pytest.raises(ValueError, match="frozen"):
-        build().seed = 1  # type: ignore[misc]
+        build(Settings).seed = 1  # type: ignore[misc]
+
+
+def test_a_name_may_serve_one_protocol_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    toml("max_depth = 1\n[tsd]\nmax_depth = 2\n[tod]\nmax_depth = 4\nsegments = 7")
+    assert build(Settings).max_depth == 2
+    assert (build(TopicSettings).max_depth, build(TopicSettings).segments) == (4, 7)
+    monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "5")
+    assert (build(Settings).max_depth, build(TopicSettings).max_depth) == (5, 5)
+    monkeypatch.setenv("DIALECTREE_TSD_MAX_DEPTH", "6")
+    assert (build(Settings).max_depth, build(TopicSettings).max_depth) == (6, 5)
+    monkeypatch.setenv("DIALECTREE_TSD_MAX_DEPTH", "-1")
+    assert fault().startswith("DIALECTREE_TSD_MAX_DEPTH: ")
+    toml("[tsd]\nsegments = 7")
+    assert fault() == "dialectree.toml, tsd.segments: there is no such setting"
 
 
 def test_a_graph_without_a_context_gets_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_MAX_NODES", "7")
     nothing: Any = Runtime()
-    assert settings(nothing).max_nodes == 7
-    given = build(max_nodes=9)
-    assert settings(Runtime(context=given)) is given
+    assert settings(nothing, Settings).max_nodes == 7
+    given = build(Settings, max_nodes=9)
+    assert settings(Runtime(context=given), Settings) is given
 
 
 def test_a_live_model_is_a_speaker() -> None:
     model = ScriptedModel()
-    context = Context(model=model, roles={"leaf_judge": "openai:x"})
+    context = Settings(model=model, roles={"leaf_judge": "openai:x"})
     assert context.speaker("leaf_debater") is model
     assert context.speaker("leaf_judge") == "openai:x"
 
 
 def test_the_schema_of_the_settings_is_plain_json() -> None:
-    schema = Context.model_json_schema()
+    schema = Settings.model_json_schema()
     assert schema["properties"]["model"]["type"] == "string"
     assert "description" in schema["properties"]["stop_threshold"]
 
@@ -226,17 +250,17 @@ def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
 ) -> None:
     given: Any = {"roles": {name: "openai:x"}}
     with pytest.raises(SettingsError) as refused:
-        build(**given)
+        build(Settings, **given)
     line = str(refused.value)
     assert line.startswith(f"--role {name}: no method has such a role; known: {first}")
-    assert all(role in line for role in ROLES)
+    assert all(role in line for role in known_roles())
     with pytest.raises(ValidationError, match="no method has such a role"):
         asyncio.run(single_shot.graph.ainvoke({"question": "Why?"}, context=given))
 
 
 def test_one_context_may_name_the_roles_of_several_methods() -> None:
-    roles: dict[str, Any] = dict.fromkeys(ROLES, "openai:x")
-    assert Context(roles=roles).roles == roles
+    roles: dict[str, Any] = dict.fromkeys(known_roles(), "openai:x")
+    assert Settings(roles=roles).roles == roles
 
 
 # Secrets in addresses
@@ -244,6 +268,7 @@ def test_one_context_may_name_the_roles_of_several_methods() -> None:
 
 def test_settings_hold_no_secret_that_could_be_printed_or_recorded() -> None:
     context = build(
+        Settings,
         model="openai:a@http://user:sesame@one/v1",
         base_url="http://two/v1?key=sesame",
         roles={"judge": "openai:b@http://sesame@three/v1"},
@@ -263,30 +288,30 @@ def test_an_address_that_is_given_again_opens_those_that_were_recorded(
     how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "http://user:sesame@one/v1"
-    recorded = build(model=f"openai:a@{url}", roles={"judge": f"openai:b@{url}"})
+    recorded = build(Settings, model=f"openai:a@{url}", roles={"judge": f"openai:b@{url}"})
     kept = recorded.model_dump(mode="json", include={"model", "roles"})
     given = {"base_url": url} if how == "given" else {}
     if how == "environment":
         monkeypatch.setenv("DIALECTREE_BASE_URL", url)
-    again = rebuilt(kept, given, "a run")
-    assert again.with_secrets()["roles"] == {"judge": f"openai:b@{url}"}
+    again = rebuilt(Settings, kept, given, "a run")
+    assert resolve(again.speaker("judge"), again).whole_url == url
     assert resolve(again.model, again).whole_url == url
-    assert rebuilt(kept, {"base_url": "http://one/v1"}, "a run").with_secrets()["model"] == (
-        "openai:a@http://one/v1"
-    )
-    two = {"base_url": url, "embeddings": "openai:c@http://one/v1?x=y"}
-    assert rebuilt(kept, two, "a run").with_secrets()["model"] == "openai:a@http://one/v1"
+    for others in (
+        {"base_url": "http://one/v1"},
+        {"base_url": url, "model": "openai:c@http://one/v1?x=y"},
+    ):
+        shut = rebuilt(Settings, kept, others, "a run")
+        assert resolve(shut.speaker("judge"), shut).whole_url == "http://one/v1"
 
 
 def test_addresses_that_differ_in_what_is_not_shown_stay_apart() -> None:
     there = "http://one/v1"
     roles = {"critic": f"openai:a@{there}?x=1", "judge": f"openai:a@http://u@{there[7:]}"}
-    context = build(model=f"openai:a@{there}", roles=roles)
+    context = build(Settings, model=f"openai:a@{there}", roles=roles)
     asked = [resolve(context.speaker(role), context) for role in ("explorer", *roles)]
     assert [one.whole_url for one in asked] == [there, f"{there}?x=1", "http://u@one/v1"]
     assert {one.url for one in asked} == {there}
     assert len({one.mark for one in asked}) == 3 and asked[0].mark == ""
-    assert context.with_secrets()["roles"] == roles
 
 
 AT = "u:sesame@h"
@@ -308,8 +333,6 @@ LEAKS: dict[str, dict[str, Any]] = {
     "a role's provider": {"roles": {"judge": f"opena:x@http://{AT}/v1"}},
     "an address for all roles": {"roles": f"http://{AT}"},
     "an address for a role": {"roles": {f"http://{AT}": 5}},
-    "what retrieves": {"embeddings": f"openai:x@http://{AT}:99999/v1"},
-    "what retrieves, without a scheme": {"embeddings": f"openai:x@{AT}/v1"},
     "a price": {"prices": {f"openai:x@http://{AT}/v1": "dear"}},
     "another setting": {"max_depth": f"http://{AT}"},
     "no setting": {"endpoint": f"http://{AT}"},
@@ -320,7 +343,7 @@ LEAKS: dict[str, dict[str, Any]] = {
 def test_a_wrong_address_is_refused_without_its_password(given: dict[str, Any]) -> None:
     assert "sesame" not in fault(**given)
     with pytest.raises(ValidationError) as error:
-        Context(**given)
+        Settings(**given)
     shown = "".join(traceback.format_exception(error.value))
     assert "sesame" not in shown + repr(error.value) + str(error.value.errors())
     assert "sesame" not in error.value.json()
@@ -336,24 +359,24 @@ def test_a_graph_that_refuses_its_settings_shows_no_password() -> None:
 
 def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     priced = {"openai:x": (1, 2.5, 0.1)}
-    assert build(prices=priced).prices == priced
-    assert given(price=["openai:x=1,2.5,0.1"])["prices"] == priced
+    assert build(Settings, prices=priced).prices == priced
+    assert dict([_price("openai:x=1,2.5,0.1")]) == priced
     toml('[prices]\n"openai:x" = [1, 2.5, 0.1]')
-    assert build().prices == priced
+    assert build(Settings).prices == priced
     monkeypatch.setenv("DIALECTREE_PRICES", '{"openai:x": [2, 5, 0.2]}')
-    assert build().prices["openai:x"] == (2, 5, 0.2)
+    assert build(Settings).prices["openai:x"] == (2, 5, 0.2)
     for wrong in ("1", "1,2,3,4", "1,2,-3", "1,2,"):
         with pytest.raises(SettingsError, match=r"write SPEC=PROMPT,COMPLETION\[,CACHED\]"):
-            given(price=[f"openai:x={wrong}"])
+            _price(f"openai:x={wrong}")
 
 
 def test_the_price_of_a_model_is_kept_without_its_address() -> None:
     names = [f"openai:x@{scheme}://u:sesame@h/v1" for scheme in ("http", "HTTP")]
-    assert "sesame" not in repr(Context(prices=dict.fromkeys(names, (1, 2))))
+    assert "sesame" not in repr(Settings(prices=dict.fromkeys(names, (1, 2))))
 
 
 def test_a_server_hands_on_what_is_misspelt_and_drops_what_is_a_hosts_own() -> None:
-    offered = Context.model_json_schema()["properties"]
-    assert [*offered] == [*Context.model_fields]
+    offered = Settings.model_json_schema()["properties"]
+    assert [*offered] == [*Settings.model_fields]
     assert all(name in offered for name in ("max_calls", "max_cals", "maxCalls", "baseurl", "role"))
     assert not any(name in offered for name in ("thread_id", "user_id", "__otel_traceparent__"))

@@ -14,8 +14,9 @@ from langgraph.types import Command, interrupt
 
 from dialectree.context import Context, build
 from dialectree.errors import CallError, Contradiction, Dropped
-from dialectree.flow import Flow, Graph
+from dialectree.flow import Flow, Graph, Step
 from dialectree.state import Debate, Question, Verdict
+from dialectree.steps import opening
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
@@ -67,9 +68,9 @@ async def judge(state: Talk, runtime: object) -> dict[str, object]:
     return {"verdict": verdict}
 
 
-def flow(**role: Any) -> Flow:
+def flow(opening: Step = opening, **role: Any) -> Flow:
     """Return a flow with the roles ``one``, ``two`` and ``judge``; ``role`` is said of ``one``."""
-    flow = Flow(Talk, input=Asked)
+    flow = Flow(Talk, input=Asked, opening=opening)
     flow.role("one", says("one"), **role)
     flow.role("two", says("two"))
     flow.role("judge", judge)
@@ -165,8 +166,7 @@ def test_a_first_step_may_ask_a_person() -> None:
     async def opening(state: Asked, runtime: object) -> dict[str, object]:
         return {"options": [interrupt("which?")]}
 
-    talk = flow()
-    talk.opening(opening)
+    talk = flow(opening)
     talk.then(START, "one", "judge", END)
     graph = talk.compile("talk")
     graph.checkpointer = InMemorySaver()

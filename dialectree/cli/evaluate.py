@@ -261,7 +261,7 @@ def _plan(
     if vote_first and not any(row.method.name in voting.DEBATES for row in ready):
         raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(voting.DEBATES)}")
     pairs = [row for row in ready if rows.needs_gold(row.method, row.context)]
-    if vote_first and any(row.context.distractor == "model" for row in pairs):
+    if vote_first and any(getattr(row.context, "distractor", None) == "model" for row in pairs):
         raise InputError(
             "--vote-first: with --distractor model the two options are not known before the "
             "debate; use first or random"

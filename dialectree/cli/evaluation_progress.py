@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from dialectree import clock, loop, streams
 from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import DEMONSTRATION, STOPPING
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import DialectreeError
 from dialectree.evals import cluster, preferring, processes, running
 from dialectree.evals.notices import notices
@@ -32,7 +32,7 @@ EVERY_S = 10.0
 def follow(
     folder: Folder,
     plan: Plan,
-    spends: Context,
+    spends: ProtocolSettings,
     *,
     ray: bool,
     workers: int | None,
@@ -85,7 +85,7 @@ def follow(
 async def _run(
     folder: Folder,
     plan: Plan,
-    spends: Context,
+    spends: ProtocolSettings,
     watch: Watch,
     *,
     ray: bool,

@@ -31,10 +31,11 @@ from dialectree.contests.reckoning import (
 from dialectree.contests.wishes import Add, Wish, only_models_and_limits
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import DialectreeError, InputError, RunFolderError
-from dialectree.protocol import method
 from dialectree.graphs.adaptive_reasoning_tree import tournament
 from dialectree.models.specs import Spec
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.persons import Ask
+from dialectree.protocol import method
 from dialectree.records import Event, RunRecord, Usage
 from dialectree.runs import RunFolder
 
@@ -85,15 +86,11 @@ class Contesting:
 
     folder: RunFolder
     record: RunRecord
-    context: ProtocolSettings
+    context: Settings
     old: RunRecord
     """The run that is contested."""
     changes: list[Event]
     """What the wishes change; the folder tells it already."""
-
-    def asks(self) -> bool:
-        """False: no person is asked."""
-        return False
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Reckon anew and complete the record, whatever happens on the way.
@@ -176,18 +173,23 @@ def _judgements(nodes: Nodes) -> list[object]:
 
 def _judges(
     old: RunRecord, given: Mapping[str, Any], *, asks: bool
-) -> tuple[ProtocolSettings, dict[str, Spec]]:
+) -> tuple[Settings, dict[str, Spec]]:
     """The settings of the run but for those ``given``, and the models that judge what is added."""
     only_models_and_limits(given)
     chosen = method(old.method, old.protocol)
     if not asks:  # a live model is not kept with a run, and none is needed
-        context = settled(old, {"model": EMBEDDED, "roles": {}, **given})
+        context = _own(settled(old, {"model": EMBEDDED, "roles": {}, **given}))
         chosen.require_roles(context, given)
         return context, {}
-    context = settled(old, given)
+    context = _own(settled(old, given))
     chosen.require_roles(context, given)
     specs = speakers(chosen, context)
     return context, {role: specs[role] for role in ("scorer", "pairwise_judge") if role in specs}
+
+
+def _own(settings: ProtocolSettings) -> Settings:
+    assert isinstance(settings, Settings)  # a record of another protocol came to no argument tree
+    return settings
 
 
 def _show(event: Event, watch: Watch | None) -> None:

@@ -7,65 +7,23 @@ from collections.abc import Mapping
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from dialectree.errors import InputError
-from dialectree.nodes.role_switching_debate.debater import (
-    ProposalReply,
-    RebuttalReply,
-    SwitchReply,
-    UncertaintyReply,
-)
-from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
-from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
-from dialectree.nodes.tree_of_debate.comparison import SummaryReply
-from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ResponseReply
-from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
-from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
-from dialectree.nodes.tree_structured_debate.critic import CriticReply
-from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
-from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
-from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
+from dialectree.protocol import phase_of
 from dialectree.records import Node, RunRecord, Turn
 from dialectree.report import exchange
 
-_FORMS: dict[str, tuple[type[BaseModel], ...]] = {
-    "leaf_debater": (DebaterReply, OpeningReply),
-    "leaf_judge": (LeafJudgeReply,),
-    "synthesis_debater": (SynthesisReply,),
-    "synthesis_judge": (SynthesisJudgeReply,),
-    "answer_writer": (WriterReply,),
-    "debater/proposals": (ProposalReply,),
-    "debater/cross_examination": (RebuttalReply,),
-    "debater/role_switch": (SwitchReply,),
-    "debater/uncertainty": (UncertaintyReply,),
-    "judge/judgment": (JudgeReply,),
-    "debater_a/direct": (DirectReply,),
-    "answerer/direct": (DirectReply,),
-    "answerer": (AnswererReply,),
-    "sampler": (AnswererReply,),
-    "explorer": (ExplorerReply,),
-    "critic": (CriticReply,),
-    "synthesiser": (AnswererReply,),
-    "persona/present": (ArgumentReply,),
-    "persona/respond": (ResponseReply,),
-    "persona/revise": (ArgumentReply,),
-    "moderator/summary": (SummaryReply,),
-    "summariser": (PaperSummaryReply,),
-    "comparer": (ComparisonReply,),
-}
-"""As in :mod:`dialectree.turns`: by role, or by role and stage."""
 
-
-def form(turn: Turn) -> type[BaseModel] | None:
-    """The form of the reply that ``turn`` was; None where it has none that is known here."""
-    known = _FORMS.get(f"{turn.role}/{turn.stage}") or _FORMS.get(turn.role, ())
+def form(protocol: str, turn: Turn) -> type[BaseModel] | None:
+    """Return the class of the reply that ``turn`` was; None where none is declared."""
+    phase = phase_of(protocol, turn.role, turn.stage)
+    known = phase.replies() if phase is not None else []
     return next((kind for kind in known if kind.model_fields.keys() == turn.fields.keys()), None)
 
 
-def changed(turn: Turn, change: Mapping[str, object], flag: str) -> dict[str, JsonValue]:
-    """The reply of ``turn`` with ``change`` in it; InputError where no model could have said so."""
-    kind = form(turn)
+def changed(
+    protocol: str, turn: Turn, change: Mapping[str, object], flag: str
+) -> dict[str, JsonValue]:
+    """Return the reply of ``turn`` with ``change``; InputError where no model could say so."""
+    kind = form(protocol, turn)
     assert kind is not None  # whoever changes a turn has looked
     try:
         said = kind.model_validate({**turn.fields, **change})

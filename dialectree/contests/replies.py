@@ -19,8 +19,8 @@ from dialectree.contests.reply_changes import Changing, spot
 from dialectree.contests.wishes import Wish, only_models_and_limits
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError, RunFolderError
-from dialectree.protocol import method
 from dialectree.nodes.role_switching_debate.judge import ruled_by_person
+from dialectree.protocol import method
 from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
 from dialectree.runs import RunFolder
 

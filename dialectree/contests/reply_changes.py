@@ -15,6 +15,7 @@ from dialectree.contests.wishes import Drop, Flip, Replace, Restore, Rule, Set, 
 from dialectree.errors import InputError
 from dialectree.nodes.answers import letter
 from dialectree.nodes.role_switching_debate.judge import UNCERTAIN
+from dialectree.protocol import Phase, phase_of
 from dialectree.records import Held, Node, RunRecord, Spot, Turn
 
 
@@ -113,7 +114,7 @@ class Changing:
                 return next((own for place, own in said if place == at), change.own)
         return turn.fields
 
-    def _turn(self, flag: str, name: str) -> tuple[Node, Turn, turns.Words]:
+    def _turn(self, flag: str, name: str) -> tuple[Node, Turn, Phase]:
         """The turn called ``name``, and what may be changed of it."""
         if (name, "", "out") in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
@@ -127,14 +128,18 @@ class Changing:
             hint = self._hint(name.partition("/")[0])
             raise InputError(f"{flag} {name}: the run has no such turn; {hint}")
         node, turn = self._turns[name]
-        words = turns.words(turn)
-        if words is None or forms.form(turn) is None:
+        words = turns.editable(self.old.protocol, turn)
+        if words is None or forms.form(self.old.protocol, turn) is None:
             raise InputError(f"{flag} {name}: its reply is no text that could be changed")
         return node, turn, words
 
     def _hint(self, node: str) -> str:
         named = (name for name, (at, turn) in self._turns.items() if at.id == node)
-        known = [name for name in named if turns.words(self._turns[name][1]) is not None]
+        known = [
+            name
+            for name in named
+            if turns.editable(self.old.protocol, self._turns[name][1]) is not None
+        ]
         if known:
             return f"at that node there are {', '.join(known)}"
         such = "0.1/a1/revise" if self.old.protocol == "tod" else "0.1/A2"
@@ -147,8 +152,8 @@ class Changing:
         if name not in self._turns and name.rpartition("/")[0] in self._turns:
             name, _, field = name.rpartition("/")
         node, turn, words = self._turn("--replace", name)
-        field = field or words.texts[0]
-        fields = [name for name in (*words.texts, *words.switches) if name in turn.fields]
+        field = field or words.editable[0]
+        fields = [name for name in (*words.editable, *words.switches) if name in turn.fields]
         if field not in fields:
             known = ", ".join(fields)
             raise InputError(f"--replace {name}/{field}: it has no such text; it has {known}")
@@ -161,10 +166,10 @@ class Changing:
         change = {field: said == "yes" if switch else said}
         at = spot(node, turn)
         own = self._own(at, turn)
-        key = (name, "" if field == words.texts[0] else field, "replaced")
+        key = (name, "" if field == words.editable[0] else field, "replaced")
         if change[field] == own.get(field) and self._alone(key, at, field):
             return self._taken_back(self.held[key], wished)
-        reply = forms.changed(turn, change, f"--replace {name}")
+        reply = forms.changed(self.old.protocol, turn, change, f"--replace {name}")
         held = self._hold(
             Held(
                 id=name,
@@ -193,13 +198,13 @@ class Changing:
         if self._said_by_segment(name) is not None:
             return self._segment("--drop", name, None)
         node, turn, words = self._turn("--drop", name)
-        if not words.left_out and words.withdrawn is None:
+        if not words.optional and words.withdrawn is None:
             raise InputError(f"--drop {name}: the debate cannot do without it; --replace it")
         reply = None
         if words.withdrawn is not None:
             fitting = {n: v for n, v in words.withdrawn.items() if n in turn.fields}
-            reply = forms.changed(turn, fitting, f"--drop {name}")
-        before = turn.fields.get(words.texts[0])
+            reply = forms.changed(self.old.protocol, turn, fitting, f"--drop {name}")
+        before = turn.fields.get(words.editable[0])
         spots = [spot(node, turn)]
         return self._hold(
             Held(id=name, what="dropped", spots=spots, reply=reply, before=str(before or ""))
@@ -273,8 +278,8 @@ class Changing:
         """What a person may call ``change``: the turn, or the very text of it that was replaced."""
         field = change.field
         if not field and change.what == "replaced" and change.id in self._turns:
-            words = turns.words(self._turns[change.id][1])
-            field = words.texts[0] if words is not None else ""
+            words = turns.editable(self.old.protocol, self._turns[change.id][1])
+            field = words.editable[0] if words is not None else ""
         return [change.id, f"{change.id}/{field}"] if field else [change.id]
 
     def _ruled(self, name: str, text: str) -> Held:
@@ -285,7 +290,7 @@ class Changing:
         node, said = self.old.tree.nodes[name], tidy(text, "verdict")
         if name in self._rulings:
             return self._ruled_by_person(node, said, flag)
-        judged = [turn for turn in node.transcript if _rules(turn)]
+        judged = [turn for turn in node.transcript if self._rules(turn)]
         take = max((turn.take for turn in judged), default=1)
         judged = [turn for turn in judged if turn.take == take]
         if not judged:
@@ -301,7 +306,9 @@ class Changing:
         turn = next(iter(first.values()))
         spots = [spot(node, one) for one in first.values()]
         unsaid = self._unsaid(name)
-        if judged[0].role == "judge":
+        phase = self._rules(judged[0])
+        assert phase is not None  # only turns that rule are here
+        if phase.labels:
             named, answer = self._label(node, said, flag)
             last = {turn.who: turn.fields.get("label") for turn in judged}.values()
             silent = self._silent(spots)
@@ -315,8 +322,9 @@ class Changing:
             own = " ".join(one.text for one in node.sentences if one.part != "proposal")
             if said in (before, own):  # the program marks sentences in the verdict
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
-            named, change = said, _rulings(judged[0], said)
-        reply = forms.changed(turn, change, flag)
+            assert phase.ruling is not None  # else the ruling is a label
+            named, change = said, phase.ruling(said)
+        reply = forms.changed(self.old.protocol, turn, change, flag)
         owns = [self._own(spot(node, one), one) for one in first.values()]
         if unsaid:
             owns = [own for place, own in zip(spots, owns, strict=True) if place not in unsaid]
@@ -334,6 +342,11 @@ class Changing:
                 changed={field: reply[field] for field in change},
             )
         )
+
+    def _rules(self, turn: Turn) -> Phase | None:
+        """Return the phase of ``turn`` if its role has the last word at a node there."""
+        phase = phase_of(self.old.protocol, turn.role, turn.stage)
+        return phase if phase is not None and (phase.labels or phase.ruling) else None
 
     def _silent(self, spots: Sequence[Spot]) -> list[Spot]:
         """Where a judge of both orders failed for good, and a person's ruling holds as well."""
@@ -376,24 +389,7 @@ class Changing:
 
 
 _YES_OR_NO = ("no", "yes")
-_RULES = ("leaf_judge", "synthesis_judge", "judge/judgment", "moderator/summary", "comparer")
-"""Who has the last word at a node: by role, or by role and stage."""
 _SET = "A person set this verdict."
-_KEPT = f"{_SET} The confidence is still the judge's, and about its own answer."
-
-
-def _rules(turn: Turn) -> bool:
-    return turn.role in _RULES or f"{turn.role}/{turn.stage}" in _RULES
-
-
-def _rulings(turn: Turn, said: str) -> dict[str, object]:
-    """The fields of a reply that makes ``said`` the verdict."""
-    if turn.role == "comparer":
-        return {"summary": said}
-    if turn.role == "moderator":  # a person's word names no ground, and is marked like any other
-        sentence = {"text": said, "nodes": [], "segments": []}
-        return {"similarities": [], "differences": [sentence], "proposals": []}
-    return {"answer": said, "rationale": _KEPT}
 
 
 def _merged(change: Held, held: Sequence[Held]) -> Held:

@@ -9,8 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.sources import known
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
+from dialectree.sources import known
 
 
 class Set(NamedTuple):

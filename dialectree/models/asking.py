@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from dialectree import chance, clock, prompts
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.models.endpoints import (
     RUNGS,
     Completion,
@@ -62,7 +62,7 @@ class Place(NamedTuple):
 class Asking:
     """One question to a model, with its repairs."""
 
-    context: Context
+    context: ProtocolSettings
     place: Place
     prompt: str
     """Name and version of the prompt."""

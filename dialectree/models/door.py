@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from dialectree import prompts
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.events import tell
 from dialectree.models import replies
@@ -28,7 +29,7 @@ REPAIRS = 2
 
 
 async def ask(
-    runtime: Runtime[Context],
+    runtime: Runtime[Any],
     place: Place,
     prompt: str,
     reply: type[Reply],

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from dialectree import clock
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import BudgetReached, DialectreeError, SettingsError
 from dialectree.records import Call
 
@@ -124,7 +124,7 @@ class Budget:
     What was paid before a run was resumed is not counted.
     """
 
-    context: Context
+    context: ProtocolSettings
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
@@ -191,7 +191,7 @@ def _used_up(name: str, limit: float) -> BudgetReached:
 
 
 def price(
-    context: Context,
+    context: ProtocolSettings,
     spec: str,
     prompt_tokens: int,
     completion_tokens: int,
@@ -210,7 +210,7 @@ def price(
     return round(cost / 1e6, 9)
 
 
-def require_prices(context: Context, specs: Iterable[str]) -> None:
+def require_prices(context: ProtocolSettings, specs: Iterable[str]) -> None:
     """A budget of money needs a price for every model that it is to hold."""
     missing = sorted(set(specs) - set(context.prices))
     if context.max_cost is not None and missing:

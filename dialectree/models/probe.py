@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from dialectree import clock
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import CallError
 from dialectree.models import replies
 from dialectree.models.asking import messages
@@ -35,7 +35,7 @@ class Probed(NamedTuple):
     attempts: int
 
 
-async def probe(context: Context) -> Probed:
+async def probe(context: ProtocolSettings) -> Probed:
     """One call to the model that would be used, on the highest rung that its endpoint takes.
 
     Raises ModelUnavailable, RequestError or CallError as a debate would.

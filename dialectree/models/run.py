@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock
-from dialectree.context import EMBEDDED, Context, cache_folder, settings
+from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, settings
 from dialectree.errors import (
     CallError,
     DialectreeError,
@@ -46,7 +46,7 @@ class Run(RunControl):
     def __init__(
         self,
         run_id: str,
-        context: Context,
+        context: ProtocolSettings,
         journal: Journal | None = None,
         held: Sequence[Held] = (),
         budget: Budget | None = None,
@@ -247,7 +247,7 @@ _hosts: OrderedDict[tuple[RunControl, int], Run] = OrderedDict()
 _HOSTS = 4096
 
 
-def run_of(runtime: Runtime[Context]) -> Run:
+def run_of(runtime: Runtime[Any]) -> Run:
     """The run that a node belongs to; one without a folder where a host drives the graph.
 
     A host's run may hold several debates. Those with the same settings share one budget; what

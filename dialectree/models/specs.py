@@ -18,7 +18,7 @@ from dialectree.addresses import (
     veiled,
     whole,
 )
-from dialectree.context import Context, endpoint_from_environment
+from dialectree.context import ProtocolSettings, RetrievalSettings, endpoint_from_environment
 from dialectree.errors import SettingsError
 
 OPENAI = "https://api.openai.com/v1"
@@ -65,7 +65,7 @@ class Spec:
         return secrets(self.whole_url or "", endpoint_from_environment()[0] or "", *keys)
 
 
-def resolve(speaker: str | BaseChatModel, context: Context) -> Spec:
+def resolve(speaker: str | BaseChatModel, context: ProtocolSettings) -> Spec:
     """The spec of a speaker of ``context``.
 
     SettingsError where the key of the environment would go to an address of somebody else.
@@ -80,17 +80,18 @@ def resolve(speaker: str | BaseChatModel, context: Context) -> Spec:
     return Spec("openai", spec["model"], public(url), url)
 
 
-def require_embeddings(context: Context) -> None:
+def require_embeddings(context: RetrievalSettings) -> None:
     """As ``resolve``, for the endpoint that embeds, where there is one."""
     if context.embeddings.startswith("openai:"):
         resolve(context.embeddings, context)
 
 
-def require_named(context: Context) -> None:
+def require_named(context: ProtocolSettings) -> None:
     """As ``resolve``, for every address of ``context``, before another process is given them."""
     for speaker in (context.model, *context.roles.values()):
         resolve(speaker, context)
-    require_embeddings(context)
+    if isinstance(context, RetrievalSettings):
+        require_embeddings(context)
 
 
 def key() -> str | None:
@@ -103,7 +104,7 @@ def key() -> str | None:
     return found
 
 
-def _require_named(url: str, context: Context) -> None:
+def _require_named(url: str, context: ProtocolSettings) -> None:
     own = (endpoint_from_environment()[1] or OPENAI).rstrip("/")
     stranger = context.stranger(url)
     if not key() or stranger is None or url.rstrip("/") in (own, public(own)):

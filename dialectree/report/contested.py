@@ -108,7 +108,7 @@ def anew(record: RunRecord) -> str:
 
 def tag(record: RunRecord | None, node: Node, turn: Turn) -> str:
     """``0.1/A2``, and what a person made of that turn; empty where nobody can contest it."""
-    name = turns.printed(node, turn)
+    name = turns.printed(record.protocol if record else "", node, turn)
     contest = record.contest if record is not None else None
     for change in reversed(contest.held) if contest is not None else []:
         if any(spot.node == node.id and _at(turn, spot) for spot in change.spots):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dialectree.nodes.adaptive_reasoning_tree.state import Claim, Settings
+from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
 from dialectree.protocol import Protocol, Variant
 
 _HERE = "dialectree.graphs.adaptive_reasoning_tree"
@@ -12,10 +12,10 @@ _ALONE = {"verifier": ""}
 protocol = Protocol(
     name="art",
     title="Adaptive Reasoning Tree",
-    summary="Grow a tree of arguments for and against a claim; say how probable it makes the claim.",
+    summary="Grow arguments for and against a claim; say how probable they make it.",
     source="ART: Adaptive Reasoning Trees for Explainable Claim Verification (Wadhwa et al.)",
     command="verify",
-    input=Claim,
+    input=Input,
     settings=Settings,
     outcome="probability",
     graph=f"{_HERE}.graph:graph",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dialectree.nodes.role_switching_debate.state import Choice, Settings
-from dialectree.protocol import Protocol, Variant
+from dialectree.nodes.role_switching_debate.state import Input, Settings
+from dialectree.protocol import WITHDRAWN, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.role_switching_debate"
+_NODES = "dialectree.nodes.role_switching_debate"
 _PAIR = ("candidates", "distractor")
 """What a debate of an evaluation is held over, for baselines that choose between the same two."""
 
@@ -15,7 +16,7 @@ protocol = Protocol(
     summary="Let two debaters argue for an answer each, switch sides and own up; a judge decides.",
     source="Uncertainty-Aware Role-Switching Debate (Liu et al.)",
     command="decide",
-    input=Choice,
+    input=Input,
     settings=Settings,
     outcome="choice",
     graph=f"{_HERE}.graph:graph",
@@ -28,6 +29,53 @@ protocol = Protocol(
         summary="Two debaters argue for an answer each to one question of a tree.",
         graph=f"{_HERE}.five_phases:graph",
         reads=("cross_examination", "judge_orders", "allow_uncertain", "judge"),
+    ),
+    phases=(
+        Phase(
+            role="debater",
+            name="proposals",
+            reply=(f"{_NODES}.debater:ProposalReply",),
+            editable=("argument",),
+            withdrawn={"argument": WITHDRAWN},
+        ),
+        Phase(
+            role="debater",
+            name="cross_examination",
+            reply=(f"{_NODES}.debater:RebuttalReply",),
+            editable=("defence",),
+            withdrawn={"errors": [], "defence": WITHDRAWN},
+        ),
+        Phase(
+            role="debater",
+            name="role_switch",
+            reply=(f"{_NODES}.debater:SwitchReply",),
+            editable=("argument",),
+            withdrawn={"argument": WITHDRAWN},
+        ),
+        Phase(
+            role="debater",
+            name="uncertainty",
+            reply=(f"{_NODES}.debater:UncertaintyReply",),
+            editable=("unsure_of", "would_settle"),
+            optional=True,
+        ),
+        Phase(
+            role="judge",
+            name="judgment",
+            reply=(f"{_NODES}.judge:JudgeReply",),
+            editable=("rationale",),
+            labels=True,
+        ),
+        *(
+            Phase(
+                role=role,
+                name="direct",
+                reply=(f"{_NODES}.direct_answerer:DirectReply",),
+                editable=("reasoning",),
+                optional=True,
+            )
+            for role in ("debater_a", "answerer")
+        ),
     ),
     variants=(
         Variant(

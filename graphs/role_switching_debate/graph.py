@@ -302,8 +302,13 @@ def role_switching_debate(
     debate: Graph,
 ) -> Graph:
     """The protocol around ``debate``: the whole of it, or one of its ablations."""
-    flow = Flow(RoleSwitchingDebate, settings=Settings, input=Question, unresolved="undecided")
-    flow.opening(opening)
+    flow = Flow(
+        RoleSwitchingDebate,
+        settings=Settings,
+        input=Question,
+        opening=opening,
+        unresolved="undecided",
+    )
     flow.role("gate", direct_answerer("debater_a"), on_drop=DROPPED)
     flow.step("gated")
     flow.step("agreed", agreed)

@@ -125,8 +125,7 @@ def after_samples(state: SelfConsistency) -> Literal["plurality", "unresolved"]:
 
 def self_consistency(name: str, role: str, *, alone: bool = False) -> Graph:
     """Return the baseline in which the model of ``role`` answers."""
-    flow = Flow(SelfConsistency, settings=Settings, input=Question)
-    flow.opening(opening(alone))
+    flow = Flow(SelfConsistency, settings=Settings, input=Question, opening=opening(alone))
     flow.role("answerer", direct_answerer(role), on_drop=DROPPED)
     flow.step("sampled")
     flow.step("plurality", plurality)

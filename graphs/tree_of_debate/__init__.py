@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from dialectree.nodes.tree_of_debate.state import Papers, Settings
-from dialectree.protocol import Protocol, Variant
+from typing import Any
+
+from dialectree.nodes.tree_of_debate.state import Input, Settings
+from dialectree.protocol import WITHDRAWN, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.tree_of_debate"
+_NODES = "dialectree.nodes.tree_of_debate"
+
+
+def _whole(text: str) -> dict[str, Any]:
+    """Return the field of a reply that makes ``text`` the comparison."""
+    return {"summary": text}
+
+
+def _summary(text: str) -> dict[str, Any]:
+    """Return the fields that make ``text`` the comparison; it names no ground for it."""
+    sentence = {"text": text, "nodes": [], "segments": []}
+    return {"similarities": [], "differences": [sentence], "proposals": []}
+
 
 protocol = Protocol(
     name="tod",
@@ -13,13 +28,57 @@ protocol = Protocol(
     summary="Let two papers debate a topic, part by part; say what they share and what not.",
     source="Tree-of-Debate (Kargupta et al.)",
     command="compare",
-    input=Papers,
+    input=Input,
     settings=Settings,
     outcome="comparison",
     graph=f"{_HERE}.graph:graph",
     roles={"persona_a": "persona", "persona_b": "persona", "moderator": ""},
     prompts=("tree_of_debate",),
     prepare=f"{_HERE}.graph:prepare",
+    phases=(
+        Phase(
+            role="persona",
+            name="present",
+            reply=(f"{_NODES}.persona:ArgumentReply",),
+            editable=("description", "title"),
+            switches=("concedes",),
+            optional=True,
+        ),
+        Phase(
+            role="persona",
+            name="respond",
+            reply=(f"{_NODES}.persona:ResponseReply",),
+            editable=("description",),
+            switches=("concedes",),
+            optional=True,
+        ),
+        Phase(
+            role="persona",
+            name="revise",
+            reply=(f"{_NODES}.persona:ArgumentReply",),
+            editable=("description", "title"),
+            switches=("concedes",),
+            optional=True,
+        ),
+        Phase(
+            role="moderator",
+            name="summary",
+            reply=(f"{_NODES}.comparison:SummaryReply",),
+            ruling=_summary,
+        ),
+        Phase(
+            role="summariser",
+            reply=(f"{_NODES}.comparer:PaperSummaryReply",),
+            editable=("summary",),
+            withdrawn={"summary": WITHDRAWN},
+        ),
+        Phase(
+            role="comparer",
+            reply=(f"{_NODES}.comparer:ComparisonReply",),
+            editable=("summary",),
+            ruling=_whole,
+        ),
+    ),
     variants=(
         Variant(
             name="no_tree",

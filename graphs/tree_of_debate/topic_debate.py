@@ -20,7 +20,7 @@ from dialectree.events import tell
 from dialectree.graphs.ruling import ruled
 from dialectree.models.run import run_of
 from dialectree.nodes.failures import may_fail
-from dialectree.nodes.kinds import SAME_GRAPH, Node, parent
+from dialectree.nodes.kinds import SAME_GRAPH, Node
 from dialectree.nodes.tree_of_debate.evidence import retrieval
 from dialectree.nodes.tree_of_debate.moderator import (
     Split,
@@ -46,6 +46,7 @@ from dialectree.nodes.tree_of_debate.topics import (
     Topic,
     latest,
 )
+from dialectree.nodes.tree_structured_debate.findings import parent
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from dialectree.nodes.tree_structured_debate.state import Question, Settings
-from dialectree.protocol import Protocol, Variant
+from typing import Any
+
+from dialectree.nodes.tree_structured_debate.state import Input, Settings
+from dialectree.protocol import KEPT_CONFIDENCE, WITHDRAWN, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.tree_structured_debate"
+_NODES = "dialectree.nodes.tree_structured_debate"
+
+
+def _answer(text: str) -> dict[str, Any]:
+    """Return the fields of a judge's reply that make ``text`` the answer."""
+    return {"answer": text, "rationale": KEPT_CONFIDENCE}
 
 
 protocol = Protocol(
@@ -14,7 +22,7 @@ protocol = Protocol(
     summary="Split a question into a tree, debate its leaves and merge the verdicts upward.",
     source="Coordinating LLMs via Debate Trees (Fu and Gold)",
     command="answer",
-    input=Question,
+    input=Input,
     settings=Settings,
     outcome="answer",
     graph=f"{_HERE}.graph:graph",
@@ -32,6 +40,56 @@ protocol = Protocol(
     prompts=("tree_structured_debate",),
     only_variants=("samples",),
     leaf_of=Settings.leaf_settings,
+    phases=(
+        Phase(
+            role="leaf_debater",
+            reply=(f"{_NODES}.leaf_debater:DebaterReply", f"{_NODES}.leaf_debater:OpeningReply"),
+            editable=("support", "claim", "rebuttal"),
+            withdrawn={"claim": WITHDRAWN, "support": "–", "rebuttal": "–"},
+        ),
+        Phase(
+            role="leaf_judge",
+            reply=(f"{_NODES}.leaf_judge:LeafJudgeReply",),
+            editable=("answer", "rationale"),
+            ruling=_answer,
+        ),
+        Phase(
+            role="synthesis_debater",
+            reply=(f"{_NODES}.synthesis_debater:SynthesisReply",),
+            editable=("integration", "assumptions"),
+            optional=True,
+        ),
+        Phase(
+            role="synthesis_judge",
+            reply=(f"{_NODES}.synthesis_judge:SynthesisJudgeReply",),
+            editable=("answer", "rationale"),
+            ruling=_answer,
+        ),
+        Phase(
+            role="answer_writer",
+            reply=(f"{_NODES}.answer_writer:WriterReply",),
+            editable=("final_answer", "explanation"),
+            optional=True,
+        ),
+        Phase(
+            role="answerer",
+            reply=(f"{_NODES}.answerer:AnswererReply",),
+            editable=("answer", "explanation"),
+        ),
+        Phase(
+            role="sampler",
+            reply=(f"{_NODES}.answerer:AnswererReply",),
+            editable=("answer", "explanation"),
+            optional=True,
+        ),
+        Phase(role="explorer", reply=(f"{_NODES}.explorer:ExplorerReply",), editable=("answer",)),
+        Phase(role="critic", reply=(f"{_NODES}.critic:CriticReply",), editable=("critique",)),
+        Phase(
+            role="synthesiser",
+            reply=(f"{_NODES}.answerer:AnswererReply",),
+            editable=("answer", "explanation"),
+        ),
+    ),
     variants=(
         Variant(
             name="single_shot",

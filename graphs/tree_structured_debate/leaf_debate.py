@@ -2,89 +2,49 @@
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated, Literal, NotRequired
+from typing import Literal
 
-from langgraph.graph import END, StateGraph
-from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
-from typing_extensions import TypedDict
+from langgraph.graph import END, START
 
-from dialectree.context import Context, settings
-from dialectree.graphs.ruling import ruled
-from dialectree.nodes.failures import FAILED, may_fail, missing
-from dialectree.nodes.kinds import Judged
-from dialectree.nodes.tree_structured_debate.leaf_debater import Statement, leaf_debater
+from dialectree.flow import Flow
+from dialectree.nodes.tree_structured_debate.findings import Judged
+from dialectree.nodes.tree_structured_debate.leaf_debater import leaf_debater
 from dialectree.nodes.tree_structured_debate.leaf_judge import leaf_judge
+from dialectree.nodes.tree_structured_debate.missing import missing
 from dialectree.nodes.tree_structured_debate.sides import opener
+from dialectree.nodes.tree_structured_debate.state import Leaf, LeafDebate, Settings
 
 
-class Leaf(TypedDict):
-    """What a leaf debate is about."""
-
-    id: str
-    question: str
-    path: list[str]
-    """The questions from the root down to the leaf's parent."""
-    depth: int
-    take: int
-    """1, or 2 when fresh debaters visit the leaf again."""
-    facts: list[str]
-    """What other leaves settled; only in a second pass."""
-    unclear: list[str]
-    """What the question leaves open."""
-
-
-class LeafDebate(Leaf, Judged):
-    """A leaf debate while it lasts."""
-
-    transcript: Annotated[list[Statement], operator.add]
-    failed: NotRequired[bool]
-    """True when a debater or the judge failed for good."""
-
-
-def who_opens(state: LeafDebate, runtime: Runtime[Context]) -> Literal["debater_a", "debater_b"]:
-    """Drawn from the seed."""
-    first = opener(settings(runtime).seed, state["id"], state["take"], state["question"])
+def who_opens(state: LeafDebate, settings: Settings) -> Literal["debater_a", "debater_b"]:
+    """Draw the opener from the seed."""
+    first = opener(settings.seed, state["id"], state["take"], state["question"])
     return "debater_a" if first == "A" else "debater_b"
 
 
-def after_debater_a(
-    state: LeafDebate, runtime: Runtime[Context]
-) -> Literal["debater_b", "leaf_judge", "missing"]:
-    """B answers, unless the debate is over."""
-    return over(state, runtime) or "debater_b"
+def after_debater_a(state: LeafDebate, settings: Settings) -> Literal["debater_b", "leaf_judge"]:
+    """B answers until the rounds are spent."""
+    return "leaf_judge" if spent(state, settings) else "debater_b"
 
 
-def after_debater_b(
-    state: LeafDebate, runtime: Runtime[Context]
-) -> Literal["debater_a", "leaf_judge", "missing"]:
-    """A answers, unless the debate is over."""
-    return over(state, runtime) or "debater_a"
+def after_debater_b(state: LeafDebate, settings: Settings) -> Literal["debater_a", "leaf_judge"]:
+    """A answers until the rounds are spent."""
+    return "leaf_judge" if spent(state, settings) else "debater_a"
 
 
-def over(state: LeafDebate, runtime: Runtime[Context]) -> Literal["leaf_judge", "missing"] | None:
-    """The judge speaks when the rounds are spent. Without one of its debaters a leaf is missing."""
-    if state.get("failed"):
-        return "missing"
-    spent = len(state["transcript"]) >= 2 * settings(runtime).leaf_rounds
-    return "leaf_judge" if spent else None
+def spent(state: LeafDebate, settings: Settings) -> bool:
+    """Return whether both debaters have spoken in each round."""
+    return len(state["transcript"]) >= 2 * settings.leaf_rounds
 
 
-def after_leaf_judge(state: LeafDebate) -> Literal["missing", "__end__"]:
-    """Without a judge the leaf has no answer."""
-    return "missing" if state.get("failed") else "__end__"
+flow = Flow(LeafDebate, settings=Settings, input=Leaf, output=Judged, unresolved="missing")
+flow.role("debater_a", leaf_debater("A"), required=True)
+flow.role("debater_b", leaf_debater("B"), required=True)
+flow.role("leaf_judge", leaf_judge, required=True)
+flow.step("missing", missing)
 
-
-builder = StateGraph(LeafDebate, context_schema=Context, input_schema=Leaf, output_schema=Judged)
-builder.add_node("debater_a", may_fail(leaf_debater("A"), FAILED))
-builder.add_node("debater_b", may_fail(leaf_debater("B"), FAILED))
-builder.add_node("leaf_judge", may_fail(leaf_judge, FAILED))
-builder.add_node("missing", missing)
-builder.set_conditional_entry_point(ruled(who_opens))
-builder.add_conditional_edges("debater_a", ruled(after_debater_a))
-builder.add_conditional_edges("debater_b", ruled(after_debater_b))
-builder.add_conditional_edges("leaf_judge", ruled(after_leaf_judge))
-builder.add_edge("missing", END)
-
-graph: CompiledStateGraph[LeafDebate, Context, Leaf, Judged] = builder.compile(name="leaf_debate")
+flow.route(START, who_opens)
+flow.route("debater_a", after_debater_a)
+flow.route("debater_b", after_debater_b)
+flow.then("leaf_judge", END)
+flow.then("missing", END)
+graph = flow.compile("leaf_debate")

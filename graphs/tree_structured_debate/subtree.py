@@ -5,218 +5,128 @@ Each instance waits for its own children only, so a tree takes no longer than it
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal, get_args
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
-from langgraph.types import Send
-from typing_extensions import TypedDict
 
-from dialectree import state as shared
-from dialectree.context import Context, settings
-from dialectree.events import tell
-from dialectree.graphs.ruling import ruled
+from dialectree.context import settings
+from dialectree.flow import Flow
 from dialectree.graphs.tree_structured_debate import leaf, synthesis_debate
-from dialectree.maths.tree import children_that_fit, hardest, shares
+from dialectree.maths.tree import children_that_fit
 from dialectree.models.run import run_of
-from dialectree.nodes.failures import may_fail
-from dialectree.nodes.kinds import SAME_GRAPH, Finding, Judged, merge_findings, parent
+from dialectree.nodes.tree_structured_debate.branching import branching, opening
 from dialectree.nodes.tree_structured_debate.clarification import clarification
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import complexity_evaluator
-from dialectree.nodes.tree_structured_debate.decomposer import Drafted, Split, Why, decomposer
+from dialectree.nodes.tree_structured_debate.decomposer import decomposer
 from dialectree.nodes.tree_structured_debate.decomposition_judge import decomposition_judge
-from dialectree.nodes.tree_structured_debate.repetitions import repetitions
+from dialectree.nodes.tree_structured_debate.findings import Finding
+from dialectree.nodes.tree_structured_debate.state import Found, Question, Settings, Subtree
+from dialectree.steps import stop
+
+Why = Literal[
+    "max_depth",
+    "node_budget",
+    "decomposer_stop",
+    "too_few_children",
+    "below_threshold",
+    "clarify",
+    "failed",
+]
+"""Why expansion stops at a question; each has a step ``stop_...`` of its own."""
 
 
-class Position(TypedDict):
-    """Where in the tree a question stands."""
-
-    id: str
-    """Its path: ``0``, ``0.2``, ``0.2.1``."""
-    path: list[str]
-    """The questions from the root down to its parent."""
-    depth: int
-    budget: int
-    """Nodes that the subtree may have, this one included."""
+def after_opening(
+    state: Subtree, settings: Settings
+) -> Literal["decomposer", "stop_max_depth", "stop_node_budget"]:
+    """At the depth limit, or without a budget for two children: a leaf, which costs no call."""
+    if state["depth"] >= settings.depth_limit():
+        return "stop_max_depth"
+    return "decomposer" if children_that_fit(state["budget"], 2) else "stop_node_budget"
 
 
-class Question(shared.Question, Position):
-    """One question of the tree."""
-
-
-class Found(Judged):
-    """What a subtree hands upward."""
-
-    findings: Annotated[list[Finding], merge_findings]
-    """Those of its children."""
-    certified: Annotated[list[Finding], merge_findings]
-    """Those of all its descendants; kept only where a second pass may need them."""
-
-
-class Subtree(Question, Found):
-    """One question of the tree while it is worked on."""
-
-    take: int
-    """1: the first pass."""
-    facts: list[str]
-    """None in the first pass."""
-    attempt: int
-    """1, or 2 once the person was asked what the question means."""
-    unclear: list[str]
-    """What the question leaves open."""
-    stopped: Why | None
-    canonical: str
-    drafted: list[Drafted]
-    difficulty: list[float]
-    """Of each drafted child; none where nobody rated them."""
-    children: list[Question]
-
-
-class Opened(TypedDict):
-    """What a question begins with."""
-
-    take: int
-    facts: list[str]
-    attempt: int
-    unclear: list[str]
-    stopped: Why | None
-    difficulty: list[float]
-
-
-class Branched(TypedDict):
-    """What branching leaves."""
-
-    children: list[Question]
-
-
-class Solved(TypedDict):
-    """What one child adds."""
-
-    findings: list[Finding]
-    certified: list[Finding]
-
-
-async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
-    """Takes a question up. At the depth limit, or without a budget for two children: a leaf."""
-    told = {"text": state["question"], "depth": state["depth"], "parent": parent(state["id"])}
-    tell(runtime, state["id"], "opened", told)
-    stopped: Why | None = None
-    if state["depth"] >= settings(runtime).depth_limit():
-        stopped = "max_depth"
-    elif not children_that_fit(state["budget"], 2):
-        stopped = "node_budget"
-    return {
-        "take": 1,
-        "facts": [],
-        "attempt": 1,
-        "unclear": [],
-        "stopped": stopped,
-        "difficulty": [],
-    }
-
-
-def after_opening(state: Subtree) -> Literal["decomposer", "stop"]:
-    """A leaf by depth or budget costs no call."""
-    return "stop" if state["stopped"] else "decomposer"
-
-
-def after_decomposer(state: Subtree) -> Literal["decomposition_judge", "stop"]:
-    """Nothing to split: a leaf."""
-    return "stop" if state["stopped"] else "decomposition_judge"
+def after_decomposer(
+    state: Subtree, settings: Settings
+) -> Literal["decomposition_judge", "stop_decomposer_stop", "stop_too_few_children"]:
+    """Nothing to split: a leaf. The decomposer's word counts where the profile lets it."""
+    few = len(state["drafted"]) < 2
+    may_stop = settings.depth_profile != "fixed" and state["depth"] >= settings.depth_floor()
+    if state["atomic"] and (may_stop or few):
+        return "stop_decomposer_stop"
+    return "stop_too_few_children" if few else "decomposition_judge"
 
 
 def after_decomposition_judge(
-    state: Subtree, runtime: Runtime[Context]
-) -> Literal["complexity_evaluator", "branching", "stop"]:
-    """Fixed depth asks nobody how hard the parts are."""
-    if state["stopped"]:
-        return "stop"
-    fixed = settings(runtime).depth_profile == "fixed"
-    return "branching" if fixed else "complexity_evaluator"
+    state: Subtree, settings: Settings
+) -> Literal["complexity_evaluator", "branching", "stop_too_few_children"]:
+    """With a fixed depth nobody rates how hard the parts are."""
+    if len(state["drafted"]) < 2:
+        return "stop_too_few_children"
+    return "branching" if settings.depth_profile == "fixed" else "complexity_evaluator"
 
 
 def after_complexity_evaluator(
-    state: Subtree, runtime: Runtime[Context]
-) -> Literal["clarification", "branching", "stop"]:
-    """Ask the person once, if one is there; else split, or stop where the parts are easy."""
-    if state["unclear"] and state["attempt"] == 1 and settings(runtime).ask:
+    state: Subtree, settings: Settings
+) -> Literal["clarification", "branching", "stop_clarify", "stop_below_threshold"]:
+    """Ask the person once, if one is there; else split, or stop where the parts are easy.
+
+    Above the depth floor every split is kept.
+    """
+    if state["unclear"] and state["attempt"] == 1 and settings.ask:
         return "clarification"
-    return "stop" if state["stopped"] else "branching"
+    if state["depth"] < settings.depth_floor():
+        return "branching"
+    if state["unclear"]:
+        return "stop_clarify"
+    easy = max(state["difficulty"]) < settings.stop_threshold
+    return "stop_below_threshold" if easy else "branching"
 
 
-def after_clarification(state: Subtree) -> Literal["decomposer", "branching", "stop"]:
-    """A clarified question is split anew; without an answer it stays as the evaluator left it."""
+def after_clarification(
+    state: Subtree, settings: Settings
+) -> Literal["decomposer", "branching", "stop_clarify"]:
+    """Split a clarified question anew; without an answer stop, unless above the depth floor."""
     if not state["unclear"]:
         return "decomposer"
-    return "stop" if state["stopped"] else "branching"
+    return "branching" if state["depth"] < settings.depth_floor() else "stop_clarify"
 
 
-async def stop(state: Subtree, runtime: Runtime[Context]) -> None:
-    """Tells why expansion ends here."""
-    tell(runtime, state["id"], "stopped", {"why": state["stopped"]})
+def children(state: Subtree) -> list[Question]:
+    """Return the children; all are solved at once."""
+    return state["children"]
 
 
-async def branching(state: Subtree, runtime: Runtime[Context]) -> Branched:
-    """Keeps as many children as fit: the hardest if they were rated, else the first."""
-    drafted, wanted = state["drafted"], settings(runtime).max_children
-    count = children_that_fit(state["budget"], min(len(drafted), wanted))
-    kept = hardest(state["difficulty"] or [0.0] * len(drafted), count)
-    path = [*state["path"], state["question"]]
-    children: list[Question] = [
-        {
-            "id": f"{state['id']}.{n}",
-            "question": drafted[place]["text"],
-            "path": path,
-            "depth": state["depth"] + 1,
-            "budget": budget,
-        }
-        for n, (place, budget) in enumerate(zip(kept, shares(state["budget"], count), strict=True))
-    ]
-    for note in repetitions(children, state["question"], state["id"]):
-        tell(runtime, state["id"], "noted", {"note": note})
-    tell(runtime, state["id"], "branched", {"children": [child["id"] for child in children]})
-    return {"children": children}
-
-
-def after_branching(state: Subtree) -> list[Send]:
-    """The same graph for each child, all at once."""
-    return [Send("solve", child) for child in state["children"]]
-
-
-async def solve(state: Question, runtime: Runtime[Context]) -> Solved:
-    """One child, by this very graph."""
+async def solve(state: Question, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
+    """Solve one child by this very graph."""
     await run_of(runtime).baton.take(state["id"])
     found = await graph.ainvoke(state)
     finding: Finding = found["finding"]
-    if settings(runtime).second_pass_below is None:
+    if settings(runtime, Settings).second_pass_below is None:
         return {"findings": [finding], "certified": []}
     return {"findings": [finding], "certified": [finding, *found["certified"]]}
 
 
-failed: Split = {"stopped": "failed"}
+flow = Flow(Subtree, settings=Settings, input=Question, output=Found, unresolved="stop_failed")
+flow.step("opening", opening)
+flow.role("decomposer", decomposer, required=True)
+flow.role("decomposition_judge", decomposition_judge, required=True)
+flow.role("complexity_evaluator", complexity_evaluator, required=True)
+flow.step("clarification", clarification)
+flow.step("branching", branching)
+flow.step("solve", solve, calls_itself=True)
+flow.graph("synthesis", synthesis_debate.graph)
+for why in get_args(Why):
+    flow.step(f"stop_{why}", stop(why))
+    flow.then(f"stop_{why}", "leaf")
+flow.graph("leaf", leaf.graph)
 
-builder = StateGraph(Subtree, context_schema=Context, input_schema=Question, output_schema=Found)
-builder.add_node("opening", opening)
-builder.add_node("decomposer", may_fail(decomposer, failed))
-builder.add_node("decomposition_judge", may_fail(decomposition_judge, failed))
-builder.add_node("complexity_evaluator", may_fail(complexity_evaluator, failed))
-builder.add_node("clarification", clarification)
-builder.add_node("branching", branching)
-builder.add_node("solve", solve, metadata=SAME_GRAPH)
-builder.add_node("synthesis", synthesis_debate.graph)
-builder.add_node("stop", stop)
-builder.add_node("leaf", leaf.graph)
-builder.add_edge(START, "opening")
-builder.add_conditional_edges("opening", ruled(after_opening))
-builder.add_conditional_edges("decomposer", ruled(after_decomposer))
-builder.add_conditional_edges("decomposition_judge", ruled(after_decomposition_judge))
-builder.add_conditional_edges("complexity_evaluator", ruled(after_complexity_evaluator))
-builder.add_conditional_edges("clarification", ruled(after_clarification))
-builder.add_conditional_edges("branching", ruled(after_branching), ["solve"])
-builder.add_edge("solve", "synthesis")
-builder.add_edge("synthesis", END)
-builder.add_edge("stop", "leaf")
-builder.add_edge("leaf", END)
-
-graph: CompiledStateGraph[Subtree, Context, Question, Found] = builder.compile(name="subtree")
+flow.then(START, "opening")
+flow.route("opening", after_opening)
+flow.route("decomposer", after_decomposer)
+flow.route("decomposition_judge", after_decomposition_judge)
+flow.route("complexity_evaluator", after_complexity_evaluator)
+flow.route("clarification", after_clarification)
+flow.fan("branching", "solve", children)
+flow.then("solve", "synthesis", END)
+flow.then("leaf", END)
+graph = flow.compile("subtree")

@@ -9,7 +9,7 @@ from dialectree.context import ProtocolSettings, Unit, option
 from dialectree.protocol import ProtocolInput
 
 
-class Claim(ProtocolInput):
+class Input(ProtocolInput):
     """A claim to verify."""
 
     claim: str = option(positional=True)

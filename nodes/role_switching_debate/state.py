@@ -8,7 +8,7 @@ from dialectree.context import ProtocolSettings, option
 from dialectree.protocol import ProtocolInput
 
 
-class Choice(ProtocolInput):
+class Input(ProtocolInput):
     """A question, and what may be known of its answers."""
 
     question: str = option(positional=True)

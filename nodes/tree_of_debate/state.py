@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator
-
-from dialectree.addresses import require_spec
-from dialectree.context import ProtocolSettings, option
+from dialectree.context import RetrievalSettings, option
 from dialectree.protocol import ProtocolInput
 
 
-def _embedder(name: str) -> str:
-    return require_spec(name)[0] if name.startswith("openai:") else name
-
-
-class Papers(ProtocolInput):
+class Input(ProtocolInput):
     """Two papers and a topic."""
 
     paper_a: str | Path | Mapping[str, Any] = option(positional=True, metavar="PAPER")
@@ -40,7 +33,7 @@ class Papers(ProtocolInput):
     """BibTeX key of paper b."""
 
 
-class Settings(ProtocolSettings):
+class Settings(RetrievalSettings):
     """The settings of a debate of two papers."""
 
     max_depth: int = option(3, ge=0, le=8, group="Tree", common=True)
@@ -58,8 +51,3 @@ class Settings(ProtocolSettings):
     """Whether one call weighs all the segments that may answer a claim, or one call each."""
     turns: Literal["parallel", "alternating"] = option("parallel", group="Debate")
     """Whether paper b's persona sees what a's said in the same stage (alternating)."""
-    embeddings: Annotated[str, AfterValidator(_embedder)] = option(
-        "BAAI/bge-small-en-v1.5", min_length=1, group="Evidence", speaker=True, metavar="NAME"
-    )
-    """What retrieves: a sentence-transformers model by name, path or installed package,
-    ``openai:NAME@URL``, or ``bm25``."""

@@ -6,14 +6,13 @@ from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.kinds import Finding, parent
+from dialectree.nodes.tree_structured_debate.findings import Finding, parent
 from dialectree.nodes.tree_structured_debate.one_side import says_otherwise
 from dialectree.nodes.tree_structured_debate.sides import is_polar, leading
+from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
 from dialectree.state import Ruling, Verdict
 
 _HIGHLIGHTS = 3
@@ -27,26 +26,17 @@ class WriterReply(BaseModel):
     final_confidence: Annotated[float, Field(ge=0, le=1)] | None
 
 
-class ToWrite(TypedDict):
-    """What the answer writer reads: what was found at the root, and by its children."""
-
-    finding: Finding
-    findings: list[Finding]
-    certified: list[Finding]
-    """What the first pass found; only where there was a second one."""
-
-
 def highlights(finding: Finding, branches: list[Finding]) -> list[str]:
-    """The findings that carry the answer most, the surest first; of a single leaf its reasons."""
+    """Return the findings that carry the answer most, the surest first; of a leaf its reasons."""
     sure = [b for b in branches if b["answer"] is not None]
     sure.sort(key=lambda b: -1.0 if b["confidence"] is None else b["confidence"], reverse=True)
     return [f"{b['question']} {b['answer']}" for b in sure[:_HIGHLIGHTS]] or [finding["rationale"]]
 
 
-def merged(state: ToWrite) -> list[Finding]:
-    """The children's findings that the root's verdict rests on.
+def merged(state: TreeStructuredDebate) -> list[Finding]:
+    """Return the children's findings that the root's verdict rests on.
 
-    A second pass may have found something new at a child and not have reached the root.
+    A second pass may have changed a child without reaching the root.
     """
     finding = state["finding"]
     if all(child["take"] <= finding["take"] for child in state["findings"]):
@@ -54,8 +44,8 @@ def merged(state: ToWrite) -> list[Finding]:
     return [first for first in state["certified"] if parent(first["id"]) == finding["id"]]
 
 
-async def answer_writer(state: ToWrite, runtime: Runtime[Context]) -> Ruling:
-    """Writes; adds no fact, and may not change the confidence."""
+async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings]) -> Ruling:
+    """Write the text. It adds no fact, and may not change the confidence."""
     finding = state["finding"]
     confidence, polar = finding["confidence"], is_polar(finding["question"])
     settled = leading(finding["answer"] or "")
@@ -85,14 +75,14 @@ async def answer_writer(state: ToWrite, runtime: Runtime[Context]) -> Ruling:
     return {"verdict": verdict(finding, reply.final_answer, reply.explanation)}
 
 
-async def as_it_stands(state: ToWrite) -> Ruling:
-    """No writer: the root's integration and its judge's reasons, as they are."""
+async def as_it_stands(state: TreeStructuredDebate) -> Ruling:
+    """Rule without a writer: the root's integration and its judge's reasons, as they are."""
     finding = state["finding"]
     return {"verdict": verdict(finding, finding["answer"], finding["rationale"])}
 
 
-async def unresolved(state: ToWrite) -> Ruling:
-    """No part of the question could be settled, or the writer's text contradicts what was."""
+async def unresolved(state: TreeStructuredDebate) -> Ruling:
+    """Rule nothing: no part of the question was settled, or the text contradicts the debate."""
     ruled = verdict(state["finding"], None, None)
     if state["finding"]["answer"] is None:
         return {"verdict": ruled}
@@ -101,7 +91,7 @@ async def unresolved(state: ToWrite) -> Ruling:
 
 
 def verdict(finding: Finding, answer: str | None, explanation: str | None) -> Verdict:
-    """What is ruled in the end; what the question leaves open stands in the notes."""
+    """Return the verdict, with a note on each gap that the question leaves open."""
     return {
         "answer": answer,
         "label": None,
@@ -112,7 +102,7 @@ def verdict(finding: Finding, answer: str | None, explanation: str | None) -> Ve
     }
 
 
-def _same(written: float | None, given: float | None) -> bool:
-    if written is None or given is None:
-        return written == given
-    return abs(written - given) < 0.005
+def _same(written: float | None, settled: float | None) -> bool:
+    if written is None or settled is None:
+        return written == settled
+    return abs(written - settled) < 0.005

@@ -7,9 +7,9 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.state import Question, Ruling
 
 
@@ -21,8 +21,8 @@ class AnswererReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-async def answerer(state: Question, runtime: Runtime[Context]) -> Ruling:
-    """Answers at once."""
+async def answerer(state: Question, runtime: Runtime[Settings]) -> Ruling:
+    """Answer at once."""
     reply = await ask(
         runtime,
         Place("0", "answerer", "answer", 0),
@@ -34,8 +34,8 @@ async def answerer(state: Question, runtime: Runtime[Context]) -> Ruling:
     return settled(reply, "answerer", runtime)
 
 
-def settled(reply: AnswererReply, source: str, runtime: Runtime[Context]) -> Ruling:
-    """Tells of the one reply that answers the question; ``source`` gave its confidence."""
+def settled(reply: AnswererReply, source: str, runtime: Runtime[Settings]) -> Ruling:
+    """Rule by the one reply that answers the question; ``source`` gave its confidence."""
     verdict = {
         "answer": reply.answer,
         "rationale": reply.explanation,

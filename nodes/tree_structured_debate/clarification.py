@@ -1,38 +1,18 @@
-"""The clarification: asks the person, where there is one, what a question leaves open."""
+"""The clarification: asks the person, where there is one, about the gaps of a question."""
 
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from pydantic import JsonValue
-from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
-from dialectree.nodes.tree_structured_debate.decomposer import Why
 from dialectree.nodes.tree_structured_debate.sides import CLARIFIED
+from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 
 
-class Unclear(TypedDict):
-    """What the person is asked about."""
-
-    id: str
-    question: str
-    unclear: list[str]
-    attempt: int
-
-
-class Clarified(TypedDict, total=False):
-    """What the person's answer changes."""
-
-    question: str
-    attempt: int
-    stopped: Why | None
-    unclear: list[str]
-
-
-async def clarification(state: Unclear, runtime: Runtime[Context]) -> Clarified:
-    """Interrupts the run with the request; goes on with the answer. An empty one changes nothing.
+async def clarification(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Interrupt the run with the request; go on with the answer. An empty one changes nothing.
 
     Nothing else happens here: the step runs again from its start when the answer comes.
     """
@@ -50,13 +30,12 @@ async def clarification(state: Unclear, runtime: Runtime[Context]) -> Clarified:
     return {
         "question": f"{state['question']}{CLARIFIED}{answer})",
         "attempt": state["attempt"] + 1,
-        "stopped": None,
         "unclear": [],
     }
 
 
 def answered_by_person(answer: object) -> dict[str, JsonValue]:
-    """What is told of a person's answer to a request."""
+    """Return what the record says of a person's answer to a request."""
     text = _line(answer)
     note = f"the person answered: {text}" if text else "the person gave no answer"
     return {"note": note, "answer": text}

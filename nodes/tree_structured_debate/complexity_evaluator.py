@@ -6,18 +6,18 @@ from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, model_validator
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.decomposer import Drafted, Why, place
+from dialectree.nodes.tree_structured_debate.decomposer import place
+from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 
 
 class Score(BaseModel):
-    """How difficult one part is. The reason is asked for so that it is thought of first.
+    """How difficult one part is. Asking for the reason makes the model think first.
 
-    Nobody reads it, so a score without one counts.
+    Nobody reads the reason, so a score without one counts.
     """
 
     qid: str
@@ -26,8 +26,8 @@ class Score(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_reason(cls, given: object) -> object:
-        return {"reason": "", **given} if isinstance(given, dict) else given
+    def _without_reason(cls, score: object) -> object:
+        return {"reason": "", **score} if isinstance(score, dict) else score
 
 
 class ComplexityReply(BaseModel):
@@ -38,28 +38,8 @@ class ComplexityReply(BaseModel):
     decision: Literal["decompose", "atomic", "clarify"]
 
 
-class ToRate(TypedDict):
-    """What the complexity evaluator reads."""
-
-    id: str
-    question: str
-    canonical: str
-    drafted: list[Drafted]
-    depth: int
-    attempt: int
-
-
-class Rated(TypedDict):
-    """What the complexity evaluator leaves."""
-
-    difficulty: list[float]
-    stopped: Why | None
-    unclear: list[str]
-
-
-async def complexity_evaluator(state: ToRate, runtime: Runtime[Context]) -> Rated:
-    """Below the depth floor it only ranks; elsewhere ``clarify`` or low scores make a leaf."""
-    context = settings(runtime)
+async def complexity_evaluator(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Rate every part of the split, and say what the question leaves open."""
     reply = await ask(
         runtime,
         place(state["id"], "complexity_evaluator", state["attempt"], 2),
@@ -73,7 +53,7 @@ async def complexity_evaluator(state: ToRate, runtime: Runtime[Context]) -> Rate
     )
     score = {item.qid: item.difficulty for item in reply.scores}
     difficulty = [score[child["qid"]] for child in state["drafted"]]
-    easy = max(difficulty) < context.stop_threshold
+    easy = max(difficulty) < settings(runtime, Settings).stop_threshold
     unclear: list[str] = []
     if reply.decision == "clarify":
         request = " ".join((reply.clarification_request or "").split())
@@ -83,7 +63,4 @@ async def complexity_evaluator(state: ToRate, runtime: Runtime[Context]) -> Rate
         scored = "atomic" if easy else "decompose"
         note = f"the evaluator said {reply.decision}; its scores say {scored}"
         tell(runtime, state["id"], "noted", {"note": note})
-    stopped: Why | None = None
-    if state["depth"] >= context.depth_floor():
-        stopped = "clarify" if unclear else "below_threshold" if easy else None
-    return {"difficulty": difficulty, "stopped": stopped, "unclear": unclear}
+    return {"difficulty": difficulty, "unclear": unclear}

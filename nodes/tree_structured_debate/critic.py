@@ -7,9 +7,9 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_structured_debate.explorer import ROUNDS, Spoken, ToSpeak
+from dialectree.nodes.tree_structured_debate.explorer import ROUNDS
+from dialectree.nodes.tree_structured_debate.state import Settings, Turn, TwoRound
 
 
 class CriticReply(BaseModel):
@@ -18,8 +18,8 @@ class CriticReply(BaseModel):
     critique: Annotated[str, Field(min_length=1, max_length=6000)]
 
 
-async def critic(state: ToSpeak, runtime: Runtime[Context]) -> Spoken:
-    """Looks for errors of fact, gaps and misconceptions."""
+async def critic(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+    """Look for errors of fact, gaps and misconceptions."""
     turns = len(state["transcript"])
     round_ = turns // 2 + 1
     reply = await ask(

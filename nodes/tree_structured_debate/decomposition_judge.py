@@ -6,17 +6,11 @@ from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.decomposer import (
-    ChildReply,
-    Drafted,
-    Split,
-    drafted,
-    place,
-)
+from dialectree.nodes.tree_structured_debate.decomposer import ChildReply, drafted, place
+from dialectree.nodes.tree_structured_debate.state import Drafted, Settings, Subtree
 
 
 class DecompositionJudgeReply(BaseModel):
@@ -28,17 +22,10 @@ class DecompositionJudgeReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class ToCheck(TypedDict):
-    """What the decomposition judge reads."""
-
-    id: str
-    canonical: str
-    drafted: list[Drafted]
-    attempt: int
-
-
-async def decomposition_judge(state: ToCheck, runtime: Runtime[Context]) -> Split:
-    """``approve`` keeps the decomposer's list, ``revise`` takes the judge's."""
+async def decomposition_judge(
+    state: Subtree, runtime: Runtime[Settings]
+) -> dict[str, list[Drafted]]:
+    """Approve the decomposer's list, or put another one in its place."""
     reply = await ask(
         runtime,
         place(state["id"], "decomposition_judge", state["attempt"], 1),
@@ -47,9 +34,8 @@ async def decomposition_judge(state: ToCheck, runtime: Runtime[Context]) -> Spli
         max_tokens=1200,
         canonical=state["canonical"],
         children=state["drafted"],
-        max_children=settings(runtime).max_children,
+        max_children=settings(runtime, Settings).max_children,
     )
     if reply.decision == "approve":
         return {}
-    children = drafted(reply.children)
-    return {"drafted": children, "stopped": None if len(children) >= 2 else "too_few_children"}
+    return {"drafted": drafted(reply.children)}

@@ -1,16 +1,14 @@
-"""The explorer of a two-round debate: answers, and answers anew what the critic found."""
+"""The explorer of a two-round debate: answers, and responds to the critic."""
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated, Literal
+from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
+from dialectree.nodes.tree_structured_debate.state import Settings, Turn, TwoRound
 
 ROUNDS = 2
 """Explorer and critic both speak once in each."""
@@ -22,29 +20,8 @@ class ExplorerReply(BaseModel):
     answer: Annotated[str, Field(min_length=1, max_length=6000)]
 
 
-class Turn(TypedDict):
-    """An answer of the explorer, or what the critic has against it."""
-
-    speaker: Literal["explorer", "critic"]
-    round: int
-    """From 1."""
-    text: str
-
-
-class Spoken(TypedDict):
-    """What explorer and critic leave."""
-
-    transcript: Annotated[list[Turn], operator.add]
-
-
-class ToSpeak(Spoken):
-    """What explorer and critic read."""
-
-    question: str
-
-
-async def explorer(state: ToSpeak, runtime: Runtime[Context]) -> Spoken:
-    """Opens, or responds to the critique."""
+async def explorer(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+    """Open, or respond to the critique."""
     turns = len(state["transcript"])
     round_ = turns // 2 + 1
     reply = await ask(

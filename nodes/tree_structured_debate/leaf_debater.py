@@ -6,13 +6,13 @@ from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
+from dialectree.flow import Step
 from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import Place, ask
-from dialectree.nodes.kinds import Node
 from dialectree.nodes.tree_structured_debate.sides import CHOSEN, Debater, side
+from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
 from dialectree.turns import WITHDRAWN
 
 _Text = Annotated[str, Field(min_length=1, max_length=1600)]
@@ -31,49 +31,22 @@ class DebaterReply(OpeningReply):
     rebuttal: _Text
 
 
-class Statement(TypedDict):
-    """One turn in the transcript of a leaf."""
-
-    debater: Debater
-    round: int
-    claim: str
-    support: str
-    rebuttal: str
-
-
-class ToDebate(TypedDict):
-    """What a leaf debater reads."""
-
-    id: str
-    question: str
-    path: list[str]
-    depth: int
-    take: int
-    facts: list[str]
-    unclear: list[str]
-    transcript: list[Statement]
-
-
-class Spoken(TypedDict):
-    """What a leaf debater leaves."""
-
-    transcript: list[Statement]
-
-
 def first_claim(transcript: list[Statement], name: Debater) -> str | None:
     """Return what debater ``name`` claimed first, or None before that."""
     claims = (turn["claim"] for turn in transcript if turn["debater"] == name)
     return next((claim for claim in claims if claim != WITHDRAWN), None)
 
 
-def leaf_debater(name: Debater) -> Node[ToDebate, Spoken]:
-    """Debater ``name``, who defends the side that the question and the draw leave to it.
+def leaf_debater(name: Debater) -> Step:
+    """Return debater ``name``, who defends the side that the question and the draw leave to it.
 
-    Where it chooses its answer itself, it is held to its first claim in later rounds.
+    A debater who chooses its answer itself is held to its first claim in later rounds.
     """
 
-    async def leaf_debater(state: ToDebate, runtime: Runtime[Context]) -> Spoken:
-        context, turns = settings(runtime), len(state["transcript"])
+    async def leaf_debater(
+        state: LeafDebate, runtime: Runtime[Settings]
+    ) -> dict[str, list[Statement]]:
+        context, turns = settings(runtime, Settings), len(state["transcript"])
         node, take, question = state["id"], state["take"], state["question"]
         round_, limit = turns // 2 + 1, turn_tokens(state["depth"])
         defends = side(context.seed, node, take, question, name)

@@ -8,13 +8,13 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.kinds import Finding, Judged
-from dialectree.nodes.tree_structured_debate.leaf_debater import Statement
+from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
 from dialectree.nodes.tree_structured_debate.one_side import names_another, says_otherwise
 from dialectree.nodes.tree_structured_debate.sides import Debater, Side, is_polar, side
+from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings
 from dialectree.turns import WITHDRAWN
 
 
@@ -27,25 +27,15 @@ class LeafJudgeReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class ToJudge(TypedDict):
-    """What the leaf judge reads."""
-
-    id: str
-    question: str
-    take: int
-    unclear: list[str]
-    transcript: list[Statement]
-
-
 class LastClaim(TypedDict):
-    """What a debater defends, and what it said of that last."""
+    """The side of a debater and its last claim."""
 
     debater: Debater
     side: Side
     claim: str
 
 
-def last_claims(state: ToJudge, seed: int) -> list[LastClaim]:
+def last_claims(state: LeafDebate, seed: int) -> list[LastClaim]:
     """Return the last claim of each debater who spoke, leaving out turns that were withdrawn."""
     last: dict[Debater, str] = {}
     for turn in state["transcript"]:
@@ -57,10 +47,10 @@ def last_claims(state: ToJudge, seed: int) -> list[LastClaim]:
     ]
 
 
-async def leaf_judge(state: ToJudge, runtime: Runtime[Context]) -> Judged:
-    """Rules by facts, not by style; the more careful answer wins a tie."""
+async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
+    """Rule by facts, not by style; the more careful answer wins a tie."""
     node, take, question = state["id"], state["take"], state["question"]
-    claims = last_claims(state, settings(runtime).seed)
+    claims = last_claims(state, settings(runtime, Settings).seed)
 
     def conflict(reply: LeafJudgeReply) -> str | None:
         if not is_polar(question):

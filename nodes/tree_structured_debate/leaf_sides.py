@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 from langgraph.runtime import Runtime
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.figures import figure
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
 from dialectree.nodes.adaptive_reasoning_tree.weighing import Weighing
-from dialectree.nodes.failures import missing
-from dialectree.nodes.kinds import Finding, Judged
-from dialectree.nodes.role_switching_debate.candidates import Candidate, Side, drawn
+from dialectree.nodes.role_switching_debate.candidates import Candidate, drawn
 from dialectree.nodes.role_switching_debate.verdict import Outcome
+from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
+from dialectree.nodes.tree_structured_debate.missing import missing
 from dialectree.nodes.tree_structured_debate.sides import is_polar
+from dialectree.nodes.tree_structured_debate.state import Leaf, Settings
 
 YES: Candidate = {"label": "A", "text": "Yes"}
 NO: Candidate = {"label": "B", "text": "No"}
 
 
-class Leaf(TypedDict):
-    """The leaf."""
-
-    id: str
-    question: str
-    path: list[str]
-    take: int
-    facts: list[str]
-    unclear: list[str]
-
-
-class Paired(TypedDict):
-    """What a role-switching debate about it begins with."""
-
-    background: list[str]
-    options: list[Candidate]
-    held: bool
-    candidates: dict[Side, Candidate]
-    first: Side
-
-
-async def pairing(state: Leaf, runtime: Runtime[Context]) -> Paired:
-    """A polar question has the candidates Yes and No; any other is open."""
+async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Give a polar question the candidates Yes and No; leave any other open."""
     polar = is_polar(state["question"])
     place = (state["id"], str(state["take"]), state["question"])
     return {
@@ -54,7 +33,7 @@ async def pairing(state: Leaf, runtime: Runtime[Context]) -> Paired:
         ],
         "options": [YES, NO] if polar else [],
         "held": polar,
-        "candidates": drawn(YES, NO, settings(runtime).seed, *place) if polar else {},
+        "candidates": drawn(YES, NO, settings(runtime, Settings).seed, *place) if polar else {},
         "first": "a",
     }
 
@@ -66,21 +45,15 @@ class Decided(Leaf):
 
 
 async def decided(state: Decided) -> Judged:
-    """The winner is the leaf's answer; its judge's confidence is the leaf's."""
+    """Take the winner as the leaf's answer, with the judge's confidence."""
     outcome = state["outcome"]
     won = outcome["candidate"]
     answer = None if won is None else won["text"]
     return {"finding": _finding(state, answer, outcome["rationale"], outcome["confidence"])}
 
 
-class Claim(TypedDict):
-    """A polar question as a claim."""
-
-    claim: str
-
-
-async def claiming(state: Leaf) -> Claim:
-    """The claim that the answer is yes; nothing is put into other words."""
+async def claiming(state: Leaf) -> dict[str, str]:
+    """Claim that the answer is yes; nothing is put into other words."""
     return {"claim": f"The answer to the question “{state['question']}” is yes."}
 
 
@@ -88,8 +61,8 @@ class Verified(Leaf, Weighing):
     """A leaf after its argument tree."""
 
 
-async def verified(state: Verified, runtime: Runtime[Context]) -> Judged:
-    """Yes where the claim is likelier true than not; as sure as the answer is probable."""
+async def verified(state: Verified, runtime: Runtime[Settings]) -> Judged:
+    """Answer yes where the claim is likelier true than not, as surely as that is probable."""
     probability, verdict = state["probability"], state["verdict"]
     gone = run_of(runtime).changes.dropped(state["id"])
     for note in verdict["notes"] if gone is None else []:

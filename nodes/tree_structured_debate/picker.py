@@ -6,17 +6,15 @@ from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_structured_debate.sampler import Sample
+from dialectree.nodes.tree_structured_debate.state import BestOfN, Sample, Settings
 from dialectree.state import Ruling
 
 
 def _number(value: object) -> object:
-    """A bare number counts as one that was written as a text."""
+    """Return a bare number as a text."""
     return str(value) if type(value) is int else value
 
 
@@ -28,15 +26,8 @@ class PickerReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class ToPick(TypedDict):
-    """What the picker reads."""
-
-    question: str
-    samples: list[Sample]
-
-
-async def picker(state: ToPick, runtime: Runtime[Context]) -> Ruling:
-    """Picks by accuracy, completeness, clarity and avoidance of misconceptions."""
+async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
+    """Pick by accuracy, completeness, clarity and avoidance of misconceptions."""
     samples = sorted(state["samples"], key=lambda sample: sample["number"])
     by_number = {str(sample["number"]): sample for sample in samples}
     reply = await ask(
@@ -54,15 +45,15 @@ async def picker(state: ToPick, runtime: Runtime[Context]) -> Ruling:
     return _ruling(runtime, picked, reply.rationale, "picker", note)
 
 
-async def sole_sample(state: ToPick, runtime: Runtime[Context]) -> Ruling:
-    """The only answer there is. There is nothing to pick from, so nobody is asked."""
+async def sole_sample(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
+    """Take the only answer. There is nothing to pick from, so nobody is asked."""
     (sample,) = state["samples"]
     note = "there was one sample, and nothing to pick from"
     return _ruling(runtime, sample, sample["explanation"], "sampler", note)
 
 
 def _ruling(
-    runtime: Runtime[Context], sample: Sample, rationale: str, source: str, note: str
+    runtime: Runtime[Settings], sample: Sample, rationale: str, source: str, note: str
 ) -> Ruling:
     told = {
         "answer": sample["answer"],

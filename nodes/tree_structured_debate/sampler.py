@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated
-
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
-
-
-class Sample(TypedDict):
-    """One answer among several."""
-
-    number: int
-    """From 1."""
-    answer: str
-    explanation: str
-    confidence: float
-
-
-class Sampled(TypedDict):
-    """What samplers leave."""
-
-    samples: Annotated[list[Sample], operator.add]
+from dialectree.nodes.tree_structured_debate.state import Sample, Settings
 
 
 class ToSample(TypedDict):
-    """What one sampler reads."""
+    """What one sampler is sent."""
 
     question: str
     number: int
 
 
-async def sampler(state: ToSample, runtime: Runtime[Context]) -> Sampled:
-    """Answers at once, warmer than the answerer, and does not know of the others."""
+async def sampler(state: ToSample, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
+    """Answer at once, warmer than the answerer, without knowing the other samples."""
     number = state["number"]
     reply = await ask(
         runtime,

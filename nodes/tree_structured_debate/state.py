@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import model_validator
+from typing_extensions import TypedDict
 
+from dialectree import state as shared
 from dialectree.context import ProtocolSettings, Unit, option, within
 from dialectree.errors import InputError, SettingsError
+from dialectree.nodes.tree_structured_debate.findings import (
+    Finding,
+    Judged,
+    merge_findings,
+    standing,
+)
+from dialectree.nodes.tree_structured_debate.sides import Debater
 from dialectree.protocol import Method, ProtocolInput, protocol
 
 
-class Question(ProtocolInput):
+class Input(ProtocolInput):
     """A question to settle."""
 
     question: str = option(positional=True)
@@ -111,3 +121,216 @@ class Settings(ProtocolSettings):
         if self.second_pass_below is None:
             unused["second_pass_leaves"] = "there is no second pass without --second-pass-below"
         return unused
+
+
+Fault = Literal["failed", "contradicted"]
+"""Why a ruling is missing: the call failed for good, or the reply contradicted itself."""
+Style = Literal["concise", "full"]
+
+
+class Position(TypedDict):
+    """The place of a question in the tree."""
+
+    id: str
+    """Its path: ``0``, ``0.2``, ``0.2.1``."""
+    path: list[str]
+    """The questions from the root down to its parent."""
+    depth: int
+    budget: int
+    """Nodes that the subtree may have, this one included."""
+
+
+class TreeStructuredDebate(shared.Debate, Position):
+    """The debate at its root."""
+
+    finding: Annotated[Finding, standing]
+    """The outcome of the whole tree."""
+    findings: Annotated[list[Finding], merge_findings]
+    """Those of the root's children."""
+    certified: Annotated[list[Finding], merge_findings]
+    """Those of all below the root; kept only where a second pass may need them."""
+    leaves: list[str]
+    """The leaves that a second pass visits."""
+    fault: Fault | None
+    """Why there is no text of the answer writer."""
+
+
+class Question(shared.Question, Position):
+    """One question of the tree."""
+
+
+class Found(Judged):
+    """What a subtree hands upward."""
+
+    findings: Annotated[list[Finding], merge_findings]
+    """Those of its children."""
+    certified: Annotated[list[Finding], merge_findings]
+    """Those of all its descendants; kept only where a second pass may need them."""
+
+
+class Drafted(TypedDict):
+    """A sub-question that is only proposed. The program gives the ids, in the order of the list."""
+
+    qid: str
+    text: str
+
+
+class Subtree(Question, Found):
+    """One question of the tree and all below it."""
+
+    take: int
+    """1: the first pass."""
+    facts: list[str]
+    """None in the first pass."""
+    attempt: int
+    """1, or 2 once the person was asked what the question means."""
+    canonical: str
+    drafted: list[Drafted]
+    atomic: bool
+    """True where the decomposer says that the question needs no split."""
+    difficulty: list[float]
+    """Of each drafted child; empty where nobody rated them."""
+    unclear: list[str]
+    """What the question leaves open."""
+    children: list[Question]
+    failed: bool
+    """True when a role of the expansion failed for good."""
+
+
+class Debated(TypedDict):
+    """What both debates, at leaves and above them, are about."""
+
+    id: str
+    question: str
+    take: int
+    """1, or 2 in a second pass."""
+    unclear: list[str]
+    """What the question leaves open."""
+
+
+class Leaf(Debated):
+    """What a leaf debate is about."""
+
+    path: list[str]
+    """The questions from the root down to the leaf's parent."""
+    depth: int
+    facts: list[str]
+    """What other leaves settled; only in a second pass."""
+
+
+class Statement(TypedDict):
+    """One turn in the transcript of a leaf."""
+
+    debater: Debater
+    round: int
+    claim: str
+    support: str
+    rebuttal: str
+
+
+class LeafDebate(Leaf, Judged):
+    """A leaf debate while it lasts."""
+
+    transcript: Annotated[list[Statement], operator.add]
+    failed: bool
+    """True when a debater or the judge failed for good."""
+
+
+class Parts(Debated):
+    """What a synthesis debate puts together."""
+
+    findings: list[Finding]
+    """Those of the children, in the order of the tree."""
+
+
+class Candidate(TypedDict):
+    """An integration in one style."""
+
+    style: Style
+    round: int
+    integration: str
+    assumptions: str
+
+
+class SynthesisDebate(Parts, Judged):
+    """A synthesis debate while it lasts."""
+
+    round: Annotated[int, operator.add]
+    candidates: Annotated[list[Candidate], operator.add]
+    gone: Annotated[list[Style], operator.add]
+    """Debaters who failed for good."""
+    fault: Fault | None
+    """Why there is no ruling of the judge."""
+
+
+class Revisit(TypedDict):
+    """A question of the tree that rests on a leaf to be visited again, or is one."""
+
+    id: str
+    path: list[str]
+    """The questions from the root down to its parent."""
+    depth: int
+    leaves: list[str]
+    """The leaves to visit."""
+    certified: list[Finding]
+    """All findings of the first pass."""
+
+
+class Refound(Judged):
+    """What the second pass hands upward."""
+
+    findings: Annotated[list[Finding], merge_findings]
+    """Those of its children, new and old."""
+
+
+class SecondPass(Revisit, Refound):
+    """One question of the tree while it is visited again."""
+
+    question: str
+    take: int
+    facts: list[str]
+    """What the other leaves settled."""
+    unclear: list[str]
+    """What the question leaves open."""
+
+
+class SingleShot(shared.Debate):
+    """A question and its answer."""
+
+    failed: bool
+
+
+class Sample(TypedDict):
+    """One answer among several."""
+
+    number: int
+    """From 1."""
+    answer: str
+    explanation: str
+    confidence: float
+
+
+class BestOfN(shared.Debate):
+    """A question and several answers to it."""
+
+    samples: Annotated[list[Sample], operator.add]
+    failed: bool
+
+
+class Turn(TypedDict):
+    """An answer of the explorer, or what the critic has against it."""
+
+    speaker: Literal["explorer", "critic"]
+    round: int
+    """From 1."""
+    text: str
+
+
+class TwoRound(shared.Debate):
+    """A question and what explorer and critic say about it."""
+
+    transcript: Annotated[list[Turn], operator.add]
+    broken_off: bool
+    """True when the explorer or the critic failed for good."""
+    failed: bool
+    """True when the synthesis failed for good."""

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context
+from dialectree.flow import Step
 from dialectree.maths.tree import synthesis_tokens, words
 from dialectree.models.door import Place, ask
-from dialectree.nodes.kinds import Finding, Node
+from dialectree.nodes.tree_structured_debate.findings import Finding
 from dialectree.nodes.tree_structured_debate.sides import is_polar
+from dialectree.nodes.tree_structured_debate.state import (
+    Candidate,
+    Settings,
+    Style,
+    SynthesisDebate,
+)
 
-Style = Literal["concise", "full"]
 STYLES: tuple[Style, Style] = ("concise", "full")
 
 
@@ -26,60 +30,29 @@ class SynthesisReply(BaseModel):
     assumptions: Annotated[str, Field(max_length=1500)]
 
 
-class Candidate(TypedDict):
-    """An integration in one style."""
-
-    style: Style
-    round: int
-    integration: str
-    assumptions: str
-
-
-class ToIntegrate(TypedDict):
-    """What a synthesis debater reads."""
-
-    id: str
-    question: str
-    take: int
-    round: int
-    findings: list[Finding]
-    candidates: list[Candidate]
-    gone: list[Style]
-
-
-class Integrated(TypedDict):
-    """What a synthesis debater leaves."""
-
-    candidates: list[Candidate]
-
-
-class Gone(TypedDict):
-    """What a synthesis debater leaves who failed for good."""
-
-    gone: list[Style]
-
-
 def latest(candidates: list[Candidate], style: Style) -> Candidate | None:
-    """The last integration in ``style``; None when that debater has not spoken."""
+    """Return the last integration in ``style``; None when that debater has not spoken."""
     return next((c for c in reversed(candidates) if c["style"] == style), None)
 
 
 def remaining(candidates: list[Candidate], gone: list[Style]) -> list[Candidate]:
-    """The last integration of each debater who is still there; of all who spoke, if none is."""
+    """Return the last integration of each debater who has not failed, or of all if all have."""
     there: Sequence[Style] = [style for style in STYLES if style not in gone] or STYLES
     return [text for style in there if (text := latest(candidates, style)) is not None]
 
 
 def message_tokens(findings: list[Finding]) -> int:
-    """Tokens of a message about ``findings``: the more leaves lie below, the more."""
+    """Return the limit of a message about ``findings``: it grows with the leaves below."""
     return synthesis_tokens(sum(len(finding["leaves"]) for finding in findings))
 
 
-def synthesis_debater(style: Style) -> Node[ToIntegrate, Integrated]:
-    """The debater for ``style``; from its second round on it has read the other."""
+def synthesis_debater(style: Style) -> Step:
+    """Return the debater for ``style``; from its second round on it has read the other."""
     other: Style = "full" if style == "concise" else "concise"
 
-    async def synthesis_debater(state: ToIntegrate, runtime: Runtime[Context]) -> Integrated:
+    async def synthesis_debater(
+        state: SynthesisDebate, runtime: Runtime[Settings]
+    ) -> dict[str, list[Candidate]]:
         own, opponent = latest(state["candidates"], style), latest(state["candidates"], other)
         if other in state["gone"]:
             opponent = None
@@ -99,12 +72,12 @@ def synthesis_debater(style: Style) -> Node[ToIntegrate, Integrated]:
             word_limit=words(limit),
             polar=is_polar(state["question"]),
         )
-        said: Candidate = {
+        candidate: Candidate = {
             "style": style,
             "round": round_,
             "integration": reply.integration,
             "assumptions": reply.assumptions,
         }
-        return {"candidates": [said]}
+        return {"candidates": [candidate]}
 
     return synthesis_debater

@@ -6,21 +6,16 @@ from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.maths.tree import aggregate_confidence
 from dialectree.models.door import Place, ask
-from dialectree.nodes.kinds import Finding, Judged
+from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
 from dialectree.nodes.tree_structured_debate.one_side import names_another, says_otherwise
 from dialectree.nodes.tree_structured_debate.sides import concise_is_a, is_polar, leading
-from dialectree.nodes.tree_structured_debate.synthesis_debater import (
-    Candidate,
-    Style,
-    message_tokens,
-    remaining,
-)
+from dialectree.nodes.tree_structured_debate.state import Settings, SynthesisDebate
+from dialectree.nodes.tree_structured_debate.synthesis_debater import message_tokens, remaining
 
 
 class SynthesisJudgeReply(BaseModel):
@@ -32,23 +27,12 @@ class SynthesisJudgeReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class ToChoose(TypedDict):
-    """What the synthesis judge reads."""
-
-    id: str
-    question: str
-    take: int
-    unclear: list[str]
-    round: int
-    findings: list[Finding]
-    candidates: list[Candidate]
-    gone: list[Style]
-
-
-async def synthesis_judge(state: ToChoose, runtime: Runtime[Context]) -> Judged:
-    """Rules by consistency with every child, completeness, and coherence."""
+async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) -> Judged:
+    """Rule by consistency with every child, completeness, and coherence."""
     texts = remaining(state["candidates"], state["gone"])
-    if not concise_is_a(settings(runtime).seed, state["id"], state["take"], state["question"]):
+    if not concise_is_a(
+        settings(runtime, Settings).seed, state["id"], state["take"], state["question"]
+    ):
         texts.reverse()
     candidates = dict(zip("AB", texts, strict=False))
     integrations = {label: text["integration"] for label, text in candidates.items()}
@@ -76,22 +60,22 @@ async def synthesis_judge(state: ToChoose, runtime: Runtime[Context]) -> Judged:
     return _settled(state, runtime, reply.answer, reply.rationale, reply.confidence, winner)
 
 
-async def unjudged(state: ToChoose, runtime: Runtime[Context]) -> Judged:
-    """No judge: the concise text goes upward (or the other, if only that is left), unrated."""
+async def unjudged(state: SynthesisDebate, runtime: Runtime[Settings]) -> Judged:
+    """Pass the concise text upward unrated, or the other if only that is left."""
     text = remaining(state["candidates"], state["gone"])[0]
     rationale = f"The synthesis judge gave no ruling; the {text['style']} text stands."
     return _settled(state, runtime, text["integration"], rationale, None, None)
 
 
 def _settled(
-    state: ToChoose,
-    runtime: Runtime[Context],
+    state: SynthesisDebate,
+    runtime: Runtime[Settings],
     answer: str,
     rationale: str,
     local: float | None,
     winner: str | None,
 ) -> Judged:
-    """The verdict of an inner node; the recursive product is its confidence."""
+    """Settle an inner node; the recursive product is its confidence."""
     node, take, children = state["id"], state["take"], state["findings"]
     confidences = [child["confidence"] for child in children if child["answer"] is not None]
     unclear = [*state["unclear"], *(gap for child in children for gap in child["unclear"])]

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply, settled
-from dialectree.nodes.tree_structured_debate.explorer import ToSpeak
+from dialectree.nodes.tree_structured_debate.state import Settings, TwoRound
 from dialectree.state import Ruling
 
 
-async def synthesiser(state: ToSpeak, runtime: Runtime[Context]) -> Ruling:
-    """Reads the whole exchange and answers the question."""
+async def synthesiser(state: TwoRound, runtime: Runtime[Settings]) -> Ruling:
+    """Read the whole exchange and answer the question."""
     reply = await ask(
         runtime,
         Place("0", "synthesiser", "answer", 0),

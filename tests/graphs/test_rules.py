@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from dialectree import graphs as every
@@ -29,7 +28,6 @@ from dialectree.graphs.tree_structured_debate import (
     subtree,
     synthesis_debate,
 )
-from dialectree.nodes.tree_structured_debate.decomposer import Why
 from tests.nodes.tree_structured_debate.test_findings import finding
 
 MODULES = (
@@ -72,7 +70,7 @@ def test_no_rule_is_sent_to_a_thread() -> None:
     ]
     assert len(ruled) > 40
     for name, node, rule in ruled:
-        assert rule.func is None, f"the rule after {node} of {name} is not ruled()"
+        assert rule.func is None, f"the rule after {node} of {name} is a plain function"
 
 
 # Drawings
@@ -172,8 +170,8 @@ def test_no_graph_hides_its_input_or_output(
 
 # Rules
 
-passed = st.builds(
-    lambda **given: Runtime(context=build(model="openai:any", **given)),
+contexts = st.builds(
+    lambda **given: build(model="openai:any", **given),
     depth_profile=st.sampled_from(["adaptive", "fixed", "safety"]),
     ask=st.booleans(),
     leaf_protocol=st.sampled_from(["debate", "rsd", "art"]),
@@ -182,8 +180,6 @@ passed = st.builds(
     second_pass_below=st.none() | st.floats(0, 1),
     seed=st.integers(0, 9),
 )
-contexts = passed | st.builds(Runtime)
-"""Settings that a caller passed, or none."""
 ids = st.sampled_from(["0", "0.1", "0.10.2"])
 findings = st.builds(
     finding,
@@ -194,17 +190,18 @@ findings = st.builds(
 )
 styles = st.sampled_from(["concise", "full"])
 statements = st.builds(lambda who: {"debater": who}, st.sampled_from("AB"))
-failed = {"failed": st.just(True)}
+fault = st.none() | st.sampled_from(["failed", "contradicted"])
 
 STATES = {
     subtree: st.fixed_dictionaries(
         {
-            "id": ids,
-            "take": st.just(1),
+            "depth": st.integers(0, 3),
+            "budget": st.integers(0, 5),
             "attempt": st.integers(1, 2),
+            "drafted": st.lists(st.just({"qid": "c1"}), max_size=3),
+            "atomic": st.booleans(),
+            "difficulty": st.lists(st.floats(0, 1), min_size=2, max_size=4),
             "unclear": st.lists(st.just("Which year?"), max_size=1),
-            "stopped": st.sampled_from([None, *get_args(Why)]),
-            "children": st.lists(st.fixed_dictionaries({"id": ids}), max_size=4),
         }
     ),
     leaf: st.fixed_dictionaries(
@@ -220,8 +217,7 @@ STATES = {
             "take": st.integers(1, 2),
             "question": st.just("What?"),
             "transcript": st.lists(statements, max_size=7),
-        },
-        optional=failed,
+        }
     ),
     synthesis_debate: st.fixed_dictionaries(
         {
@@ -231,7 +227,7 @@ STATES = {
             "candidates": st.lists(st.builds(lambda s: {"style": s}, styles), max_size=4),
             "gone": st.lists(styles, max_size=2),
         },
-        optional=failed,
+        optional={"fault": fault},
     ),
     second_pass: st.fixed_dictionaries(
         {
@@ -244,8 +240,7 @@ STATES = {
             "findings": st.lists(findings, max_size=4),
         }
     ),
-    tree_structured_debate: st.fixed_dictionaries({"finding": findings}, optional=failed),
-    single_shot: st.fixed_dictionaries({}, optional=failed),
+    tree_structured_debate: st.fixed_dictionaries({"finding": findings, "fault": fault}),
 }
 RULES = [
     (module, name)
@@ -266,10 +261,10 @@ def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
 
     @seed(1)
     @hypothesis_settings(max_examples=60, deadline=None, database=None)
-    @given(state=STATES[module], runtime=contexts)
-    def check(state: dict[str, Any], runtime: Runtime[Context]) -> None:
+    @given(state=STATES[module], context=contexts)
+    def check(state: dict[str, Any], context: Context) -> None:
         before = repr(state)
-        arguments = (state, runtime) if "runtime" in get_type_hints(rule) else (state,)
+        arguments = (state, context) if "settings" in get_type_hints(rule) else (state,)
         chosen = rule(*arguments)
         assert repr(state) == before
         for way in chosen if isinstance(chosen, list) else [chosen]:

@@ -16,11 +16,11 @@ from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
 from dialectree.nodes.tree_structured_debate.leaf_debater import (
     DebaterReply,
     OpeningReply,
-    Statement,
     first_claim,
 )
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.sides import Debater, concise_is_a, opener, side
+from dialectree.nodes.tree_structured_debate.state import Statement
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.turns import WITHDRAWN
 from tests.graphs.debating import (

@@ -1,7 +1,13 @@
 """How findings are merged on their way up."""
 
-from dialectree.nodes.kinds import Finding, is_leaf, merge_findings, parent, standing
 from dialectree.nodes.tree_structured_debate.answer_writer import highlights
+from dialectree.nodes.tree_structured_debate.findings import (
+    Finding,
+    is_leaf,
+    merge_findings,
+    parent,
+    standing,
+)
 
 
 def finding(

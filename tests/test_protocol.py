@@ -1,0 +1,305 @@
+"""A protocol is declared once: its methods, their settings and roles, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dialectree
+from dialectree import functions, protocol
+from dialectree.conduct import again, start
+from dialectree.context import ProtocolSettings, option
+from dialectree.errors import InputError, SettingsError
+from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocol import Protocol, ProtocolInput, method, methods
+
+SHARED: dict[str, Any] = {
+    "model": "openai:x", "base_url": "http://h", "seed": 1, "replay": True, "cache": True,
+    "max_calls": 9, "concurrency": 2, "call_deadline": 5, "prices": {"openai:x": (1, 2)},
+}  # fmt: skip
+UNREAD: list[tuple[str, dict[str, Any], str]] = [
+    ("tsd", {"samples": 7}, "--samples"),
+    ("single_shot", {"max_depth": 2, "samples": 7}, "--max-depth"),
+    ("single_shot", {"leaf_protocol": "rsd"}, "--leaf-protocol"),
+    ("single_shot", {"ask": True}, "--ask"),
+    ("best_of_n", {"max_depth": 2}, "--max-depth"),
+    ("rsd", {"samples": 7}, "--samples"),
+    ("self_consistency", {"gate": 3}, "--gate"),
+    ("self_consistency", {"judge": "me"}, "--judge"),
+    ("argllm", {"blend": 0.5}, "--blend"),
+    ("direct", {"breadth": 4, "trees": 3}, "--breadth"),
+    ("no_tree", {"expansion_rule": "paper"}, "--expansion-rule"),
+    ("no_self_deliberation", {"segments": 3}, "--segments"),
+    ("single_stage", {"embeddings": "nosuch/model"}, "--embeddings"),
+]
+READ: list[tuple[str, dict[str, Any]]] = [
+    ("tsd", {"ask": True, "max_depth": 1}),
+    ("tsd", {"depth_profile": "safety", "min_depth": 2, "stop_threshold": 0.5, "ask": True}),
+    ("tsd", {"second_pass_below": 0.5, "second_pass_leaves": 2}),
+    ("tsd", {"leaf_protocol": "rsd", "leaf": {"judge_orders": "both"}}),
+    ("tsd", {"leaf_protocol": "art", "leaf": {"art.breadth": 2, "trees": 3}}),
+    ("best_of_n", {"samples": 3}),
+    ("self_consistency", {"samples": 3}),
+    ("basic", {"judge": "me", "gate": 3}),
+    ("art", {"strength_rule": "bradley_terry", "ties": "half"}),
+    ("argllm", {"breadth": 2}),
+    ("no_tree", {"embeddings": "bm25"}),
+]
+
+
+def silent(message: str) -> None:
+    raise AssertionError(message)
+
+
+@pytest.mark.parametrize(("name", "given", "flag"), UNREAD)
+def test_a_setting_that_the_method_does_not_read_is_refused(
+    name: str, given: dict[str, Any], flag: str
+) -> None:
+    with pytest.raises(InputError, match=f"^{flag}: that is no setting of {name}$"):
+        method(name).configure({**SHARED, **given}, silent)
+
+
+@pytest.mark.parametrize(("name", "given"), READ)
+def test_a_setting_that_the_method_reads_is_taken(name: str, given: dict[str, Any]) -> None:
+    settings = method(name).configure({**SHARED, **given}, silent)
+    assert settings.model_dump(include={*given}) == given
+
+
+@pytest.mark.parametrize("name", methods())
+def test_every_method_takes_the_shared_settings(name: str) -> None:
+    chosen = method(name)
+    assert chosen.configure(SHARED, silent).seed == 1
+    assert chosen.reads() <= chosen.protocol.own_settings()
+
+
+def test_every_setting_is_read_by_some_method() -> None:
+    for declared in protocol.installed().values():
+        read = frozenset[str]().union(*(one.reads() for one in declared.methods().values()))
+        assert read == declared.own_settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "why"),
+    [
+        ("art", {"ties": "half"}, "--ties: --strength-rule win_rate counts a tie half always"),
+        ("tsd", {"depth_profile": "fixed", "stop_threshold": 0.5}, "--stop-threshold: nobody"),
+        ("tsd", {"depth_profile": "fixed", "min_depth": 2}, "--min-depth: only --depth-profile"),
+        ("tsd", {"second_pass_leaves": 2}, "--second-pass-leaves: there is no second pass"),
+    ],
+)
+def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
+    name: str, given: dict[str, Any], why: str
+) -> None:
+    warnings: list[str] = []
+    method(name).configure({**SHARED, **given}, warnings.append)
+    assert [line.startswith(why) for line in warnings] == [True]
+    assert warnings[0].endswith(", so it changes nothing")
+
+
+def test_a_person_who_would_not_be_asked_is_told_so() -> None:
+    with pytest.raises(InputError, match=r"^--ask: nobody rates the parts"):
+        method("tsd").configure({**SHARED, "depth_profile": "fixed", "ask": True}, silent)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"leaf": {"judge_orders": "both"}}, "--set: --leaf-protocol names no other protocol"),
+        ({"leaf_protocol": "rsd", "leaf": {"gate": 3}}, "--set gate: rsd reads no such setting"),
+        ({"leaf_protocol": "rsd", "leaf": {"breadth": 3}}, "--set breadth: rsd reads no such"),
+        ({"leaf_protocol": "rsd", "leaf": {"judge_orders": "all"}}, "--judge-orders: input should"),
+        ({"leaf_protocol": "tod"}, "--leaf-protocol tod: it cannot settle a leaf"),
+        ({"leaf_protocol": "xyz"}, "xyz: no such protocol is installed"),
+    ],
+)
+def test_a_wrong_setting_of_a_leaf_is_one_line(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingsError, match=f"^{re.escape(message)}"):
+        method("tsd").configure({**SHARED, **given}, silent)
+
+
+def test_a_leaf_has_its_own_settings_and_the_models_of_the_tree() -> None:
+    given = {"leaf_protocol": "rsd", "leaf": {"rsd.judge_orders": "both"}, "max_calls": 3}
+    settings = method("tsd").configure({**SHARED, **given}, silent)
+    assert isinstance(settings, Settings)
+    leaf = settings.leaf_settings()
+    assert leaf is not None and leaf.protocol == "rsd"
+    assert leaf.model_dump(include={"judge_orders", "max_calls", "model", "seed"}) == {
+        "judge_orders": "both",
+        "max_calls": 3,
+        "model": "openai:x",
+        "seed": 1,
+    }
+    assert {"judge", "debater_a", "decomposer"} <= {*method("tsd").roles(settings)}
+    assert "role_switching_debate" in method("tsd").prompts(settings)
+
+
+def test_environment_and_file_may_name_what_other_protocols_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("DIALECTREE_BREADTH", "4")
+    Path("dialectree.toml").write_text(
+        'max_depth = 2\n[roles]\nleaf_judge = "openai:j"\nscorer = "openai:s"\n'
+    )
+    assert method("single_shot").configure({}, silent).roles["scorer"] == "openai:s"
+    chosen = method("art")
+    given = {"model": "openai:x", "base_url": "http://127.0.0.1:1/v1"}
+    settings = chosen.configure(given, silent)
+    begun = start(chosen, {"claim": "It is so."}, settings, tmp_path)
+    assert begun.record.models["scorer"] == "openai:s@http://127.0.0.1:1/v1"
+    assert begun.record.settings["roles"] == {"scorer": "openai:s"}
+    assert begun.record.settings["breadth"] == 4
+    again(begun.folder, {})
+    wrong = {**given, "roles": {"leaf_judge": "openai:j"}}
+    message = "--role leaf_judge: art has no such role; known: supporter"
+    with pytest.raises(InputError, match=message):
+        chosen.configure(wrong, silent)
+    with pytest.raises(InputError, match=message):
+        again(begun.folder, wrong)
+
+
+def test_a_record_names_the_model_of_each_leaf_debater(tmp_path: Path) -> None:
+    roles = {"leaf_debater": "openai:both", "leaf_debater_b": "openai:b"}
+    given = {"model": "openai:x", "base_url": "http://h/v1", "roles": roles}
+    chosen = method("tsd")
+    record = start(chosen, {"question": "Q?"}, chosen.configure(given, silent), tmp_path).record
+    models = {role: spec.partition("@")[0] for role, spec in record.models.items()}
+    assert (models["leaf_debater_a"], models["leaf_debater_b"]) == ("openai:both", "openai:b")
+    assert record.settings["roles"] == roles
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("tsd", {}, "the question is missing"),
+        ("tsd", {"question": " "}, "the question is empty"),
+        ("tsd", {"question": "x" * 200_001}, "the question is longer than 200,000"),
+        ("tsd", {"question": "Q?", "options": []}, "options: there is no such input; known: q"),
+        ("tsd", {"question": ["Q?"]}, "question: Input should be a valid string"),
+        ("rsd", {"question": "Q?", "options": "ab"}, "options: Input should be a valid list"),
+        ("rsd", {"question": "Q?", "options": ["a", ""]}, "the option 2 is empty"),
+        ("rsd", {"question": "Q?", "options": ["a", "a"]}, "--option: options 1 and 2 are the"),
+        ("rsd", {"question": "Q?", "options": ["a", "b"], "gold": "C"}, "--gold C: there is no"),
+        ("art", {"claim": "Is it?"}, "this is a question; a claim states something"),
+        ("tod", {"paper_a": "x.pdf", "paper_b": "y.pdf"}, "the topic is missing"),
+    ],
+)
+def test_input_that_cannot_be_debated_is_one_line(
+    name: str, given: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    settings = method(name).configure({"model": "openai:x", "base_url": "http://h"}, silent)
+    with pytest.raises(InputError, match=f"^{re.escape(message)}"):
+        start(method(name), given, settings, tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()
+
+
+# Declarations
+
+
+class Asked(ProtocolInput):
+    """A question."""
+
+    question: str = option(positional=True)
+    """What is asked."""
+
+
+def declared(name: str = "mine", command: str = "", **more: Any) -> Protocol:
+    class Own(ProtocolSettings):
+        """Settings of its own."""
+
+    given: dict[str, Any] = {
+        "title": "Mine",
+        "summary": "Do it.",
+        "source": "nobody",
+        "input": Asked,
+        "settings": Own,
+        "outcome": "answer",
+        "graph": "json:loads",
+        "roles": {"speaker": ""},
+        "prompts": (),
+        **more,
+    }
+    return Protocol(name=name, command=command, **given)
+
+
+def test_a_shared_setting_cannot_be_declared_again() -> None:
+    class Again(ProtocolSettings):
+        """A budget of its own."""
+
+        max_calls: int | None = 3
+
+    with pytest.raises(InputError, match="protocol mine: max_calls: every protocol has that"):
+        declared(settings=Again)
+
+
+def test_a_declaration_for_another_api_is_refused() -> None:
+    with pytest.raises(InputError, match="protocol mine: made for api 2; this is api 1"):
+        declared(api=2)
+
+
+class Entry:
+    """An entry point that loads what it is given."""
+
+    def __init__(self, name: str, loads: Any) -> None:
+        self.name, self.value, self._loads = name, f"{name}:protocol", loads
+
+    def load(self) -> Any:
+        if isinstance(self._loads, Exception):
+            raise self._loads
+        return self._loads
+
+
+def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [
+        Entry("good", declared("good", "do")),
+        Entry("fails", ValueError("no such thing")),
+        Entry("other", "text"),
+        Entry("one", declared("same")),
+        Entry("two", declared("same")),
+        Entry("verb_one", declared("three", "say")),
+        Entry("verb_two", declared("four", "say")),
+    ]
+    monkeypatch.setattr(protocol, "entry_points", lambda group: entries)
+    protocol._found.cache_clear()
+    try:
+        assert [*protocol.installed()] == ["good"]
+        faults = protocol.broken()
+        assert faults["fails:protocol"] == "ValueError: no such thing"
+        assert faults["other:protocol"] == "TypeError: other:protocol is no Protocol"
+        assert faults["one:protocol"] == "two:protocol has the same name or command"
+        assert faults["verb_two:protocol"] == "verb_one:protocol has the same name or command"
+        with pytest.raises(
+            InputError, match="fails: no such protocol is installed .*no such thing"
+        ):
+            protocol.protocol("fails")
+    finally:
+        protocol._found.cache_clear()
+
+
+def test_our_own_declarations_are_sound() -> None:
+    assert protocol.broken() == {}
+    for name, one in methods().items():
+        assert one.name == name
+        assert one.graph().name
+        assert callable(protocol.load(one.variant.prepare or one.protocol.prepare))
+
+
+# Functions
+
+
+def test_the_signatures_of_the_functions_are_those_of_the_declarations() -> None:
+    stub = Path(functions.__file__).with_suffix(".pyi")
+    assert stub.read_text() == functions.stub(), "run python -m dialectree.functions"
+
+
+def test_each_command_is_a_function() -> None:
+    for declared in protocol.installed().values():
+        function = getattr(dialectree, declared.command)
+        assert function.__doc__.startswith(declared.summary)
+        assert [*declared.input.model_fields] == [*functions.signature(declared).parameters][
+            : len(declared.input.model_fields)
+        ]
+    with pytest.raises(AttributeError, match="no installed protocol has the command 'decidd'"):
+        _ = dialectree.decidd
