@@ -16,7 +16,7 @@ from pydantic import JsonValue, ValidationError
 from dialectree.errors import InputError
 from dialectree.evals.items import Inputs, Item, Paper, Reference
 from dialectree.evals.tables import Row
-from dialectree.nodes.answers import matches
+from dialectree.nodes.answers import match_candidate
 
 Columns = Mapping[str, Sequence[str]]
 """The file's columns for each of our names."""
@@ -159,14 +159,15 @@ def _papers(row: Row) -> Iterator[Paper]:
 
 
 def _gold(row: Row, options: Sequence[str]) -> str | None:
-    """The right option's letter. A text that can be read as two of them is no gold answer."""
-    said = row.optional("gold")
-    if said is None:
+    """Return the right option's letter; a text that two options share names none."""
+    written = row.optional("gold")
+    if written is None:
         return None
-    letters = ascii_uppercase[: len(options)]
-    found = {said.upper()} & {*letters}
-    found |= matches(said, dict(zip(letters, options, strict=True)))
-    if len(found) != 1:
-        many = "more than one option" if found else "none of the options"
-        raise row.fault(f"the right option {said!r} names {many}: a letter or a text, please")
-    return found.pop()
+    choices = dict(zip(ascii_uppercase, options, strict=False))
+    gold = match_candidate(written, choices)
+    if gold is None:
+        raise row.fault(
+            f"the right option {written!r} names none of the options, or more than one option: "
+            "give a letter or a text"
+        )
+    return gold

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from typing_extensions import TypedDict
 
-from dialectree.nodes.answers import folded, letter
+from dialectree.nodes.answers import letter, normal
 
 Fields = Mapping[str, Any]
 Outcome = Literal[
@@ -96,7 +96,7 @@ def informative(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -
     answer = str(outputs.get("answer") or "").strip()
     if not answer:
         return score("informative", 0.0, "there is no answer", "unanswered")
-    declined = _NOTHING.fullmatch(" ".join(folded(answer).split())) is not None
+    declined = _NOTHING.fullmatch(normal(answer)) is not None
     return score("informative", float(not declined), "declined" if declined else "says something")
 
 

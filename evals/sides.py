@@ -7,7 +7,7 @@ from typing import Literal
 
 from dialectree import chance
 from dialectree.evals.results import Sides
-from dialectree.nodes.answers import named
+from dialectree.nodes.answers import match_candidate
 from dialectree.nodes.role_switching_debate.candidates import labelled, texts
 from dialectree.records import Node, RunRecord
 
@@ -50,7 +50,7 @@ def _held(node: Node, options: Mapping[str, str]) -> dict[Side, str | None]:
         if turn.label in options:  # a long answer is shortened in ``turn.side``
             held[side] = turn.label
         elif isinstance(answer, str):
-            held[side] = named(answer, options)
+            held[side] = match_candidate(answer, options)
     return held
 
 

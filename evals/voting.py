@@ -17,7 +17,7 @@ from dialectree.evals.items import Task
 from dialectree.evals.rows import Ready
 from dialectree.graphs import METHODS, Method
 from dialectree.graphs.role_switching_debate.self_consistency import offered
-from dialectree.nodes.answers import named
+from dialectree.nodes.answers import match_candidate
 from dialectree.nodes.role_switching_debate.candidates import labelled, texts
 from dialectree.records import RunRecord, Usage, Verdict
 
@@ -77,7 +77,7 @@ def answers(
         return given
     every = labelled([str(option) for option in options])
     choice = texts(offered(every, record.input, context))
-    return [None if text is None else named(text, choice) for text in given]
+    return [None if text is None else match_candidate(text, choice) for text in given]
 
 
 def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | None:

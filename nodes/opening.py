@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.events import tell
-from dialectree.nodes.answers import folded
+from dialectree.nodes.answers import normal
 from dialectree.state import Question, Unruled
 
 
@@ -25,7 +25,7 @@ def require_question(given: Mapping[str, Any], called: str = "question") -> None
     text = given.get("question") or ""
     if not isinstance(text, str):
         raise InputError(f"the {called} is no text")
-    if not folded(text).strip():
+    if not normal(text):
         raise InputError(f"the {called} is empty")
 
 

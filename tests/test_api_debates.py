@@ -211,7 +211,7 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         ("the options are no list", lambda: dialectree.decide(QUESTION, cast(Any, {"A": "yes"}))),
         ("one option", lambda: dialectree.decide(QUESTION, ["yes"])),
         ("the options are one text", lambda: dialectree.decide(QUESTION, "yes")),
-        ("the same", lambda: dialectree.decide(QUESTION, ["yes", " Yes"])),
+        ("the same", lambda: dialectree.decide(QUESTION, ["yes", " yes"])),
         ("known: rsd", lambda: dialectree.decide(QUESTION, YES_NO, method_name="art")),
         ("known: art", lambda: dialectree.verify(CLAIM, method_name="tsd")),
         ("this is a question", lambda: dialectree.verify(QUESTION)),

@@ -52,9 +52,9 @@ from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
+from dialectree.protocol import WITHDRAWN
 from dialectree.records import Held, Node, RunRecord, Segment, Spot
 from dialectree.runs import RunFolder
-from dialectree.turns import WITHDRAWN
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree.arguing import score
 from tests.graphs.debating import choose, rate_all, rule, split

@@ -1,35 +1,28 @@
-"""Texts that say nearly the same as an earlier one."""
+"""Near-duplicates: arguments that use nearly the same words as an earlier one."""
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Sequence
 
-from dialectree.nodes.answers import folded
+from dialectree.nodes.answers import normal
 
 ALIKE = 0.8
-"""The share of two texts' words, taken together, that both use. Ours, from no paper."""
+"""Shared words over all words of two near-duplicates, at least. Ours; no paper gives a figure."""
 
 
 def near_duplicates(texts: Sequence[str]) -> list[int]:
-    """Places of the texts that use nearly the same words as an earlier one that is kept.
+    """Return the places of the texts that are near-duplicates of an earlier, distinct one.
 
-    Two texts are alike when the Jaccard similarity of their sets of words is at least ``ALIKE``;
-    case, order and punctuation do not matter. A text without words is like none. Nothing is
-    understood here: one "not" in a long text makes no difference.
+    Compare sets of words by Jaccard similarity: case, order and punctuation do not count. A text
+    without words has no near-duplicate. The meaning is not read, so one "not" makes no difference.
     """
-    kept: list[set[str]] = []
-    found: list[int] = []
+    distinct: list[set[str]] = []
+    duplicates: list[int] = []
     for place, text in enumerate(texts):
-        words = _words(text)
-        if any(len(words & other) >= ALIKE * len(words | other) for other in kept):
-            found.append(place)
+        words = set(re.findall(r"\w+", normal(text).replace("'", "")))
+        if any(len(words & earlier) >= ALIKE * len(words | earlier) for earlier in distinct):
+            duplicates.append(place)
         elif words:
-            kept.append(words)
-    return found
-
-
-def _words(text: str) -> set[str]:
-    """Runs of letters, figures and the marks set on them; "don't" is one word."""
-    plain = folded(text).replace("'", "")
-    return set("".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in plain).split())
+            distinct.append(words)
+    return duplicates

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from dialectree import chance
 from dialectree.errors import InputError
-from dialectree.nodes.answers import exact, letters, undressed
+from dialectree.nodes.answers import exact, letters
 
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
@@ -72,7 +72,7 @@ def checked(options: object) -> list[str]:
             raise InputError(f"--option: option {number} is empty")
         if len(text) > LONGEST:
             raise InputError(f"--option: option {number} is longer than {LONGEST:,} characters")
-        first = seen.setdefault(undressed(text) or exact(text), number)
+        first = seen.setdefault(exact(text), number)
         if first != number:
             raise InputError(f"--option: options {first} and {number} are the same")
     return given

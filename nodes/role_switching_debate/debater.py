@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import named, normal, same
+from dialectree.nodes.answers import match_candidate, same
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import (
@@ -159,7 +159,7 @@ async def _held(state: ToSpeak, runtime: Runtime[Settings], side: Side) -> Propo
         taken=None,
     )
     pair = texts([*state["candidates"].values()])
-    meant = named(reply.answer, pair)
+    meant = match_candidate(reply.answer, pair)
     if meant not in (None, mine["label"]):
         note = f"debater {mine['label']} named {meant} in its proposal"
         tell(runtime, state["id"], "noted", {"note": note})
@@ -186,11 +186,11 @@ async def _propose(
 
     def wrong(reply: ProposalReply) -> str | None:
         if options:  # what names one that is taken must not be read as one that is left
-            meant = named(reply.answer, options) in left
+            meant = match_candidate(reply.answer, options) in left
             return None if meant else f"answer: it does not name one of {', '.join(left)}"
         if taken is not None and (same(reply.answer, taken) or same(reply.answer, rejected)):
             return "answer: it is the one that is taken; propose another"
-        return None if normal(reply.answer) else "answer: it is empty"
+        return None if any(map(str.isalnum, reply.answer)) else "answer: it is empty"
 
     place = Place(
         state["id"], "debater", "proposals", step, _turn(state, side), state["take"], side
@@ -204,7 +204,7 @@ async def _propose(
         ProposalReply,
         suggested=offered([*left.values()]),
         check=wrong,
-        names=(lambda reply: named(reply.answer, options)) if options else None,
+        names=(lambda reply: match_candidate(reply.answer, options)) if options else None,
         max_tokens=900 + tokens(*left.values()),
         question=state["question"],
         background=state["background"],
@@ -212,7 +212,7 @@ async def _propose(
         answer=None,
         taken=taken,
     )
-    label = named(reply.answer, options) if options else None
+    label = match_candidate(reply.answer, options) if options else None
     answer = options[label] if label else reply.answer
     return {"side": side, "answer": answer, "argument": reply.argument}
 

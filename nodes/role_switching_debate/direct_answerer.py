@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import named, undressed
+from dialectree.nodes.answers import match_candidate, normal
 from dialectree.nodes.kinds import Node
 from dialectree.nodes.role_switching_debate.candidates import (
     LONGEST,
@@ -67,7 +67,7 @@ def direct_answerer(role: str) -> Node[ToSample, Sampled]:
         choice = texts(state["options"])
 
         def wrong(reply: DirectReply) -> str | None:
-            if choice and named(reply.answer, choice) is None:
+            if choice and match_candidate(reply.answer, choice) is None:
                 return "answer: it names none of the options to choose from, or more than one"
             return None
 
@@ -83,7 +83,7 @@ def direct_answerer(role: str) -> Node[ToSample, Sampled]:
             question=state["question"],
             options=choice,
         )
-        label = named(reply.answer, choice) if choice else None
+        label = match_candidate(reply.answer, choice) if choice else None
         sample: Sample = {
             "number": state["number"],
             "label": label,
@@ -98,9 +98,9 @@ def direct_answerer(role: str) -> Node[ToSample, Sampled]:
 def votes(samples: list[Sample]) -> dict[str, list[Sample]]:
     """The samples by what they say, most votes first; of two alike the one that came first.
 
-    Options count by their letter, open answers by what they say, decoration apart.
+    Options count by their letter, open answers by their normal form.
     """
     found: dict[str, list[Sample]] = {}
     for sample in sorted(samples, key=lambda sample: sample["number"]):
-        found.setdefault(sample["label"] or undressed(sample["answer"]), []).append(sample)
+        found.setdefault(sample["label"] or normal(sample["answer"]), []).append(sample)
     return dict(sorted(found.items(), key=lambda vote: -len(vote[1])))

@@ -10,8 +10,7 @@ from pydantic import BaseModel, Field
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.findings import Finding, parent
-from dialectree.nodes.tree_structured_debate.one_side import says_otherwise
-from dialectree.nodes.tree_structured_debate.sides import is_polar, leading
+from dialectree.nodes.tree_structured_debate.sides import is_polar, leading, says_otherwise
 from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
 from dialectree.state import Ruling, Verdict
 

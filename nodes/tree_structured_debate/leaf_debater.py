@@ -13,7 +13,7 @@ from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.sides import CHOSEN, Debater, side
 from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
-from dialectree.turns import WITHDRAWN
+from dialectree.protocol import WITHDRAWN
 
 _Text = Annotated[str, Field(min_length=1, max_length=1600)]
 

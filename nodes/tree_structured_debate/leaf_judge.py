@@ -12,10 +12,16 @@ from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
-from dialectree.nodes.tree_structured_debate.one_side import names_another, says_otherwise
-from dialectree.nodes.tree_structured_debate.sides import Debater, Side, is_polar, side
+from dialectree.nodes.tree_structured_debate.sides import (
+    Debater,
+    Side,
+    is_polar,
+    names_another,
+    says_otherwise,
+    side,
+)
 from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings
-from dialectree.turns import WITHDRAWN
+from dialectree.protocol import WITHDRAWN
 
 
 class LeafJudgeReply(BaseModel):

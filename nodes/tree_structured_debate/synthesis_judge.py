@@ -12,8 +12,13 @@ from dialectree.events import tell
 from dialectree.maths.tree import aggregate_confidence
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
-from dialectree.nodes.tree_structured_debate.one_side import names_another, says_otherwise
-from dialectree.nodes.tree_structured_debate.sides import concise_is_a, is_polar, leading
+from dialectree.nodes.tree_structured_debate.sides import (
+    concise_is_a,
+    is_polar,
+    leading,
+    names_another,
+    says_otherwise,
+)
 from dialectree.nodes.tree_structured_debate.state import Settings, SynthesisDebate
 from dialectree.nodes.tree_structured_debate.synthesis_debater import message_tokens, remaining
 

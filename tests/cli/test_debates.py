@@ -110,7 +110,6 @@ VERIFY = {
     "a question": (["Is it so?"], "this is a question"),
     "a question after a blank": (["Is it so? "], "this is a question"),
     "a question that is shouted": (["Is the sky blue?!"], "this is a question"),
-    "a question in quotes": (['"Is the sky blue?"'], "this is a question"),
     "a question in Arabic": (["هل السماء زرقاء؟"], "this is a question"),
     "no word": (["..."], "this claim has no word in it"),
     "an empty claim": ([""], "empty"),

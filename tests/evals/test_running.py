@@ -290,7 +290,7 @@ def test_two_commands_cannot_run_the_same_evaluation() -> None:
 
 
 def test_a_question_that_the_method_does_not_take_has_failed_and_costs_nothing() -> None:
-    same = {"id": "same", "question": "Which?", "options": ["a tree", "A tree."], "gold": "A"}
+    same = {"id": "same", "question": "Which?", "options": ["a tree", "a  tree"], "gold": "A"}
     write([same, {"id": "fine", "question": "Which?", "options": ["cow", "tree"], "gold": "B"}])
     speaker = model("tree")
     standing = evaluate(plan(Path("data.jsonl"), speaker))

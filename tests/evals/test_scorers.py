@@ -20,7 +20,8 @@ TWO = {"question": "Is it?", "options": ["yes", "no"]}
     [
         ("B", 1.0, "scored"),
         ("A", 0.0, "scored"),
-        ("b)", 1.0, "scored"),
+        (" b", 1.0, "scored"),
+        ("b)", 0.0, "unanswered"),
         (None, 0.0, "unanswered"),
         ("uncertain", 0.0, "unanswered"),
         ("C", 0.0, "unanswered"),

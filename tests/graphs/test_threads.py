@@ -222,7 +222,7 @@ def test_a_question_is_answered_as_if_it_were_the_first_of_its_thread(name: str)
 
 REFUSED: dict[str, dict[str, Any]] = {
     "rsd": {"question": "Was it the alpha?", "options": ["the alpha"]},
-    "self_consistency": {"question": "Was it the alpha?", "options": ["alpha", "Alpha"]},
+    "self_consistency": {"question": "Was it the alpha?", "options": ["alpha", "alpha "]},
     "art": {"question": "Was it the alpha?"},
     "direct": {"question": "Was it the alpha?"},
     "tod": {"question": "the alpha", "papers": [comparing.PAPER_A, comparing.PAPER_A]},

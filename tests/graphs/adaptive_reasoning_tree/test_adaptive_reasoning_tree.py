@@ -754,7 +754,7 @@ def start_of(claim: str, folder: Path, name: str = "art") -> RunRecord:
 
 @pytest.mark.parametrize(
     "claim",
-    ["", "  ", "Is it so?", "Is it so? \n", "是吗？", "Is it so?!”", "هل هو كذلك؟", "...", "(-)"],
+    ["", "  ", "Is it so?", "Is it so? \n", "是吗？", "Is it so?!", "هل هو كذلك؟", "...", "(-)"],
 )
 @pytest.mark.parametrize("name", ["art", "argllm", "direct", "cot"])
 def test_a_question_and_nothing_at_all_are_no_claims(claim: str, name: str, tmp_path: Path) -> None:

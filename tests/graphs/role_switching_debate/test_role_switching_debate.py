@@ -215,7 +215,7 @@ def test_an_open_question_costs_a_comparison_and_a_second_answer_where_both_are_
     done = decide(model, [])
     assert (cost(done), sides(done)) == (Cost(11, 8), {"a": "grass", "b": "hay"})
 
-    model.will_say_now(choose("grass", "The grass.", "hay"), to=ProposalReply)
+    model.will_say_now(choose("grass", " Grass ", "hay"), to=ProposalReply)
     before = len(of(model, SameAnswerReply))
     done = decide(model, [])
     assert (cost(done), sides(done)) == (Cost(10, 7), {"a": "grass", "b": "hay"})
@@ -410,7 +410,7 @@ def test_debates_of_a_knockout_do_not_read_one_another() -> None:
 
 def test_direct_answers_that_agree_spare_the_debate() -> None:
     model = debaters()
-    model.will_say_now(direct("B"), direct("plant materials"), direct("B) Plant materials."))
+    model.will_say_now(direct("B"), direct("plant materials"), direct("B: Plant  materials"))
     done = decide(model, gate=3)
     assert cost(done) == Cost(3, 1)
     assert done.verdict.model_dump() == {
@@ -457,7 +457,9 @@ def test_an_answer_that_names_no_option_is_no_sample_before_it_is_mended() -> No
     assert cost(decide(model, gate=2)) == Cost(3, 2)
 
 
-@pytest.mark.parametrize(("second", "debated"), [("Grass.", False), ("hay", True)])
+@pytest.mark.parametrize(
+    ("second", "debated"), [("Grass ", False), ("grass.", True), ("hay", True)]
+)
 def test_the_gate_of_an_open_question_compares_words(second: str, debated: bool) -> None:
     model = debaters(winner="hay")
     model.will_say_now(direct("grass"), direct(second))
@@ -467,11 +469,11 @@ def test_the_gate_of_an_open_question_compares_words(second: str, debated: bool)
     assert ("no debate" in done.verdict.notes[0]) != debated
 
 
-@pytest.mark.parametrize("signed", [("5", "5!"), ("[0, 1]", "(0, 1)"), ("mW", "MW")])
+@pytest.mark.parametrize("signed", [("5", "5!"), ("[0, 1]", "(0, 1)")])
 def test_answers_that_differ_in_a_sign_do_not_agree(signed: tuple[str, str]) -> None:
     one, other = signed
     model = debaters(winner="hay")
-    model.will_say_now(direct(one), direct(f"**{one}**."), direct(other), to=DirectReply)
+    model.will_say_now(direct(one), direct(f" {one}\n"), direct(other), to=DirectReply)
     model.will_say_now(choose("grass", "hay"), to=ProposalReply)
     done = decide(model, [], gate=3)
     assert done.verdict.answer == "hay"

