@@ -1,8 +1,8 @@
-"""Scorers that need no model. A scorer takes inputs, outputs and reference_outputs by keyword.
+"""Score answers without a model. A scorer takes inputs, outputs and reference_outputs by keyword.
 
-LangSmith's evaluators take the same three and the same result, so one function serves both.
-``inputs`` and ``reference_outputs`` are what :meth:`dialectree.evals.items.Item.example` gives,
-``outputs`` the fields of a record's verdict.
+LangSmith's evaluators have the same three arguments and the same result, so one function serves
+both. `inputs` and `reference_outputs` come from :meth:`dialectree.evals.items.Item.example`;
+`outputs` are the fields of a record's verdict.
 """
 
 from __future__ import annotations
@@ -19,60 +19,59 @@ from dialectree.nodes.answers import letter, normal
 Fields = Mapping[str, Any]
 Outcome = Literal[
     "scored",
-    "unanswered",  # the method gave no answer: not right, and said to be none
-    "unparsed",  # the judge's word could not be read: no score at all
-    "absent",  # the figure that is scored was never given, such as P(claim) by a bare label
-    "swayed",  # a judge of two texts that ruled by their places
+    "unanswered",  # the method gave no answer; counts as not right
+    "unparsed",  # the judge's reply could not be read, so there is no score
+    "absent",  # the scored figure is missing, such as P(claim) of a method that gives a label only
+    "swayed",  # a judge of two texts ruled by their order
 ]
 
 
 class Score(TypedDict):
-    """What a scorer says of one answer."""
+    """One score of one answer."""
 
     key: str
     score: float | None
-    """None where the outcome is no score; never a stand-in."""
+    """None if the outcome is not a score; never a substitute value."""
     value: Outcome
-    """The outcome, in LangSmith's name for what is not a number."""
+    """The outcome. LangSmith calls a result that is not a number `value`."""
     comment: str
 
 
 def score(key: str, number: float | None, comment: str, value: Outcome = "scored") -> Score:
-    """A score in one line."""
+    """Build a score."""
     return {"key": key, "score": number, "value": value, "comment": comment}
 
 
 def choice(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-    """Whether the label is the right option's letter. Nobody guesses at a label that is none."""
+    """Score whether the label is the right option's letter. Any other text is no answer."""
     gold = str(reference_outputs["gold"])
-    letters = ascii_uppercase[: len(inputs["options"])]
+    labels = list(ascii_uppercase[: len(inputs["options"])])
     label = letter(str(outputs.get("label") or ""))
-    if label not in [*letters]:
+    if label not in labels:
         return score("choice", 0.0, "no option was chosen", "unanswered")
     return score("choice", float(label == gold), f"{label}, and {gold} is right")
 
 
 def claim_label(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-    """Whether the claim is labelled as it is."""
-    said, true = _truth(outputs.get("label")), bool(reference_outputs["label"])
-    if said is None:
+    """Score whether the claim has the right label."""
+    label, truth = _truth(outputs.get("label")), bool(reference_outputs["label"])
+    if label is None:
         return score("claim_label", 0.0, "the claim got no label", "unanswered")
-    return score(
-        "claim_label", float(said == true), f"{said}, and the claim is {str(true).lower()}"
-    )
+    comment = f"{label}, and the claim is {str(truth).lower()}"
+    return score("claim_label", float(label == truth), comment)
 
 
 def claim_brier(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-    """(P(claim) − truth)², 0 to 1, less is better; only of a confidence that is P(claim)."""
-    chance = outputs.get("confidence")
-    if chance is None or outputs.get("confidence_source") != "P(claim)":
+    """Score (P(claim) − truth)², 0 to 1, less is better. Other confidences have no score."""
+    probability = outputs.get("confidence")
+    if probability is None or outputs.get("confidence_source") != "P(claim)":
         return score("claim_brier", None, "the method gives no P(claim)", "absent")
-    true = bool(reference_outputs["label"])
-    return score("claim_brier", (float(chance) - true) ** 2, f"P(claim) {float(chance):.3g}")
+    error = float(probability) - bool(reference_outputs["label"])
+    return score("claim_brier", error**2, f"P(claim) {float(probability):.3g}")
 
 
 def _truth(label: object) -> bool | None:
-    return {"true": True, "false": False}.get(str(label).strip().casefold())
+    return {"true": True, "false": False}.get(normal(str(label)))
 
 
 _NOTHING = re.compile(
@@ -88,10 +87,10 @@ _NOTHING = re.compile(
 
 
 def informative(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-    """Whether an answer says anything: 0 where the whole of it is that nothing can be said.
+    """Score 0 for an answer of one sentence that declines to answer, 1 for any other.
 
-    Refusals count as truthful, so a method that always declines has a perfect truthfulness; this
-    figure tells. A rough one: it knows the usual English phrases, in answers of one sentence.
+    Refusals count as truthful, so a method that always declines has a perfect truthfulness, and
+    this figure shows it. It is rough: it knows the usual English phrases only.
     """
     answer = str(outputs.get("answer") or "").strip()
     if not answer:
@@ -101,7 +100,7 @@ def informative(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -
 
 
 class Tally(NamedTuple):
-    """Right-or-wrong scores, counted; every answer is in just one of the four."""
+    """Counts of right-or-wrong scores. Every answer is in exactly one of the four."""
 
     right: int
     wrong: int
@@ -111,21 +110,21 @@ class Tally(NamedTuple):
 
     @property
     def n(self) -> int:
-        """All answers."""
+        """Return the number of all answers."""
         return sum(self)
 
     @property
     def judged(self) -> int:
-        """Answers that have a score: the number that a share of right ones is of."""
+        """Return the number of answers with a score, which a share of right answers is of."""
         return self.n - self.unparsed
 
 
 def tally(scores: Iterable[Score]) -> Tally:
     """Count right-or-wrong scores.
 
-    The paper of TSD counts an unreadable judgement as wrong: ``right`` of ``n``. To leave it out:
-    ``right`` of ``judged``. A method without an answer is not right either way. ValueError for a
-    score that is neither 0 nor 1.
+    The paper of TSD counts an unreadable judgement as wrong, which is `right` of `n`. `right` of
+    `judged` leaves it out. A missing answer is not right either way. Raise ValueError for a score
+    that is neither 0 nor 1.
     """
     counts = {"right": 0, "wrong": 0, "unanswered": 0, "unparsed": 0}
     for one in scores:
@@ -139,5 +138,5 @@ def tally(scores: Iterable[Score]) -> Tally:
 
 
 def numbers(scores: Sequence[Score]) -> list[float]:
-    """The scores that are numbers."""
+    """Return the scores that are numbers."""
     return [one["score"] for one in scores if one["score"] is not None]

@@ -1,7 +1,7 @@
-"""The plurality of direct answers before a debate: what its model says without debating.
+"""Take a vote of direct answers before a debate: the answers that its model gives undebated.
 
-Whether a debate corrects or spoils can only be told by what stood before it. These answers are runs
-of their own, beside the debate's, and no part of what the debate reads.
+Only they show whether a debate corrects or spoils an answer. They are runs of their own, and the
+debate does not read them.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ DEBATES = (
     *("tsd", "two_round", "rsd", "no_role_switch", "no_uncertainty", "basic"),
     *("art", "argllm"),
 )
-"""The methods that a vote can come before: the others do not debate, or compare papers."""
+"""The methods that a vote can precede. The others do not debate, or they compare papers."""
 _FIRST = {
     "tsd": "leaf_debater_a",
     "two_round": "explorer",
     "rsd": "debater_a",
     "art": "supporter",
 }
-"""Whose model answers directly: the one that argues, not the one that judges."""
+"""The role whose model answers directly, by protocol: a debater, not the judge."""
 
 
 def voters(row: Ready, count: int) -> list[tuple[str, Method, Context]]:
-    """The runs that give ``count`` direct answers: what is put after the id, method, settings.
+    """Return the runs that give `count` direct answers: suffix of the id, method and settings.
 
-    A claim is verified directly, each time with a seed of its own; a question is answered by one
-    run of self-consistency.
+    A claim is verified in `count` runs, each with its own seed. A question is answered in one run
+    of self-consistency.
     """
     context = row.context
     first = _FIRST.get(row.method.name) or _FIRST[row.method.protocol]
@@ -61,41 +61,46 @@ def voters(row: Ready, count: int) -> list[tuple[str, Method, Context]]:
 def answers(
     records: Sequence[RunRecord], task: Task, asked: int, context: Context
 ) -> list[str | None]:
-    """One a sample: a label where there are options or a claim, else the answer."""
+    """Return one answer per sample: a label if there are options or a claim, else the text.
+
+    A sample that failed, or names no single option, is None.
+    """
     if task == "verify":
         return [record.verdict.label if record.verdict else None for record in records]
     (record,) = records
-    said = {
+    fields = {
         turn.who: turn.fields
         for node in record.tree.nodes.values()
         for turn in node.transcript
         if turn.stage == "direct"
     }
     options = record.input.get("options")
-    given = [str(said[str(n)]["answer"]) if str(n) in said else None for n in range(1, asked + 1)]
+    numbers = map(str, range(1, asked + 1))
+    replies = [str(fields[n]["answer"]) if n in fields else None for n in numbers]
     if not isinstance(options, list):
-        return given
+        return replies
     every = labelled([str(option) for option in options])
     choice = texts(offered(every, record.input, context))
-    return [None if text is None else match_candidate(text, choice) for text in given]
+    return [None if text is None else match_candidate(text, choice) for text in replies]
 
 
 def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | None:
-    """What most of the direct answers say; a tie is drawn from the seed, as everywhere."""
+    """Return the most frequent label of the direct answers; a tie is drawn from the seed."""
     if len(records) == 1:
         return records[0].verdict
-    labels = [one.verdict.label for one in records if one.verdict and one.verdict.label]
+    verdicts = [record.verdict for record in records]
+    labels = [verdict.label for verdict in verdicts if verdict and verdict.label]
     if not labels:
         return None
     counts = Counter(labels)
     most = max(counts.values())
-    first = sorted(label for label, count in counts.items() if count == most)
-    won = min(first, key=lambda label: chance.seed(seed, "tie", item, label))
-    return Verdict(answer=won, label=won, confidence=most / len(records))
+    leaders = sorted(label for label, count in counts.items() if count == most)
+    winner = min(leaders, key=lambda label: chance.seed(seed, "tie", item, label))
+    return Verdict(answer=winner, label=winner, confidence=most / len(records))
 
 
 def spent(records: Sequence[RunRecord]) -> Usage:
-    """The sums over the votes' runs."""
+    """Return the usage of all votes: sums, and the longest run of those that ran side by side."""
     used = [record.usage for record in records]
     costs = [one.cost for one in used if one.cost is not None]
     return Usage(
@@ -111,9 +116,9 @@ def spent(records: Sequence[RunRecord]) -> Usage:
 
 
 async def conducted(runs: Sequence[Started]) -> list[RunRecord]:
-    """All of them at once; where one cannot go on the others come to their end first."""
-    ended = await asyncio.gather(*(run.conduct() for run in runs), return_exceptions=True)
-    for one in ended:
-        if isinstance(one, BaseException):
-            raise one
-    return [one for one in ended if isinstance(one, RunRecord)]
+    """Conduct all runs at once. Raise the first error only after the other runs have ended."""
+    results = await asyncio.gather(*(run.conduct() for run in runs), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if isinstance(result, RunRecord)]

@@ -9,13 +9,13 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import dialectree
-from dialectree.graphs import METHODS
+from dialectree.cli.server_file import content
+from dialectree.protocol import methods
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {"evals", "graphs", "nodes", "prompts", "retrieval"}
@@ -43,26 +43,18 @@ def test_links_point_at_the_rooms_beside_the_package() -> None:
         assert os.readlink(link) == f"../{link.name}"
 
 
-def test_langgraph_json_agrees_with_the_registry() -> None:
-    graphs = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
-    served = {name: entry["path"] for name, entry in graphs.items()}
-    assert served == {
-        name: f"{method.module}:{method.graph_name}" for name, method in METHODS.items()
-    }
-    for name, entry in graphs.items():
-        module, _, graph_name = entry["path"].partition(":")
-        # A file's own graph bears the file's name, another one in it the method's.
-        own = METHODS[name].file if graph_name == "graph" else name
-        protocol = METHODS[name].protocol
-        assert getattr(import_module(module), graph_name).name in (own, f"{protocol}_{own}")
-        assert entry["description"].endswith(".")
-        assert ". " not in entry["description"]
+def test_langgraph_json_serves_what_is_declared() -> None:
+    served = json.loads((ROOT / "langgraph.json").read_text())
+    ours = {name for name, one in methods().items() if one.variant.graph.startswith("dialectree.")}
+    declared = content(["."])
+    declared["graphs"] = {name: declared["graphs"][name] for name in ours}
+    assert served == declared
 
 
 def test_the_file_for_a_server_that_the_readme_gives_names_a_graph() -> None:
     (given,) = re.findall(r"```json\n(.+?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     for name, path in json.loads(given)["graphs"].items():
-        assert path == f"{METHODS[name].module}:{METHODS[name].graph_name}"
+        assert path == methods()[name].variant.graph
 
 
 def test_the_distributions_hold_all_that_the_repository_does(tmp_path: Path) -> None:

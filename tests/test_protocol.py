@@ -270,9 +270,7 @@ def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyP
         assert faults["other:protocol"] == "TypeError: other:protocol is no Protocol"
         assert faults["one:protocol"] == "two:protocol has the same name or command"
         assert faults["verb_two:protocol"] == "verb_one:protocol has the same name or command"
-        with pytest.raises(
-            InputError, match="fails: no such protocol is installed .*no such thing"
-        ):
+        with pytest.raises(InputError, match=r"fails: no such protocol .*ValueError: no such"):
             protocol.protocol("fails")
     finally:
         protocol._found.cache_clear()

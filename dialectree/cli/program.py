@@ -22,6 +22,7 @@ from dialectree.cli.contest import OneText, contest
 from dialectree.cli.debate import add_commands
 from dialectree.cli.doctor import doctor
 from dialectree.cli.runs import resume, show
+from dialectree.cli.server_file import server_file
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
 
 usage = import_module(typer.BadParameter.__module__)
@@ -40,6 +41,7 @@ app.command("show")(show)
 app.command("resume")(resume)
 app.command("contest", cls=OneText, no_args_is_help=True)(contest)
 app.command("doctor")(doctor)
+app.command("server-file")(server_file)
 app.add_typer(evaluate.app, name="eval")
 app.add_typer(models.app, name="models", help="Better local models than the embedded one.")
 

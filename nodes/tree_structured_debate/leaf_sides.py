@@ -1,4 +1,4 @@
-"""A leaf of TSD as another protocol takes it: as two candidates, as a claim, and back."""
+"""Turn a leaf of TSD into two candidates or a claim for another protocol, and back."""
 
 from __future__ import annotations
 
@@ -64,22 +64,22 @@ class Verified(Leaf, Weighing):
 async def verified(state: Verified, runtime: Runtime[Settings]) -> Judged:
     """Answer yes where the claim is likelier true than not, as surely as that is probable."""
     probability, verdict = state["probability"], state["verdict"]
-    gone = run_of(runtime).changes.dropped(state["id"])
-    for note in verdict["notes"] if gone is None else []:
+    dropped = run_of(runtime).changes.dropped(state["id"])
+    for note in verdict["notes"] if dropped is None else []:
         tell(runtime, state["id"], "noted", {"note": note})
     if probability is None:
         return await missing(state, runtime)
     answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
     known = f"The claim that the answer is yes has a probability of {figure(probability)}."
     rationale = "\n".join(filter(None, [known, verdict["explanation"]]))
-    ruled = {
+    fields = {
         "answer": answer,
         "rationale": rationale,
         "confidence": confidence,
         "local_confidence": confidence,
     }
-    told = {"take": state["take"], "verdict": ruled, "provenance": [state["id"]]}
-    tell(runtime, state["id"], "settled", told)
+    settled = {"take": state["take"], "verdict": fields, "provenance": [state["id"]]}
+    tell(runtime, state["id"], "settled", settled)
     return {"finding": _finding(state, answer, rationale, confidence)}
 
 

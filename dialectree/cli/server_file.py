@@ -1,0 +1,35 @@
+"""``dialectree server-file``: a langgraph.json for the protocols that are installed."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from dialectree.protocol import methods
+
+Dependency = Annotated[
+    list[str] | None,
+    typer.Option(help="What the server installs (.): a folder or a package.", metavar="NAME"),
+]
+
+
+def server_file(dependency: Dependency = None) -> None:
+    """Print a langgraph.json with a graph for each method of each installed protocol."""
+    print(json.dumps(content(dependency or ["."]), indent=2, ensure_ascii=False))
+
+
+def content(dependencies: list[str]) -> dict[str, Any]:
+    """Return the file's content."""
+    return {
+        "dependencies": dependencies,
+        "http": {"app": "dialectree.server:app", "cors": {"allow_origins": []}},
+        "graphs": {
+            name: {
+                "path": method.variant.graph,
+                "description": f"{method.protocol.title}: {method.variant.summary}",
+            }
+            for name, method in methods().items()
+        },
+    }
