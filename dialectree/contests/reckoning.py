@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from dialectree import clock
-from dialectree.graphs.adaptive_reasoning_tree import tournament
 from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     Argument,
     Compared,
@@ -14,7 +13,7 @@ from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     Stance,
     pairs,
 )
-from dialectree.nodes.adaptive_reasoning_tree.state import Settings
+from dialectree.nodes.adaptive_reasoning_tree.state import Entries, Settings
 from dialectree.nodes.adaptive_reasoning_tree.weighing import (
     Outcome,
     Reckoning,
@@ -41,7 +40,7 @@ def event_of(run_id: str, told: Told) -> Event:
 
 def tournaments(
     nodes: Nodes, new: Sequence[str], orders: Literal["one", "both"], blend: float
-) -> Iterator[tournament.Entries]:
+) -> Iterator[Entries]:
     """The tournaments of new arguments: each against those that were there before it."""
     gone = _taken_back(nodes)
     for name in new:

@@ -58,6 +58,17 @@ class Weighed(NamedTuple):
     """By the parent's id, only where there is something to say."""
 
 
+class Blended(NamedTuple):
+    """The weights of a tree's arguments before any of them is carried to its parent."""
+
+    theta: dict[str, float]
+    """By id; absent where no comparison counts."""
+    weights: dict[str, float]
+    """Tau and theta blended, by id; absent where a strength is missing that the weight needs."""
+    notes: dict[str, list[str]]
+    """By the parent's id."""
+
+
 def weigh(
     arguments: Sequence[Argument],
     comparisons: Mapping[str, Sequence[Comparison]],
@@ -80,27 +91,57 @@ def weigh(
     ValueError for anything but one whole tree, for a comparison of others than a supporter and an
     attacker of that parent, and for a number out of its range.
     """
+    by_themselves = blended(
+        arguments, comparisons, blend=blend, strength_rule=strength_rule, ties=ties
+    )
+    return aggregated(
+        arguments, by_themselves, semantics=semantics, prune_below=prune_below, dropped=dropped
+    )
+
+
+def blended(
+    arguments: Sequence[Argument],
+    comparisons: Mapping[str, Sequence[Comparison]],
+    *,
+    blend: float,
+    strength_rule: StrengthRule,
+    ties: Ties,
+) -> Blended:
+    """Blend each argument's tau with its theta: the first half of ``weigh``."""
     if not 0 <= blend <= 1:
         raise ValueError(f"a blend is in 0 to 1, not {blend}")
-    children = _children(arguments)
-    _check(comparisons, children)
+    _check(comparisons, _children(arguments))
     theta: dict[str, float] = {}
-    notes: dict[str, list[str]] = {argument.id: [] for argument in arguments}
+    notes: dict[str, list[str]] = {}
     if blend > 0:
         for above, made in comparisons.items():
-            theta |= _theta(made, strength_rule, ties, notes[above])
-    downward = _downward(arguments, children)
+            theta |= _theta(made, strength_rule, ties, notes.setdefault(above, []))
+    weights = {
+        argument.id: weight
+        for argument in arguments
+        if (weight := _blended(argument.tau, theta.get(argument.id), blend)) is not None
+    }
+    return Blended(theta, weights, {parent: said for parent, said in notes.items() if said})
 
-    blended: dict[str, float] = {}
+
+def aggregated(
+    arguments: Sequence[Argument],
+    blended: Blended,
+    *,
+    semantics: Semantics,
+    prune_below: float | None,
+    dropped: Container[str] = (),
+) -> Weighed:
+    """Carry the weights from the leaves to the claim: the second half of ``weigh``."""
+    children = _children(arguments)
+    downward = _downward(arguments, children)
+    notes = {argument.id: [*blended.notes.get(argument.id, ())] for argument in arguments}
     kept: set[str] = set()
     """Takes part in its parent's strength."""
     counted: set[str] = set()
     """Takes part in the claim's."""
-    for argument in downward:
-        id, parent, _, tau = argument
-        weight = _blended(tau, theta.get(id), blend)
-        if weight is not None:
-            blended[id] = weight
+    for id, parent, _, _ in downward:
+        weight = blended.weights.get(id)
         if parent is None:
             counted.add(id)
             if weight is None:
@@ -116,14 +157,15 @@ def weigh(
 
     strength: dict[str, float] = {}
     for parent in reversed([argument.id for argument in downward]):
-        if parent in blended:
+        if parent in blended.weights:
             below = [child for child in children[parent] if child.id in kept]
             supporters = [strength[child.id] for child in below if child.stance == "support"]
             attackers = [strength[child.id] for child in below if child.stance == "attack"]
-            strength[parent] = SEMANTICS[semantics](blended[parent], supporters, attackers)
+            strength[parent] = SEMANTICS[semantics](blended.weights[parent], supporters, attackers)
 
     weights = {
-        id: Weight(theta.get(id), blended.get(id), strength.get(id), id in counted) for id in notes
+        id: Weight(blended.theta.get(id), blended.weights.get(id), strength.get(id), id in counted)
+        for id in notes
     }
     return Weighed(weights, {parent: said for parent, said in notes.items() if said})
 

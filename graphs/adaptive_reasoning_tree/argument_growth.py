@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from langgraph.types import Send
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
+from dialectree.flow import Flow
 from dialectree.graphs.adaptive_reasoning_tree import tournament
-from dialectree.graphs.ruling import ruled
-from dialectree.nodes.adaptive_reasoning_tree.arguer import Drafts, arguer, arguer_again
+from dialectree.nodes.adaptive_reasoning_tree.arguer import arguer, arguer_again
 from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     STANCES,
     Argument,
@@ -27,59 +25,21 @@ from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     pairs,
 )
 from dialectree.nodes.adaptive_reasoning_tree.near_duplicates import near_duplicates
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import Comparisons, pairwise_judge
-from dialectree.nodes.adaptive_reasoning_tree.scorer import Scores, scorer
-from dialectree.nodes.failures import may_fail
-from dialectree.nodes.kinds import SAME_GRAPH
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import pairwise_judge
+from dialectree.nodes.adaptive_reasoning_tree.scorer import scorer
+from dialectree.nodes.adaptive_reasoning_tree.state import Entries, Growth, Settings, Sprout
 
 
-class Sprout(TypedDict):
-    """Where an argument tree grows on."""
+async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Make the arguments nodes, once near-duplicates among them were asked for again.
 
-    id: str
-    text: str
-    path: list[str]
-    """The claim and the arguments from it down to the parent of ``text``; none at the claim."""
-    level: int
-    """Levels below the claim."""
-    depth: int
-    """Depth of the node in the whole tree of the run."""
-    blend: float
-    """Lambda: 0 holds no tournament; at 1 only those that none decided are scored."""
-
-
-class Growth(Sprout, Grown, Drafts):
-    """One argument while its own arguments grow."""
-
-    again: dict[Stance, list[int]]
-    """Places of near-duplicates on each side; there once they are asked for again."""
-    children: list[Argument]
-
-
-class Again(TypedDict):
-    """What is asked for again."""
-
-    again: dict[Stance, list[int]]
-
-
-class Branched(TypedDict):
-    """The children."""
-
-    children: list[Argument]
-    arguments: list[Argument]
-    unheard: list[str]
-
-
-async def branching(state: Growth, runtime: Runtime[Context]) -> Again | Branched:
-    """The arguments become nodes, once near-duplicates among them were asked for again.
-
-    What is absent or still a near-duplicate is said, not invented. A supporter's id ends in its
-    place, an attacker's in breadth + its place.
+    An absent argument or a second near-duplicate is noted, not invented. A supporter's id ends in
+    its place, an attacker's in breadth + its place.
     """
     doubles = {stance: _doubles(state, stance) for stance in STANCES}
     if any(doubles.values()) and "again" not in state:
         return {"again": doubles}
-    breadth = settings(runtime).breadth
+    breadth = settings(runtime, Settings).breadth
     children: list[Argument] = []
     unheard: list[str] = []
     for shift, stance in enumerate(STANCES):
@@ -99,7 +59,7 @@ async def branching(state: Growth, runtime: Runtime[Context]) -> Again | Branche
     return {"children": children, "arguments": children, "unheard": unheard}
 
 
-def _tell_children(state: Growth, runtime: Runtime[Context], children: list[Argument]) -> None:
+def _tell_children(state: Growth, runtime: Runtime[Settings], children: list[Argument]) -> None:
     for child in children:
         told = {
             "text": child["text"],
@@ -115,30 +75,30 @@ def _tell_children(state: Growth, runtime: Runtime[Context], children: list[Argu
 
 
 def _said(state: Growth, stance: Stance) -> dict[int, str]:
-    """The texts of one side by place; the second try counts."""
+    """Return the texts of one side by place; the second try counts."""
     drafts = [draft for draft in state["drafts"] if draft["stance"] == stance]
     said = {d["place"]: d["text"] for d in sorted(drafts, key=lambda draft: draft["round"])}
     return dict(sorted(said.items()))
 
 
 def _doubles(state: Growth, stance: Stance) -> list[int]:
-    """Places of the near-duplicates on one side."""
+    """Return the places of the near-duplicates on one side."""
     said = _said(state, stance)
     return [[*said][place] for place in near_duplicates([*said.values()])]
 
 
 def after_branching(
-    state: Growth, runtime: Runtime[Context]
-) -> list[Send] | list[Literal["supporter_again", "attacker_again"]] | str:
-    """This level is judged, and beside it every argument of it grows; if there is any.
+    state: Growth, settings: Settings
+) -> list[Send] | list[Literal["supporter_again", "attacker_again"]] | Literal["__end__"]:
+    """Judge this level, and beside it grow every argument of it; if there is any.
 
-    Before that, near-duplicates are asked for again.
+    Before that, ask for near-duplicates again.
     """
     if "children" not in state:
         return _again(state)
     if not state["children"]:
-        return END
-    return [*_judging(state, runtime), *_growing(state, runtime)]
+        return "__end__"
+    return [*_judging(state, settings), *_growing(state, settings)]
 
 
 def _again(state: Growth) -> list[Literal["supporter_again", "attacker_again"]]:
@@ -150,12 +110,12 @@ def _again(state: Growth) -> list[Literal["supporter_again", "attacker_again"]]:
     return again
 
 
-def _judging(state: Growth, runtime: Runtime[Context]) -> list[Send]:
-    """All at once, unless it takes the whole tournament to know who must be scored."""
+def _judging(state: Growth, settings: Settings) -> list[Send]:
+    """Judge all at once, unless only the whole tournament shows who must be scored."""
     children, blend = state["children"], state["blend"]
-    compared = pairs(children, settings(runtime).judge_orders) if blend > 0 else []
+    compared = pairs(children, settings.judge_orders) if blend > 0 else []
     tournament_alone = blend == 1 and bool(compared)
-    entries: tournament.Entries = {
+    entries: Entries = {
         "id": state["id"],
         "text": state["text"],
         "to_score": [] if tournament_alone else children,
@@ -166,8 +126,8 @@ def _judging(state: Growth, runtime: Runtime[Context]) -> list[Send]:
     return tournament.all_at_once(entries)
 
 
-def _growing(state: Growth, runtime: Runtime[Context]) -> list[Send]:
-    if state["level"] + 1 >= settings(runtime).depth:
+def _growing(state: Growth, settings: Settings) -> list[Send]:
+    if state["level"] + 1 >= settings.depth:
         return []
     return [Send("grow", _sprout(state, child)) for child in state["children"]]
 
@@ -184,7 +144,7 @@ def _sprout(state: Growth, child: Argument) -> Sprout:
 
 
 async def grow(state: Sprout) -> Grown:
-    """One child, by this very graph."""
+    """Grow one child by this very graph."""
     grown = await graph.ainvoke(state)
     return {
         "arguments": grown["arguments"],
@@ -194,31 +154,21 @@ async def grow(state: Sprout) -> Grown:
     }
 
 
-undrafted: Drafts = {"drafts": []}
-unscored: Scores = {"scores": []}
-uncompared: Comparisons = {"comparisons": []}
+flow = Flow(Growth, settings=Settings, input=Sprout, output=Grown)
+flow.role("supporter", arguer("support"))
+flow.role("attacker", arguer("attack"))
+flow.step("branching", branching)
+flow.role("supporter_again", arguer_again("support"))
+flow.role("attacker_again", arguer_again("attack"))
+flow.role("scorer", scorer)
+flow.role("pairwise_judge", pairwise_judge)
+flow.graph("tournament", tournament.graph)
+flow.step("grow", grow, calls_itself=True)
 
-builder = StateGraph(Growth, context_schema=Context, input_schema=Sprout, output_schema=Grown)
-builder.add_node("supporter", may_fail(arguer("support"), undrafted))
-builder.add_node("attacker", may_fail(arguer("attack"), undrafted))
-builder.add_node("branching", branching)
-builder.add_node("supporter_again", may_fail(arguer_again("support"), undrafted))
-builder.add_node("attacker_again", may_fail(arguer_again("attack"), undrafted))
-builder.add_node("scorer", may_fail(scorer, unscored))
-builder.add_node("pairwise_judge", may_fail(pairwise_judge, uncompared))
-builder.add_node("tournament", tournament.graph)
-builder.add_node("grow", grow, metadata=SAME_GRAPH)
-builder.add_edge(START, "supporter")
-builder.add_edge(START, "attacker")
-builder.add_edge(["supporter", "attacker"], "branching")
-builder.add_conditional_edges(
-    "branching",
-    ruled(after_branching),
-    ["supporter_again", "attacker_again", "scorer", "pairwise_judge", "tournament", "grow", END],
-)
-builder.add_edge("supporter_again", "branching")
-builder.add_edge("attacker_again", "branching")
-for judging in ("scorer", "pairwise_judge", "tournament", "grow"):
-    builder.add_edge(judging, END)
-
-graph: CompiledStateGraph[Growth, Context, Sprout, Grown] = builder.compile(name="argument_growth")
+flow.then(START, ("supporter", "attacker"), "branching")
+flow.route("branching", after_branching, "scorer", "pairwise_judge", "tournament", "grow")
+flow.then("supporter_again", "branching")
+flow.then("attacker_again", "branching")
+for last in ("scorer", "pairwise_judge", "tournament", "grow"):
+    flow.then(last, END)
+graph = flow.compile("argument_growth")

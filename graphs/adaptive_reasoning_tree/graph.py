@@ -9,71 +9,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite, Send
-from typing_extensions import TypedDict
+from langgraph.types import Send
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.errors import InputError
 from dialectree.events import tell
+from dialectree.flow import Flow, Graph, Step
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
-from dialectree.graphs.afresh import afresh
-from dialectree.graphs.ruling import ruled
-from dialectree.nodes.adaptive_reasoning_tree.arguments import Grown, Scored
-from dialectree.nodes.adaptive_reasoning_tree.scorer import Claim, Scores, claim_scorer, unasked
-from dialectree.nodes.adaptive_reasoning_tree.weighing import (
-    ToWeigh,
+from dialectree.nodes.adaptive_reasoning_tree.aggregation import aggregation
+from dialectree.nodes.adaptive_reasoning_tree.scorer import claim_scorer, unasked
+from dialectree.nodes.adaptive_reasoning_tree.state import (
+    AdaptiveReasoningTree,
+    Leaf,
+    Settings,
+    Sprout,
     Weighing,
-    weighing,
-    weighing_alone,
 )
-from dialectree.nodes.failures import may_fail
-from dialectree.nodes.kinds import Node
-from dialectree.nodes.opening import require_question
+from dialectree.nodes.adaptive_reasoning_tree.strengths import strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
-from dialectree.state import Debate, Question, Ruling, Unruled
-from dialectree.steps import conclusion
+from dialectree.state import Question
+from dialectree.steps import require_question
 
 
-class AdaptiveReasoningTree(Debate, Grown, Weighing):
-    """A claim and all that is said for and against it; ``question`` holds the claim."""
-
-    id: str
-    claims: list[str]
-    """The ids of the claims at the roots of the trees: one, or one a tree of an ensemble."""
-    blend: float
-    """Lambda."""
-
-
-class Opened(Unruled):
-    """What a claim begins with, whatever a host's thread still holds of an earlier one."""
-
-    id: str
-    claims: list[str]
-    arguments: Overwrite
-    scores: Overwrite
-    comparisons: Overwrite
-    unheard: Overwrite
-    blend: float
-
-
-class Leaf(TypedDict):
-    """A claim somewhere in the tree of another protocol."""
-
-    id: str
-    claim: str
-
-
-class Claimed(Opened):
-    """The same, with the claim."""
-
-    question: str
-
-
-def require(given: Mapping[str, Any], context: Context) -> None:
-    """InputError where the claim is a question, or says nothing."""
+def require(given: Mapping[str, Any], context: Settings) -> None:
+    """Raise InputError if the claim is a question or holds no word."""
     require_question(given, "claim")
     claim: str = given["question"]
     if is_asked(claim):
@@ -82,9 +43,16 @@ def require(given: Mapping[str, Any], context: Context) -> None:
         raise InputError("this claim has no word in it")
 
 
-def planted(name: str, claim: str, blend: float, runtime: Runtime[Context]) -> Opened:
-    """The claim at the node ``name``; of an ensemble one root for each tree, below it."""
-    context = settings(runtime)
+def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Return the claim as the graphs take it, under the name that all protocols share."""
+    question = {"question": given["claim"]}
+    require(question, settings)
+    return question
+
+
+def planted(name: str, claim: str, blend: float, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Plant the claim at the node ``name``; of an ensemble one root for each tree, below it."""
+    context = settings(runtime, Settings)
     claims = [name]
     if context.trees > 1:
         claims = [f"{name}.{n}" for n in range(context.trees)]
@@ -93,31 +61,21 @@ def planted(name: str, claim: str, blend: float, runtime: Runtime[Context]) -> O
         for root in claims:
             tell(runtime, root, "opened", told)
         tell(runtime, name, "branched", {"children": claims, "kind": "claim"})
-    scores: list[Scored] = []
-    if context.root_strength == "neutral":
-        scores = [scored for root in claims for scored in unasked(root, runtime)]
-    return {
-        "id": name,
-        "claims": claims,
-        "arguments": Overwrite([]),
-        "scores": Overwrite(scores),
-        "comparisons": Overwrite([]),
-        "unheard": Overwrite([]),
-        "blend": blend,
-        "verdict": None,
-    }
+    neutral = context.root_strength == "neutral"
+    scores = [scored for root in claims for scored in unasked(root, runtime)] if neutral else []
+    return {"id": name, "question": claim, "claims": claims, "scores": scores, "blend": blend}
 
 
-def after_opening(state: AdaptiveReasoningTree, runtime: Runtime[Context]) -> list[Send]:
-    """Every tree at once, and beside it the claim's own strength where it is estimated."""
+def after_opening(state: AdaptiveReasoningTree, settings: Settings) -> list[Send]:
+    """Grow every tree at once; beside it score the claim itself where the settings say so."""
     sends = [Send("grow", _sprout(state, claim)) for claim in state["claims"]]
-    if settings(runtime).root_strength == "estimated":
-        asked: list[Claim] = [{"id": name, "text": state["question"]} for name in state["claims"]]
-        sends += [Send("claim_scorer", claim) for claim in asked]
+    if settings.root_strength == "estimated":
+        for claim in state["claims"]:
+            sends.append(Send("claim_scorer", _sprout(state, claim)))
     return sends
 
 
-def _sprout(state: AdaptiveReasoningTree, claim: str) -> argument_growth.Sprout:
+def _sprout(state: AdaptiveReasoningTree, claim: str) -> Sprout:
     return {
         "id": claim,
         "text": state["question"],
@@ -128,59 +86,45 @@ def _sprout(state: AdaptiveReasoningTree, claim: str) -> argument_growth.Sprout:
     }
 
 
-def adaptive_reasoning_tree(
-    name: str, *, tournament: bool = True
-) -> CompiledStateGraph[AdaptiveReasoningTree, Context, Question, Ruling]:
-    """The protocol; without a ``tournament`` it is ArgLLM, its baseline (lambda = 0)."""
+def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
+    """Return the protocol; without a ``tournament`` it is ArgLLM, its baseline (lambda = 0)."""
 
-    async def opening(state: Question, runtime: Runtime[Context]) -> Opened:
-        """The claim is the root of the run's tree."""
-        require(state, settings(runtime))
+    async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
+        require(state, settings(runtime, Settings))
         tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "claim"})
-        blend = settings(runtime).blend if tournament else 0.0
+        blend = settings(runtime, Settings).blend if tournament else 0.0
         return planted("0", state["question"], blend, runtime)
 
-    builder = StateGraph(
-        AdaptiveReasoningTree, context_schema=Context, input_schema=Question, output_schema=Ruling
-    )
-    builder.add_node("opening", opening)
-    _grow_and_weigh(builder, weighing)
-    builder.add_node("conclusion", conclusion)
-    builder.add_edge("weighing", "conclusion")
-    builder.add_edge("conclusion", END)
-    return afresh(builder.compile(name=name))
+    flow = Flow(AdaptiveReasoningTree, settings=Settings, input=Question, opening=opening)
+    flow.route(START, after_opening, "grow", "claim_scorer")
+    _grow_and_weigh(flow, aggregation())
+    return flow.compile(name)
 
 
-def leaf_tree() -> CompiledStateGraph[AdaptiveReasoningTree, Context, Leaf, Weighing]:
-    """The same at a leaf of another protocol, which draws the conclusion itself."""
+def leaf_tree() -> Graph:
+    """Return the graph for a leaf of another protocol, which draws the conclusion itself."""
 
-    async def opening(state: Leaf, runtime: Runtime[Context]) -> Claimed:
-        """The claim stands for the leaf."""
+    async def opening(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
         name, claim = state["id"], state["claim"]
         tell(runtime, name, "noted", {"note": f"verified as a claim: {claim}"})
-        return {**planted(name, claim, settings(runtime).blend, runtime), "question": claim}
+        return planted(name, claim, settings(runtime, Settings).blend, runtime)
 
-    builder = StateGraph(
-        AdaptiveReasoningTree, context_schema=Context, input_schema=Leaf, output_schema=Weighing
-    )
-    builder.add_node("opening", opening)
-    _grow_and_weigh(builder, weighing_alone)
-    builder.add_edge("weighing", END)
-    return builder.compile(name="leaf_tree")
+    flow = Flow(AdaptiveReasoningTree, settings=Settings, input=Leaf, output=Weighing)
+    flow.step("opening", opening)
+    flow.then(START, "opening")
+    flow.route("opening", after_opening, "grow", "claim_scorer")
+    _grow_and_weigh(flow, aggregation(settles=False))
+    return flow.compile("leaf_tree")
 
 
-def _grow_and_weigh(
-    builder: StateGraph[AdaptiveReasoningTree, Context, Any, Any], weighing: Node[ToWeigh, Weighing]
-) -> None:
-    """From the opening to the weights."""
-    unscored: Scores = {"scores": []}
-    builder.add_node("grow", argument_growth.grow)
-    builder.add_node("claim_scorer", may_fail(claim_scorer, unscored))
-    builder.add_node("weighing", weighing)
-    builder.add_edge(START, "opening")
-    builder.add_conditional_edges("opening", ruled(after_opening), ["grow", "claim_scorer"])
-    builder.add_edge("grow", "weighing")
-    builder.add_edge("claim_scorer", "weighing")
+def _grow_and_weigh(flow: Flow, aggregation: Step) -> None:
+    flow.step("grow", argument_growth.grow)
+    flow.role("claim_scorer", claim_scorer)
+    flow.step("strengths", strengths)
+    flow.step("aggregation", aggregation)
+    flow.then("grow", "strengths")
+    flow.then("claim_scorer", "strengths")
+    flow.then("strengths", "aggregation", END)
 
 
 graph = adaptive_reasoning_tree("adaptive_reasoning_tree")

@@ -13,7 +13,7 @@ from dialectree.flow import Flow
 from dialectree.graphs.adaptive_reasoning_tree import graph as adaptive_reasoning_tree
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.tree_structured_debate import leaf_debate
-from dialectree.nodes.adaptive_reasoning_tree.weighing import Weighing
+from dialectree.nodes.adaptive_reasoning_tree.state import Weighing
 from dialectree.nodes.role_switching_debate.verdict import Debated
 from dialectree.nodes.tree_structured_debate import state as tree
 from dialectree.nodes.tree_structured_debate.findings import Judged

@@ -5,17 +5,16 @@ ART, section 3.1. One call gives all the arguments of a side (the paper asks for
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
-from dialectree.nodes.kinds import Node
+from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings
 
 _ROLES = {"support": "supporter", "attack": "attacker"}
 
@@ -33,50 +32,20 @@ class ArgumentsReply(BaseModel):
     arguments: list[ArgumentText]
 
 
-class Draft(TypedDict):
-    """What a side wrote at one place."""
+def arguer(stance: Stance) -> Step:
+    """Return the role that gives all the arguments of one side."""
 
-    stance: Stance
-    place: int
-    """0 to breadth - 1."""
-    text: str
-    """Empty where the side has no (further) honest argument."""
-    round: int
-    """1, or 2 where it replaces a near-duplicate."""
-
-
-class Drafts(TypedDict):
-    """What a side leaves."""
-
-    drafts: Annotated[list[Draft], operator.add]
-
-
-class ToArgue(Drafts):
-    """What a side reads."""
-
-    id: str
-    text: str
-    """The claim or argument that it argues about."""
-    path: list[str]
-    """The claim and the arguments from it down to the parent of ``text``; none at the claim."""
-    again: dict[Stance, list[int]]
-    """Places of near-duplicates, which are asked for again."""
-
-
-def arguer(stance: Stance) -> Node[ToArgue, Drafts]:
-    """All the arguments of one side, side by side with the other's."""
-
-    async def arguer(state: ToArgue, runtime: Runtime[Context]) -> Drafts:
-        places = range(settings(runtime).breadth)
+    async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Draft]]:
+        places = range(settings(runtime, Settings).breadth)
         return {"drafts": await _drafts(state, runtime, stance, [*places], 1)}
 
     return arguer
 
 
-def arguer_again(stance: Stance) -> Node[ToArgue, Drafts]:
-    """Other arguments in place of near-duplicates; asked for once."""
+def arguer_again(stance: Stance) -> Step:
+    """Return the role that gives other arguments in place of near-duplicates."""
 
-    async def arguer_again(state: ToArgue, runtime: Runtime[Context]) -> Drafts:
+    async def arguer_again(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Draft]]:
         places = state["again"][stance]
         return {"drafts": await _drafts(state, runtime, stance, places, 2)}
 
@@ -84,7 +53,7 @@ def arguer_again(stance: Stance) -> Node[ToArgue, Drafts]:
 
 
 async def _drafts(
-    state: ToArgue, runtime: Runtime[Context], stance: Stance, places: list[int], round_: int
+    state: Growth, runtime: Runtime[Settings], stance: Stance, places: list[int], round_: int
 ) -> list[Draft]:
     role = _ROLES[stance]
     numbers = [str(n) for n in range(1, len(places) + 1)]
@@ -109,5 +78,5 @@ async def _drafts(
 
 
 def _words(text: str) -> str:
-    """``text`` without its outer blanks; nothing where it has no word, as in a dash."""
+    """Return ``text`` without its outer blanks; nothing where it has no word, as in a dash."""
     return text.strip() if any(character.isalnum() for character in text) else ""

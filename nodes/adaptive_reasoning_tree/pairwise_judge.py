@@ -11,10 +11,10 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Compared, Pair
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 
 
 class PairwiseReply(BaseModel):
@@ -24,14 +24,8 @@ class PairwiseReply(BaseModel):
     winner: Literal["SUPPORT", "ATTACK", "TIE"]
 
 
-class Comparisons(TypedDict):
-    """What a pairwise judge leaves."""
-
-    comparisons: list[Compared]
-
-
 class ToCompare(TypedDict):
-    """What a pairwise judge reads."""
+    """What a pairwise judge is sent."""
 
     id: str
     """The parent's."""
@@ -40,8 +34,8 @@ class ToCompare(TypedDict):
     pair: Pair
 
 
-async def pairwise_judge(state: ToCompare, runtime: Runtime[Context]) -> Comparisons:
-    """One supporter against one attacker of the same parent."""
+async def pairwise_judge(state: ToCompare, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
+    """Compare one supporter with one attacker of the same parent."""
     supporter, attacker = state["pair"]["supporter"], state["pair"]["attacker"]
     order = state["pair"]["order"]
     shown = [("SUPPORT", supporter["text"]), ("ATTACK", attacker["text"])]

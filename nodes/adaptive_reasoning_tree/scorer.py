@@ -11,11 +11,11 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument, Scored
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings, Sprout
 
 
 class ScorerReply(BaseModel):
@@ -34,14 +34,8 @@ class ClaimScorerReply(BaseModel):
     truth: Annotated[float, Field(ge=0, le=1)]
 
 
-class Scores(TypedDict):
-    """What a scorer leaves."""
-
-    scores: list[Scored]
-
-
 class ToScore(TypedDict):
-    """What a scorer reads."""
+    """What a scorer is sent."""
 
     id: str
     """The argument's."""
@@ -50,25 +44,20 @@ class ToScore(TypedDict):
     """The text of its parent."""
 
 
-class Claim(TypedDict):
-    """A claim, to be scored as it stands."""
-
-    id: str
-    text: str
-
-
-async def scorer(state: ToScore, runtime: Runtime[Context]) -> Scores:
-    """One argument for or against its parent, whatever else there is."""
+async def scorer(state: ToScore, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
+    """Score one argument for or against its parent, whatever else there is."""
     return await _argument(state, runtime, Place(state["id"], "scorer", "strength", 0))
 
 
-async def late_scorer(state: ToScore, runtime: Runtime[Context]) -> Scores:
-    """An argument that a tournament left without a comparison that counts."""
+async def late_scorer(state: ToScore, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
+    """Score an argument that a tournament left without a comparison that counts."""
     place = Place(state["argument"]["parent"], "scorer", "tournament", 1, who=state["id"])
     return await _argument(state, runtime, place)
 
 
-async def _argument(state: ToScore, runtime: Runtime[Context], place: Place) -> Scores:
+async def _argument(
+    state: ToScore, runtime: Runtime[Settings], place: Place
+) -> dict[str, list[Scored]]:
     reply = await ask(
         runtime,
         place,
@@ -82,8 +71,8 @@ async def _argument(state: ToScore, runtime: Runtime[Context], place: Place) -> 
     return _scored(runtime, state["id"], reply.truth * reply.weight)
 
 
-async def claim_scorer(state: Claim, runtime: Runtime[Context]) -> Scores:
-    """The claim itself: how likely it is before any argument is heard."""
+async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
+    """Score the claim itself: how likely it is before any argument is heard."""
     reply = await ask(
         runtime,
         Place(state["id"], "scorer", "strength", 0),
@@ -95,8 +84,8 @@ async def claim_scorer(state: Claim, runtime: Runtime[Context]) -> Scores:
     return _scored(runtime, state["id"], reply.truth)
 
 
-def unasked(claim: str, runtime: Runtime[Context]) -> list[Scored]:
-    """The neutral strength of a claim that nobody is asked about, or what a person set instead."""
+def unasked(claim: str, runtime: Runtime[Settings]) -> list[Scored]:
+    """Return the neutral strength of a claim that is not scored, or what a person set instead."""
     held = run_of(runtime).changes.at(Place(claim, "scorer", "strength", 0))
     if held is None or held.what != "set":
         tau = NEUTRAL
@@ -108,6 +97,6 @@ def unasked(claim: str, runtime: Runtime[Context]) -> list[Scored]:
     return [{"id": claim, "tau": tau}]
 
 
-def _scored(runtime: Runtime[Context], node: str, tau: float) -> Scores:
+def _scored(runtime: Runtime[Settings], node: str, tau: float) -> dict[str, list[Scored]]:
     tell(runtime, node, "scored", {"tau": tau})
     return {"scores": [{"id": node, "tau": tau}]}

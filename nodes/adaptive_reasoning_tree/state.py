@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
+
+from typing_extensions import TypedDict
 
 from dialectree.context import ProtocolSettings, Unit, option
+from dialectree.nodes.adaptive_reasoning_tree.arguments import Argument, Grown, Pair, Stance
 from dialectree.protocol import ProtocolInput
+from dialectree.state import Debate, Ruling
 
 
 class Input(ProtocolInput):
@@ -52,3 +57,97 @@ class Settings(ProtocolSettings):
         if self.strength_rule == "win_rate":
             return {"ties": "--strength-rule win_rate counts a tie half always"}
         return {}
+
+
+class Weights(TypedDict):
+    """The weights of arguments by themselves, by id; an argument that lacks one is absent."""
+
+    theta: dict[str, float]
+    """Tournament strength, 0 to 1."""
+    blended: dict[str, float]
+    """Intrinsic and tournament strength blended, 0 to 1."""
+    notes: dict[str, list[str]]
+    """By the parent's id."""
+
+
+class Weighing(Ruling):
+    """The outcome of an argument tree."""
+
+    probability: float | None
+    """P(claim), 0 to 1; None where the claim could not be weighed."""
+
+
+class Leaf(TypedDict):
+    """A claim somewhere in the tree of another protocol."""
+
+    id: str
+    claim: str
+
+
+class AdaptiveReasoningTree(Debate, Grown, Weighing):
+    """A claim and all arguments about it; ``question`` holds the claim."""
+
+    id: str
+    claims: list[str]
+    """The ids of the claims at the roots of the trees: one, or one a tree of an ensemble."""
+    blend: float
+    """Lambda."""
+    weights: Weights
+
+
+class Sprout(TypedDict):
+    """Where an argument tree grows on."""
+
+    id: str
+    text: str
+    path: list[str]
+    """The claim and the arguments from it down to the parent of ``text``; none at the claim."""
+    level: int
+    """Levels below the claim."""
+    depth: int
+    """Depth of the node in the whole tree of the run."""
+    blend: float
+    """Lambda: 0 holds no tournament; at 1 only arguments that it left undecided are scored."""
+
+
+class Draft(TypedDict):
+    """What a side wrote at one place."""
+
+    stance: Stance
+    place: int
+    """0 to breadth - 1."""
+    text: str
+    """Empty where the side has no (further) honest argument."""
+    round: int
+    """1, or 2 where it replaces a near-duplicate."""
+
+
+class Growth(Sprout, Grown):
+    """One argument while its own arguments grow."""
+
+    drafts: Annotated[list[Draft], operator.add]
+    again: dict[Stance, list[int]]
+    """Places of near-duplicates on each side; there once they are asked for again."""
+    children: list[Argument]
+
+
+class Entries(TypedDict):
+    """The arguments to score and the pairs to compare."""
+
+    id: str
+    """The parent's."""
+    text: str
+    """The parent's text."""
+    to_score: list[Argument]
+    """None: comparisons decide, and arguments that they leave undecided are scored after them."""
+    pairs: list[Pair]
+
+
+class Tournament(Entries, Grown):
+    """A tournament while it lasts."""
+
+
+class Direct(Debate):
+    """A claim and its label; ``question`` holds the claim."""
+
+    failed: bool

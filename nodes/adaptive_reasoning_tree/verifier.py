@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.answers import normal
 from dialectree.state import Question, Ruling
 
@@ -31,8 +31,8 @@ class ReasonedReply(BaseModel):
     answer: _YesNo
 
 
-async def verifier(state: Question, runtime: Runtime[Context]) -> Ruling:
-    """Yes or no, and nothing else."""
+async def verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
+    """Answer yes or no, and nothing else."""
     reply = await ask(
         runtime,
         Place("0", "verifier", "answer", 0),
@@ -44,8 +44,8 @@ async def verifier(state: Question, runtime: Runtime[Context]) -> Ruling:
     return _ruling(runtime, reply.answer, None)
 
 
-async def reasoning_verifier(state: Question, runtime: Runtime[Context]) -> Ruling:
-    """Chain of thought: the reasoning, then yes or no."""
+async def reasoning_verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
+    """Write the reasoning, then answer yes or no."""
     reply = await ask(
         runtime,
         Place("0", "verifier", "answer", 0),
@@ -58,9 +58,9 @@ async def reasoning_verifier(state: Question, runtime: Runtime[Context]) -> Ruli
 
 
 def _ruling(
-    runtime: Runtime[Context], answer: Literal["yes", "no"], reasoning: str | None
+    runtime: Runtime[Settings], answer: Literal["yes", "no"], reasoning: str | None
 ) -> Ruling:
-    """Nobody is asked how sure it is: the paper's baselines give a label only."""
+    """Rule without a confidence: the paper's baselines give a label only."""
     label = str(answer == "yes")
     told = {"answer": label, "rationale": reasoning or ""}
     tell(runtime, "0", "settled", {"take": 1, "verdict": told, "provenance": ["0"]})

@@ -1,6 +1,6 @@
 """The maths of an argument tree: from scores and comparisons to the probability of its claim.
 
-ART, sections 3.3 and 3.4. No model is asked: whatever is known of the texts is there already.
+ART, sections 3.3 and 3.4. No model is asked.
 """
 
 from __future__ import annotations
@@ -9,28 +9,23 @@ from collections.abc import Collection, Iterator, Sequence
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from langgraph.runtime import Runtime
-
-from dialectree.context import Context, settings
-from dialectree.events import tell
 from dialectree.figures import figure
 from dialectree.maths import argument_tree
-from dialectree.maths.argument_tree import Weight
+from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison
 from dialectree.models.asking import Place
-from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     NEUTRAL,
     Argument,
     Compared,
-    Grown,
     Scored,
 )
+from dialectree.nodes.adaptive_reasoning_tree.state import Weights
 from dialectree.records import EventKind
-from dialectree.state import Ruling, Verdict
+from dialectree.state import Verdict
 
 ROUNDING = 1e-12
-"""What is nearer than this to one half is one half: floating point may miss an exact balance."""
+"""A strength nearer to one half is one half: floating point may miss an exact balance."""
 
 
 class Reckoning(NamedTuple):
@@ -42,11 +37,11 @@ class Reckoning(NamedTuple):
     ties: Literal["ignore", "half"]
     prune_below: float | None
     dropped: frozenset[str] = frozenset()
-    """Arguments that a person took out of the reckoning."""
+    """Arguments that a person left out."""
 
 
 class Tree(NamedTuple):
-    """What the maths makes of one tree."""
+    """One tree after the maths."""
 
     weights: dict[str, Weight]
     notes: dict[str, list[str]]
@@ -59,10 +54,61 @@ def weigh(
     comparisons: Sequence[Compared],
     how: Reckoning,
 ) -> Tree:
-    """The tree whose claim is the node ``claim``.
+    """Return the weights of the tree whose claim is the node ``claim``.
 
     Pure: the same texts judged in the same way weigh the same, whenever and in whatever order.
     """
+    weights = by_themselves(claim, arguments, scores, comparisons, how)
+    return carried(claim, arguments, scores, comparisons, weights, how)
+
+
+def by_themselves(
+    claim: str,
+    arguments: Sequence[Argument],
+    scores: Sequence[Scored],
+    comparisons: Sequence[Compared],
+    how: Reckoning,
+) -> Weights:
+    """Return the weight that scores and comparisons give to each argument by itself."""
+    tree = _tree(claim, arguments, scores)
+    ids = {argument.id for argument in tree}
+    made: dict[str, list[Comparison]] = {}
+    for c in comparisons:
+        if c["parent"] in ids:
+            comparison = Comparison(c["supporter"], c["attacker"], c["winner"])
+            made.setdefault(c["parent"], []).append(comparison)
+    theta, blended, notes = argument_tree.blended(
+        tree, made, blend=how.blend, strength_rule=how.strength_rule, ties=how.ties
+    )
+    return {"theta": theta, "blended": blended, "notes": notes}
+
+
+def carried(
+    claim: str,
+    arguments: Sequence[Argument],
+    scores: Sequence[Scored],
+    comparisons: Sequence[Compared],
+    weights: Weights,
+    how: Reckoning,
+) -> Tree:
+    """Return the tree after its arguments' weights are carried to its claim."""
+    weighed = argument_tree.aggregated(
+        _tree(claim, arguments, scores),
+        Blended(weights["theta"], weights["blended"], weights["notes"]),
+        semantics=how.semantics,
+        prune_below=how.prune_below,
+        dropped=how.dropped,
+    )
+    notes = {name: [*said] for name, said in weighed.notes.items()}
+    for parent, said in disagreements(comparisons).items():
+        if parent in weighed.weights:
+            notes.setdefault(parent, []).append(said)
+    return Tree(weighed.weights, notes)
+
+
+def _tree(
+    claim: str, arguments: Sequence[Argument], scores: Sequence[Scored]
+) -> list[argument_tree.Argument]:
     tau = {scored["id"]: scored["tau"] for scored in scores}
     tree = [argument_tree.Argument(claim, None, None, tau.get(claim))]
     for argument in arguments:
@@ -71,31 +117,11 @@ def weigh(
             tree.append(
                 argument_tree.Argument(name, argument["parent"], argument["stance"], tau.get(name))
             )
-    there = {argument.id for argument in tree}
-    met: dict[str, list[Comparison]] = {}
-    for c in comparisons:
-        if c["parent"] in there:
-            comparison = Comparison(c["supporter"], c["attacker"], c["winner"])
-            met.setdefault(c["parent"], []).append(comparison)
-    weighed = argument_tree.weigh(
-        tree,
-        met,
-        blend=how.blend,
-        strength_rule=how.strength_rule,
-        semantics=how.semantics,
-        ties=how.ties,
-        prune_below=how.prune_below,
-        dropped=how.dropped,
-    )
-    notes = {name: [*said] for name, said in weighed.notes.items()}
-    for parent, said in disagreements(comparisons).items():
-        if parent in there:
-            notes.setdefault(parent, []).append(said)
-    return Tree(weighed.weights, notes)
+    return tree
 
 
 def disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
-    """For each parent how often the two orders of a pair had different winners."""
+    """Return, for each parent, how often the two orders of a pair had different winners."""
     winners: dict[tuple[str, str, str], set[str]] = {}
     for c in comparisons:
         winners.setdefault((c["parent"], c["supporter"], c["attacker"]), set()).add(c["winner"])
@@ -109,62 +135,8 @@ def disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
     }
 
 
-class ToWeigh(Grown):
-    """A whole tree, or several of one claim."""
-
-    id: str
-    question: str
-    claims: list[str]
-    """The ids of the claims at the roots of the trees."""
-    blend: float
-
-
-class Weighing(Ruling):
-    """What the weights come to."""
-
-    probability: float | None
-    """P(claim), 0 to 1; None where the claim could not be weighed."""
-
-
-async def weighing(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
-    """Weighs every tree and settles the claim; its probability is the mean of theirs."""
-    came = _weighed(state, runtime)
-    for one in came.told:
-        tell(runtime, *one)
-    return {"probability": came.verdict["confidence"], "verdict": came.verdict}
-
-
-async def weighing_alone(state: ToWeigh, runtime: Runtime[Context]) -> Weighing:
-    """The same where the claim is a node of another protocol, which settles it itself."""
-    came = _weighed(state, runtime)
-    for node, kind, data in came.told:
-        if kind != "settled":
-            tell(runtime, node, kind, data)
-    return {"probability": came.verdict["confidence"], "verdict": came.verdict}
-
-
-def _weighed(state: ToWeigh, runtime: Runtime[Context]) -> Outcome:
-    context, changes = settings(runtime), run_of(runtime).changes
-    names = [argument["id"] for argument in state["arguments"]]
-    gone = frozenset(name for name in names if changes.at(left_out(name)) is not None)
-    how = Reckoning(
-        state["blend"],
-        context.strength_rule,
-        context.semantics,
-        context.ties,
-        context.prune_below,
-        gone,
-    )
-    trees = [
-        weigh(claim, state["arguments"], state["scores"], state["comparisons"], how)
-        for claim in state["claims"]
-    ]
-    standing = [argument for argument in state["arguments"] if argument["id"] not in gone]
-    return outcome(state["id"], trees, standing, state["unheard"])
-
-
 def left_out(argument: str) -> Place:
-    """Where a person says of an argument within a debate that it does not count."""
+    """Return the place where a person leaves an argument out."""
     return Place(argument, "argument", "weighing", 0)
 
 
@@ -173,7 +145,7 @@ Told = tuple[str, EventKind, dict[str, object]]
 
 
 class Outcome(NamedTuple):
-    """What trees come to: all that is told of it, and the verdict."""
+    """The events that tell of the weights, and the verdict."""
 
     told: list[Told]
     verdict: Verdict
@@ -182,7 +154,7 @@ class Outcome(NamedTuple):
 def outcome(
     root: str, trees: Sequence[Tree], arguments: Sequence[Argument], unheard: Collection[str]
 ) -> Outcome:
-    """The weights of all nodes and the verdict at ``root``; of several trees the mean.
+    """Weigh all nodes and rule at ``root``; of several trees by the mean.
 
     ``arguments`` are those that no person dropped: a side that a person emptied is empty, not lost.
     A claim is without a probability where a side of it is ``unheard`` or none of its arguments
@@ -212,7 +184,7 @@ def outcome(
 
 
 def balanced(strength: float | None) -> float | None:
-    """One half where only rounding keeps a claim's strength from being that.
+    """Return one half where only rounding keeps a claim's strength from being that.
 
     Here and nowhere else: label, notes, reports and records then agree on what is undecided.
     """
@@ -221,7 +193,7 @@ def balanced(strength: float | None) -> float | None:
 
 
 def lost(claim: str, arguments: Sequence[Argument], tree: Tree) -> bool:
-    """True where every argument of one side of the claim lacks the strength that it needs."""
+    """Return whether every argument of one side of the claim lacks the strength that it needs."""
     sides: dict[str, list[bool]] = {}
     for argument in arguments:
         if argument["parent"] == claim:
@@ -233,7 +205,7 @@ def lost(claim: str, arguments: Sequence[Argument], tree: Tree) -> bool:
 def verdict(
     probability: float | None, arguments: Sequence[Argument], trees: Sequence[Tree]
 ) -> Verdict:
-    """P(claim), its label, and the arguments that weighed most on either side."""
+    """Return P(claim), its label, and the arguments that weighed most on either side."""
     notes = []
     if probability is None:
         known = any(next(iter(tree.weights.values())).blended is not None for tree in trees)
@@ -254,7 +226,7 @@ def verdict(
 
 
 def explanation(arguments: Sequence[Argument], trees: Sequence[Tree]) -> str | None:
-    """The strongest argument on each side of the claim, in the words of the debate."""
+    """Return the strongest argument on each side of the claim, in the words of the debate."""
     strength = {name: w.strength for tree in trees for name, w in tree.weights.items() if w.counted}
     claims = {next(iter(tree.weights)) for tree in trees}
     lines = []
@@ -275,13 +247,13 @@ def explanation(arguments: Sequence[Argument], trees: Sequence[Tree]) -> str | N
 
 
 def mean(strengths: Sequence[float | None]) -> float | None:
-    """The mean of the strengths of the trees that have one; None where none has."""
+    """Return the mean of the strengths of the trees that have one; None where none has."""
     known = [strength for strength in strengths if strength is not None]
     return fmean(known) if known else None
 
 
 def _told(tree: Tree) -> Iterator[Told]:
-    """What the maths made of each argument, and its remarks."""
+    """Return the weights of each argument, and the notes on it, as events."""
     for name, weight in tree.weights.items():
         figures = {
             "theta": weight.theta,

@@ -9,7 +9,7 @@ from dialectree.events import tell
 from dialectree.figures import figure
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
-from dialectree.nodes.adaptive_reasoning_tree.weighing import Weighing
+from dialectree.nodes.adaptive_reasoning_tree.state import Weighing
 from dialectree.nodes.role_switching_debate.candidates import Candidate, drawn
 from dialectree.nodes.role_switching_debate.verdict import Outcome
 from dialectree.nodes.tree_structured_debate.findings import Finding, Judged

@@ -460,8 +460,6 @@ def test_options_that_are_no_choice_are_refused(options: list[str]) -> None:
         (two_round, "after_critic", {"transcript": [1, 2]}, "explorer"),
         (two_round, "after_critic", {"transcript": [1, 2, 3, 4]}, "synthesiser"),
         (two_round, "after_critic", {"transcript": [1], "broken_off": True}, "synthesiser"),
-        (direct, "after_verifier", {}, "conclusion"),
-        (direct, "after_verifier", {"failed": True}, "unresolved"),
         (self_consistency, "after_samples", {"samples": []}, "unresolved"),
         (self_consistency, "after_samples", {"samples": [1]}, "plurality"),
     ],

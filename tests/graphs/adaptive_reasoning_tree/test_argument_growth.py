@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from dialectree.context import Context, build
@@ -177,8 +176,8 @@ states = st.one_of(
     st.fixed_dictionaries({**common, "again": again}),
     st.fixed_dictionaries({**common, "children": st.lists(arguments, max_size=5)}),
 )
-runtimes = st.builds(Runtime) | st.builds(
-    lambda **given: Runtime(context=build(model="openai:any", **given)),
+contexts = st.builds(
+    lambda **given: build(model="openai:any", **given),
     depth=st.integers(1, 4),
     judge_orders=st.sampled_from(["one", "both"]),
 )
@@ -186,13 +185,13 @@ runtimes = st.builds(Runtime) | st.builds(
 
 @seed(1)
 @hypothesis_settings(max_examples=100, deadline=None, database=None)
-@given(state=states, runtime=runtimes)
+@given(state=states, context=contexts)
 def test_the_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    state: Any, runtime: Runtime[Context]
+    state: Any, context: Context
 ) -> None:
     steps = {*graph.get_graph().nodes}
     before = repr(state)
-    chosen = after_branching(state, runtime)
+    chosen = after_branching(state, context)
     assert repr(state) == before
     ways = chosen if isinstance(chosen, list) else [chosen]
     names = [way.node if isinstance(way, Send) else way for way in ways]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from dialectree.context import Context, build
-from dialectree.graphs.adaptive_reasoning_tree.tournament import Entries, entrants, graph, left_over
+from dialectree.context import build
+from dialectree.graphs.adaptive_reasoning_tree.tournament import entrants, graph, left_over
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Argument, Stance, pairs
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
+from dialectree.nodes.adaptive_reasoning_tree.state import Entries
 from tests.graphs.adaptive_reasoning_tree.arguing import CLAIM, arguers, compare, met
 from tests.graphs.debating import context
 from tests.scripted import ScriptedModel
@@ -134,11 +134,8 @@ def test_the_rules_say_where_to_go_whatever_the_state_and_change_nothing(
     ]  # fmt: skip
     state: Any = {**entries(scored, there), "comparisons": compared, "scores": []}
     context = build(model="openai:any", strength_rule="bradley_terry", ties=ties)
-    runtime: Runtime[Context] = Runtime(context=context)
     before = repr(state)
-    first, then = entrants(state), left_over(state, runtime)
-    nothing_given: Any = Runtime()
-    assert left_over(state, nothing_given)
+    first, then = entrants(state), left_over(state, context)
     assert repr(state) == before
     late = {send.arg["id"] for send in then if isinstance(send, Send)}
     decided = {
