@@ -8,7 +8,6 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.models.run import run_of
@@ -71,10 +70,11 @@ async def conclusion(state: Ruling, runtime: Runtime[Any]) -> Ruling:
     return {"verdict": verdict}
 
 
-def stop(why: str) -> Callable[[Any, Runtime[ProtocolSettings]], Awaitable[None]]:
-    """Return a step that tells ``why`` a tree is not expanded here."""
+def stop(why: str, **update: object) -> Callable[[Any, Runtime[Any]], Awaitable[Any]]:
+    """Return a step that tells ``why`` a tree is not expanded here, and leaves ``update``."""
 
-    async def stop(state: Mapping[str, Any], runtime: Runtime[Any]) -> None:
+    async def stop(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, object]:
         tell(runtime, state["id"], "stopped", {"why": why})
+        return update
 
     return stop

@@ -6,145 +6,70 @@ comparison has no debate of its own: it is deliberated on and split.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal, get_args
 
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from langgraph.types import Send
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
-from dialectree.events import tell
-from dialectree.graphs.ruling import ruled
+from dialectree.flow import Flow, Graph
 from dialectree.models.run import run_of
-from dialectree.nodes.failures import may_fail
-from dialectree.nodes.kinds import SAME_GRAPH, Node
+from dialectree.nodes.tree_of_debate.branching import branching, last_words, merging
 from dialectree.nodes.tree_of_debate.evidence import retrieval
-from dialectree.nodes.tree_of_debate.moderator import (
-    Split,
-    Subtopic,
-    bare_subtopics,
-    progress,
-    subtopics,
-)
-from dialectree.nodes.tree_of_debate.persona import Claimed, claims, present, respond, revise
-from dialectree.nodes.tree_of_debate.pre_emption import (
-    Meeting,
-    ToWeigh,
-    Weighed,
-    pre_emption,
-    relevance,
-)
-from dialectree.nodes.tree_of_debate.topics import (
-    Compared,
-    Debated,
-    Deliberated,
-    Question,
-    Spoken,
-    Topic,
-    latest,
-)
-from dialectree.nodes.tree_structured_debate.findings import parent
+from dialectree.nodes.tree_of_debate.moderator import bare_subtopics, progress, subtopics
+from dialectree.nodes.tree_of_debate.persona import claims, present, respond, revise
+from dialectree.nodes.tree_of_debate.pre_emption import ToWeigh, pre_emption, relevance
+from dialectree.nodes.tree_of_debate.state import Meeting, Settings, TopicDebate
+from dialectree.nodes.tree_of_debate.topics import Compared, Debated, Topic, latest, questions
+from dialectree.steps import stop
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
+"""Why a topic is not split; each has a step ``stop_...`` of its own."""
 
 
-class TopicDebate(Topic, Spoken, Deliberated, Compared):
-    """One topic while it is debated."""
-
-    stopped: Why | None
-    """Why it is not split; None while it may be."""
-    meetings: list[Meeting]
-    subtopics: list[Subtopic]
-    children: list[Topic]
+def after_start(state: Topic) -> Literal["expansion"] | list[Literal["present_a", "present_b"]]:
+    """Split the topic of the whole comparison at once; debate any other."""
+    return "expansion" if state["depth"] == 0 else ["present_a", "present_b"]
 
 
-class LastWords(TypedDict):
-    """What a debate comes to."""
-
-    debates: list[Debated]
-    stopped: Why | None
-
-
-class Undecided(TypedDict):
-    """Why a topic is not split."""
-
-    stopped: Why | None
-    open_questions: list[Question]
+def after_last_words(
+    state: TopicDebate, settings: Settings
+) -> Literal["progress", "stop_failed", "stop_max_depth"]:
+    """Above the depth limit the moderator judges the debate, if anybody argued."""
+    if not latest(state["said"]):
+        return "stop_failed"
+    return "stop_max_depth" if state["depth"] >= settings.max_depth else "progress"
 
 
-class Branched(TypedDict):
-    """The subtopics as topics."""
-
-    children: list[Topic]
-
-
-def opened(topic: Topic, runtime: Runtime[Context]) -> None:
-    """Tells of a topic that came into being."""
-    told = {
-        "text": topic["title"],
-        "description": topic["description"],
-        "depth": topic["depth"],
-        "parent": parent(topic["id"]),
-        "kind": "topic",
-        "relevant": [claim["id"] for claim in topic["claims"]],
-        "raised_by": [*topic["raised_by"]],
-    }
-    tell(runtime, topic["id"], "opened", told)
+def after_only_debate(state: TopicDebate) -> Literal["stop_failed", "stop_one_topic"]:
+    """Without a tree there is one debate."""
+    return "stop_one_topic" if latest(state["said"]) else "stop_failed"
 
 
-def last_words(*, splits: bool) -> Node[TopicDebate, LastWords]:
-    """Both personas' last arguments stand; ``splits``: the moderator may be asked whether to go on.
+def after_progress(
+    state: TopicDebate, settings: Settings
+) -> Literal["expansion", "stop_clear_winner", "stop_no_progress"]:
+    """Split the topic where the debate moved on (ToD, section 3.4.1).
 
-    At the depth limit nobody is asked.
+    ``reference``, as the authors' program: it moved on, and nobody won. ``paper``: either is
+    enough. Questions count only where a persona asked one.
     """
-
-    async def last_words(state: TopicDebate, runtime: Runtime[Context]) -> LastWords:
-        positions = latest(state["said"])
-        told = [
-            {name: value for name, value in said.items() if name not in ("stage", "questions")}
-            for said in positions
-        ]
-        tell(runtime, state["id"], "debated", {"positions": told})
-        stopped: Why | None = None
-        if not positions:
-            stopped = "failed"
-        elif not splits:
-            stopped = "one_topic"
-        elif state["depth"] >= settings(runtime).topic_depth():
-            stopped = "max_depth"
-        debated: Debated = {
-            "id": state["id"],
-            "title": state["title"],
-            "description": state["description"],
-            "depth": state["depth"],
-            "positions": positions,
-        }
-        return {"debates": [debated], "stopped": stopped}
-
-    return last_words
-
-
-def after_last_words(state: TopicDebate) -> Literal["progress", "stop"]:
-    """Above the depth limit the moderator decides."""
-    return "stop" if state.get("stopped") else "progress"
-
-
-async def stop(state: TopicDebate, runtime: Runtime[Context]) -> Compared:
-    """Tells why expansion ends here; a split that came to nothing failed."""
-    tell(runtime, state["id"], "stopped", {"why": state.get("stopped") or "failed"})
-    return {"debates": []}  # a graph that writes no output gives None instead
+    judged = state["judged"]
+    asked = judged["meaningful_questions"] and bool(questions(state["said"]))
+    moved, won = judged["progression_of_arguments"] or asked, judged["clear_winner"]
+    reference = settings.expansion_rule == "reference"
+    if (moved and not won) if reference else (moved or not won):
+        return "expansion"
+    return "stop_clear_winner" if won else "stop_no_progress"
 
 
 def after_pre_emption(
-    state: TopicDebate, runtime: Runtime[Context]
-) -> list[Send] | Literal["subtopics", "stop"]:
-    """A filter call for each claim that segments were found for, or for each of its segments."""
+    state: TopicDebate, settings: Settings
+) -> list[Send] | Literal["subtopics", "stop_failed"]:
+    """Filter the segments for each claim in one call, or each segment in its own."""
     if not state["own"]:
-        return "stop"
-    each = settings(runtime).filter == "per_segment"
+        return "stop_failed"
+    each = settings.filter == "per_segment"
     sends = [
         Send("relevance", weighing)
         for meeting in state["meetings"]
@@ -154,8 +79,8 @@ def after_pre_emption(
 
 
 def _weighings(state: TopicDebate, meeting: Meeting, *, each: bool) -> list[ToWeigh]:
-    found = meeting["segments"]
-    portions = [[segment] for segment in found] if each else [found][: len(found)]
+    segments = meeting["segments"]
+    portions = [[segment] for segment in segments] if each else [segments][: len(segments)]
     return [
         {
             "id": state["id"],
@@ -169,161 +94,87 @@ def _weighings(state: TopicDebate, meeting: Meeting, *, each: bool) -> list[ToWe
     ]
 
 
-def after_subtopics(state: TopicDebate) -> Literal["branching", "stop"]:
-    """Without a subtopic it ends here."""
-    return "branching" if state["subtopics"] else "stop"
-
-
-async def branching(state: TopicDebate, runtime: Runtime[Context]) -> Branched:
-    """Every subtopic becomes a topic of its own."""
-    return _branched(state, runtime, state["subtopics"])
-
-
-async def merging(state: TopicDebate, runtime: Runtime[Context]) -> Branched:
-    """All subtopics become one topic: their titles and descriptions, one tag each (an ablation)."""
-    merged: Subtopic = {
-        "title": "; ".join(one["title"] for one in state["subtopics"]),
-        "description": " ".join(
-            f"[{number}] {one['title']}: {one['description']}"
-            for number, one in enumerate(state["subtopics"], 1)
-        ),
-        "claims": [],
-        "raised_by": [],  # the root, which alone is split here, has no debate of its own
-    }
-    for one in state["subtopics"]:
-        merged["claims"] += [claim for claim in one["claims"] if claim not in merged["claims"]]
-    return _branched(state, runtime, [merged])
-
-
-def _branched(
-    state: TopicDebate, runtime: Runtime[Context], subtopics: Sequence[Subtopic]
-) -> Branched:
-    children: list[Topic] = [
-        {
-            "id": f"{state['id']}.{place}",
-            "question": state["question"],
-            "title": one["title"],
-            "description": one["description"],
-            "depth": state["depth"] + 1,
-            "authors": state["authors"],
-            "claims": one["claims"],
-            "pools": state["pooled"],
-            "raised_by": one["raised_by"],
-            "open_questions": [],
-        }
-        for place, one in enumerate(subtopics)
-    ]
-    for child in children:
-        opened(child, runtime)
-    names = [child["id"] for child in children]
-    tell(runtime, state["id"], "branched", {"children": names, "kind": "topic"})
-    return {"children": children}
-
-
-def after_branching(state: TopicDebate) -> list[Send]:
-    """The same graph for each subtopic, all at once."""
-    return [Send("debate", child) for child in state["children"]]
-
-
-unclaimed: Claimed = {"own": []}
-unspoken: Spoken = {"said": []}
-unsplit: Split = {"subtopics": []}
-unweighed: Weighed = {"counters": []}
-undecided: Undecided = {"stopped": "failed", "open_questions": []}
-
-Compiled = CompiledStateGraph[TopicDebate, Context, Topic, Compared]
+def children(state: TopicDebate) -> list[Topic]:
+    """Return the subtopics; all are debated at once."""
+    return state["children"]
 
 
 def topic_debate(
     name: str, *, alternating: bool = False, deliberates: bool = True, splits: bool = True
-) -> Compiled:
-    """The debate of a topic.
+) -> Graph:
+    """Return the debate of a topic.
 
     ``alternating``: persona b sees a's turn of the same stage. ``deliberates``: with claims and
     pre-emption before the split. ``splits``: every subtopic is debated by itself, and further.
     """
-    builder = StateGraph(
-        TopicDebate, context_schema=Context, input_schema=Topic, output_schema=Compared
+    flow = Flow(
+        TopicDebate, settings=Settings, input=Topic, output=Compared, unresolved="stop_failed"
     )
+    flow.route(START, after_start)
+    _exchange(flow, alternating=alternating)
+    flow.step("last_words", last_words)
+    if splits:
+        flow.role("progress", progress, required=True)
+        flow.route("last_words", after_last_words)
+        flow.route("progress", after_progress)
+    else:
+        flow.route("last_words", after_only_debate)
+    _deliberation(flow, deliberates=deliberates)
+    flow.step("branching", branching if splits else merging)
 
-    async def debate(state: Topic, runtime: Runtime[Context]) -> Compared:
-        """One subtopic, by this very graph."""
+    async def debate(state: Topic, runtime: Runtime[Settings]) -> dict[str, list[Debated]]:
         await run_of(runtime).baton.take(state["id"])
         compared = await graph.ainvoke(state)
         return {"debates": compared["debates"]}
 
-    builder.add_node("debate", debate, metadata=SAME_GRAPH)
-    builder.add_node("last_words", last_words(splits=splits))
-    builder.add_node("stop", stop)
-    _exchange(builder, alternating=alternating)
-    _deliberation(builder, deliberates=deliberates)
-    splitting = "retrieval" if deliberates else "subtopics"
-
-    def after_start(state: Topic) -> list[str]:
-        """The topic of the whole comparison is split at once."""
-        return [splitting] if state["depth"] == 0 else ["present_a", "present_b"]
-
-    def after_progress(state: TopicDebate) -> str:
-        """Split further, or not."""
-        return "stop" if state.get("stopped") else splitting
-
-    builder.add_conditional_edges(START, ruled(after_start), [splitting, "present_a", "present_b"])
-    builder.add_edge("stop", END)
-    if splits:
-        builder.add_node("progress", may_fail(progress, undecided))
-        builder.add_node("branching", branching)
-        builder.add_conditional_edges("last_words", ruled(after_last_words))
-        builder.add_conditional_edges("progress", ruled(after_progress), [splitting, "stop"])
-    else:
-        builder.add_node("branching", merging)
-        builder.add_edge("last_words", "stop")
-    builder.add_conditional_edges("subtopics", ruled(after_subtopics))
-    builder.add_conditional_edges("branching", ruled(after_branching), ["debate"])
-    builder.add_edge("debate", END)
-    graph: Compiled = builder.compile(name=name)
+    flow.step("debate", debate, calls_itself=True)
+    flow.then("subtopics", "branching")
+    flow.fan("branching", "debate", children)
+    flow.then("debate", END)
+    reasons = ("max_depth", "clear_winner", "no_progress") if splits else ("one_topic",)
+    for why in get_args(Why):
+        if why in (*reasons, "failed"):
+            # A graph that writes no output would return None.
+            flow.step(f"stop_{why}", stop(why, debates=[]))
+            flow.then(f"stop_{why}", END)
+    graph = flow.compile(name)
     return graph
 
 
-def _exchange(builder: StateGraph[TopicDebate, Context, Any, Any], *, alternating: bool) -> None:
-    """Present, respond, revise: both personas side by side, or b after a."""
+def _exchange(flow: Flow, *, alternating: bool) -> None:
+    """Add present, respond, revise: both personas side by side, or b after a."""
     second = int(alternating)
-    builder.add_node("present_a", may_fail(present("a"), unspoken))
-    builder.add_node("present_b", may_fail(present("b"), unspoken))
-    builder.add_node("respond_a", may_fail(respond("a"), unspoken))
-    builder.add_node("respond_b", may_fail(respond("b", step=second), unspoken))
-    builder.add_node("revise_a", may_fail(revise("a"), unspoken))
-    builder.add_node("revise_b", may_fail(revise("b", step=second), unspoken))
-    presented, responded = ["present_a", "present_b"], ["respond_a", "respond_b"]
-    builder.add_edge(presented, "respond_a")
+    flow.role("present_a", present("a"))
+    flow.role("present_b", present("b"))
+    flow.role("respond_a", respond("a"))
+    flow.role("respond_b", respond("b", step=second))
+    flow.role("revise_a", revise("a"))
+    flow.role("revise_b", revise("b", step=second))
     if alternating:
-        builder.add_edge("respond_a", "respond_b")
-        builder.add_edge("respond_b", "revise_a")
-        builder.add_edge("revise_a", "revise_b")
-        builder.add_edge("revise_b", "last_words")
+        flow.then(("present_a", "present_b"), "respond_a", "respond_b")
+        flow.then("respond_b", "revise_a", "revise_b", "last_words")
     else:
-        builder.add_edge(presented, "respond_b")
-        builder.add_edge(responded, "revise_a")
-        builder.add_edge(responded, "revise_b")
-        builder.add_edge(["revise_a", "revise_b"], "last_words")
+        flow.then(
+            ("present_a", "present_b"),
+            ("respond_a", "respond_b"),
+            ("revise_a", "revise_b"),
+            "last_words",
+        )
 
 
-def _deliberation(
-    builder: StateGraph[TopicDebate, Context, Any, Any], *, deliberates: bool
-) -> None:
-    """Retrieval, claims, pre-emption and subtopics; or subtopics alone."""
+def _deliberation(flow: Flow, *, deliberates: bool) -> None:
+    """Add retrieval, claims, pre-emption and subtopics; or subtopics alone."""
+    flow.step("expansion")
     if not deliberates:
-        builder.add_node("subtopics", may_fail(bare_subtopics, unsplit))
+        flow.role("subtopics", bare_subtopics, required=True)
+        flow.then("expansion", "subtopics")
         return
-    builder.add_node("retrieval", retrieval)
-    builder.add_node("claims_a", may_fail(claims("a"), unclaimed))
-    builder.add_node("claims_b", may_fail(claims("b"), unclaimed))
-    builder.add_node("pre_emption", pre_emption)
-    builder.add_node("relevance", may_fail(relevance, unweighed))
-    builder.add_node("subtopics", may_fail(subtopics, unsplit))
-    builder.add_edge("retrieval", "claims_a")
-    builder.add_edge("retrieval", "claims_b")
-    builder.add_edge(["claims_a", "claims_b"], "pre_emption")
-    builder.add_conditional_edges(
-        "pre_emption", ruled(after_pre_emption), ["relevance", "subtopics", "stop"]
-    )
-    builder.add_edge("relevance", "subtopics")
+    flow.step("retrieval", retrieval)
+    flow.role("claims_a", claims("a"))
+    flow.role("claims_b", claims("b"))
+    flow.step("pre_emption", pre_emption)
+    flow.role("relevance", relevance)
+    flow.role("subtopics", subtopics, required=True)
+    flow.then("expansion", "retrieval", ("claims_a", "claims_b"), "pre_emption")
+    flow.route("pre_emption", after_pre_emption, "relevance")
+    flow.then("relevance", "subtopics")

@@ -5,19 +5,17 @@ ToD, section 4.2: single stage and two stages.
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
-from dialectree.nodes.kinds import Node
-from dialectree.nodes.tree_of_debate.topics import Author, Letter
-from dialectree.state import Question, Ruling
+from dialectree.nodes.tree_of_debate.state import Comparison, PaperSummary, Settings
+from dialectree.nodes.tree_of_debate.topics import Letter
+from dialectree.state import Ruling
 
 _Paragraph = Annotated[str, Field(min_length=1, max_length=8000)]
 
@@ -34,33 +32,12 @@ class ComparisonReply(BaseModel):
     summary: _Paragraph
 
 
-class PaperSummary(TypedDict):
-    """What was said of one paper."""
+def summariser(letter: Letter) -> Step:
+    """Return the role that sums one paper up in a paragraph."""
 
-    paper: Letter
-    text: str
-
-
-class Summarised(TypedDict):
-    """What summaries leave."""
-
-    summaries: Annotated[list[PaperSummary], operator.add]
-
-
-class ToRead(Question):
-    """What a summariser and a comparer of whole papers read."""
-
-    authors: dict[Letter, Author]
-
-
-class ToCompare(ToRead, Summarised):
-    """What a comparer of summaries reads."""
-
-
-def summariser(letter: Letter) -> Node[ToRead, Summarised]:
-    """One paper in one paragraph."""
-
-    async def summariser(state: ToRead, runtime: Runtime[Context]) -> Summarised:
+    async def summariser(
+        state: Comparison, runtime: Runtime[Settings]
+    ) -> dict[str, list[PaperSummary]]:
         reply = await ask(
             runtime,
             Place("0", "summariser", "summary", 0, 1, who=letter),
@@ -75,8 +52,8 @@ def summariser(letter: Letter) -> Node[ToRead, Summarised]:
     return summariser
 
 
-async def paper_comparer(state: ToRead, runtime: Runtime[Context]) -> Ruling:
-    """Compares what both papers say of themselves at the beginning."""
+async def paper_comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
+    """Compare the papers by their titles, abstracts and introductions."""
     reply = await ask(
         runtime,
         Place("0", "comparer", "summary", 0, 1),
@@ -89,8 +66,8 @@ async def paper_comparer(state: ToRead, runtime: Runtime[Context]) -> Ruling:
     return _compared(reply, runtime)
 
 
-async def summary_comparer(state: ToCompare, runtime: Runtime[Context]) -> Ruling:
-    """Compares what was said of both."""
+async def summary_comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
+    """Compare the papers by their summaries."""
     reply = await ask(
         runtime,
         Place("0", "comparer", "summary", 1, 1),
@@ -104,8 +81,8 @@ async def summary_comparer(state: ToCompare, runtime: Runtime[Context]) -> Rulin
     return _compared(reply, runtime)
 
 
-def _compared(reply: ComparisonReply, runtime: Runtime[Context]) -> Ruling:
-    """Tells of the one reply that compares the papers."""
+def _compared(reply: ComparisonReply, runtime: Runtime[Settings]) -> Ruling:
+    """Rule by the one reply that compares the papers."""
     verdict = {"answer": reply.summary, "rationale": ""}
     tell(runtime, "0", "settled", {"take": 1, "verdict": verdict, "provenance": ["0"]})
     return {

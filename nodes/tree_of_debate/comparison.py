@@ -14,12 +14,12 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.tree_of_debate.evidence import quotable
-from dialectree.nodes.tree_of_debate.topics import LETTERS, Author, Debated, Letter
+from dialectree.nodes.tree_of_debate.state import Settings, TreeOfDebate
+from dialectree.nodes.tree_of_debate.topics import LETTERS, Debated
 from dialectree.state import Ruling, Verdict
 
 _Part = Literal["similarity", "difference", "proposal"]
@@ -53,19 +53,11 @@ class Sentence(TypedDict):
     faults: list[str]
 
 
-class ToCompare(TypedDict):
-    """What the summary reads."""
+async def comparison(state: TreeOfDebate, runtime: Runtime[Settings], *, searched: bool) -> Ruling:
+    """Write one paragraph from the whole tree; proposals of the personas stand beside it.
 
-    question: str
-    authors: dict[Letter, Author]
-    debates: list[Debated]
-    """Those in which somebody argued."""
-    searched: bool
-    """Whether the papers were cut into segments; otherwise there are none to point to."""
-
-
-async def comparison(state: ToCompare, runtime: Runtime[Context]) -> Ruling:
-    """One paragraph out of the whole tree; what personas only proposed stands beside it."""
+    Where the papers were not ``searched``, there are no segments to point to.
+    """
     debates = state["debates"]
     offered = {"nodes[]": [one["id"] for one in debates], "segments[]": _cited(debates)}
     reply = await ask(
@@ -89,14 +81,21 @@ async def comparison(state: ToCompare, runtime: Runtime[Context]) -> Ruling:
         "proposal": reply.proposals,
     }
     sentences = [
-        _grounded(part, said, state, runtime) for part, texts in parts.items() for said in texts
+        _grounded(part, said, state, runtime, searched=searched)
+        for part, texts in parts.items()
+        for said in texts
     ]
     tell(runtime, "0", "summarised", {"sentences": sentences})
     return {"verdict": _verdict(sentences, debates)}
 
 
 def _grounded(
-    part: _Part, said: SentenceText, state: ToCompare, runtime: Runtime[Context]
+    part: _Part,
+    said: SentenceText,
+    state: TreeOfDebate,
+    runtime: Runtime[Settings],
+    *,
+    searched: bool,
 ) -> Sentence:
     """A sentence with its ground as far as it exists, and what is wrong with it."""
     debated = {one["id"] for one in state["debates"]}
@@ -106,7 +105,7 @@ def _grounded(
     nodes = [name for name in cited if name in debated]
     segments = [name for name in cited if name in known]
     others = [name for name in cited if name not in nodes and name not in segments]
-    there = _there(others, state, runtime)
+    there = _there(others, state, runtime, searched=searched)
     faults = [
         f"points to {name}, on which no argument rests"
         if name in there
@@ -120,10 +119,12 @@ def _grounded(
     return {"part": part, "text": said.text, "nodes": nodes, "segments": segments, "faults": faults}
 
 
-def _there(names: Sequence[str], state: ToCompare, runtime: Runtime[Context]) -> set[str]:
-    """Those that name a segment of a paper, or a topic with no argument of its own."""
+def _there(
+    names: Sequence[str], state: TreeOfDebate, runtime: Runtime[Settings], *, searched: bool
+) -> set[str]:
+    """Return those that name a segment of a paper, or a topic with no argument of its own."""
     segments: set[str] = set()
-    if state["searched"]:
+    if searched:
         numbered = [name for name in names if re.fullmatch(r"[ab]:[0-9]{1,9}", name)]
         segments = {segment.id for segment in quotable(runtime, state["authors"], numbered)}
     debated = [one["id"] for one in state["debates"]]
@@ -138,7 +139,7 @@ def _cited(debates: Sequence[Debated]) -> list[str]:
 
 
 def _readable(
-    state: ToCompare, nodes: Sequence[str], segments: list[str], runtime: Runtime[Context]
+    state: TreeOfDebate, nodes: Sequence[str], segments: list[str], runtime: Runtime[Settings]
 ) -> list[str]:
     """What a sentence may quote: the segments that it names, or else those of the debates that it
     names; what was argued there, but for what was misquoted; and what everybody knows of both

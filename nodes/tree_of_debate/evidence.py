@@ -10,10 +10,11 @@ from typing import NamedTuple
 from langgraph.runtime import Runtime
 
 from dialectree import clock
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.run import run_of
 from dialectree.models.specs import require_embeddings
+from dialectree.nodes.tree_of_debate.state import Settings
 from dialectree.nodes.tree_of_debate.topics import (
     LETTERS,
     Author,
@@ -34,8 +35,8 @@ class Quotable(NamedTuple):
     text: str
 
 
-async def retrieval(state: Topic, runtime: Runtime[Context]) -> Pooled:
-    """What either paper has to say on the topic: its best segments."""
+async def retrieval(state: Topic, runtime: Runtime[Settings]) -> Pooled:
+    """Retrieve the best segments of either paper on the topic."""
 
     async def look(letter: Letter) -> Pool:
         author, wanted = state["authors"][letter], {"topic": wording(state)}
@@ -46,15 +47,15 @@ async def retrieval(state: Topic, runtime: Runtime[Context]) -> Pooled:
 
 
 def pool_of(pools: Sequence[Pool], letter: Letter) -> list[str]:
-    """The ids of what was retrieved from one paper."""
+    """Return the ids of the segments retrieved from one paper."""
     return [name for pool in pools if pool["paper"] == letter for name in pool["segments"]]
 
 
 async def retrieved(
-    runtime: Runtime[Context], node: str, letter: Letter, author: Author, wanted: Mapping[str, str]
+    runtime: Runtime[Settings], node: str, letter: Letter, author: Author, wanted: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """The ids of the best segments of one paper for each query, by what it is wanted for."""
-    context = settings(runtime)
+    """Return the ids of the best segments of one paper for each query, by the query's name."""
+    context = settings(runtime, Settings)
     timing = library.Timing()
     found = await library.find(
         author["source"],
@@ -90,10 +91,10 @@ async def retrieved(
 
 
 def quotable(
-    runtime: Runtime[Context], authors: Mapping[Letter, Author], ids: Sequence[str]
+    runtime: Runtime[Settings], authors: Mapping[Letter, Author], ids: Sequence[str]
 ) -> list[Quotable]:
-    """The segments of ``ids``, each once, in the order of the papers."""
-    context = settings(runtime)
+    """Return the segments of ``ids``, each once, in the order of the papers."""
+    context = settings(runtime, Settings)
     shown: list[Quotable] = []
     for letter, author in sorted(authors.items()):
         numbers = {int(name[2:]) for name in ids if name.startswith(f"{letter}:")}
@@ -105,8 +106,8 @@ def quotable(
     return shown
 
 
-def contested(runtime: Runtime[Context], sources: Mapping[Letter, Source]) -> dict[Letter, Source]:
-    """The papers with the segments that a person changed in this run."""
+def contested(runtime: Runtime[Settings], sources: Mapping[Letter, Source]) -> dict[Letter, Source]:
+    """Return the papers with the segments that a person changed in this run."""
     changed = run_of(runtime).changes.evidence()
     return {
         letter: source.model_copy(
@@ -124,16 +125,16 @@ def contested(runtime: Runtime[Context], sources: Mapping[Letter, Source]) -> di
 
 @asynccontextmanager
 async def at_hand(
-    runtime: Runtime[Context], sources: Mapping[Letter, Source], *, searched: bool
+    runtime: Runtime[Settings], sources: Mapping[Letter, Source], *, searched: bool
 ) -> AsyncIterator[None]:
-    """Keeps both papers at hand as they are contested, to search and to look up.
+    """Keep both papers at hand as they are contested, to search and to look up.
 
     Where nothing is ``searched`` nobody quotes by segment, and nothing is embedded.
     """
     if not searched:
         yield
         return
-    context, began = settings(runtime), clock.seconds()
+    context, began = settings(runtime, Settings), clock.seconds()
     require_embeddings(context)
     async with library.shelved(
         [*contested(runtime, sources).values()],

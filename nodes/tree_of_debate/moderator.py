@@ -6,28 +6,19 @@ ToD, sections 3.3 and 3.4.1, prompts 8 and 9.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Literal
+from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import normal
 from dialectree.nodes.tree_of_debate.evidence import quotable
 from dialectree.nodes.tree_of_debate.persona import among, of_topic, own_text, remark
-from dialectree.nodes.tree_of_debate.topics import (
-    Claim,
-    Deliberated,
-    Question,
-    Spoken,
-    Topic,
-    countered,
-    latest,
-    questions,
-)
+from dialectree.nodes.tree_of_debate.state import Progress, Settings, Subtopic, TopicDebate
+from dialectree.nodes.tree_of_debate.topics import Question, Topic, countered, latest, questions
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
 _Text = Annotated[str, Field(min_length=1, max_length=3000)]
@@ -73,39 +64,9 @@ class ProgressReply(BaseModel):
     clear_winner: bool
 
 
-class Subtopic(TypedDict):
-    """One part of a topic."""
-
-    title: str
-    description: str
-    claims: list[Claim]
-    raised_by: list[str]
-
-
-class Split(TypedDict):
-    """What the moderator leaves that splits a topic."""
-
-    subtopics: list[Subtopic]
-
-
-class ToSplit(Topic, Deliberated):
-    """What it reads."""
-
-
-class ToModerate(Topic, Spoken):
-    """What the moderator reads that decides whether to go on."""
-
-
-class Moderated(TypedDict):
-    """What it leaves."""
-
-    stopped: Literal["clear_winner", "no_progress"] | None
-    open_questions: list[Question]
-
-
-async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
-    """Up to k parts of the topic, each about a claim of either paper or of both."""
-    most = settings(runtime).max_subtopics
+async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Subtopic]]:
+    """Name up to k parts of the topic, each about a claim of either paper or of both."""
+    most = settings(runtime, Settings).max_subtopics
     claims = countered(state["own"], state["counters"])
     for claim in claims:
         if claim["counter"] is not None:
@@ -168,10 +129,10 @@ async def subtopics(state: ToSplit, runtime: Runtime[Context]) -> Split:
 def _kept(
     found: list[Subtopic],
     state: Topic,
-    runtime: Runtime[Context],
+    runtime: Runtime[Settings],
     read: Callable[[], Sequence[str]] = list,
 ) -> list[Subtopic]:
-    """The subtopics, each once; what they quote is looked up in all that the moderator read."""
+    """Return each subtopic once; quotations are looked up in all that the moderator read."""
     kept = _each_once(found)
 
     def known() -> list[str]:
@@ -203,9 +164,9 @@ def _each_once(found: list[Subtopic]) -> list[Subtopic]:
     return [*once.values()]
 
 
-async def bare_subtopics(state: Topic, runtime: Runtime[Context]) -> Split:
-    """The same where the papers made no claims (an ablation)."""
-    most = settings(runtime).max_subtopics
+async def bare_subtopics(state: Topic, runtime: Runtime[Settings]) -> dict[str, list[Subtopic]]:
+    """Name up to k parts of the topic where the papers made no claims (an ablation)."""
+    most = settings(runtime, Settings).max_subtopics
     reply = await ask(
         runtime,
         Place(state["id"], "moderator", "subtopics", 0, 1),
@@ -231,8 +192,8 @@ async def bare_subtopics(state: Topic, runtime: Runtime[Context]) -> Split:
     return {"subtopics": _kept(found, state, runtime)}
 
 
-async def progress(state: ToModerate, runtime: Runtime[Context]) -> Moderated:
-    """Decide whether the parts of a topic are debated, and name the questions left open."""
+async def progress(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Judge whether the debate moved on, and name the questions left open."""
     asked = questions(state["said"])
     reply = await ask(
         runtime,
@@ -247,22 +208,10 @@ async def progress(state: ToModerate, runtime: Runtime[Context]) -> Moderated:
         after=latest(state["said"]),
         asked=asked,
     )
-    return {
-        "stopped": stops(settings(runtime).expansion_rule, reply, asked=bool(asked)),
-        "open_questions": [one for one in asked if one["id"] in reply.open_questions],
+    judged: Progress = {
+        "progression_of_arguments": reply.progression_of_arguments,
+        "meaningful_questions": reply.meaningful_questions,
+        "clear_winner": reply.clear_winner,
     }
-
-
-def stops(
-    rule: Literal["reference", "paper"], reply: ProgressReply, *, asked: bool
-) -> Literal["clear_winner", "no_progress"] | None:
-    """Why a topic is not split; None where it is.
-
-    ``paper`` is ToD, section 3.4.1, ``reference`` what its authors' program does. Without a
-    question in the debate none is meaningful.
-    """
-    moved = reply.progression_of_arguments or (reply.meaningful_questions and asked)
-    won = reply.clear_winner
-    if (moved and not won) if rule == "reference" else (moved or not won):
-        return None
-    return "clear_winner" if won else "no_progress"
+    left_open = [one for one in asked if one["id"] in reply.open_questions]
+    return {"judged": judged, "open_questions": left_open}

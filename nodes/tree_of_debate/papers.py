@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NotRequired, cast
 
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.topics import LETTERS, Author, Letter
 from dialectree.retrieval.decoding import sound
 from dialectree.retrieval.library import Source
-from dialectree.retrieval.papers import Paper, PartMissing, from_fields
+from dialectree.retrieval.papers import Paper, PartMissing, from_fields, read
 
 _KEY = re.compile(r"[\w.:/+'-]+")
 
@@ -97,7 +98,30 @@ def authors(found: Mapping[Letter, Source], *, introduced: bool) -> dict[Letter,
     }
 
 
-def given(paper: Paper, key: str | None = None) -> PaperGiven:
-    """A paper as plain data: what a graph takes and a record keeps."""
+PARTS = ("paper", "title", "abstract", "key")
+"""What a user gives of each paper."""
+
+
+def read_paper(
+    letter: Letter,
+    paper: str | Path | Mapping[str, Any],
+    title: str | None,
+    abstract: str | None,
+    key: str | None,
+) -> Mapping[str, Any]:
+    """Return a paper as plain data, whatever way it was given; it blocks while it reads a file."""
+    if isinstance(paper, Mapping):
+        return encodable(paper)
+    try:
+        return as_data(read(paper, title=title, abstract=abstract), key)
+    except PartMissing as error:
+        missing = error.missing
+        raise InputError(
+            f"{error.name}: no {missing} found in it; give it with --{missing}-{letter}"
+        ) from None
+
+
+def as_data(paper: Paper, key: str | None = None) -> PaperGiven:
+    """Return a paper as plain data: what a graph takes and a record keeps."""
     plain = cast(PaperGiven, paper.model_dump(mode="json", exclude_defaults=True))
     return {**plain, "key": key} if key else plain

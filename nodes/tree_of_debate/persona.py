@@ -11,23 +11,21 @@ from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
-from dialectree.context import Context, settings
+from dialectree.context import settings
 from dialectree.events import tell
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.models.replies import Reply
 from dialectree.nodes.answers import normal
-from dialectree.nodes.kinds import Node
 from dialectree.nodes.quotations import quoted, unfounded
 from dialectree.nodes.tree_of_debate.evidence import pool_of, quotable
+from dialectree.nodes.tree_of_debate.state import Settings, TopicDebate
 from dialectree.nodes.tree_of_debate.topics import (
     Author,
     Claim,
     Letter,
-    Pooled,
     Said,
-    Spoken,
     Stage,
     Topic,
     opponent,
@@ -71,25 +69,11 @@ class ResponseReply(BaseModel):
     concedes: bool
 
 
-class ToClaim(Topic, Pooled):
-    """What a persona reads before the debate."""
+def claims(letter: Letter) -> Step:
+    """Return the role that claims what one's paper contributes, from its retrieved segments."""
 
-
-class ToSpeak(Topic, Spoken):
-    """What a persona reads in a debate."""
-
-
-class Claimed(TypedDict):
-    """What a persona's claims leave."""
-
-    own: list[Claim]
-
-
-def claims(letter: Letter) -> Node[ToClaim, Claimed]:
-    """What one's paper contributes to the topic, out of the segments that were retrieved for it."""
-
-    async def claims(state: ToClaim, runtime: Runtime[Context]) -> Claimed:
-        author, most = state["authors"][letter], settings(runtime).max_claims
+    async def claims(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Claim]]:
+        author, most = state["authors"][letter], settings(runtime, Settings).max_claims
         offered = pool_of(state["pooled"], letter)
         shown = quotable(runtime, state["authors"], offered)
         reply = await ask(
@@ -123,7 +107,7 @@ def claims(letter: Letter) -> Node[ToClaim, Claimed]:
 
 
 def _claims(letter: Letter, reply: ClaimsReply, offered: Sequence[str], most: int) -> list[Claim]:
-    """The claims of a reply, each once; ids that were not offered are left out."""
+    """Return the claims of a reply, each once, without ids that were not offered."""
     made: dict[tuple[str, str], ClaimText] = {}
     for claim in reply.claims:
         made.setdefault((normal(claim.title), normal(claim.description)), claim)
@@ -145,22 +129,22 @@ def _told(claim: Claim) -> dict[str, object]:
 
 
 def among(ids: Iterable[str], offered: Sequence[str]) -> list[str]:
-    """The ids that were offered, each once."""
+    """Return the ids that were offered, each once."""
     return [name for name in dict.fromkeys(ids) if name in offered]
 
 
-def present(letter: Letter, *, step: int = 0) -> Node[ToSpeak, Spoken]:
-    """Why one's contribution to the topic is the better one, or a concession."""
+def present(letter: Letter, *, step: int = 0) -> Step:
+    """Return the role that argues why one's contribution is the better one, or concedes."""
     return _argument(letter, "present", step)
 
 
-def revise(letter: Letter, *, step: int = 0) -> Node[ToSpeak, Spoken]:
-    """A stronger argument that meets the doubts that were right, or a concession."""
+def revise(letter: Letter, *, step: int = 0) -> Step:
+    """Return the role that argues anew, meeting the doubts that were right, or concedes."""
     return _argument(letter, "revise", step)
 
 
-def _argument(letter: Letter, stage: Stage, step: int) -> Node[ToSpeak, Spoken]:
-    async def argument(state: ToSpeak, runtime: Runtime[Context]) -> Spoken:
+def _argument(letter: Letter, stage: Stage, step: int) -> Step:
+    async def argument(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Said]]:
         shown = _shown(state, letter)
         place = Place(state["id"], "persona", stage, step, 1, who=letter)
         reply = await _speak(state, runtime, place, ArgumentReply, shown, {"proposals": 3})
@@ -181,10 +165,10 @@ def _argument(letter: Letter, stage: Stage, step: int) -> Node[ToSpeak, Spoken]:
     return argument
 
 
-def respond(letter: Letter, *, step: int = 0) -> Node[ToSpeak, Spoken]:
-    """Acknowledges, answers, asks, clarifies or concedes."""
+def respond(letter: Letter, *, step: int = 0) -> Step:
+    """Return the role that acknowledges, answers, asks, clarifies or concedes."""
 
-    async def respond(state: ToSpeak, runtime: Runtime[Context]) -> Spoken:
+    async def respond(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Said]]:
         if not any(turn["paper"] == opponent(letter) for turn in state["said"]):
             return {"said": []}  # the other could not speak: there is nothing to respond to
         shown = _shown(state, letter)
@@ -207,14 +191,14 @@ def respond(letter: Letter, *, step: int = 0) -> Node[ToSpeak, Spoken]:
 
 
 async def _speak(
-    state: ToSpeak,
-    runtime: Runtime[Context],
+    state: TopicDebate,
+    runtime: Runtime[Settings],
     place: Place,
     reply: type[Reply],
     shown: Sequence[str],
     at_most: Mapping[str, int],
 ) -> Reply:
-    """One turn in a debate; ``shown`` are the segments before the persona's eyes."""
+    """Speak once in a debate; ``shown`` are the segments that the persona reads."""
     letter: Letter = "a" if place.who == "a" else "b"
     return await ask(
         runtime,
@@ -238,11 +222,11 @@ def _own(state: Topic, letter: Letter) -> list[Claim]:
     return [claim for claim in state["claims"] if claim["paper"] == letter]
 
 
-def _shown(state: ToSpeak, letter: Letter) -> list[str]:
-    """Ids of the segments before a persona's eyes.
+def _shown(state: TopicDebate, letter: Letter) -> list[str]:
+    """Return the ids of the segments that a persona reads.
 
-    Those of its claims with what the other paper says to them; without a claim, what was retrieved
-    from its paper for the parent. And whatever was cited since.
+    These are the segments of its claims with the other paper's on them, or those retrieved for the
+    parent where it has no claim; and all that were cited since.
     """
     shown: list[str] = []
     for claim in _own(state, letter):
@@ -255,19 +239,19 @@ def _shown(state: ToSpeak, letter: Letter) -> list[str]:
 
 
 def own_text(author: Author) -> list[str]:
-    """What everybody may read of a paper."""
+    """Return what everybody may read of a paper."""
     return [author["title"], author["abstract"], author["introduction"]]
 
 
 def of_topic(topic: Topic) -> list[str]:
-    """What everybody may read of a topic."""
+    """Return what everybody may read of a topic."""
     return [topic["question"], topic["title"], topic["description"], *topic["raised_by"]]
 
 
 def _look_at_quotations(
-    state: ToSpeak, runtime: Runtime[Context], said: Said, shown: Sequence[str]
+    state: TopicDebate, runtime: Runtime[Settings], said: Said, shown: Sequence[str]
 ) -> None:
-    """Compares a turn with all that was before the persona's eyes."""
+    """Compare a turn with all that the persona has read."""
 
     def read() -> list[str]:
         texts = [segment.text for segment in quotable(runtime, state["authors"], shown)]
@@ -286,12 +270,12 @@ def _look_at_quotations(
 
 def remark(
     state: Topic,
-    runtime: Runtime[Context],
+    runtime: Runtime[Settings],
     where: str,
     said: Sequence[str],
     read: Callable[[], Sequence[str]],
 ) -> None:
-    """Remarks on words that are quoted and stand in nothing that the speaker has ``read``."""
+    """Note quotations that stand in nothing that the speaker has ``read``."""
     if not any(map(quoted, said)):
         return
     sources = read()

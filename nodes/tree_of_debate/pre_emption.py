@@ -13,17 +13,15 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from dialectree.context import Context
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_of_debate.evidence import quotable, retrieved
+from dialectree.nodes.tree_of_debate.state import Meeting, Settings, TopicDebate
 from dialectree.nodes.tree_of_debate.topics import (
     LETTERS,
     Author,
     Claim,
     Counter,
-    Deliberated,
     Letter,
-    Topic,
     opponent,
 )
 
@@ -46,27 +44,8 @@ class RelevanceReply(BaseModel):
     segments: list[Relevance]
 
 
-class Meeting(TypedDict):
-    """A claim and the segments of the other paper that may speak to it."""
-
-    claim: Claim
-    segments: list[str]
-
-
-class ToPreempt(Topic, Deliberated):
-    """What pre-emption reads."""
-
-
-class Preempted(TypedDict):
-    """What it leaves."""
-
-    meetings: list[Meeting]
-    counters: list[Counter]
-    """Of claims that nothing was found for."""
-
-
 class ToWeigh(TypedDict):
-    """What one filter call reads."""
+    """What one filter call is sent."""
 
     id: str
     authors: dict[Letter, Author]
@@ -78,14 +57,8 @@ class ToWeigh(TypedDict):
     """How many calls there are about it."""
 
 
-class Weighed(TypedDict):
-    """What one filter call leaves."""
-
-    counters: list[Counter]
-
-
-async def pre_emption(state: ToPreempt, runtime: Runtime[Context]) -> Preempted:
-    """Looks in each paper for what speaks to the other's claims; all queries at once."""
+async def pre_emption(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Look in each paper for what speaks to the other's claims; all queries at once."""
 
     async def look(letter: Letter) -> list[Meeting]:
         claims = [claim for claim in state["own"] if claim["paper"] == opponent(letter)]
@@ -104,8 +77,8 @@ async def pre_emption(state: ToPreempt, runtime: Runtime[Context]) -> Preempted:
     return {"meetings": meetings, "counters": bare}
 
 
-async def relevance(state: ToWeigh, runtime: Runtime[Context]) -> Weighed:
-    """The persona of the other paper says which segments speak to a claim."""
+async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, list[Counter]]:
+    """Let the other paper's persona say which segments speak to a claim."""
     claim = state["claim"]
     number = int(claim["id"][1:]) + 100 * state["place"]
     reply = await ask(

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from typing_extensions import TypedDict
 
 from dialectree.context import RetrievalSettings, option
+from dialectree.nodes.tree_of_debate.papers import PaperGiven
+from dialectree.nodes.tree_of_debate.topics import (
+    Author,
+    Claim,
+    Compared,
+    Debated,
+    Deliberated,
+    Letter,
+    Spoken,
+    Topic,
+)
 from dialectree.protocol import ProtocolInput
+from dialectree.state import Debate, Question
 
 
 class Input(ProtocolInput):
@@ -36,7 +51,7 @@ class Input(ProtocolInput):
 class Settings(RetrievalSettings):
     """The settings of a debate of two papers."""
 
-    max_depth: int = option(3, ge=0, le=8, group="Tree", common=True)
+    max_depth: int = option(3, ge=1, le=8, group="Tree", common=True)
     """Depth at which no topic is split any more."""
     max_subtopics: int = option(3, ge=1, le=8, group="Tree", common=True)
     """Subtopics of one topic (k)."""
@@ -51,3 +66,69 @@ class Settings(RetrievalSettings):
     """Whether one call weighs all the segments that may answer a claim, or one call each."""
     turns: Literal["parallel", "alternating"] = option("parallel", group="Debate")
     """Whether paper b's persona sees what a's said in the same stage (alternating)."""
+
+
+class Papers(Question):
+    """Two papers, and the topic to compare them on as the question."""
+
+    papers: list[PaperGiven]
+
+
+class TreeOfDebate(Debate, Papers):
+    """Two papers and the debates of their personas."""
+
+    authors: dict[Letter, Author]
+    debates: list[Debated]
+    failed: bool
+    """True when the summary failed for good."""
+
+
+class Meeting(TypedDict):
+    """A claim and the segments of the other paper that may speak to it."""
+
+    claim: Claim
+    segments: list[str]
+
+
+class Subtopic(TypedDict):
+    """One part of a topic."""
+
+    title: str
+    description: str
+    claims: list[Claim]
+    raised_by: list[str]
+
+
+class Progress(TypedDict):
+    """The moderator's opinion of a debate."""
+
+    progression_of_arguments: bool
+    meaningful_questions: bool
+    clear_winner: bool
+
+
+class TopicDebate(Topic, Spoken, Deliberated, Compared):
+    """One topic while it is debated."""
+
+    judged: Progress
+    meetings: list[Meeting]
+    subtopics: list[Subtopic]
+    children: list[Topic]
+    failed: bool
+    """True when the moderator failed for good."""
+
+
+class PaperSummary(TypedDict):
+    """A summary of one paper."""
+
+    paper: Letter
+    text: str
+
+
+class Comparison(Debate, Papers):
+    """Two papers, and a summary of each."""
+
+    authors: dict[Letter, Author]
+    summaries: Annotated[list[PaperSummary], operator.add]
+    failed: bool
+    """True when the comparison failed for good."""

@@ -17,10 +17,11 @@ from pydantic import BaseModel
 
 from dialectree.context import Context
 from dialectree.errors import BudgetReached, DialectreeError, KeyRefused
-from dialectree.graphs.tree_of_debate.graph import Papers, TreeOfDebate, graph
+from dialectree.graphs.tree_of_debate.graph import graph
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.moderator import SubtopicsReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply
+from dialectree.nodes.tree_of_debate.state import Papers, TreeOfDebate
 from dialectree.retrieval import library
 from tests.graphs.debating import context
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC, personas

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from dialectree.context import Context, build
 from dialectree.graphs.tree_of_debate import comparison_baselines, topic_debate
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
-from dialectree.graphs.tree_of_debate.topic_debate import Why
-from dialectree.nodes.tree_of_debate.moderator import ProgressReply, stops
 from dialectree.nodes.tree_of_debate.topics import Claim, Counter, Said, countered, latest, wording
 
 DRAWINGS = Path(__file__).parents[1] / "drawings"
@@ -65,145 +62,6 @@ def test_every_step_can_be_reached_and_leads_to_the_end(name: str) -> None:
     assert reached("__start__", True) == reached("__end__", False) == steps
 
 
-# Whether a topic is split
-
-EXPANDED = {
-    # progression, questions, winner, asked: reference, paper
-    (True, False, False, False): (None, None),
-    (True, True, False, True): (None, None),
-    (False, True, False, True): (None, None),
-    (False, True, False, False): ("no_progress", None),
-    (False, False, False, True): ("no_progress", None),
-    (False, False, True, True): ("clear_winner", "clear_winner"),
-    (False, True, True, False): ("clear_winner", "clear_winner"),
-    (False, True, True, True): ("clear_winner", None),
-    (True, False, True, False): ("clear_winner", None),
-    (True, True, True, True): ("clear_winner", None),
-}
-
-
-def reply(progression: bool, questions: bool, winner: bool) -> ProgressReply:
-    return ProgressReply(
-        explanation="x",
-        progression_of_arguments=progression,
-        open_questions=[],
-        meaningful_questions=questions,
-        clear_winner=winner,
-    )
-
-
-@pytest.mark.parametrize(("said", "why"), EXPANDED.items())
-def test_a_topic_is_split_as_either_rule_says(
-    said: tuple[bool, bool, bool, bool], why: tuple[str | None, str | None]
-) -> None:
-    progression, questions, winner, asked = said
-    judged = reply(progression, questions, winner)
-    assert stops("reference", judged, asked=asked) == why[0]
-    assert stops("paper", judged, asked=asked) == why[1]
-
-
-def test_what_the_reference_splits_the_paper_splits_too() -> None:
-    for progression, questions, winner, asked in product([False, True], repeat=4):
-        judged = reply(progression, questions, winner)
-        if stops("reference", judged, asked=asked) is None:
-            assert stops("paper", judged, asked=asked) is None
-        # a question can only be a reason where one was asked
-        unasked = stops("reference", judged, asked=False)
-        assert unasked == stops("reference", reply(progression, False, winner), asked=True)
-
-
-# Rules
-
-passed = st.builds(
-    lambda **given: Runtime(context=build(model="openai:any", **given)),
-    filter=st.sampled_from(["per_claim", "per_segment"]),
-    max_depth=st.none() | st.integers(0, 3),
-)
-claims = st.fixed_dictionaries(
-    {"id": st.sampled_from(["a1", "b2"]), "paper": st.sampled_from("ab")}
-)
-meetings = st.fixed_dictionaries(
-    {"claim": claims, "segments": st.lists(st.sampled_from(["a:1", "a:2", "b:7"]), unique=True)}
-)
-ids = st.fixed_dictionaries({"id": st.sampled_from(["0", "0.1"])})
-topics = st.fixed_dictionaries(
-    {
-        "id": st.sampled_from(["0", "0.1", "0.10.2"]),
-        "authors": st.just({}),
-        "depth": st.integers(0, 3),
-        "own": st.lists(claims, max_size=2),
-        "meetings": st.lists(meetings, max_size=3),
-        "subtopics": st.lists(st.just({}), max_size=2),
-        "children": st.lists(ids, max_size=3),
-    },
-    optional={"stopped": st.sampled_from([None, *get_args(Why)])},
-)
-compared = st.fixed_dictionaries(
-    {"debates": st.lists(st.just("debate"), max_size=3)},
-    optional={"failed": st.booleans()},
-)
-summarised = st.fixed_dictionaries(
-    {"summaries": st.lists(st.just("summary"), max_size=2)}, optional={"failed": st.booleans()}
-)
-STATES = {topic_debate: topics, tree_of_debate: compared, comparison_baselines: summarised}
-OF = {
-    topic_debate: ("topic_debate",),
-    tree_of_debate: ("tree_of_debate",),
-    comparison_baselines: ("single_stage", "two_stage"),
-}
-RULES = [(module, name) for module in STATES for name in vars(module) if name.startswith("after_")]
-
-
-@pytest.mark.parametrize(("module", "name"), RULES, ids=[name for _, name in RULES])
-def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    module: Any, name: str
-) -> None:
-    rule = getattr(module, name)
-    steps = {"__end__"}.union(*(GRAPHS[graph].get_graph().nodes for graph in OF[module]))
-
-    @seed(1)
-    @hypothesis_settings(max_examples=60, deadline=None, database=None)
-    @given(state=STATES[module], runtime=passed | st.builds(Runtime))
-    def check(state: dict[str, Any], runtime: Runtime[Context]) -> None:
-        before = repr(state)
-        arguments = (state, runtime) if "runtime" in get_type_hints(rule) else (state,)
-        chosen = rule(*arguments)
-        assert repr(state) == before
-        for way in chosen if isinstance(chosen, list) else [chosen]:
-            assert (way.node if isinstance(way, Send) else way) in steps
-        assert chosen == rule(*arguments)
-
-    check()
-
-
-@seed(1)
-@hypothesis_settings(max_examples=60, deadline=None, database=None)
-@given(state=topics, each=st.booleans())
-def test_every_segment_of_a_claim_is_weighed_once_and_no_call_is_made_about_nothing(
-    state: dict[str, Any], each: bool
-) -> None:
-    way = "per_segment" if each else "per_claim"
-    runtime = Runtime(context=build(model="openai:any", filter=way))
-    chosen = topic_debate.after_pre_emption(state, runtime)  # type: ignore[arg-type]
-    weighed: list[Any] = [send.arg for send in chosen] if isinstance(chosen, list) else []
-    if not state["own"]:
-        assert chosen == "stop"
-        return
-    wanted = [name for meeting in state["meetings"] for name in meeting["segments"]]
-    assert [name for one in weighed for name in one["segments"]] == wanted
-    assert all(one["segments"] for one in weighed)
-    assert weighed or chosen == "subtopics"
-    if each:
-        assert all(len(one["segments"]) == 1 for one in weighed)
-    else:
-        assert len(weighed) == sum(bool(meeting["segments"]) for meeting in state["meetings"])
-    for one in weighed:
-        assert 0 <= one["place"] < one["of"]
-
-
-# What is said of a topic
-
-
 def said(paper: str, stage: str, concedes: bool = False, title: str = "") -> Said:
     turn: Any = {
         "paper": paper, "stage": stage, "title": title, "description": "d", "evidence": [],
@@ -223,6 +81,158 @@ TURNS = st.lists(
     max_size=6,
     unique_by=lambda turn: (turn["paper"], turn["stage"]),
 )
+
+
+# Whether a topic is split
+
+EXPANDED = {
+    # progression, questions, winner, asked: reference, paper
+    (True, False, False, False): (None, None),
+    (True, True, False, True): (None, None),
+    (False, True, False, True): (None, None),
+    (False, True, False, False): ("no_progress", None),
+    (False, False, False, True): ("no_progress", None),
+    (False, False, True, True): ("clear_winner", "clear_winner"),
+    (False, True, True, False): ("clear_winner", "clear_winner"),
+    (False, True, True, True): ("clear_winner", None),
+    (True, False, True, False): ("clear_winner", None),
+    (True, True, True, True): ("clear_winner", None),
+}
+
+
+def why(rule: Any, progression: bool, questions: bool, winner: bool, asked: bool) -> str | None:
+    """Return why a topic is not split; None where it is."""
+    response = {**said("a", "respond"), "questions": ["Why?"] if asked else []}
+    state: Any = {
+        "said": [response],
+        "judged": {
+            "progression_of_arguments": progression,
+            "meaningful_questions": questions,
+            "clear_winner": winner,
+        },
+    }
+    way = topic_debate.after_progress(state, RULE[rule])
+    return None if way == "expansion" else way.removeprefix("stop_")
+
+
+RULE = {rule: build(model="openai:any", expansion_rule=rule) for rule in ("reference", "paper")}
+
+
+@pytest.mark.parametrize(("judged", "reasons"), EXPANDED.items())
+def test_a_topic_is_split_as_either_rule_says(
+    judged: tuple[bool, bool, bool, bool], reasons: tuple[str | None, str | None]
+) -> None:
+    assert (why("reference", *judged), why("paper", *judged)) == reasons
+
+
+def test_what_the_reference_splits_the_paper_splits_too() -> None:
+    for progression, questions, winner, asked in product([False, True], repeat=4):
+        judged = (progression, questions, winner)
+        if why("reference", *judged, asked) is None:
+            assert why("paper", *judged, asked) is None
+        # a question can only be a reason where one was asked
+        unasked = why("reference", *judged, False)
+        assert unasked == why("reference", progression, False, winner, True)
+
+
+# Rules
+
+contexts = st.builds(
+    lambda **given: build(model="openai:any", **given),
+    expansion_rule=st.sampled_from(["reference", "paper"]),
+    filter=st.sampled_from(["per_claim", "per_segment"]),
+    max_depth=st.none() | st.integers(0, 3),
+)
+claims = st.fixed_dictionaries(
+    {"id": st.sampled_from(["a1", "b2"]), "paper": st.sampled_from("ab")}
+)
+meetings = st.fixed_dictionaries(
+    {"claim": claims, "segments": st.lists(st.sampled_from(["a:1", "a:2", "b:7"]), unique=True)}
+)
+ids = st.fixed_dictionaries({"id": st.sampled_from(["0", "0.1"])})
+topics = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from(["0", "0.1", "0.10.2"]),
+        "authors": st.just({}),
+        "depth": st.integers(0, 3),
+        "own": st.lists(claims, max_size=2),
+        "meetings": st.lists(meetings, max_size=3),
+        "subtopics": st.lists(st.just({}), max_size=2),
+        "children": st.lists(ids, max_size=3),
+        "judged": st.fixed_dictionaries(
+            {
+                "progression_of_arguments": st.booleans(),
+                "meaningful_questions": st.booleans(),
+                "clear_winner": st.booleans(),
+            }
+        ),
+        "said": TURNS,
+    }
+)
+compared = st.fixed_dictionaries(
+    {"debates": st.lists(st.just("debate"), max_size=3)},
+    optional={"failed": st.booleans()},
+)
+summarised = st.fixed_dictionaries(
+    {"summaries": st.lists(st.just("summary"), max_size=2)}, optional={"failed": st.booleans()}
+)
+STATES = {topic_debate: topics, tree_of_debate: compared, comparison_baselines: summarised}
+OF = {
+    topic_debate: ("topic_debate", "topic_debate_no_tree"),
+    tree_of_debate: ("tree_of_debate",),
+    comparison_baselines: ("single_stage", "two_stage"),
+}
+RULES = [(module, name) for module in STATES for name in vars(module) if name.startswith("after_")]
+
+
+@pytest.mark.parametrize(("module", "name"), RULES, ids=[name for _, name in RULES])
+def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
+    module: Any, name: str
+) -> None:
+    rule = getattr(module, name)
+    steps = {"__end__"}.union(*(GRAPHS[graph].get_graph().nodes for graph in OF[module]))
+
+    @seed(1)
+    @hypothesis_settings(max_examples=60, deadline=None, database=None)
+    @given(state=STATES[module], context=contexts)
+    def check(state: dict[str, Any], context: Context) -> None:
+        before = repr(state)
+        arguments = (state, context) if "settings" in get_type_hints(rule) else (state,)
+        chosen = rule(*arguments)
+        assert repr(state) == before
+        for way in chosen if isinstance(chosen, list) else [chosen]:
+            assert (way.node if isinstance(way, Send) else way) in steps
+        assert chosen == rule(*arguments)
+
+    check()
+
+
+@seed(1)
+@hypothesis_settings(max_examples=60, deadline=None, database=None)
+@given(state=topics, each=st.booleans())
+def test_every_segment_of_a_claim_is_weighed_once_and_no_call_is_made_about_nothing(
+    state: dict[str, Any], each: bool
+) -> None:
+    way = "per_segment" if each else "per_claim"
+    context = build(model="openai:any", filter=way)
+    chosen = topic_debate.after_pre_emption(state, context)  # type: ignore[arg-type]
+    weighed: list[Any] = [send.arg for send in chosen] if isinstance(chosen, list) else []
+    if not state["own"]:
+        assert chosen == "stop_failed"
+        return
+    wanted = [name for meeting in state["meetings"] for name in meeting["segments"]]
+    assert [name for one in weighed for name in one["segments"]] == wanted
+    assert all(one["segments"] for one in weighed)
+    assert weighed or chosen == "subtopics"
+    if each:
+        assert all(len(one["segments"]) == 1 for one in weighed)
+    else:
+        assert len(weighed) == sum(bool(meeting["segments"]) for meeting in state["meetings"])
+    for one in weighed:
+        assert 0 <= one["place"] < one["of"]
+
+
+# What is said of a topic
 
 
 @seed(1)
