@@ -1,7 +1,7 @@
 """The state that protocols share: a question goes in, a ruling comes out.
 
 Plain data only, so that a saved run always loads back. A protocol extends :class:`Debate` with its
-own fields, in its own graph file.
+own fields, in ``nodes/<protocol>/state.py``.
 """
 
 from __future__ import annotations
@@ -36,12 +36,6 @@ class Ruling(TypedDict):
     """What a protocol returns."""
 
     verdict: Verdict
-
-
-class Unruled(TypedDict):
-    """What every question begins with: a host's thread may hold the verdict of an earlier one."""
-
-    verdict: None
 
 
 class Debate(Question, Ruling):

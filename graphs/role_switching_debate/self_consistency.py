@@ -17,10 +17,9 @@ from typing_extensions import TypedDict
 from dialectree.context import settings
 from dialectree.errors import InputError
 from dialectree.events import tell
-from dialectree.flow import Flow, Graph
+from dialectree.flow import Flow, Graph, Step
 from dialectree.graphs.role_switching_debate.graph import Question, require_gold, tidied
 from dialectree.nodes.answers import letter
-from dialectree.nodes.kinds import Node
 from dialectree.nodes.role_switching_debate.candidates import (
     Candidate,
     checked,
@@ -77,7 +76,7 @@ def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     return tidied(given)
 
 
-def opening(alone: bool) -> Node[Question, Opened]:
+def opening(alone: bool) -> Step:
     """Return the node that opens a question; ``alone`` asks for one answer, whatever is set."""
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> Opened:

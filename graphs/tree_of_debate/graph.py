@@ -34,9 +34,8 @@ def require(given: Mapping[str, Any]) -> None:
 
 def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Read both papers; return them and the topic as the graphs take them."""
-    papers = [
-        read_paper(letter, *(given.get(f"{part}_{letter}") for part in PARTS)) for letter in LETTERS
-    ]
+    parts = {letter: [given.get(f"{part}_{letter}") for part in PARTS] for letter in LETTERS}
+    papers = [read_paper(letter, *of_it) for letter, of_it in parts.items()]
     require_question({"question": given["topic"]}, "topic")
     known = sources(papers).items()
     return {

@@ -13,9 +13,9 @@ from typing_extensions import TypedDict
 
 from dialectree.context import settings
 from dialectree.events import tell
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import match_candidate, same
-from dialectree.nodes.kinds import Node
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import (
     LONGEST,
@@ -116,7 +116,7 @@ class OwnedUp(TypedDict):
     reports: list[Report]
 
 
-def proposal(side: Side) -> Node[ToSpeak, Proposed]:
+def proposal(side: Side) -> Step:
     """Phase 1: an answer with its reasons, without a look at the other's."""
 
     async def proposal(state: ToSpeak, runtime: Runtime[Settings]) -> Proposed:
@@ -217,7 +217,7 @@ async def _propose(
     return {"side": side, "answer": answer, "argument": reply.argument}
 
 
-def rebuttal(side: Side) -> Node[ToSpeak, CrossExamined]:
+def rebuttal(side: Side) -> Step:
     """Phase 2: located errors in the opponent's text. In turn, b has read a's rebuttal."""
 
     async def rebuttal(state: ToSpeak, runtime: Runtime[Settings]) -> CrossExamined:
@@ -260,7 +260,7 @@ def rebuttal(side: Side) -> Node[ToSpeak, CrossExamined]:
     return rebuttal
 
 
-def switch(side: Side) -> Node[ToSpeak, Switched]:
+def switch(side: Side) -> Step:
     """Phase 3: the strongest case for what the opponent proposed."""
 
     async def switch(state: ToSpeak, runtime: Runtime[Settings]) -> Switched:
@@ -283,7 +283,7 @@ def switch(side: Side) -> Node[ToSpeak, Switched]:
     return switch
 
 
-def uncertainty(side: Side) -> Node[ToSpeak, OwnedUp]:
+def uncertainty(side: Side) -> Step:
     """Phase 4: how sure a debater is of its first answer, without a look at the other's report."""
 
     async def uncertainty(state: ToSpeak, runtime: Runtime[Settings]) -> OwnedUp:

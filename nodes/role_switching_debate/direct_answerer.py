@@ -9,9 +9,9 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import match_candidate, normal
-from dialectree.nodes.kinds import Node
 from dialectree.nodes.role_switching_debate.candidates import (
     LONGEST,
     Candidate,
@@ -60,7 +60,7 @@ class ToSample(TypedDict):
     number: int
 
 
-def direct_answerer(role: str) -> Node[ToSample, Sampled]:
+def direct_answerer(role: str) -> Step:
     """One sample at 0.7, from the model that plays ``role``."""
 
     async def direct_answerer(state: ToSample, runtime: Runtime[Settings]) -> Sampled:

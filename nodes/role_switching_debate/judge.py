@@ -17,9 +17,9 @@ from typing_extensions import TypedDict
 
 from dialectree.context import settings
 from dialectree.events import tell
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import letter, ruling
-from dialectree.nodes.kinds import Node
 from dialectree.nodes.role_switching_debate.candidates import (
     LONGEST,
     Side,
@@ -79,7 +79,7 @@ class ToRule(Exchange):
     rulings: Annotated[list[Ruled], operator.add]
 
 
-def judge(order: Orders) -> Node[ToRule, Rulings]:
+def judge(order: Orders) -> Step:
     """Phase 5: weighs soundness and admitted doubts, reading the sides in one ``order``."""
 
     async def judge(state: ToRule, runtime: Runtime[Settings]) -> Rulings:
@@ -88,7 +88,7 @@ def judge(order: Orders) -> Node[ToRule, Rulings]:
     return judge
 
 
-def judge_again(order: Orders) -> Node[ToRule, Rulings]:
+def judge_again(order: Orders) -> Step:
     """The one repair of a ruling whose label and answer do not name the same candidate."""
 
     async def judge_again(state: ToRule, runtime: Runtime[Settings]) -> Rulings:

@@ -104,7 +104,7 @@ PARTS = ("paper", "title", "abstract", "key")
 
 def read_paper(
     letter: Letter,
-    paper: str | Path | Mapping[str, Any],
+    paper: str | Path | Mapping[str, Any] | None,
     title: str | None,
     abstract: str | None,
     key: str | None,
@@ -112,6 +112,8 @@ def read_paper(
     """Return a paper as plain data, whatever way it was given; it blocks while it reads a file."""
     if isinstance(paper, Mapping):
         return encodable(paper)
+    if paper is None:
+        raise InputError(f"paper {letter}: give a file, an arXiv id or a mapping")
     try:
         return as_data(read(paper, title=title, abstract=abstract), key)
     except PartMissing as error:

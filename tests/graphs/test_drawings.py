@@ -1,0 +1,27 @@
+"""The drawings in docs/graphs.md are those of the graphs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dialectree.graphs import METHODS
+from dialectree.graphs.tree_structured_debate import leaf_debate, synthesis_debate
+
+PAGE = Path(__file__).parents[2] / "docs" / "graphs.md"
+DRAWINGS = {
+    "Tree-Structured Debate": METHODS["tsd"].graph().get_graph(xray=1),
+    "The debate at a leaf": leaf_debate.graph.get_graph(),
+    "The synthesis above the leaves": synthesis_debate.graph.get_graph(),
+    "Role-Switching Debate": METHODS["rsd"].graph().get_graph(xray=True),
+    "Adaptive Reasoning Trees": METHODS["art"].graph().get_graph(xray=True),
+    "Tree-of-Debate": METHODS["tod"].graph().get_graph(xray=True),
+}
+
+
+def test_the_page_shows_every_protocol_as_it_is() -> None:
+    sections = re.findall(
+        r"^#+ ([^\n]+)\n(?:(?!^#)[^\n]*\n)*?```mermaid\n(.*?)```", PAGE.read_text(), re.M | re.S
+    )
+    drawn = {title: drawing.draw_mermaid() for title, drawing in DRAWINGS.items()}
+    assert dict(sections) == drawn
