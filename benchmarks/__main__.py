@@ -109,7 +109,14 @@ PARTS: dict[str, Part] = {
 
 
 def main() -> int:
-    """Measure the parts that are asked for; 1 when a limit was not kept."""
+    """Measure the parts that are asked for; 1 when a limit was not kept.
+
+    ``equivalence`` compares two checkouts instead, and has flags of its own.
+    """
+    if sys.argv[1:2] == ["equivalence"]:
+        from benchmarks.equivalence import main as compare
+
+        return compare(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="leave the figures there too")
