@@ -159,9 +159,10 @@ asked. Of several only the first one is marked f and c.
 _ABLATIONS = """
 decide  | {0}                  | Q2 | fc | method_name={0}
 decide  | {0}, open *5         | Q  |    | method_name={0}
-decide  | {0}, both orders *5  | Q2 |    | method_name={0} judge_orders=both allow_uncertain=true
+decide  | {0}, both orders *2  | Q2 | f  | method_name={0} judge_orders=both allow_uncertain=true
 decide  | {0}, person          | Q2 | a  | method_name={0} judge=me
-decide  | {0}, gate *4         | Q2 |    | method_name={0} gate=2
+decide  | {0}, gate *2         | Q2 |    | method_name={0} gate=2
+decide  | {0}, agreed          | Q2 |    | method_name={0} gate=1
 decide  | {0}, distractor      | Q4 | f  | method_name={0} candidates=oracle gold=D distractor=model
 """
 _COMMANDS = {
