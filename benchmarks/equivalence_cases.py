@@ -275,6 +275,12 @@ class Runner:
         settings |= case["settings"]
         roles = settings.get("roles", {})
         settings["roles"] = {role: f"openai:{model}{suffix}" for role, suffix in roles.items()}
+        if settings.get("leaf_protocol", "debate") != "debate" and find_spec("dialectree.protocol"):
+            other = importlib.import_module("dialectree.protocol").protocol(
+                settings["leaf_protocol"]
+            )
+            own = {name for name in other.own_settings() if name in settings and name != "ask"}
+            settings["leaf"] = {name: settings.pop(name) for name in own}
         return await self._api(f"a{case['verb']}", *case["given"], **_asking(case), **settings)
 
     async def _contest(self, run: str, wishes: Sequence[Json], case: Mapping[str, Json]) -> Json:

@@ -348,9 +348,15 @@ class Changing:
         phase = phase_of(self.old.protocol, turn.role, turn.stage)
         return phase if phase is not None and (phase.labels or phase.ruling) else None
 
+    def _setting(self, name: str) -> JsonValue:
+        """Return a setting of the run, or of the protocol that settled its leaves."""
+        leaf = self.old.settings.get("leaf")
+        own = leaf if isinstance(leaf, dict) and name in leaf else self.old.settings
+        return own.get(name)
+
     def _silent(self, spots: Sequence[Spot]) -> list[Spot]:
         """Where a judge of both orders failed for good, and a person's ruling holds as well."""
-        if self.old.settings.get("judge_orders") != "both":
+        if self._setting("judge_orders") != "both":
             return []
         missing = {"judge", "swapped"} - {one.who for one in spots}
         return [spots[0].model_copy(update={"who": who}) for who in missing]
@@ -380,7 +386,7 @@ class Changing:
     def _label(self, node: Node, said: str, flag: str) -> tuple[str, str]:
         """The label that ``said`` is, and the answer that bears it."""
         labels = forms.labels(self.old, node)
-        if self.old.settings.get("allow_uncertain") is True:
+        if self._setting("allow_uncertain") is True:
             labels[UNCERTAIN] = UNCERTAIN
         label = said if said in labels else letter(said)
         if label not in labels:

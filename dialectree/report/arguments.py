@@ -126,7 +126,9 @@ def _out(record: RunRecord | None, node: Node) -> str:
         return "dropped by a person"
     if node.status == "missing":
         return "left out: it has no strength"
-    limit = record.settings.get("prune_below") if record is not None else None
+    own = record.settings if record is not None else {}
+    leaf = own.get("leaf")
+    limit = (leaf if isinstance(leaf, dict) else own).get("prune_below")
     known = isinstance(limit, int | float) and not isinstance(limit, bool)
     if known and isinstance(limit, int | float) and node.blended is not None:
         return f"pruned: its weight is below {limit:g}" if node.blended < limit else ""

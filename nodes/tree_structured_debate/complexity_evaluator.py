@@ -15,9 +15,9 @@ from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 
 
 class Score(BaseModel):
-    """How difficult one part is. Asking for the reason makes the model think first.
+    """How difficult one part is. The reason is asked for so that it is thought of first.
 
-    Nobody reads the reason, so a score without one counts.
+    Nobody reads it, so a score without one counts.
     """
 
     qid: str

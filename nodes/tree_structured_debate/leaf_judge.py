@@ -62,7 +62,7 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         if not is_polar(question):
             texts: dict[str, str] = {claim["debater"]: claim["claim"] for claim in claims}
             return names_another(reply.winner, reply.answer, texts)
-        sides = {claim["debater"]: claim["side"] for claim in claims}
+        sides: dict[str, Side] = {claim["debater"]: claim["side"] for claim in claims}
         return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
 
     reply = await ask(
