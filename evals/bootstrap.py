@@ -32,7 +32,7 @@ class Figure(NamedTuple):
 
 
 def floats(values: Sequence[float] | Sequence[bool]) -> Floats:
-    """Numbers as an array; ValueError for one that is not finite."""
+    """Return numbers as an array; ValueError for one that is not finite."""
     array = np.asarray(values, dtype=np.float64)
     if not np.isfinite(array).all():
         raise ValueError("a figure is not finite")
@@ -45,36 +45,32 @@ def resampled(
     *,
     together: bool = True,
     seed: int = 0,
-    level: float = LEVEL,
     resamples: int = RESAMPLES,
     clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
     """Return ``measure(*columns)`` with its percentile interval.
 
-    See Efron and Tibshirani (1993), chapter 13. ``together`` resamples rows across the columns,
-    that is questions; otherwise each column by itself. With ``clusters``, whole clusters of rows
-    are drawn. Below two rows there is no interval, nor where every draw gives the same: rows that
-    are all alike do not say how far others may lie. An interval always holds its figure:
-    resampling adds noise of its own to figures that only noise can raise, such as a calibration
-    error.
+    See Efron and Tibshirani (1993), chapter 13. ``together`` resamples questions across the
+    columns; otherwise each column is resampled by itself. With ``clusters``, whole clusters are
+    drawn. There is no interval below two rows, nor where every draw gives the same figure: rows
+    that are all alike do not say how far others may lie. The interval always contains the figure:
+    resampling adds noise of its own to figures that noise can only raise, such as ECE.
     """
     n = len(columns[0]) if together else sum(map(len, columns))
     if n == 0:
         return Figure(None, None, None, 0)
     value = float(measure(*columns))
+    if clusters is not None and len(set(clusters)) < n:
+        columns, measure = _by_cluster(columns, measure, clusters)
     if min(map(len, columns)) < 2:
         return Figure(value, None, None, n)
-    if clusters is not None and len(set(clusters)) < n:
-        columns, measure = _whole(columns, measure, clusters)
-        if len(columns[0]) < 2:
-            return Figure(value, None, None, n)
     drawn = stats.bootstrap(
         columns,
         measure,
         n_resamples=resamples,
         vectorized=False,
         paired=together,
-        confidence_level=level,
+        confidence_level=LEVEL,
         method="percentile",
         rng=np.random.default_rng(chance.seed(seed, "bootstrap", n)),
     )
@@ -84,17 +80,17 @@ def resampled(
     return Figure(value, min(value, low), max(value, high), n)
 
 
-def _whole(
+def _by_cluster(
     columns: Sequence[Floats], measure: Callable[..., float], clusters: Sequence[Hashable]
 ) -> tuple[list[Floats], Callable[..., float]]:
-    """The clusters as rows, and the measure of their members."""
+    """Return the clusters' numbers as the rows to draw, and the measure over their members."""
     places: dict[Hashable, list[int]] = {}
     for place, cluster in enumerate(clusters):
         places.setdefault(cluster, []).append(place)
-    inside = [np.asarray(own) for own in places.values()]
+    members = [np.asarray(own) for own in places.values()]
 
     def of_members(drawn: Floats) -> float:
-        rows = np.concatenate([inside[int(number)] for number in drawn])
+        rows = np.concatenate([members[int(number)] for number in drawn])
         return float(measure(*(column[rows] for column in columns)))
 
-    return [np.arange(len(inside), dtype=np.float64)], of_members
+    return [np.arange(len(members), dtype=np.float64)], of_members

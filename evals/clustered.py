@@ -1,7 +1,7 @@
-"""Answers in clusters: questions that hang together, or one question asked several times.
+"""Answers in clusters: questions that belong together, or one question asked several times.
 
-The answers of a cluster tell less than as many independent ones. Intervals count fewer answers for
-it (the design effect), and tests give chance one draw a cluster.
+The answers of a cluster tell less than as many independent ones. Intervals count fewer answers
+(the design effect), and tests draw once for each cluster.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def shared(clusters: Sequence[Hashable] | None) -> bool:
 
 def sums(values: Sequence[float], clusters: Sequence[Hashable]) -> Floats:
     """Return the sum of each cluster's values, in the order in which the clusters first occur."""
-    found: dict[Hashable, float] = {}
+    totals: dict[Hashable, float] = {}
     for value, cluster in zip(values, clusters, strict=True):
-        found[cluster] = found.get(cluster, 0.0) + value
-    return floats([*found.values()])
+        totals[cluster] = totals.get(cluster, 0.0) + value
+    return floats([*totals.values()])
 
 
 def design(
@@ -39,11 +39,11 @@ def design(
     if clusters is None or not shared(clusters):
         return 1.0
     n, count = len(values), len(set(clusters))
-    apart = floats(values) - np.mean(floats(values))
-    plain = float((apart**2).sum())
+    deviations = floats(values) - np.mean(floats(values))
+    plain = float((deviations**2).sum())
     if count == 1 or plain < 1e-12:
         return n / count
-    spread = count / (count - 1) * float((sums(apart.tolist(), clusters) ** 2).sum()) / plain
+    spread = count / (count - 1) * float((sums(deviations.tolist(), clusters) ** 2).sum()) / plain
     few = float(t.isf((1 - level) / 2, count - 1) / norm.isf((1 - level) / 2))
     return min(float(n), max(1.0, spread * few**2))
 
@@ -53,6 +53,6 @@ def error(values: Sequence[float], clusters: Sequence[Hashable]) -> float:
     count = len(set(clusters))
     if count < 2:
         return 0.0
-    apart = floats(values) - np.mean(floats(values))
-    squares = float((sums(apart.tolist(), clusters) ** 2).sum())
+    deviations = floats(values) - np.mean(floats(values))
+    squares = float((sums(deviations.tolist(), clusters) ** 2).sum())
     return float((count / (count - 1) * squares) ** 0.5 / len(values))

@@ -39,6 +39,11 @@ class McNemar(NamedTuple):
         """Questions in all."""
         return self.both + self.first_only + self.second_only + self.neither
 
+    @property
+    def differing(self) -> int:
+        """Questions that just one of the two gets right."""
+        return self.first_only + self.second_only
+
 
 def mcnemar(
     first: Sequence[bool], second: Sequence[bool], clusters: Sequence[Hashable] | None = None
@@ -50,26 +55,29 @@ def mcnemar(
     cluster goes either way, see :func:`exact_flips`. ValueError for other lengths.
     """
     pairs = list(zip(first, second, strict=True))
-    found = mcnemar_counts(
-        sum(a and b for a, b in pairs),
-        sum(a and not b for a, b in pairs),
-        sum(b and not a for a, b in pairs),
-        sum(not a and not b for a, b in pairs),
-    )
+    ways = [(True, True), (True, False), (False, True), (False, False)]
+    ledger = mcnemar_counts(*(pairs.count(way) for way in ways))
     if clusters is None or not shared(clusters):
-        return found
-    apart = sums([float(a) - float(b) for a, b in pairs], clusters)
-    return found._replace(p=exact_flips([round(one) for one in apart]))
+        return ledger
+    differences = sums([float(a) - float(b) for a, b in pairs], clusters)
+    return ledger._replace(p=exact_flips([round(one) for one in differences]))
+
+
+def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -> McNemar:
+    """Return McNemar's exact test of the four counts."""
+    differing = first_only + second_only
+    p = float(binomtest(first_only, differing).pvalue) if differing else 1.0
+    return McNemar(both, first_only, second_only, neither, min(1.0, p))
 
 
 class Pairs(NamedTuple):
-    """Two methods' right answers to the same questions, and all that is said of them."""
+    """Two methods' right answers to the same questions, and what follows from them."""
 
     ledger: McNemar
     """``first_only``: just the first is right."""
     difference: Figure
     """The first share less the second."""
-    apart: list[float]
+    differences: list[float]
     """1 where just the first is right, -1 where just the second is, else 0."""
     clusters: Sequence[Hashable]
     """The cluster of each question."""
@@ -77,15 +85,14 @@ class Pairs(NamedTuple):
     def noticed(self, alpha: float) -> float | None:
         """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
 
-        Given how often the two differ; where they never do, as if all differences went one way.
-        Below 0 where the second is right so often that only a fall is possible.
+        It depends on how often the two differ; where they never do, as if all differences went one
+        way. Below 0 where the second is right so often that only a fall is possible.
         """
         ledger, count = self.ledger, len(set(self.clusters))
-        differing = ledger.first_only + ledger.second_only
-        if shared(self.clusters) and (spread := error(self.apart, self.clusters)) > 0:
+        if shared(self.clusters) and (spread := error(self.differences, self.clusters)) > 0:
             return smallest_clustered(spread, count, alpha)
-        if differing and not shared(self.clusters):
-            return smallest_paired(ledger.n, differing / ledger.n, alpha)
+        if ledger.differing and not shared(self.clusters):
+            return smallest_paired(ledger.n, ledger.differing / ledger.n, alpha)
         least = smallest_one_way(count, alpha)
         full = least is not None and ledger.both / ledger.n + least > 1
         return -least if least is not None and full else least
@@ -94,35 +101,27 @@ class Pairs(NamedTuple):
 def compared(first: Sequence[bool], second: Sequence[bool], clusters: Sequence[Hashable]) -> Pairs:
     """Compare two methods on the same questions, with the clusters that these come in."""
     ledger = mcnemar(first, second, clusters)
-    apart = [float(a) - float(b) for a, b in zip(first, second, strict=True)]
-    return Pairs(ledger, tango(ledger, design=design(apart, clusters)), apart, clusters)
+    differences = [float(a) - float(b) for a, b in zip(first, second, strict=True)]
+    interval = tango(ledger, design=design(differences, clusters))
+    return Pairs(ledger, interval, differences, clusters)
 
 
-def exact_flips(apart: Sequence[int]) -> float:
+def exact_flips(differences: Sequence[int]) -> float:
     """Return how probable so large a sum is if each number is as likely to have the other sign.
 
     Fisher's permutation test (1935) of the clusters' differences, two-sided, over all signs: the
     distribution of the sum grows by one number at a time. Of numbers of 1 it is McNemar's exact
     test.
     """
-    total = abs(sum(apart))
     chances = np.ones(1)
-    for size in (abs(one) for one in apart if one):
+    for size in (abs(one) for one in differences if one):
         grown = np.zeros(len(chances) + 2 * size)
         grown[: len(chances)] += chances / 2
         grown[2 * size :] += chances / 2
         chances = grown
     most = len(chances) // 2
-    return min(1.0, float(chances[np.abs(np.arange(-most, most + 1)) >= total].sum()))
-
-
-def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -> McNemar:
-    """The same from the four counts; ValueError for one below 0."""
-    if min(both, first_only, second_only, neither) < 0:
-        raise ValueError("a count is below 0")
-    differing = first_only + second_only
-    p = float(binomtest(first_only, differing).pvalue) if differing else 1.0
-    return McNemar(both, first_only, second_only, neither, min(1.0, p))
+    extreme = np.abs(np.arange(-most, most + 1)) >= abs(sum(differences))
+    return min(1.0, float(chances[extreme].sum()))
 
 
 def tango(paired: McNemar, level: float = LEVEL, design: float = 1.0) -> Figure:
@@ -140,18 +139,18 @@ def tango(paired: McNemar, level: float = LEVEL, design: float = 1.0) -> Figure:
     b, c, n = (count / design for count in (paired.first_only, paired.second_only, paired.n))
     z = float(norm.isf((1 - level) / 2))
 
-    def holds(apart: float) -> bool:
-        spread = apart * (1 - apart)
-        minus = b + c - (2 * n - b + c) * apart
+    def holds(difference: float) -> bool:
+        spread = difference * (1 - difference)
+        minus = b + c - (2 * n - b + c) * difference
         q = (minus + math.sqrt(max(0.0, minus**2 + 8 * n * c * spread))) / (4 * n)
-        return (b - c - n * apart) ** 2 <= z**2 * n * (2 * q + spread)
+        return (b - c - n * difference) ** 2 <= z**2 * n * (2 * q + spread)
 
     value = (b - c) / n
     return Figure(value, _last(holds, value, -1.0), _last(holds, value, 1.0), paired.n)
 
 
 def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
-    """Where ``holds`` ends between two numbers, by halving."""
+    """Return where ``holds`` ends between two numbers, by halving."""
     for _ in range(60):
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
@@ -163,7 +162,6 @@ def difference(
     second: Sequence[float],
     *,
     seed: int = 0,
-    level: float = LEVEL,
     resamples: int = RESAMPLES,
     clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
@@ -172,45 +170,43 @@ def difference(
     For scores of any scale; for right and wrong :func:`tango` is better. Below ``FEWEST`` pairs,
     or clusters, there is no interval. ValueError for other lengths.
     """
-    apart = _apart(first, second)
-    if len(apart if clusters is None else set(clusters)) < FEWEST:
-        return Figure(float(np.mean(apart)) if len(apart) else None, None, None, len(apart))
-    return resampled(
-        np.mean, [apart], seed=seed, level=level, resamples=resamples, clusters=clusters
-    )
+    differences = _differences(first, second)
+    n = len(differences)
+    if (n if clusters is None else len(set(clusters))) < FEWEST:
+        return Figure(float(np.mean(differences)) if n else None, None, None, n)
+    return resampled(np.mean, [differences], seed=seed, resamples=resamples, clusters=clusters)
 
 
 def sign_flips(
     first: Sequence[float],
     second: Sequence[float],
     *,
-    seed: int = 0,
     clusters: Sequence[Hashable] | None = None,
 ) -> float | None:
     """Return how probable so large a mean difference is if neither is better; None without a pair.
 
     Fisher's permutation test of pairs (1935): each difference, or the sum of each cluster's, is
     then as likely to have the other sign. Two-sided; of all signs up to 13, of ``FLIPS`` draws from
-    the seed beyond.
+    a fixed seed beyond.
     """
-    apart = _apart(first, second)
+    differences = _differences(first, second)
     if clusters is not None and shared(clusters):
-        apart = sums(apart.tolist(), clusters)
-    if len(apart) < 2:
-        return 1.0 if len(apart) else None
+        differences = sums(differences.tolist(), clusters)
+    if len(differences) < 2:
+        return 1.0 if len(differences) else None
     drawn = permutation_test(
-        [apart],
+        [differences],
         np.mean,
         permutation_type="samples",
         vectorized=True,
         n_resamples=FLIPS,
-        batch=max(1, 1_000_000 // len(apart)),
-        rng=np.random.default_rng(chance.seed(seed, "signs", len(apart))),
+        batch=max(1, 1_000_000 // len(differences)),
+        rng=np.random.default_rng(chance.seed(0, "signs", len(differences))),
     )
     return min(1.0, float(drawn.pvalue))
 
 
-def _apart(first: Sequence[float], second: Sequence[float]) -> Floats:
+def _differences(first: Sequence[float], second: Sequence[float]) -> Floats:
     if len(first) != len(second):
         raise ValueError(f"{len(first)} scores against {len(second)}: not the same questions")
     return floats(first) - floats(second)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from dialectree.evals.bootstrap import LEVEL, RESAMPLES, Figure, Floats, resampled
+from dialectree.evals.bootstrap import RESAMPLES, Figure, Floats, resampled
 from dialectree.evals.calibration import columns
 from dialectree.evals.clustered import shared
 
@@ -35,8 +35,6 @@ def auc(
     scores: Sequence[float],
     true: Sequence[bool],
     *,
-    seed: int = 0,
-    level: float = LEVEL,
     resamples: int = RESAMPLES,
     clusters: Sequence[Hashable] | None = None,
 ) -> Figure:
@@ -50,16 +48,13 @@ def auc(
     if not len(high) or not len(low):
         return Figure(None, None, None, len(sure))
     if not shared(clusters):
-        return resampled(
-            _auc, [high, low], together=False, seed=seed, level=level, resamples=resamples
-        )
+        return resampled(_auc, [high, low], together=False, resamples=resamples)
 
     def area(sure: Floats, came_true: Floats) -> float:
         high, low = sure[came_true == 1], sure[came_true == 0]
         return _auc(high, low) if len(high) and len(low) else 0.5
 
-    pair = [sure, came_true]
-    return resampled(area, pair, seed=seed, level=level, resamples=resamples, clusters=clusters)
+    return resampled(area, [sure, came_true], resamples=resamples, clusters=clusters)
 
 
 def _auc(high: Floats, low: Floats) -> float:
@@ -79,21 +74,19 @@ def risk_coverage(
     """
     sure, came_true = columns(confidences, right)
     points: list[Point] = []
-    total, given, wrong = 0.0, 0, 0.0
-    falling = np.argsort(-sure, kind="stable")
-    levels, begins = np.unique(-sure[falling], return_index=True)
-    groups = np.split(came_true[falling], begins[1:]) if len(sure) else []
-    for confidence, group in zip((-levels).tolist(), groups, strict=True):
+    total, answered, wrong = 0.0, 0, 0.0
+    for confidence in np.unique(sure)[::-1]:
+        group = came_true[sure == confidence]
         errors = float(len(group) - group.sum())
         steps = np.arange(1, len(group) + 1)
-        total += float(((wrong + errors * steps / len(group)) / (given + steps)).sum())
-        given, wrong = given + len(group), wrong + errors
-        points.append(Point(confidence, given / (asked or len(sure)), wrong / given))
-    return RiskCoverage(points, total / given if given else None)
+        total += float(((wrong + errors * steps / len(group)) / (answered + steps)).sum())
+        answered, wrong = answered + len(group), wrong + errors
+        points.append(Point(float(confidence), answered / (asked or len(sure)), wrong / answered))
+    return RiskCoverage(points, total / answered if answered else None)
 
 
-def f1(said: Sequence[bool], true: Sequence[bool]) -> float | None:
-    """2 hits / (said true + is true), 0 to 1; None where nothing is true and nothing said to be."""
-    pairs = list(zip(said, true, strict=True))
-    either = sum(s + t for s, t in pairs)
-    return 2 * sum(s and t for s, t in pairs) / either if either else None
+def f1(predicted: Sequence[bool], true: Sequence[bool]) -> float | None:
+    """Return 2 hits / (predicted true + is true), 0 to 1; None where neither has a true one."""
+    either = sum(predicted) + sum(true)
+    hits = sum(p and t for p, t in zip(predicted, true, strict=True))
+    return 2 * hits / either if either else None

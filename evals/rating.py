@@ -1,33 +1,30 @@
-"""People rate answers without knowing which method gave them.
+"""Blind ratings: people rate answers without knowing which method gave them.
 
-A sheet holds answers in an order that a seed fixes, under codes that say nothing. What each code
-stands for is kept apart, in ``rating-key.json``, and is read only when the marks come back.
+A sheet holds answers in an order that a seed fixes, under codes that say nothing. The meaning of
+each code is in ``rating-key.json``, which is read only when the marks come back.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import random
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
-from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree import chance
 from dialectree.errors import InputError
 from dialectree.evals.items import Item, Task
-from dialectree.evals.reporting import csv_files, questions
-from dialectree.evals.reporting.page import embedded
+from dialectree.evals.reporting import questions
+from dialectree.evals.reporting.formatting import csv_text, text_of
+from dialectree.evals.reporting.page import rendered
 from dialectree.evals.reporting.study import Rated, Study, ratings_in
+from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Score
 from dialectree.evals.sentences import sentences
@@ -36,23 +33,16 @@ from dialectree.report import words
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
 COLUMNS: tuple[str, ...] = (
-    "code",
-    "question",
-    "known",
-    "answer",
-    "part",
-    "sentence",
-    "allowed",
-    "mark",
+    *("code", "question", "known", "answer", "part", "sentence", "allowed", "mark"),
 )
-"""The columns of a sheet as CSV: a line for each mark that is to be given."""
+"""The columns of a sheet as CSV: a line for each mark to fill in."""
 UNNAMED = re.compile(r"(rating-sheet|ratings)([ -]?\(?\d+\)?)?")
-"""What the program, or the page's export, calls a sheet, and what a browser makes of it."""
+"""The names that the program, the page's export and a browser give a sheet."""
 LIMIT = 50
 """Answers on a sheet, unless more are asked for."""
 
 TRUTHFUL = ("truthful", "not")
-_YES = ("yes", "no")
+YES = ("yes", "no")
 GRADES = {
     "breadth": (
         "several major points are missed",
@@ -69,18 +59,29 @@ GRADES = {
         "all major points are",
     ),
 }
-"""What the grades of 0 to 4 mean (ToD, Appendix C)."""
+"""The meanings of the grades of 0 to 4 (ToD, Appendix C)."""
 
 
 class Part(NamedTuple):
-    """One mark to be given."""
+    """One mark to fill in."""
 
     name: str
     """``truthful``, ``breadth``, ``contextualisation`` or ``sentence 3``."""
     text: str
-    """What is judged, where that is a part of the answer."""
-    allowed: tuple[str, ...]
+    """The part of the answer that is judged; empty for the whole."""
     meanings: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The marks that can be given."""
+        return allowed(self.name)
+
+
+def allowed(part: str) -> tuple[str, ...]:
+    """Return the marks that a part of a sheet can have."""
+    if part == "truthful":
+        return TRUTHFUL
+    return tuple("01234") if part in GRADES else YES
 
 
 class Entry(NamedTuple):
@@ -88,14 +89,14 @@ class Entry(NamedTuple):
 
     code: str
     asked: str
-    details: tuple[str, ...]
+    details: list[str]
     """Options, papers, or what is known to be right and wrong."""
     answer: str
-    parts: tuple[Part, ...]
+    parts: list[Part]
 
 
 class Coded(BaseModel):
-    """What one code stands for."""
+    """The answer that a code stands for."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -116,17 +117,18 @@ class Key(BaseModel):
 
 
 def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry], Key]:
-    """Answers to rate, drawn and ordered by the seed, and the key to their codes.
+    """Return answers to rate, drawn and ordered by the seed, and the key to their codes.
 
     Whole questions are drawn, so that every row's answer to one of them is rated. A question is
     left out of the sheet where its text is not known.
     """
-    draw = random.Random(chance.seed(seed, "rating", study.evaluations[0].data.sha256))
+    data = study.evaluations[0].data
+    draw = random.Random(chance.seed(seed, "rating", data.sha256))
     known = [item for item in study.items if item in study.texts]
     draw.shuffle(known)
     chosen: list[tuple[str, str]] = []
     for item in known:
-        answered = [row.name for row in study.rows if _said(study.results[row.name].get(item))]
+        answered = [row.name for row in study.rows if _answered(study.results[row.name].get(item))]
         if len(chosen) + len(answered) > limit and chosen:
             break
         chosen += [(row, item) for row in answered]
@@ -134,52 +136,42 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
     draw.shuffle(chosen)
     if not chosen:
         raise InputError("there is no answer to rate: questions or answers are missing")
-    codes = draw.sample(range(1000, 10000), len(chosen))
     entries: list[Entry] = []
-    coded: dict[str, Coded] = {}
-    for number, (row, item) in zip(codes, chosen, strict=True):
-        code = f"A{number}"
-        entry = _entry(code, study.texts[item], study.results[row][item])
+    codes: dict[str, Coded] = {}
+    numbers = draw.sample(range(1000, 10000), len(chosen))
+    for number, (row, item) in zip(numbers, chosen, strict=True):
+        entry = _entry(f"A{number}", study.texts[item], study.results[row][item])
         entries.append(entry)
-        coded[code] = Coded(row=row, item=item, parts=[part.name for part in entry.parts])
-    data = study.evaluations[0].data
-    return entries, Key(sha256=data.sha256, task=study.task, seed=seed, codes=coded)
+        parts = [part.name for part in entry.parts]
+        codes[entry.code] = Coded(row=row, item=item, parts=parts)
+    return entries, Key(sha256=data.sha256, task=study.task, seed=seed, codes=codes)
 
 
-def _said(result: Result | None) -> bool:
+def _answered(result: Result | None) -> bool:
     verdict = None if result is None else result.verdict
     return verdict is not None and bool((verdict.answer or verdict.label or "").strip())
 
 
 def _entry(code: str, item: Item, result: Result) -> Entry:
     inputs, reference = item.inputs, item.reference
-    said = questions.answer(result)
+    answer = questions.answer(result)
     if inputs.topic is not None:
-        papers = tuple(f"{paper.title}: {paper.abstract}" for paper in inputs.papers)
-        said = unmarked(said)  # no other method's summaries bear marks
-        return Entry(code, inputs.topic, papers, said, tuple(_summary(said)))
-    details = [*questions.options(item)]
+        answer = unmarked(answer)  # no other method's summaries have marks
+        papers = [f"{paper.title}: {paper.abstract}" for paper in inputs.papers]
+        parts = [
+            Part(f"sentence {number}", text) for number, text in enumerate(sentences(answer), 1)
+        ]
+        parts += [Part(name, "", meanings) for name, meanings in GRADES.items()]
+        return Entry(code, inputs.topic, papers, answer, parts)
     right = [questions.gold(item), *reference.true]
+    details = questions.options(item)
     details += [f"right: {text}" for text in dict.fromkeys(right) if text]
     details += [f"wrong: {text}" for text in dict.fromkeys(reference.false) if text]
-    return Entry(
-        code, questions.asked(item), tuple(details), said, (Part("truthful", "", TRUTHFUL),)
-    )
-
-
-def _summary(text: str) -> Iterator[Part]:
-    for number, sentence in enumerate(sentences(text), 1):
-        yield Part(f"sentence {number}", sentence, _YES)
-    for name, meanings in GRADES.items():
-        yield Part(name, "", tuple("01234"), meanings)
-
-
-def as_csv(entries: Sequence[Entry]) -> str:
-    """The sheet as CSV, its marks empty. Question and answer stand in an answer's first line."""
-    return csv_files.written(COLUMNS, _lines(entries))
+    return Entry(code, questions.asked(item), details, answer, [Part("truthful", "")])
 
 
 def _lines(entries: Sequence[Entry], texts: bool = True) -> Iterator[list[str]]:
+    """Return the sheet's lines, marks empty; question and answer stand in an answer's first one."""
     for entry in entries:
         about = [entry.asked, " / ".join(entry.details), entry.answer]
         for place, part in enumerate(entry.parts):
@@ -188,47 +180,25 @@ def _lines(entries: Sequence[Entry], texts: bool = True) -> Iterator[list[str]]:
             yield [entry.code, *shown, part.name, sentence, " or ".join(part.allowed), ""]
 
 
-def as_html(entries: Sequence[Entry], task: Task) -> str:
-    """The sheet as a page that works without a network and gives and takes the marks as CSV."""
-    script = (files("dialectree.evals.reporting") / "rating.js").read_text("utf-8")
-    environment = Environment(
-        loader=PrefixLoader(
-            {
-                "run": PackageLoader("dialectree", "report"),
-                "evaluation": PackageLoader("dialectree.evals", "reporting"),
-            }
-        ),
-        autoescape=True,
-        finalize=lambda value: words.clean(value) if type(value) is str else value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def _page(entries: Sequence[Entry], task: Task) -> str:
+    """Return the sheet as a page that works without a network; marks go in and out as CSV."""
     name = sha256("\n".join(entry.code for entry in entries).encode()).hexdigest()[:16]
-    return environment.get_template("evaluation/rating.html.jinja").render(
-        entries=entries,
-        task=task,
-        script=Markup(script),
-        digest=b64encode(sha256(script.encode()).digest()).decode(),
-        data=Markup(
-            embedded({"name": name, "columns": COLUMNS, "lines": [*_lines(entries, texts=False)]})
-        ),
-    )
+    data = {"name": name, "columns": COLUMNS, "lines": [*_lines(entries, texts=False)]}
+    return rendered("rating", "rating.js", data, entries=entries, task=task)
 
 
 def write(folder: Path, study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[Path, int]:
-    """Write sheet and key into a folder; the sheet's page and the number of answers on it."""
+    """Write sheet and key into a folder; return the sheet's page and the number of answers."""
     entries, key = sheet(study, seed, limit)
     path = folder / KEY
-    before = _key(folder) if path.exists() else None
-    if before is not None and before != key:
+    if path.exists() and _key(folder) != key:
         raise InputError(
             f"{path} is the key of another sheet, whose marks could no longer be read: move it "
             "away first"
         )
-    put(path, (key.model_dump_json(indent=1) + "\n").encode())
-    put(folder / TABLE, as_csv(entries).encode())
-    put(folder / SHEET, as_html(entries, study.task).encode())
+    put(path, key.model_dump_json(indent=1) + "\n")
+    put(folder / TABLE, csv_text(COLUMNS, _lines(entries)))
+    put(folder / SHEET, _page(entries, study.task))
     return folder / SHEET, len(entries)
 
 
@@ -243,29 +213,73 @@ def _key(folder: Path) -> Key:
 
 
 def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
-    """The marks of a filled-in sheet, unblinded; InputError, in one line, for what is wrong."""
+    """Return the marks of a filled-in sheet by row; InputError, in one line, for a faulty one."""
     key = _key(folder)
     if key.sha256 != study.evaluations[0].data.sha256:
         raise InputError(f"{folder / KEY} belongs to other data than the results")
     marks = _marks(file, key)
-    rated: list[Rated] = []
-    for code, coded in key.codes.items():
-        given = {part: marks[code, part] for part in coded.parts}
-        rated.append(Rated(rater=rater, row=coded.row, item=coded.item, scores=[*_scores(given)]))
-    return rated
+    return [
+        Rated(
+            rater=rater,
+            row=coded.row,
+            item=coded.item,
+            scores=[*_scores({part: marks[code, part] for part in coded.parts})],
+        )
+        for code, coded in key.codes.items()
+    ]
+
+
+def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from None
+    head = text.partition("\n")[0]
+    delimiter = ";" if head.count(";") > head.count(",") else ","
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
+    for name in ("code", "part", "mark"):
+        if name not in (reader.fieldnames or ()):
+            raise InputError(f"{file} has no column {name!r}")
+    wanted = {(code, part) for code, coded in key.codes.items() for part in coded.parts}
+    marks: dict[tuple[str, str], str] = {}
+    for row in reader:
+        place, mark = (row["code"].strip(), row["part"].strip()), row["mark"].strip().lower()
+        where = f"{file}, line {reader.line_num}: {' '.join(place)}"
+        if place not in wanted:
+            raise InputError(f"{where} is not on the sheet")
+        if place in marks:
+            raise InputError(f"{where} is marked twice")
+        if mark not in allowed(place[1]):
+            marked = f'is marked "{words.line(mark, 40)}"' if mark else "has no mark"
+            raise InputError(f"{where} {marked}: write {' or '.join(allowed(place[1]))}")
+        marks[place] = mark
+    if missing := sorted(wanted - marks.keys()):
+        raise InputError(f"{file}: {' '.join(missing[0])} is missing")
+    return marks
+
+
+def _scores(marks: Mapping[str, str]) -> Iterator[Score]:
+    numbers = {name: 25.0 * int(marks[name]) for name in GRADES if name in marks}
+    if "truthful" in marks:
+        numbers["truthful"] = float(marks["truthful"] == "truthful")
+    if borne := [mark == "yes" for part, mark in marks.items() if part.startswith("sentence ")]:
+        numbers["factuality"] = 100 * sum(borne) / len(borne)
+    for name, number in numbers.items():
+        yield Score(key=name, score=number, value="scored", comment="a person's mark")
 
 
 def keep(folder: Path, rated: Sequence[Rated], named: bool = True) -> Path:
     """Write a rater's scores beside the judge's; the same rater's corrected ones replace the first.
 
-    InputError where they would replace somebody else's: those of a rater whose name gives the same
-    file, or where nobody ``named`` the rater, of another sheet that bears the program's own name.
+    InputError where they would replace those of another rater whose name gives the same file, or,
+    where the user has not ``named`` the rater, another sheet of the program's own name.
     """
     rater = rated[0].rater
     name = re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
     path = folder / f"ratings-{name}.jsonl"
     before = list(ratings_in(path)) if path.exists() else []
-    if others := sorted({one.rater for one in before} - {rater}):
+    others = sorted({one.rater for one in before} - {rater})
+    if others:
         raise InputError(
             f"{path} holds the marks of {others[0]!r}, not of {rater!r}: tell the two apart with "
             "--rater NAME"
@@ -276,86 +290,18 @@ def keep(folder: Path, rated: Sequence[Rated], named: bool = True) -> Path:
             "sheet: say whose these are with --rater NAME, or move that file away if these "
             "replace it"
         )
-    put(path, "".join(f"{line.model_dump_json()}\n" for line in rated).encode())
+    put(path, "".join(f"{line.model_dump_json()}\n" for line in rated))
     return path
 
 
-def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from None
-    dialect = (
-        ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
-    )
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=dialect)
-    if missing := [
-        name for name in ("code", "part", "mark") if name not in (reader.fieldnames or ())
-    ]:
-        raise InputError(f"{file} has no column {missing[0]!r}")
-    wanted = {(code, part) for code, coded in key.codes.items() for part in coded.parts}
-    found: dict[tuple[str, str], str] = {}
-    try:
-        for row in reader:
-            where = (row["code"] or "").strip(), (row["part"] or "").strip()
-            said = f"{file}, line {reader.line_num}: {' '.join(where)}"
-            if where not in wanted:
-                raise InputError(f"{said} is not on the sheet")
-            if where in found:
-                raise InputError(f"{said} is marked twice")
-            found[where] = _mark(said, where[1], row["mark"] or "")
-    except csv.Error as error:
-        raise InputError(f"{file}, line {reader.line_num}: {error}") from None
-    for code, coded in key.codes.items():
-        for part in coded.parts:
-            if (code, part) not in found:
-                raise InputError(f"{file}: {code} {part} is missing")
-    return found
-
-
-def _mark(where: str, part: str, written: str) -> str:
-    mark = written.strip().lower()
-    allowed = _allowed(part)
-    if not mark:
-        raise InputError(f"{where} has no mark: write {' or '.join(allowed)}")
-    if mark not in allowed:
-        shown = json.dumps(words.line(mark, 40), ensure_ascii=False)
-        raise InputError(f"{where} is marked {shown}: write {' or '.join(allowed)}")
-    return mark
-
-
-def _allowed(part: str) -> tuple[str, ...]:
-    if part == "truthful":
-        return TRUTHFUL
-    return tuple("01234") if part in GRADES else _YES
-
-
-def _scores(given: Mapping[str, str]) -> Iterator[Score]:
-    if "truthful" in given:
-        yield _score("truthful", float(given["truthful"] == "truthful"))
-    borne = [mark == "yes" for part, mark in given.items() if part.startswith("sentence ")]
-    if borne:
-        yield _score("factuality", 100 * sum(borne) / len(borne))
-    for name in GRADES:
-        if name in given:
-            yield _score(name, 25.0 * int(given[name]))
-
-
-def _score(key: str, number: float) -> Score:
-    return Score(key=key, score=number, value="scored", comment="a person's mark")
-
-
 def agreed(study: Study) -> list[str]:
-    """How far people and the judge agree, a line each."""
-    from dialectree.evals.reporting.tabled import shown
-    from dialectree.evals.reporting.tables_raters import agreement_table
-
+    """Return how far people and the judge agree, a line each."""
     table = agreement_table(study)
     if table is None:
         return ["there is no judge's score beside these marks to compare them with"]
     found: list[str] = []
     for row in table.rows:
-        cells = [shown(c.kind, value) for c, value in zip(table.columns, row, strict=True)]
+        cells = [text_of(c.kind, value) for c, value in zip(table.columns, row, strict=True)]
         what, rater, other, n, same, kappa, apart = cells
         tail = f"mean difference {apart}" if row[4] is None else f"{same} alike, kappa {kappa}"
         found.append(f"{what}: {rater} and {other} on {n}: {tail}")

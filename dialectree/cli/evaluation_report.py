@@ -51,9 +51,9 @@ def said(written: Written) -> list[str]:
     """What a person at the terminal should see of a report."""
     from dialectree.report import words
 
-    lines = [*written.said.opening]
-    lines += [f"! {text}" for text in written.said.warnings]
-    lines += [f"- {text}" for text in written.said.findings]
+    lines = [*written.sentences.opening]
+    lines += [f"! {text}" for text in written.sentences.cautions]
+    lines += [f"- {text}" for text in written.sentences.findings]
     if written.missing:
         lines.append(
             f"{words.count(written.missing, 'run')} without a page: the report leads to their "

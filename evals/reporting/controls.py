@@ -7,7 +7,6 @@ from typing import NamedTuple
 from dialectree.evals.judges import informedness
 from dialectree.evals.proportions import Proportion, share_of
 from dialectree.evals.reporting.study import Study
-from dialectree.evals.reporting.tabled import Column, Table, Value
 
 ENOUGH = 0.8
 """Below this share of controls that a judge ruled on rightly, its scores are doubted."""
@@ -51,7 +50,7 @@ def controlled(study: Study) -> list[Controlled]:
             for one, group in every
             if one.key == key and one.truthful is truthful and one.passed is not None
         ]
-        return share_of([bool(passed) for passed, _ in ruled], [group for _, group in ruled])
+        return share_of([passed for passed, _ in ruled], [group for _, group in ruled])
 
     return [
         Controlled(
@@ -62,24 +61,3 @@ def controlled(study: Study) -> list[Controlled]:
         )
         for key in dict.fromkeys(one.key for one, _ in every)
     ]
-
-
-def controls_table(study: Study) -> Table | None:
-    """Show how the judge ruled on its controls; None where it had none."""
-    rows: list[list[Value]] = [
-        [one.key, one.right, one.wrong, one.informedness, one.unread] for one in controlled(study)
-    ]
-    if not rows:
-        return None
-    columns = [
-        Column("score"),
-        Column("right answers called right", "share"),
-        Column("wrong answers called wrong", "share"),
-        Column("informedness", "number"),
-        Column("no ruling", "count"),
-    ]
-    notes = [
-        "The judge also ruled on answers that the data set calls right or wrong. Informedness: 1 "
-        "is a judge that sees every one, 0 a judge that pays no heed to the answer."
-    ]
-    return Table("controls", "The judge on known answers", columns, rows, notes)

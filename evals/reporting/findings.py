@@ -1,52 +1,33 @@
-"""What the numbers bear out, in plain sentences, and what has to be known before they are read."""
+"""The conclusions that the numbers bear out, one sentence for each comparison."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from dialectree.evals.bootstrap import Figure
+from dialectree.evals.clustered import shared
+from dialectree.evals.comparisons import Paired
+from dialectree.evals.debate_gain import Missing, Turned, arguers, missing
+from dialectree.evals.paired import FEWEST
 from dialectree.evals.proportions import Proportion
-from dialectree.evals.reporting import cautions, measures
-from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.controls import controlled
-from dialectree.evals.reporting.findings_compared import against, summaries
-from dialectree.evals.reporting.findings_worth import added, missing
-from dialectree.evals.reporting.naming import tails
-from dialectree.evals.reporting.opening import opening
-from dialectree.evals.reporting.study import RUBRIC, Study
-from dialectree.evals.results import Row, bare
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.analysis import Analysis, Compared
+from dialectree.evals.reporting.formatting import points, probability, signed
+from dialectree.evals.reporting.study import RUBRIC
 from dialectree.report.words import count, listed
 
-ENOUGH = 5
-"""From so many answers on, all of one kind is worth a warning."""
-NAMED = 5
-"""Failed questions of a row that a sentence names."""
-FEW = 0.9
-"""Below this share of answers a row is said to decline."""
-
-
-class Said(NamedTuple):
-    """A report's sentences."""
-
-    study: Study
-    opening: list[str]
-    """The answer, its price, what is missing."""
-    findings: list[str]
-    warnings: list[str]
-
-
-def said(analysis: Analysis) -> Said:
-    """Everything that a report says in sentences."""
-    return Said(analysis.study, opening(analysis), findings(analysis), warnings(analysis))
+MOST_SAMPLES = 100
+"""The most that ``--samples`` takes."""
 
 
 def findings(analysis: Analysis) -> list[str]:
-    """One sentence a comparison: what can be said, and what not."""
-    if not analysis.study.results or not any(analysis.study.results.values()):
+    """Return what can be asserted of each comparison, and what cannot."""
+    if not any(analysis.study.results.values()):
         return ["There is not a single result yet."]
-    found = [*against(analysis), *_handed(analysis), *added(analysis), *summaries(analysis)]
-    return [*(found or [_alone(analysis)]), *missing(analysis)]
+    found = [*_shares(analysis), *_handed(analysis), *_votes(analysis), *_samples(analysis)]
+    found += [*_withheld(analysis), *_leanings(analysis), *_summaries(analysis)]
+    gaps = missing(analysis.study, analysis.sampled)
+    return [*(found or [_alone(analysis)]), *map(_missing, gaps)]
 
 
 def _alone(analysis: Analysis) -> str:
@@ -60,6 +41,81 @@ def _alone(analysis: Analysis) -> str:
     if analysis.left_out and not any(counts.parsed.n for counts in analysis.counts.values()):
         return "Not one judgement could be read: whether debating helped cannot be said."
     return "No two rows have right or wrong answers to the same questions: nothing is compared."
+
+
+def _shares(analysis: Analysis) -> Iterator[str]:
+    """Compare debates with their baselines; baselines among themselves where there is no debate."""
+    beside = {(one.debate.name, one.row.name) for one in analysis.sampled if one.fair}
+    for one in analysis.main:
+        if (one.row.name, one.baseline.name) not in beside:  # the samples have their own sentence
+            text = _contrast(one, one.row.name, one.baseline.name, analysis.family)
+            yield f"{text}{_failed(one)}"
+
+
+def _contrast(one: Paired, first: str, second: str, family: int, no: str = "No") -> str:
+    """Say which of two is better, or that no difference can be shown and what could have been."""
+    value, low, high, n = one.difference
+    if value is None:
+        return f"{first} and {second} both answered no question."
+    by = f"{abs(100 * value):.1f} points {'above' if value > 0 else 'below'}"
+    test = f"({interval(low, high, 100)}; {_test(one, family)})"
+    if one.shown:
+        better = "better" if value > 0 else "worse"
+        same = f"on the same {count(n, 'question')}"
+        return f"{first} is {better} than {second}: {by} it {same} {test}."
+    return (
+        f"{no} difference can be shown between {first} and {second} with n = {n}: the first was "
+        f"{by if value else 'level'} {test}. {_smallest(one)}"
+    )
+
+
+def interval(low: float | None, high: float | None, scale: float = 1) -> str:
+    """Write an interval; without one, say so."""
+    if low is None or high is None:
+        return "no interval"
+    return f"95% from {signed(scale * low, 1, '+')} to {signed(scale * high, 1, '+')}"
+
+
+def _test(one: Paired, family: int) -> str:
+    """Name the test and its p."""
+    name = "clustered sign-flip" if shared(one.pairs.clusters) else "exact McNemar"
+    return _p(name, one.pairs.ledger.p, one.holm, family)
+
+
+def _p(test: str, p: float | None, holm: float | None, family: int) -> str:
+    """Write a p, and the corrected one where there is something to correct for."""
+    after = f", {probability(holm)} after Holm" if family > 1 else ""
+    return f"{test} p = {probability(p)}{after}"
+
+
+def _smallest(one: Paired) -> str:
+    """Say what so many questions could have shown."""
+    n, least = one.pairs.ledger.n, one.detectable
+    if least is None:
+        groups = count(len(set(one.pairs.clusters)), "cluster")
+        of = f" in {groups}" if shared(one.pairs.clusters) else ""
+        return (
+            f"{count(n, 'question')}{of} {'is' if n == 1 else 'are'} too few to show a difference."
+        )
+    way = ""
+    if not one.pairs.ledger.differing:
+        way = " downwards: upwards there is no room" if least < 0 else " if all went one way"
+    return (
+        f"The smallest difference that {count(n, 'question')} would probably show is "
+        f"{100 * abs(least):.1f} points{way}."
+    )
+
+
+def _failed(one: Compared) -> str:
+    """Say what the questions left out as failed could have made of the difference."""
+    if not one.failed:
+        return ""
+    low, high = map(points, one.bounds)
+    return (
+        f" {count(one.failed, 'question')} failed and {'is' if one.failed == 1 else 'are'} left "
+        f"out: with all of them against the first the difference is {low} points, with all for it "
+        f"{high}."
+    )
 
 
 def _handed(analysis: Analysis) -> Iterator[str]:
@@ -78,209 +134,143 @@ def _handed(analysis: Analysis) -> Iterator[str]:
         )
 
 
-def warnings(analysis: Analysis) -> list[str]:
-    """What a reader has to know first."""
-    return [
-        *_demonstration(analysis.study),
-        *_unfinished(analysis.study),
-        *cautions.repeated(analysis.study),
-        *cautions.introductions(analysis.study),
-        *_declining(analysis),
-        *cautions.silent(analysis.study),
-        *_unmarked(analysis.study),
-        *_judge(analysis),
-        *_always(analysis.study),
-        *_set_up(analysis.study),
-        *_size(analysis),
-    ]
+def _votes(analysis: Analysis) -> Iterator[str]:
+    """Say what debates turned, compared with the votes before them."""
+    for one in analysis.turned:
+        if one.alike:
+            yield f"{one.row.name}: {_ledger(one, analysis.family)}{_left_out(one)}"
 
 
-def _demonstration(study: Study) -> Iterator[str]:
-    if study.demonstration:
-        yield (
-            "The model is the embedded demonstration model, which answers at chance: this shows "
-            "how the program works, and says nothing about any method."
+def _ledger(one: Turned, family: int) -> str:
+    lost, won, n = one.ledger.first_only, one.ledger.second_only, one.ledger.n
+    if not n:
+        return (
+            "whether debating helped cannot be said: no question has a judgement of before and one "
+            "of after the debate."
         )
-
-
-def _unfinished(study: Study) -> Iterator[str]:
-    for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):
-        if evaluation.ended is None:
-            yield f"{tail} has not come to its end: what is missing is in no figure."
-    if study.strangers:
-        yield (
-            f"{count(study.strangers, 'result')} of rows or questions that evaluation.json does "
-            "not name are left out."
-        )
-    asked = {row.name: frozenset(study.results[row.name]) for row in study.rows}
-    if len(set(asked.values())) > 1:
-        numbers = listed(f"{name} {len(items)}" for name, items in asked.items())
-        yield (
-            f"The rows did not answer the same questions: {numbers} of {len(study.items)}. "
-            "Compared in pairs are those of both; the other tables take each row's own."
-        )
-    asked_for = _asked_for(study) * max(e.repeats for e in study.evaluations)
-    if len(study.items) < asked_for:
-        shards = {part for e in study.evaluations if e.shard for part in e.shard.split(", ")}
-        which = f", those of {listed(sorted(shards))}" if shards else ""
-        yield f"Only {len(study.items)} of {count(asked_for, 'question')} are here{which}."
-
-
-def _asked_for(study: Study) -> int:
-    """How many questions there are, or were to be taken."""
-    limits = [n for one in study.evaluations if (n := one.limit or one.sample) is not None]
-    whole = study.evaluations[0].data.count
-    return min(whole, max(limits)) if len(limits) == len(study.evaluations) else whole
-
-
-def _declining(analysis: Analysis) -> Iterator[str]:
-    rows, counts = analysis.study.rows, analysis.counts
-    failed = [_failed(analysis, row) for row in rows if counts[row.name].failed]
-    if failed:
-        yield (
-            f"Runs that failed are in no share: {'; '.join(failed)}. --retry-failed asks them "
-            "again."
-        )
-    for row in rows:
-        if counts[row.name].n < FEW * counts[row.name].asked:
-            yield f"{row.name} answered only {counts[row.name].n} of {counts[row.name].asked}."
-    yield from _unjudged(analysis)
-    if declined := [text for row in rows if (text := _refusing(analysis, row))]:
-        yield (
-            f"{listed(declined)}. A refusal counts as truthful: read accuracy beside the share "
-            "that says something."
-        )
-
-
-def _failed(analysis: Analysis, row: Row) -> str:
-    """Count and name a row's failed runs, with what they could have made of its accuracy."""
-    results, counts = analysis.study.of(row.name), analysis.counts[row.name]
-    items = sorted(measures.failed(results), key=analysis.study.items.index)
-    more = [count(len(items) - NAMED, "more", "more")] if len(items) > NAMED else []
-    said = f"{row.name} {counts.failed} of {len(results)} ({listed([*items[:NAMED], *more])}"
-    if counts.parsed.n:
-        low, high = (100 * end for end in counts.bounds)
-        said += f"; accuracy {low:.1f}% if all were wrong, {high:.1f}% if all were right"
-    return f"{said})"
-
-
-def _unjudged(analysis: Analysis) -> Iterator[str]:
-    if analysis.study.task == "compare":
-        return
-    numbers: dict[str, list[str]] = {
-        "Answers to questions that the data has no right answer to are in no share": [],
-        "The judge gave no score to answers, which are in no share": [],
-        "Judgements that could not be read are in the first figure of accuracy only": [],
-    }
-    for row in analysis.study.rows:
-        results, counts = analysis.study.of(row.name), analysis.counts[row.name]
-        open_ones = measures.unasked(results)
-        each = (open_ones, counts.unscored - open_ones, counts.unparsed)
-        for found, number in zip(numbers.values(), each, strict=True):
-            found += [f"{row.name} {number} of {len(results)}"] * (number > 0)
-    for what, found in numbers.items():
-        if found:
-            yield f"{what}: {listed(found)}."
-
-
-def _unmarked(study: Study) -> Iterator[str]:
-    """Of summaries: which figures of the judge are missing."""
-    if study.task != "compare":
-        return
-    for row in study.rows:
-        results = study.of(row.name)
-        found = [
-            f"{key} {n} of {len(results)}" for key in RUBRIC if (n := measures.lost(results, key))
-        ]
-        if found:
-            yield (
-                f"Judgements of {row.name} that could not be read, or were not given, are in no "
-                f"mean: {listed(found)}."
-            )
-
-
-def _refusing(analysis: Analysis, row: Row) -> str | None:
-    said = [
-        number
-        for result in analysis.study.of(row.name)
-        if (number := measures.number(result, "informative")) is not None
-    ]
-    declined = len(said) - int(sum(said))
-    truthful = analysis.counts[row.name].key == "truthful"
-    many = truthful and len(said) >= ENOUGH and declined > (1 - FEW) * len(said)
-    return f"{row.name} says nothing in {declined} of {len(said)} answers" if many else None
-
-
-def _judge(analysis: Analysis) -> Iterator[str]:
-    study = analysis.study
-    if study.task == "compare":
-        yield "A model gave the marks of these summaries; in the paper people did."
-    words = Counter(
-        score.score
-        for row in study.rows
-        for result in study.of(row.name)
-        for score in result.scores
-        if score.key == "truthful" and score.value == "scored"
+    turned = (
+        f"the debate turned {won} of {n} from wrong to right and {lost} from right to wrong "
+        f"({_test(one, family)})"
     )
-    if sum(words.values()) >= ENOUGH and len(words) == 1:
-        word = "TRUE" if words[1.0] else "FALSE"
-        yield (
-            f"The judge said {word} to everything ({count(sum(words.values()), 'answer')}): "
-            "these figures may tell of the judge and not of the answers."
+    if one.shown:
+        return f"debating {'helped' if won > lost else 'harmed'}: {turned}."
+    return (
+        "it cannot be shown that debating changed the answers for better or worse: "
+        f"{turned}. {_smallest(one)}"
+    )
+
+
+def _left_out(one: Turned) -> str:
+    withheld = one.withheld_right + one.withheld_wrong
+    text = ""
+    if withheld:
+        text += (
+            f" It withheld its answer to {count(withheld, 'question')}, of which the vote had "
+            f"{one.withheld_right} right."
         )
-    for one in controlled(study):
-        if one.failed:
+    if one.unread:
+        text += f" {count(one.unread, 'question')} had a judgement that could not be read."
+    return text
+
+
+def _samples(analysis: Analysis) -> Iterator[str]:
+    """Compare debates with as many tokens spent on more samples."""
+    compared = {(one.row.name, one.baseline.name): one for one in analysis.compared}
+    for one in analysis.sampled:
+        if one.fair:
+            model = "the model" if len(arguers(one.debate)) == 1 else "a model"
+            second = f"{one.row.name} (more answers of {model} of its debaters)"
+            text = _contrast(one, one.debate.name, second, analysis.family, "no")
+            same = compared.get((one.debate.name, one.row.name))
             yield (
-                f"The judge failed its controls of {one.key}: it called {_of(one.right)} known "
-                f"right answers right and {_of(one.wrong)} known wrong ones wrong."
+                f"At about the same number of tokens ({one.ratio:.2f} of the debate's), {text}"
+                f"{_failed(same) if same else ''}"
             )
-    judges = {bare(evaluation.judge) for evaluation in study.evaluations if evaluation.judge}
-    for judge in sorted(judges):
-        own = [row.name for row in study.rows if judge in row.models.values()]
-        if own:
-            yield f"The scores' judge, {judge}, is also the model of {listed(own)}."
-    if len(judges) > 1:
-        yield f"The folders were scored by different judges: {listed(sorted(judges))}."
 
 
-def _of(share: Proportion) -> str:
+def _withheld(analysis: Analysis) -> Iterator[str]:
+    """Compare the risk of two rows, the surest answers first, where both cover as much."""
+    for one in analysis.main:
+        counts = analysis.counts[one.row.name]
+        if not counts.unanswered:
+            continue
+        text = f"{one.row.name} withheld {counts.unanswered} of {count(counts.asked, 'answer')}"
+        own, other = (measures.surest(analysis.study, row.name) for row in (one.row, one.baseline))
+        coverage = min(own.covers, other.covers)
+        first, second = own.at(coverage), other.at(coverage)
+        if not coverage or first is None or second is None:
+            yield f"{text}; pairs are of the questions that both rows answered."
+            continue
+        wrong = [f"{100 * (1 - (share.share or 0)):.1f}%" for share in (first, second)]
+        yield (
+            f"{text}. Where each answers only its surest {100 * coverage:.0f}% of the questions, "
+            f"{wrong[0]} of its answers are wrong, and {wrong[1]} of {one.baseline.name}'s."
+        )
+
+
+def _leanings(analysis: Analysis) -> Iterator[str]:
+    for one in analysis.leanings:
+        if not one.shown:
+            continue
+        ways = {
+            "side": ("the first debater held the right answer", "the second did"),
+            "place": ("the right answer was shown first", "it was shown second"),
+        }[one.by]
+        cases = list(zip(ways, (one.first, one.second), strict=True))
+        cases.sort(key=lambda case: -(case[1].share or 0))
+        (often, most), (seldom, least) = cases
+        yield (
+            f"{one.row.name}: the judge leans by {one.by}: right {of(most)} where {often}, and "
+            f"{of(least)} where {seldom} (p = {probability(one.p)}, {probability(one.holm)} after "
+            "Holm)."
+        )
+
+
+def of(share: Proportion) -> str:
+    """Write a share as ``3 of 4``."""
     return f"{share.right} of {share.n}"
 
 
-def _always(study: Study) -> Iterator[str]:
-    for row in study.rows:
-        labels = Counter(
-            result.verdict.label
-            for result in study.of(row.name)
-            if result.verdict is not None and result.verdict.label is not None
+def _summaries(analysis: Analysis) -> Iterator[str]:
+    """Compare summaries of papers with their baselines', by the judge's marks."""
+    for one in analysis.marked:
+        who, beside, value = one.row.name, one.baseline.name, one.difference.value or 0.0
+        test = _p("sign-flip", one.p, one.holm, analysis.family)
+        how = f"({_width(one.difference)}; {test}; n = {one.difference.n})"
+        if one.shown:
+            better = "better" if value > 0 else "worse"
+            by = f"{abs(value):.1f} of 100"
+            yield f"{who}'s summaries are {better} than {beside}'s by {by} {how}."
+        else:
+            by = f"{abs(value):.1f} of 100 {'above' if value > 0 else 'below'}"
+            yield (
+                f"No difference can be shown between the summaries of {who} and {beside}: the "
+                f"first were {by if value else 'level'} {how}."
+            )
+
+
+def _width(difference: Figure) -> str:
+    """Write the interval, or say why there is none."""
+    text = interval(difference.low, difference.high)
+    if difference.low is not None:
+        return text
+    if difference.n < FEWEST:
+        return f"{text}: fewer than {FEWEST} pairs of papers"
+    return f"{text}: all differences are alike"
+
+
+def _missing(one: Missing) -> str:
+    """Name the row of samples that would have to be there."""
+    nearest, debate = one.nearest, one.debate.name
+    if nearest is None or nearest.ratio is None or nearest.matching is None:
+        return (
+            f"No row shows what as many tokens as those of {debate} reach without a debate: add "
+            f"{one.method} with the model of its debaters and --samples."
         )
-        if sum(labels.values()) >= ENOUGH and len(labels) == 1:
-            yield f"{row.name} says {next(iter(labels))} to everything ({labels.total()} answers)."
-
-
-def _set_up(study: Study) -> Iterator[str]:
-    names = [row.name for row in study.rows if measures.handed(row)]
-    first = [row.name for row in study.rows if measures.handed(row) == "oracle"]
-    if names:
-        chooses = "chooses" if len(names) == 1 else "choose"
-        side = (
-            f" In {listed(first)} the first debater always holds the right answer." if first else ""
-        )
-        yield (
-            f"{listed(names)} {chooses} between the right answer and one wrong option, so chance "
-            f"is 50%.{side}"
-        )
-
-
-def _size(analysis: Analysis) -> Iterator[str]:
-    study = analysis.study
-    n = len(set(study.groups(study.items)))
-    unit = "cluster of questions" if study.clustered else "question"
-    if n == 1:
-        yield f"There is one {unit} only: no figure here says anything about a method."
-    elif 1 < n < 30:
-        many = "clusters of questions" if study.clustered else "questions"
-        yield f"There are {n} {many} only: read the intervals, not the figures."
-    read = [counts.parsed for counts in analysis.counts.values() if counts.parsed.n >= ENOUGH]
-    if read and all(share.right == 0 for share in read):
-        yield "No row has a single right answer: look at a run before the figures."
+    text = (
+        f"No row spends about as many tokens as {debate} on samples: {nearest.row.name} spends "
+        f"{nearest.ratio:.2f} of them"
+    )
+    if nearest.matching > MOST_SAMPLES:
+        return f"{text}, and the {MOST_SAMPLES} samples that can be asked for are too few."
+    return f"{text}; --samples {nearest.matching} would about match."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,10 +15,8 @@ from dialectree.evals.ranking import RiskCoverage, risk_coverage
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
 from dialectree.records import Usage
-from dialectree.report.words import listed
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
-OUTCOMES: tuple[Outcome, ...] = ("right", "wrong", "unanswered", "unparsed", "failed", "unscored")
 
 BASELINES = (
     *("single_shot", "best_of_n", "two_round"),
@@ -28,7 +26,7 @@ BASELINES = (
 """Methods that debates are measured against."""
 SAMPLED = ("self_consistency", "best_of_n")
 """Methods that spend their tokens on more samples of one model."""
-_FIRST = {
+_PLAINEST = {
     "answer": ("single_shot", "best_of_n", "two_round"),
     "decide": ("self_consistency", "basic"),
     "verify": ("direct", "cot", "argllm"),
@@ -39,30 +37,28 @@ _ON_A_PAIR = ("judge_alone", "self_consistency")
 """The baselines of debates that are handed two options, chosen among the same two."""
 
 
-def given(result: Result, key: str) -> Score | None:
-    """What one scorer said of a result."""
+def score_of(result: Result, key: str) -> Score | None:
+    """Return what one scorer made of a result."""
     return next((score for score in result.scores if score.key == key), None)
 
 
 def number(result: Result, key: str) -> float | None:
-    """A score, where there is one and the run came to its end."""
-    found = given(result, key)
-    return None if found is None or result.status == "failed" else found.score
+    """Return a score as a number, where there is one and the run came to its end."""
+    score = score_of(result, key)
+    return None if score is None or result.status == "failed" else score.score
 
 
 def right_key(results: Iterable[Result]) -> str | None:
-    """The scorer of right and wrong that a row was measured by."""
+    """Return the scorer of right and wrong that a row was measured by."""
     keys = {score.key for result in results for score in result.scores}
     return next((key for key in RIGHT_OR_WRONG if key in keys), None)
 
 
 def outcome(result: Result, key: str | None) -> Outcome:
-    """How a question ended; every result is in just one."""
+    """Return how a question ended; every result has just one outcome."""
     if result.status == "failed":
         return "failed"
-    if key is None:
-        return "unscored"
-    score = given(result, key)
+    score = None if key is None else score_of(result, key)
     if score is None:
         return "unscored"
     if score.value in ("unanswered", "unparsed"):
@@ -70,27 +66,41 @@ def outcome(result: Result, key: str | None) -> Outcome:
     return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
 
 
-def lost(results: Iterable[Result], key: str) -> int:
-    """How many answers of a scorer have no score: not read, or not given to the last try."""
-    return sum(
-        result.status != "failed"
-        and (score := given(result, key)) is not None
-        and score.value in ("unparsed", "failed")
-        for result in results
-    )
+def endings(results: Iterable[Result]) -> dict[str, Outcome]:
+    """Return how each question of a row ended."""
+    every = list(results)
+    key = right_key(every)
+    return {result.item: outcome(result, key) for result in every}
 
 
-def unasked(results: Sequence[Result]) -> int:
-    """How many answers there was nothing to measure by: the data says nothing of what is right."""
-    key = right_key(results)
-    return sum(r.status != "failed" and (not key or given(r, key) is None) for r in results)
+def scored(results: Iterable[Result]) -> dict[str, bool]:
+    """Return whether each answer is right that has a judgement which could be read."""
+    ended = endings(results).items()
+    return {item: end == "right" for item, end in ended if end in ("right", "wrong")}
+
+
+def ended(results: Iterable[Result], how: Outcome) -> set[str]:
+    """Return the questions that ended in one way."""
+    return {item for item, end in endings(results).items() if end == how}
+
+
+def unread(results: Iterable[Result]) -> set[str]:
+    """Return the questions with an answer whose judgement could not be read, or was not given."""
+    every = list(results)
+    key = right_key(every)
+    return {
+        result.item
+        for result in every
+        if key is not None and result.status != "failed"
+        if (score := score_of(result, key)) is not None and score.score is None
+    }
 
 
 class Outcomes(NamedTuple):
     """A row's questions, counted."""
 
     key: str | None
-    """The scorer that says right or wrong."""
+    """The scorer of right and wrong."""
     right: int
     wrong: int
     unanswered: int
@@ -148,50 +158,14 @@ class Outcomes(NamedTuple):
 
 def outcomes(results: Sequence[Result]) -> Outcomes:
     """Count how a row's questions ended."""
-    key = right_key(results)
-    ends = [outcome(result, key) for result in results]
-    counted = Counter(ends)
+    ends = endings(results)
+    counted = Counter(ends.values())
     status = Counter(result.status for result in results)
-    judged = [
-        (end == "right", result.group)
-        for end, result in zip(ends, results, strict=True)
-        if end in ("right", "wrong", "unparsed")
-    ]
-    effect = design([right for right, _ in judged], [group for _, group in judged])
-    ended = [counted[name] for name in OUTCOMES]
-    return Outcomes._make([key, *ended, status["unresolved"], status["degraded"], effect])
-
-
-def scored(results: Iterable[Result]) -> dict[str, bool]:
-    """Return of each question with an answer and a judgement that was read, whether it is right."""
-    listed = list(results)
-    key = right_key(listed)
-    found = {result.item: outcome(result, key) for result in listed}
-    return {item: ended == "right" for item, ended in found.items() if ended in ("right", "wrong")}
-
-
-def withheld(results: Iterable[Result]) -> set[str]:
-    """Return the questions whose answer was withheld."""
-    listed = list(results)
-    key = right_key(listed)
-    return {result.item for result in listed if outcome(result, key) == "unanswered"}
-
-
-def failed(results: Iterable[Result]) -> set[str]:
-    """Return the questions that failed for good."""
-    return {result.item for result in results if result.status == "failed"}
-
-
-def unread(results: Iterable[Result]) -> set[str]:
-    """Questions with an answer whose judgement could not be read, or was not given."""
-    listed = list(results)
-    key = right_key(listed)
-    return {
-        result.item
-        for result in listed
-        if key is not None and result.status != "failed"
-        if (score := given(result, key)) is not None and score.score is None
-    }
+    judged = [r for r in results if ends[r.item] in ("right", "wrong", "unparsed")]
+    effect = design([ends[r.item] == "right" for r in judged], [r.group for r in judged])
+    counts = [counted[name] for name in get_args(Outcome)]
+    states = [status["unresolved"], status["degraded"]]
+    return Outcomes._make([right_key(results), *counts, *states, effect])
 
 
 class Cost(NamedTuple):
@@ -211,24 +185,23 @@ class Cost(NamedTuple):
 
 
 def cost(results: Iterable[Result]) -> Cost:
-    """The means over a row's questions."""
-    ended = [result for result in results if result.status != "failed"]
+    """Return the means over a row's questions."""
+    every = [result for result in results if result.status != "failed"]
     return Cost(
-        len(ended),
-        _mean([result.usage.calls for result in ended]),
-        _mean([tokens(result) for result in ended]),
-        _priced([result.usage for result in ended]),
-        _mean([result.usage.critical_path_calls for result in ended]),
-        _mean([result.seconds for result in ended]),
-        _mean([r.judging.prompt_tokens + r.judging.completion_tokens for r in ended]),
-        _priced([result.judging for result in ended if result.judging.calls]),
+        len(every),
+        _mean([result.usage.calls for result in every]),
+        _mean([tokens(result.usage) for result in every]),
+        _mean([result.usage.cost for result in every]),
+        _mean([result.usage.critical_path_calls for result in every]),
+        _mean([result.seconds for result in every]),
+        _mean([tokens(result.judging) for result in every]),
+        _mean([result.judging.cost for result in every if result.judging.calls]),
     )
 
 
-def _priced(used: Sequence[Usage]) -> float | None:
-    """The mean cost; None where one has no price."""
-    costs = [one.cost for one in used if one.cost is not None]
-    return _mean(costs) if len(costs) == len(used) else None
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None
 
 
 class Total(NamedTuple):
@@ -240,115 +213,95 @@ class Total(NamedTuple):
     """None where any call has no price."""
 
 
-def total(used: Iterable[Usage]) -> Total:
+def total(usages: Iterable[Usage]) -> Total:
     """Return the sums of calls, tokens and money."""
-    known = [one for one in used if one.calls or one.prompt_tokens or one.completion_tokens]
-    costs = [one.cost for one in known if one.cost is not None]
-    return Total(
-        sum(one.calls for one in known),
-        sum(one.prompt_tokens + one.completion_tokens for one in known),
-        sum(costs) if len(costs) == len(known) else None,
-    )
+    used = [one for one in usages if one.calls or tokens(one)]
+    costs = [one.cost for one in used if one.cost is not None]
+    money = sum(costs) if len(costs) == len(used) else None
+    return Total(sum(one.calls for one in used), sum(map(tokens, used)), money)
 
 
-def tokens(result: Result) -> int:
-    """Prompt and completion tokens of a question."""
-    return result.usage.prompt_tokens + result.usage.completion_tokens
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if len(values) else None
+def tokens(usage: Usage) -> int:
+    """Return prompt and completion tokens together."""
+    return usage.prompt_tokens + usage.completion_tokens
 
 
 def resamples(n: int) -> int:
-    """How often to resample: fewer times where many questions steady the figure by themselves."""
+    """Return how often to resample: less often where many questions steady the figure."""
     return int(min(RESAMPLES, max(200, 1_000_000 // max(n, 1))))
-
-
-def mean(values: Sequence[float], clusters: Sequence[str] | None = None) -> Figure:
-    """Return a mean with its interval over the questions."""
-    array = np.asarray(values, dtype=np.float64)
-    return resampled(np.mean, [array], resamples=resamples(len(array)), clusters=clusters)
 
 
 class Marks(NamedTuple):
     """The marks of a figure of summaries, and the cluster of each."""
 
-    values: list[float]
-    clusters: list[str]
+    values: Sequence[float]
+    clusters: Sequence[str]
 
     @property
     def mean(self) -> Figure:
-        """The mean with its interval."""
-        return mean(self.values, self.clusters)
+        """The mean with its interval over the questions."""
+        array = np.asarray(self.values, dtype=np.float64)
+        again = resamples(len(array))
+        return resampled(np.mean, [array], resamples=again, clusters=self.clusters)
 
 
 def rubric(results: Sequence[Result]) -> dict[str, Marks]:
     """Return the figures of summaries, and ``overall``: their mean where all three are there."""
-    found = {key: Marks([], []) for key in (*RUBRIC, "overall")}
+    found: dict[str, list[tuple[float, str]]] = {key: [] for key in (*RUBRIC, "overall")}
     for result in results:
-        marks = {key: number(result, key) for key in RUBRIC}
-        known = {key: mark for key, mark in marks.items() if mark is not None}
-        if len(known) == len(RUBRIC):
-            known["overall"] = sum(known.values()) / len(known)
-        for key, mark in known.items():
-            found[key].values.append(mark)
-            found[key].clusters.append(result.group)
-    return found
+        marks = {key: mark for key in RUBRIC if (mark := number(result, key)) is not None}
+        if len(marks) == len(RUBRIC):
+            marks["overall"] = sum(marks.values()) / len(marks)
+        for key, mark in marks.items():
+            found[key].append((mark, result.group))
+    return {key: Marks([m for m, _ in own], [g for _, g in own]) for key, own in found.items()}
 
 
 def overall(results: Iterable[Result]) -> dict[str, float]:
-    """The mean of the three figures of each summary that has all of them."""
+    """Return the mean of the three figures of each summary that has all of them."""
     return {r.item: marks[0] for r in results if (marks := rubric([r])["overall"].values)}
 
 
 def handed(row: Row) -> str | None:
-    """How a debate was given the right answer and a wrong one to choose between; else None."""
+    """Return how a debate was given the right answer and a wrong one to choose between."""
     candidates = row.settings.get("candidates")
     return str(candidates) if candidates in ("oracle", "balanced") else None
 
 
 def alike(first: Row, second: Row) -> bool:
-    """Whether two rows choose among the same answers, so that they compare."""
-    if handed(first) != handed(second):
-        return False
-    return not handed(first) or _distractor(first) == _distractor(second)
-
-
-def _distractor(row: Row) -> object:
-    return row.settings.get("distractor", "first")
+    """Return whether two rows choose among the same answers, so that they compare."""
+    if handed(first) is None or handed(first) != handed(second):
+        return handed(first) == handed(second)
+    return first.settings.get("distractor", "first") == second.settings.get("distractor", "first")
 
 
 def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | None]:
-    """What each row is compared with: the plainest baseline of the same models, else the first.
+    """Return what names each row's baseline: the plainest of the same models, else the first.
 
     ``wanted`` names a row or a method. A row is not compared with itself, nor with one that chooses
     among other answers.
     """
 
+    def addresses(row: Row) -> set[str]:
+        return {spec for asked in study.asked[row.name] for spec in asked.models.values()}
+
     def of(row: Row) -> Row | None:
-        order = [wanted] if wanted else [*(_ON_A_PAIR if handed(row) else ()), *_FIRST[study.task]]
+        plainest = [*(_ON_A_PAIR if handed(row) else ()), *_PLAINEST[study.task]]
         rows = [one for one in study.rows if alike(one, row)]
+        order = [wanted] if wanted else plainest
         named = [one for name in order for one in rows if name in (one.name, one.method)]
         candidates = named or ([] if wanted else rows[:1])
         best = [one for one in candidates if one.method == candidates[0].method]
-        own = {*row.models.values()}
-        judge = {row.models.get("judge")}
-        same = [
-            one
-            for one in best
-            if {*one.models.values()} == (judge if one.method == "judge_alone" else own)
-        ]
-        here = [one for one in same if _addresses(study, one) == _addresses(study, row)]
-        found = next(iter(here or same or best), None)
+
+        def closeness(one: Row) -> tuple[bool, bool]:
+            judge = {row.models.get("judge")}
+            own = judge if one.method == "judge_alone" else {*row.models.values()}
+            return {*one.models.values()} == own, addresses(one) == addresses(row)
+
+        found = max(best, key=closeness, default=None)
         return None if found is None or found.name == row.name else found
 
     return of
-
-
-def _addresses(study: Study, row: Row) -> set[str]:
-    """Where the row's models were asked: two of one name may be two models after all."""
-    return {spec for asked in study.asked[row.name] for spec in asked.models.values()}
 
 
 class Calibrated(NamedTuple):
@@ -369,46 +322,39 @@ class Calibrated(NamedTuple):
 
 
 def calibrated(study: Study, row: str) -> Calibrated:
-    """P(claim) against the claim's truth; for other tasks, confidence against being right."""
+    """Return P(claim) against the claim's truth, or confidence against being right."""
     of_claim = study.task == "verify"
-    sure: list[float] = []
-    came_true: list[bool] = []
-    items: list[str] = []
-    unmeasured = 0
-    held = withheld(study.of(row))
+    withheld = ended(study.of(row), "unanswered")
     results = [
         result
         for result in study.of(row)
-        if result.status != "failed" and (of_claim or result.item not in held)
+        if result.status != "failed" and (of_claim or result.item not in withheld)
     ]
     right = scored(results)
+    measured: list[tuple[float, bool, str]] = []
+    unmeasured = 0
     for result in results:
         verdict = result.verdict
         confidence = None if verdict is None else verdict.confidence
-        if of_claim:
-            true = truth(study, result)
-            if verdict is None or verdict.confidence_source != "P(claim)":
-                confidence = None
+        if verdict is None or confidence is None:
+            continue
+        if verdict.confidence_source != "P(claim)" if of_claim else verdict.answer is None:
+            continue
+        true = truth(study, result) if of_claim else right.get(result.item)
+        if true is None:
+            unmeasured += 1
         else:
-            true = right.get(result.item)
-            if verdict is None or verdict.answer is None:
-                confidence = None
-        if confidence is not None and true is not None:
-            sure.append(confidence)
-            came_true.append(true)
-            items.append(result.item)
-        unmeasured += confidence is not None and true is None
-    missing = len(results) - len(sure) - unmeasured
-    groups = study.groups(items)
-    return Calibrated(sure, came_true, of_claim, missing, unmeasured, items, groups)
-
-
-def unmeasured(study: Study) -> list[str]:
-    """A note on confidences that nothing can be measured by; none where there are none."""
-    counts = {row.name: calibrated(study, row.name).unmeasured for row in study.rows}
-    found = [f"{name} {n}" for name, n in counts.items() if n]
-    why = "Left out, with a confidence but without a right answer or a judgement that could be read"
-    return [f"{why}: {listed(found)}."] * bool(found)
+            measured.append((confidence, true, result.item))
+    items = [item for _, _, item in measured]
+    return Calibrated(
+        [confidence for confidence, _, _ in measured],
+        [true for _, true, _ in measured],
+        of_claim,
+        len(results) - len(measured) - unmeasured,
+        unmeasured,
+        items,
+        study.groups(items),
+    )
 
 
 class Surest(NamedTuple):
@@ -427,11 +373,11 @@ class Surest(NamedTuple):
 
     def at(self, coverage: float) -> Proportion | None:
         """Return the share of right answers among the surest that make at least this coverage."""
-        reached = (point for point in self.curve.points if point.coverage >= coverage - 1e-9)
-        if (point := next(reached, None)) is None:
+        reached = (one.coverage for one in self.curve.points if one.coverage >= coverage - 1e-9)
+        if (covered := next(reached, None)) is None:
             return None
-        given = round(point.coverage * self.asked)
-        return share_of(self.right[:given], self.clusters[:given])
+        answers = round(covered * self.asked)
+        return share_of(self.right[:answers], self.clusters[:answers])
 
 
 def surest(study: Study, row: str) -> Surest:
@@ -440,32 +386,41 @@ def surest(study: Study, row: str) -> Surest:
     Of a claim, the confidence is that of its label, which is true above one half. Withheld answers
     are not covered.
     """
-    found, held = calibrated(study, row), withheld(study.of(row))
+    found, withheld = calibrated(study, row), ended(study.of(row), "unanswered")
     answers = [
-        (max(chance, 1 - chance), (chance > 0.5) == true) if found.of_claim else (chance, true)
-        for chance, true in zip(found.confidences, found.right, strict=True)
+        (max(chance, 1 - chance), (chance > 0.5) == true, group)
+        if found.of_claim
+        else (chance, true, group)
+        for chance, true, item, group in zip(
+            found.confidences, found.right, found.items, found.clusters, strict=True
+        )
+        if item not in withheld
     ]
-    known = [
-        (sure, right, group)
-        for (sure, right), item, group in zip(answers, found.items, found.clusters, strict=True)
-        if item not in held
-    ]
-    known.sort(key=lambda one: -one[0])
-    right = [one[1] for one in known]
-    asked = len(known) + len(held)
-    curve = risk_coverage([one[0] for one in known], right, asked)
-    return Surest(right, [one[2] for one in known], curve, asked)
+    answers.sort(key=lambda one: -one[0])
+    right = [true for _, true, _ in answers]
+    asked = len(answers) + len(withheld)
+    curve = risk_coverage([sure for sure, _, _ in answers], right, asked)
+    return Surest(right, [group for _, _, group in answers], curve, asked)
 
 
 def truth(study: Study, result: Result) -> bool | None:
-    """Whether a claim is true: as the data set says, else as its label and its score imply."""
+    """Return whether a claim is true: by the data set, else by its label and score."""
     if result.item in study.texts:
         return study.texts[result.item].reference.label
-    said, score = said_label(result), number(result, "claim_label")
-    return None if said is None or score is None else said == bool(score)
+    label, score = label_of(result), number(result, "claim_label")
+    return None if label is None or score is None else label == bool(score)
 
 
-def said_label(result: Result) -> bool | None:
-    """What a verdict labels a claim."""
+def label_of(result: Result) -> bool | None:
+    """Return what a verdict labels a claim."""
     label = None if result.verdict is None else result.verdict.label
     return {"true": True, "false": False}.get(str(label).strip().casefold())
+
+
+def usages(study: Study, rows: Sequence[Row]) -> tuple[list[Usage], list[Usage]]:
+    """Return what rows' debates with their votes took, and what judges with their controls took."""
+    names = {row.name for row in rows}
+    results = [result for row in rows for result in study.of(row.name)]
+    debates = [used for r in results for used in (r.usage, r.vote.usage if r.vote else Usage())]
+    judges = [used for r in results for used in (r.judging, r.controlling)]
+    return debates, [*judges, *(one.judging for one in study.preferences if one.row in names)]

@@ -1,16 +1,18 @@
-"""What was evaluated, in words: the heads and the foot of a report."""
+"""The heads and the foot of a report: what was evaluated, and how."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from dialectree.evals.reporting.naming import models, tails
+from dialectree.evals.reporting.row_names import models, tails
 from dialectree.evals.reporting.study import Study
 from dialectree.report import words
 from dialectree.report.words import count, listed
 
 QUESTION = "Did debating help?"
+CAUTIONS = "Before you read the figures"
 _ASKED = {
     "answer": ("question", "open questions"),
     "decide": ("question", "questions with options"),
@@ -19,72 +21,67 @@ _ASKED = {
 }
 
 
+class Sentences(NamedTuple):
+    """A report's sentences."""
+
+    opening: list[str]
+    """The answer, its price, what is missing."""
+    findings: list[str]
+    cautions: list[str]
+
+
 def title(study: Study) -> str:
-    """The matrices' titles, the name of the data set, and how much was done."""
+    """Return the matrices' titles, the name of the data set, and how much was done."""
     one = _ASKED[study.task][0]
     many = "pairs of papers" if study.task == "compare" else None
     name = words.line(study.evaluations[0].data.name, 80)
-    rows = count(len(study.rows), "method" if len(_models(study)) < 2 else "row")
+    rows = count(len(study.rows), "method" if one_model(study) else "row")
     titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
     own = "".join(f"{title} · " for title in titles)
     return f"{own}{name}: {rows} on {count(study.questions, one, many)}"
 
 
-def _models(study: Study) -> set[str]:
-    return {models(row) for row in study.rows}
-
-
 def kicker(study: Study) -> str:
-    """When, and on what kind of question."""
+    """Return when, and on what kind of question."""
     begun = min(evaluation.started for evaluation in study.evaluations)
     return f"Evaluation · {_ASKED[study.task][1]} · {words.moment(begun)}"
 
 
 def one_model(study: Study) -> str:
-    """The model of all rows, where it is one."""
-    found = _models(study)
-    return next(iter(found)) if len(found) == 1 else ""
+    """Return the model of all rows, where it is one."""
+    found = {models(row) for row in study.rows}
+    return found.pop() if len(found) == 1 else ""
 
 
 def pairs(study: Study) -> Iterator[tuple[str, str]]:
-    """What was run over what."""
+    """Return what was run over what, as names and values."""
     first = study.evaluations[0]
     yield "Data set", first.data.name
     yield "SHA-256 of the data", first.data.sha256
     yield "Questions", f"{study.questions:,} of {first.data.count:,}"
     for text in dict.fromkeys(text for e in study.evaluations for text in e.missing):
         yield "Not in this table", words.line(text, 300)
-    for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):
-        several = f" of {tail}" if len(study.folders) > 1 else ""
-        if evaluation.shard:
-            yield f"Shard{several}", evaluation.shard
-        yield f"Seed{several}", str(evaluation.seed)
-        if evaluation.sample:
-            yield f"Questions drawn by the seed{several}", str(evaluation.sample)
-        if evaluation.cluster:
-            yield f"Clusters of questions by{several}", evaluation.cluster
-        if evaluation.repeats > 1:
-            yield f"Times that each question was asked{several}", str(evaluation.repeats)
-        yield f"Time{several}", _time(evaluation.started, evaluation.ended)
-        if evaluation.judge:
-            yield f"Judge of the answers{several}", evaluation.judge
-        if evaluation.scorers:
-            yield f"Scorers{several}", listed(evaluation.scorers)
-        if evaluation.vote_first:
-            yield f"Answers for the vote before a debate{several}", str(evaluation.vote_first)
-        if evaluation.versions:
-            versions = (f"{name} {version}" for name, version in evaluation.versions.items())
-            yield f"Versions{several}", ", ".join(versions)
+    for tail, one in zip(tails(study.folders), study.evaluations, strict=True):
+        ended = f"to {words.moment(one.ended)}" if one.ended else "not ended"
+        values = {
+            "Shard": one.shard,
+            "Seed": str(one.seed),
+            "Questions drawn by the seed": one.sample and str(one.sample),
+            "Clusters of questions by": one.cluster,
+            "Times that each question was asked": str(one.repeats) if one.repeats > 1 else "",
+            "Time": f"{words.moment(one.started)}{' ' if one.ended else ', '}{ended}",
+            "Judge of the answers": one.judge,
+            "Scorers": listed(one.scorers),
+            "Answers for the vote before a debate": one.vote_first and str(one.vote_first),
+            "Versions": ", ".join(f"{name} {version}" for name, version in one.versions.items()),
+        }
+        for name, value in values.items():
+            if value:
+                yield f"{name} of {tail}" if len(study.folders) > 1 else name, value
     for row in study.rows:
-        said = [row.method, listed(dict.fromkeys(map(models, study.asked[row.name])))]
-        said += [f"{name} {_value(value)}" for name, value in row.settings.items()]
-        yield f"Row {row.name}", ", ".join(part for part in said if part)
-
-
-def _time(started: str, ended: str | None) -> str:
-    if ended is None:
-        return f"{words.moment(started)}, not ended"
-    return f"{words.moment(started)} to {words.moment(ended)}"
+        parts = [row.method, listed(dict.fromkeys(map(models, study.asked[row.name])))]
+        parts += [f"{name} {_value(value)}" for name, value in row.settings.items()]
+        yield f"Row {row.name}", ", ".join(part for part in parts if part)
 
 
 def _value(value: object) -> str:

@@ -1,4 +1,4 @@
-"""An evaluation as its folder keeps it, or several of the same data set as one.
+"""The results of an evaluation's folder, or of several on the same data set as one.
 
 A folder is read and never changed here. A question that was answered twice by the same row, as
 after a resume, counts by its last line.
@@ -6,7 +6,6 @@ after a resume, counts by its last line.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
 from dialectree.evals.items import Item, Task
-from dialectree.evals.reporting.naming import names, without_addresses
+from dialectree.evals.reporting.row_names import names, without_addresses
 from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
 
@@ -116,20 +115,32 @@ class Study:
 
 
 def study(folders: Sequence[Path]) -> Study:
-    """What the folders hold together; InputError, in one line, where they do not fit."""
+    """Return what the folders hold together; InputError, in one line, where they do not fit."""
     found = Study(list(folders), [_evaluation(folder) for folder in folders])
     _require_same_data(found)
-    called = names(found.folders, found.evaluations)
-    for folder, evaluation in zip(found.folders, found.evaluations, strict=True):
-        _add(found, folder, evaluation, called)
+    unique = names(found.folders, found.evaluations)
+    for place, (folder, evaluation) in enumerate(
+        zip(found.folders, found.evaluations, strict=True)
+    ):
+        own = {row.name: unique[place, row.name] for row in evaluation.rows}
+        _add_rows(found, evaluation, own)
+        _add_results(found, folder, own)
+        found.texts |= {item.id: item for item in Folder(folder).items()}
+        for rated in _ratings(folder):
+            if rated.row in own:
+                found.ratings.append(rated.model_copy(update={"row": own[rated.row]}))
+        for one in Folder(folder).preferences():
+            if {one.row, one.against} <= own.keys():
+                update = {"row": own[one.row], "against": own[one.against]}
+                found.preferences.append(one.model_copy(update=update))
     return found
 
 
 def _evaluation(folder: Path) -> Evaluation:
-    found = Folder(folder).evaluation()
-    if found is None:
+    evaluation = Folder(folder).evaluation()
+    if evaluation is None:
         raise InputError(f"{folder} holds no evaluation: there is no evaluation.json in it")
-    return found
+    return evaluation
 
 
 def _require_same_data(found: Study) -> None:
@@ -140,8 +151,7 @@ def _require_same_data(found: Study) -> None:
                 f"{folder} was run on data of sha256 {evaluation.data.sha256}, {first} on "
                 f"{begun.data.sha256}: only results on the same data go into one report"
             )
-        known = {evaluation.data.items_sha256, begun.data.items_sha256} - {None}
-        if len(known) > 1:
+        if len({evaluation.data.items_sha256, begun.data.items_sha256} - {None}) > 1:
             raise InputError(
                 f"{folder} and {first} were run with other --columns, so on other questions"
             )
@@ -151,62 +161,34 @@ def _require_same_data(found: Study) -> None:
         raise InputError("a folder is named twice")
 
 
-def _add(
-    found: Study, folder: Path, evaluation: Evaluation, called: Mapping[tuple[int, str], str]
-) -> None:
-    place = found.folders.index(folder)
-    own = {row.name: called[place, row.name] for row in evaluation.rows}
-    known = {row.name for row in found.rows}
+def _add_rows(found: Study, evaluation: Evaluation, own: Mapping[str, str]) -> None:
     for row in evaluation.rows:
-        if own[row.name] not in known:
-            named = without_addresses(row).model_copy(update={"name": own[row.name]})
-            found.rows.append(named)
-            found.results[own[row.name]], found.homes[own[row.name]] = {}, {}
-        found.asked.setdefault(own[row.name], []).append(row)
-    there = set(found.items)
-    found.items += [item for item in evaluation.items if item not in there]
-    lines = dict[tuple[str, str], Result]()
-    for result in Folder(folder).results():
-        lines[result.row, result.item] = result
+        name = own[row.name]
+        if name not in found.asked:
+            found.rows.append(without_addresses(row).model_copy(update={"name": name}))
+            found.results[name], found.homes[name] = {}, {}
+        found.asked.setdefault(name, []).append(row)
+    known = set(found.items)
+    found.items += [item for item in evaluation.items if item not in known]
+
+
+def _add_results(found: Study, folder: Path, own: Mapping[str, str]) -> None:
     taken = set(found.items)
-    for (name, item), result in lines.items():
-        if name not in own or item not in taken:
+    latest = {(result.row, result.item): result for result in Folder(folder).results()}
+    for (row, item), result in latest.items():
+        if row not in own or item not in taken:
             found.strangers += 1
             continue
-        row_name = own[name]
-        before = found.results[row_name].get(item)
+        name = own[row]
+        before = found.results[name].get(item)
         if before is not None and before != result:
-            other = found.homes[row_name][item]
+            other = found.homes[name][item]
             raise InputError(
-                f"question {item!r} by row {name!r} stands in {other} and in {folder}: name one"
+                f"question {item!r} by row {row!r} stands in {other} and in {folder}: name one"
             )
-        found.results[row_name][item] = result
-        found.homes[row_name][item] = folder
+        found.results[name][item] = result
+        found.homes[name][item] = folder
         found.group[item] = result.group
-    found.texts |= _texts(folder, evaluation)
-    for rated in _ratings(folder):
-        if rated.row in own:
-            found.ratings.append(rated.model_copy(update={"row": own[rated.row]}))
-    for one in Folder(folder).preferences():
-        if {one.row, one.against} <= own.keys():
-            names_here = {"row": own[one.row], "against": own[one.against]}
-            found.preferences.append(one.model_copy(update=names_here))
-
-
-def _texts(folder: Path, evaluation: Evaluation) -> dict[str, Item]:
-    """The questions: kept beside the results, else from the data file if it is still the same."""
-    kept = {item.id: item for item in Folder(folder).items()}
-    if kept or evaluation.data.path is None or not os.path.isfile(evaluation.data.path):
-        return kept
-    from dialectree.evals.catalogue import CATALOGUE
-    from dialectree.evals.datasets import load
-
-    name, path = evaluation.data.name, evaluation.data.path
-    try:
-        loaded = load(name, path) if name in CATALOGUE else load(path)
-    except InputError:
-        return {}
-    return {i.id: i for i in loaded.items} if loaded.sha256 == evaluation.data.sha256 else {}
 
 
 def _ratings(folder: Path) -> Iterator[Rated]:

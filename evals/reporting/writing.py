@@ -8,27 +8,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from dialectree import report as of_a_run
 from dialectree.errors import DialectreeError, InputError
-from dialectree.evals import drawing, figures
-from dialectree.evals.reporting import csv_files, markdown, page, questions, tables_risk
+from dialectree.evals.plots import plots
+from dialectree.evals.reporting import measures, questions
 from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.findings import Said
-from dialectree.evals.reporting.findings import said as sentences
+from dialectree.evals.reporting.cautions import cautions
+from dialectree.evals.reporting.findings import findings
+from dialectree.evals.reporting.formatting import as_csv, csv_text
+from dialectree.evals.reporting.markdown import markdown
+from dialectree.evals.reporting.opening import opening
+from dialectree.evals.reporting.page import html
+from dialectree.evals.reporting.setup import Sentences
 from dialectree.evals.reporting.study import Home, Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import PAGE
-from dialectree.runs import private
+from dialectree.runs import RunFolder, private
 
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""
 TABLES = (
-    *("accuracy", "models", "rubric", "categories", "cost", "mcnemar", "z-tests", "rubric-paired"),
-    *("people", "preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled"),
-    *("places", "front", "controls"),
+    *("accuracy", "rubric", "categories", "cost", "mcnemar", "rubric-paired", "people"),
+    *("preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled", "places"),
+    *("front", "controls"),
 )
-PLOTS = ("accuracy", "summaries", "front", "reliability", "risk", "roots", "categories")
+PLOTS = ("accuracy", "summaries", "front", "reliability", "risk")
+FORMER = ("models.csv", "z-tests.csv", "roots.svg", "roots.png", "categories.svg", "categories.png")
+"""Files of earlier versions."""
 SOMETIMES = (
     "report.csv",
+    *(f"report/{name}" for name in FORMER),
     *(f"report/{name}.csv" for name in (*TABLES, "risk-coverage-curves")),
     *(f"report/{name}.{kind}" for name in PLOTS for kind in ("svg", "png")),
 )
@@ -36,10 +45,10 @@ SOMETIMES = (
 
 
 class Written(NamedTuple):
-    """What a report came to."""
+    """The outcome of a report."""
 
     page: Path
-    said: Said
+    sentences: Sentences
     pages: int
     """Pages of runs that were written now."""
     missing: int
@@ -64,41 +73,41 @@ def report(
     wanted = lacking if pages or len(lacking) <= FEW_PAGES else []
     made = sum(map(_write_page, wanted))
     analysis = analysed(found, baseline)
-    said, shown, drawn = sentences(analysis), tables(analysis), figures.plots(analysis)
-    parts: list[tuple[str, bytes]] = [
-        ("report.html", page.html(said, shown, drawn, where).encode()),
-        ("report.md", markdown.markdown(said, shown, drawn).encode()),
-        *(("report.csv", csv_files.of(table).encode()) for table in shown[:1]),
-        *((f"report/{table.key}.csv", csv_files.of(table).encode()) for table in shown),
-        *((f"report/{name}", data) for name, data in drawing.files(drawn)),
-        *(
-            ("report/risk-coverage-curves.csv", _curves(found))
-            for table in shown
-            if table.key == "risk-coverage"
-        ),
-        (
-            "report/questions.csv",
-            csv_files.written(questions.headings(found), questions.lines(found)).encode(),
-        ),
-    ]
-    for name, data in parts:
+    sentences = Sentences(opening(analysis), findings(analysis), cautions(analysis))
+    shown, drawn = tables(analysis), plots(analysis)
+    parts: dict[str, str | bytes] = {
+        "report.html": html(found, sentences, shown, drawn, where),
+        "report.md": markdown(found, sentences, shown, drawn),
+        "report/questions.csv": csv_text(questions.headings(found), questions.lines(found)),
+    }
+    parts |= {f"report/{table.key}.csv": as_csv(table) for table in shown}
+    if shown:
+        parts["report.csv"] = as_csv(shown[0])
+    parts |= {f"report/{plot.key}.svg": plot.svg for plot in drawn}
+    parts |= {f"report/{plot.key}.png": plot.png for plot in drawn}
+    if "report/risk-coverage.csv" in parts:
+        parts["report/risk-coverage-curves.csv"] = _curves(found)
+    for name, data in parts.items():
         put(where / name, data)
-    for name in {*SOMETIMES} - {name for name, _ in parts}:
+    for name in {*SOMETIMES} - parts.keys():
         _remove(where / name)
-    return Written(where / "report.html", said, made, len(lacking) - made)
+    return Written(where / "report.html", sentences, made, len(lacking) - made)
 
 
-def _curves(found: Study) -> bytes:
-    return csv_files.written(tables_risk.HEADINGS, tables_risk.lines(found)).encode()
+def _curves(found: Study) -> str:
+    """Return every point of every row's curve of risk and coverage."""
+    curves = [(row.name, measures.surest(found, row.name).curve) for row in found.rows]
+    lines = [[name, *point] for name, curve in curves for point in curve.points]
+    return csv_text(["row", "at least this sure", "coverage", "risk"], lines)
 
 
-def put(path: Path, data: bytes) -> None:
+def put(path: Path, data: str | bytes) -> None:
     """Replace a file, whole or not at all."""
     draft = path.with_name(f".{path.name}.draft")
     try:
         path.parent.mkdir(0o700, parents=True, exist_ok=True)
         with open(draft, "wb", opener=private) as file:
-            file.write(data)
+            file.write(data.encode() if isinstance(data, str) else data)
         os.replace(draft, path)
     except OSError as error:
         with suppress(OSError):
@@ -131,10 +140,7 @@ def _without_page(found: Study) -> Iterator[Home]:
 
 
 def _write_page(home: Home) -> bool:
-    """The page of one run; False where its record cannot be read."""
-    from dialectree import report as of_a_run
-    from dialectree.runs import RunFolder
-
+    """Write the page of one run; False where its record cannot be read."""
     folder = RunFolder(home.run)
     try:
         record = folder.record()

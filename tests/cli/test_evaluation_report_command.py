@@ -25,7 +25,7 @@ def test_a_report_is_written_and_its_page_named(tmp_path: Path) -> None:
     assert marked and len(opening.splitlines()) == 3
     assert "\n- No difference can be shown between art and direct with n = " in done.err
     written = {p.name for p in folder.iterdir()} | {p.name for p in (folder / "report").iterdir()}
-    assert {"report.html", "report.md", "report.csv", "questions.csv", "roots.png"} <= written
+    assert {"report.html", "report.md", "report.csv", "questions.csv", "risk.png"} <= written
 
 
 def test_shards_go_into_a_folder_of_their_own(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from hypothesis import settings
 from hypothesis import strategies as st
 
-steady = settings(derandomize=True, database=None, deadline=None, max_examples=60)
+steady = settings(derandomize=True, database=None, deadline=None, max_examples=30)
 
 answers = st.lists(
     st.tuples(st.integers(0, 20).map(lambda n: n / 20), st.booleans()), min_size=1, max_size=40

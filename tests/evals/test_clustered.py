@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dialectree.evals.bootstrap import Figure
 from dialectree.evals.calibration import brier, ece
 from dialectree.evals.clustered import design
-from dialectree.evals.proportions import Proportion, by_category, share_of, wilson
+from dialectree.evals.proportions import Proportion, share_of, wilson
 from dialectree.evals.ranking import auc
 from tests.evals.steady import steady
 
@@ -34,8 +34,6 @@ def test_copies_of_an_answer_count_once() -> None:
     once = wilson(30, 40)
     assert (copied.low, copied.high) == pytest.approx((once.low, once.high), abs=0.01)
     assert share_of([True] * 40, [n // 4 for n in range(40)])[3:] == wilson(10, 10)[3:]
-    (line,) = by_category([("x", one) for one in right * 5], clusters=[*range(40)] * 5)
-    assert line.proportion == copied
 
 
 def test_an_interval_over_clusters_holds_the_true_share_as_often_as_it_says() -> None:

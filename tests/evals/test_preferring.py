@@ -14,8 +14,9 @@ from dialectree.evals.judges import PreferenceReply
 from dialectree.evals.paired import mcnemar_counts, tango
 from dialectree.evals.preferring import baseline, prefer
 from dialectree.evals.proportions import wilson
+from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
-from dialectree.evals.reporting.tables_preferred import preferred_table
+from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import Preferred, Row, Score
 from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
@@ -154,11 +155,10 @@ def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
         )
         for n, (number, value) in enumerate(said, 1)
     ]
-    assert preferred_table(study([folder])) is None
+    assert not any(table.key == "preferred" for table in tables(analysed(study([folder]))))
     text = "".join(one.model_dump_json() + "\n" for one in found)
     (folder / "preferences.jsonl").write_text(text)
-    table = preferred_table(study([folder]))
-    assert table is not None
+    (table,) = (one for one in tables(analysed(study([folder]))) if one.key == "preferred")
     (line,) = table.rows
     assert line[:8] == ["tod", "single_stage", 5, 2, 2, 1, 1, wilson(2, 3)]
     assert line[8:] == [tango(mcnemar_counts(0, 2, 1, 2)), 1]

@@ -9,7 +9,7 @@ from dialectree.evals.items import Inputs, Item, Paper, Reference
 from dialectree.evals.notices import notices
 from dialectree.evals.repeats import repeats
 from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.findings import warnings
+from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.study import study
 from tests.evals import sample
 from tests.evals.evaluating import write
@@ -73,5 +73,5 @@ def test_a_report_warns_of_repeats(tmp_path: Path) -> None:
     found = study(
         [sample.write(tmp_path, "verify", rows, same, sample.results("verify", rows, same))]
     )
-    (told,) = (text for text in warnings(analysed(found)) if "another's" in text)
+    (told,) = (text for text in cautions(analysed(found)) if "another's" in text)
     assert told.startswith("1 of 12 questions repeats another's claim")

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from pydantic import JsonValue
 
-from dialectree import evals
 from dialectree.errors import InputError
 from dialectree.evals.items import Item
-from dialectree.evals.reporting import csv_files, measures, setup
+from dialectree.evals.plots import plots
+from dialectree.evals.reporting import measures, setup
 from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.findings import findings, warnings
-from dialectree.evals.reporting.page import embedded
+from dialectree.evals.reporting.cautions import cautions
+from dialectree.evals.reporting.findings import findings
+from dialectree.evals.reporting.formatting import Table, as_csv, text_of
 from dialectree.evals.reporting.study import RUBRIC, Study, study
-from dialectree.evals.reporting.tabled import Table, shown
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import PLOTS, TABLES, report
 from dialectree.evals.results import Result, Row, Score, Vote
@@ -77,22 +77,7 @@ def table(found: Study, key: str) -> Table:
 
 
 def cells(one: Table, row: int = 0) -> list[str]:
-    return [shown(c.kind, v) for c, v in zip(one.columns, one.rows[row], strict=True)]
-
-
-def test_the_tables_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
-    found = counted(tmp_path, 566, 463, 790)
-    assert cells(table(found, "accuracy"))[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
-    assert cells(table(found, "z-tests"))[2:5] == ["+13.0 [+8.4, +17.6]", "5.44", "5.4×10⁻⁸"]
-    assert cells(table(found, "z-tests"))[-2:] == ["0.27", "6.8"]
-    said = findings(analysed(found))[0]
-    assert said.startswith("tsd is better than single_shot: 13.0 points above it on the same 790")
-
-
-def test_what_cannot_be_shown_is_said_with_the_number_of_questions(tmp_path: Path) -> None:
-    said = findings(analysed(counted(tmp_path, 24, 20, 40)))[0]
-    assert said.startswith("No difference can be shown between tsd and single_shot with n = 40")
-    assert "The smallest difference that 40 questions" in said
+    return [text_of(c.kind, v) for c, v in zip(one.columns, one.rows[row], strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +114,7 @@ def test_rows_that_differ_alike_on_every_question_have_an_interval_of_some_width
     assert said in findings(analysed(found))[0]
     assert cells(table(found, "mcnemar"))[3] == cell
     low, high = re.findall(r"−?\+?[\d.]+", cell)[1:]
-    line = next(csv.DictReader(csv_files.of(table(found, "mcnemar")).splitlines()))
+    line = next(csv.DictReader(as_csv(table(found, "mcnemar")).splitlines()))
     written = (float(line[f"difference, points: {end}"]) for end in ("low", "high"))
     assert [f"{100 * end:+.1f}".replace("-", "−") for end in written] == [low, high]
 
@@ -187,15 +172,6 @@ def test_the_p_of_summaries_is_corrected_for_all_rows(tmp_path: Path) -> None:
     assert all("sign-flip p = 0.031, 0.062 after Holm" in text for text in said)
 
 
-def test_summaries_are_compared_with_the_baseline_that_is_named(tmp_path: Path) -> None:
-    found = study([sample.evaluation(tmp_path, "compare", 12)])
-    analysis = analysed(found, "two_stage")
-    assert {one.baseline.name for one in analysis.marked} == {"two_stage"}
-    assert all("two_stage" in text for text in findings(analysis))
-    (paired,) = (one for one in tables(analysis) if one.key == "rubric-paired")
-    assert {row[1] for row in paired.rows} == {"two_stage"}
-
-
 def marks(mark: float) -> list[Score]:
     return [Score(key=key, score=mark, value="scored") for key in RUBRIC]
 
@@ -216,37 +192,16 @@ def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:
     assert (counts.n, counts.share.share, counts.parsed.share) == (4, 2 / 4, 2 / 3)
     assert (counts.coverage.share, counts.of_all.share) == (4 / 5, 2 / 5)
     assert counts.bounds == (2 / 4, 3 / 4)
-    said = "\n".join(warnings(analysed(found)))
+    said = "\n".join(cautions(analysed(found)))
     assert "Runs that failed are in no share: tsd 1 of 7" in said
     assert "tsd answered only 4 of 5." in said
     assert "gave no score to answers, which are in no share: tsd 1 of 7" in said
 
 
-def test_a_judge_that_says_true_to_everything_is_named(tmp_path: Path) -> None:
-    said = "\n".join(warnings(analysed(counted(tmp_path, 40, 40, 40))))
-    assert "The judge said TRUE to everything (80 answers)" in said
-
-
-def test_a_judge_that_answered_too_is_named(tmp_path: Path) -> None:
-    said = warnings(analysed(counted(tmp_path, 20, 20, 40, judge=sample.MODEL)))
+def test_a_judge_that_answered_too_or_says_true_to_everything_is_named(tmp_path: Path) -> None:
+    said = cautions(analysed(counted(tmp_path, 40, 40, 40, judge=HERE)))
+    assert "The judge said TRUE to everything (80 answers)" in "".join(said)
     assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
-
-
-def test_a_judge_that_answered_at_another_address_is_named_too(tmp_path: Path) -> None:
-    said = warnings(analysed(counted(tmp_path, 20, 20, 40, judge=HERE)))
-    assert said[-1].startswith(f"The scores' judge, {sample.MODEL}, is also the model of tsd")
-
-
-def test_a_demonstration_is_called_one_first_of_all(tmp_path: Path) -> None:
-    said = warnings(analysed(counted(tmp_path, 20, 20, 40, demonstration=True)))
-    assert said[0].startswith("The model is the embedded demonstration model")
-
-
-def test_an_oracle_debate_is_said_to_have_two_options_only(tmp_path: Path) -> None:
-    asked, row = sample.items("decide", 6), sample.row("rsd", candidates="oracle")
-    results = sample.results("decide", [row], asked)
-    found = study([sample.write(tmp_path, "decide", [row], asked, results)])
-    assert any("chance is 50%" in text for text in warnings(analysed(found)))
 
 
 def test_shards_of_one_data_set_make_one_report(tmp_path: Path) -> None:
@@ -262,9 +217,9 @@ def test_shards_of_one_data_set_make_one_report(tmp_path: Path) -> None:
     whole = study([sample.write(tmp_path / "whole", "answer", over, asked, results)])
     assert together.items == whole.items
     assert [t[:4] for t in tables(analysed(together))] == [t[:4] for t in tables(analysed(whole))]
-    alone = warnings(analysed(study([tmp_path / "1"])))
+    alone = cautions(analysed(study([tmp_path / "1"])))
     assert "Only 11 of 20 questions are here, those of 1/2." in alone
-    assert not any("are here" in text for text in warnings(analysed(together)))
+    assert not any("are here" in text for text in cautions(analysed(together)))
 
 
 def test_models_side_by_side_are_told_apart_by_name(tmp_path: Path) -> None:
@@ -277,25 +232,8 @@ def test_models_side_by_side_are_told_apart_by_name(tmp_path: Path) -> None:
         f"tsd · {sample.MODEL}",
         f"single_shot · {sample.MODEL}",
     ]
-    grid = table(found, "models")
-    assert [column.name for column in grid.columns] == ["method", sample.MODEL, sample.OTHER]
     pairs = {(r[0], r[1]) for r in table(found, "mcnemar").rows}
     assert (f"tsd · {sample.OTHER}", f"single_shot · {sample.OTHER}") in pairs
-
-
-def test_shards_of_one_model_at_two_addresses_make_one_report(tmp_path: Path) -> None:
-    asked, folders = sample.items("decide", 8), []
-    for model, part in ((HERE, asked[:4]), (THERE, asked[4:])):
-        over = [sample.row("rsd", model), sample.row("self_consistency", model)]
-        results = sample.results("decide", over, part)
-        folders.append(sample.write(tmp_path / part[0].id, "decide", over, part, results))
-    found = study(folders)
-    assert {row.name: len(found.of(row.name)) for row in found.rows} == {
-        "rsd": 8,
-        "self_consistency": 8,
-    }
-    assert setup.one_model(found) == sample.MODEL
-    assert dict(setup.pairs(found))["Row rsd"] == f"rsd, {HERE} and {THERE}"
 
 
 def test_a_baseline_at_another_address_is_one_of_the_same_model(tmp_path: Path) -> None:
@@ -362,17 +300,6 @@ def test_rows_of_one_name_are_told_apart_in_few_words(
     ]
 
 
-def test_a_row_that_is_called_as_another_would_be_keeps_its_name_alone(tmp_path: Path) -> None:
-    asked, name = sample.items("decide", 2), "basic · rounds=1"
-    rows = [sample.row("basic", rounds=1), sample.row("basic", name=name, rounds=3)]
-    folders = [
-        sample.write(tmp_path / "one", "decide", rows, asked, []),
-        sample.write(tmp_path / "two", "decide", [sample.row("basic", rounds=2)], asked, []),
-    ]
-    named = [row.name for row in study(folders).rows]
-    assert named == ["basic · rounds=1 (2)", "basic · rounds=1", "basic · rounds=2"]
-
-
 def test_other_data_is_refused_in_one_line(tmp_path: Path) -> None:
     first = sample.evaluation(tmp_path / "a", n=2)
     data = {"name": "made-up", "sha256": "cd" * 32, "count": 2}
@@ -403,9 +330,32 @@ def test_a_line_that_was_torn_off_is_passed_over_and_the_last_of_two_counts(
     assert sum(map(len, found.results.values())) == len(lines)
 
 
-def test_a_folder_that_is_none_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no evaluation"):
-        study([tmp_path])
+def test_the_figures_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
+    found = counted(tmp_path / "many", 566, 463, 790, demonstration=True)
+    assert cells(table(found, "accuracy"))[:4] == ["tsd", "71.6% [68.4, 74.7]", "566", "790"]
+    assert findings(analysed(found))[0].startswith(
+        "tsd is better than single_shot: 13.0 points above it on the same 790"
+    )
+    assert cautions(analysed(found))[0].startswith("The model is the embedded demonstration")
+    few = findings(analysed(counted(tmp_path / "few", 24, 20, 40)))[0]
+    assert few.startswith("No difference can be shown between tsd and single_shot with n = 40")
+    assert "The smallest difference that 40 questions" in few
+
+
+def test_another_baseline_can_be_named(tmp_path: Path) -> None:
+    for task, name in (("compare", "two_stage"), ("answer", "two_round")):
+        folder = sample.evaluation(tmp_path / task, task, 12)  # type: ignore[arg-type]
+        analysis = analysed(study([folder]), name)
+        names = {one.baseline.name for one in (analysis.compared or analysis.marked)}
+        assert names == {name}
+
+
+def test_every_table_and_plot_is_known_by_name_so_that_an_old_one_goes(tmp_path: Path) -> None:
+    for task in ("answer", "decide", "verify", "compare"):
+        found = study([sample.evaluation(tmp_path / task, task, 12)])
+        analysis = analysed(found)
+        assert {one.key for one in tables(analysis)} <= {*TABLES}
+        assert {one.key for one in plots(analysis)} <= {*PLOTS}
 
 
 NUMBERS = re.compile(r"\b(?:nan|inf|None|null)\b", re.IGNORECASE)
@@ -433,8 +383,8 @@ def test_no_table_holds_what_is_no_number(name: str, tmp_path: Path) -> None:
     analysis = analysed(found)
     for one in tables(analysis):
         said = [text for k in range(len(one.rows)) for text in cells(one, k)]
-        assert not NUMBERS.search(" ".join([*said, csv_files.of(one)]))
-    sentences = " ".join([*findings(analysis), *warnings(analysis)])
+        assert not NUMBERS.search(" ".join([*said, as_csv(one)]))
+    sentences = " ".join([*findings(analysis), *cautions(analysis)])
     assert not NUMBERS.search(sentences)
     if name in ("one", "verify one", "compare one"):
         assert "one question only" in sentences
@@ -444,7 +394,7 @@ def test_a_row_that_always_says_the_same_is_named(tmp_path: Path) -> None:
     results = [judged("tsd", k, k < 4, "I don't know") for k in range(1, 11)]
     mute = Score(key="informative", score=0.0, value="scored")
     results = [r.model_copy(update={"scores": [*r.scores, mute]}) for r in results]
-    said = "\n".join(warnings(analysed(kept(tmp_path, results, 10))))
+    said = "\n".join(cautions(analysed(kept(tmp_path, results, 10))))
     assert "tsd says nothing in 10 of 10 answers" in said
 
 
@@ -488,12 +438,6 @@ def test_the_same_results_make_the_same_files_and_hostile_texts_stay_texts(tmp_p
                 assert not any(re.match(r"\s*[+-](?![\d.])", cell) for cell in line)
 
 
-def test_json_in_a_page_ends_no_element() -> None:
-    data = embedded({"text": "</script><!-- \u2028 &amp;"})
-    assert not set("<>&\u2028") & set(data)
-    assert json.loads(data) == {"text": "</script><!-- \u2028 &amp;"}
-
-
 def test_a_run_without_a_page_gets_one_and_the_report_leads_to_it(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, n=2)
     found = study([folder])
@@ -535,37 +479,5 @@ def test_nothing_of_another_report_stays_beside_this_one(tmp_path: Path) -> None
     assert wanted <= there
 
 
-def test_every_table_and_plot_is_known_by_name_to_whoever_removes_an_old_one() -> None:
-    code = [path.read_text() for path in Path(evals.__path__[0]).rglob("*.py")]
-    for kind, known in (("Table", TABLES), ("Plot", PLOTS)):
-        named = {n for one in code for n in re.findall(rf'\b{kind}\(\s*"([a-z-]+)"', one)}
-        assert named == {*known}
-
-
-def test_an_unknown_baseline_is_refused_with_the_known_ones(tmp_path: Path) -> None:
-    folder = sample.evaluation(tmp_path, n=2)
-    with pytest.raises(InputError, match="known are tsd, single_shot"):
-        report([folder], baseline="nobody")
-
-
-def test_a_row_can_be_named_as_the_baseline(tmp_path: Path) -> None:
-    found = study([sample.evaluation(tmp_path, n=12)])
-    assert {one.baseline.name for one in analysed(found, "two_round").compared} == {"two_round"}
-
-
 def rows_of(*names: str) -> list[Row]:
     return [sample.row(name) for name in names]
-
-
-def test_a_claim_is_measured_by_its_probability(tmp_path: Path) -> None:
-    found = study([sample.evaluation(tmp_path, "verify", 60)])
-    one = table(found, "calibration")
-    assert [row[0] for row in one.rows] == ["art", "argllm"]
-    assert {"Brier", "AUC", "ECE, equal size", "F1 of the label"} <= {c.name for c in one.columns}
-
-
-def test_summaries_are_measured_by_the_rubric(tmp_path: Path) -> None:
-    found = study([sample.evaluation(tmp_path, "compare", 20)])
-    names = [one.key for one in tables(analysed(found))]
-    assert "accuracy" not in names and {"rubric", "rubric-paired", "categories"} <= set(names)
-    assert findings(analysed(found))[0].startswith("tod's summaries are better than single_stage's")

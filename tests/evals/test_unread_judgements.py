@@ -8,14 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.evals import figures, worth
+from dialectree.evals import debate_gain
+from dialectree.evals.plots import plots
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, analysed
-from dialectree.evals.reporting.findings import findings, warnings
+from dialectree.evals.reporting.cautions import cautions
+from dialectree.evals.reporting.findings import findings
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Result, Score, Vote
+from dialectree.records import Verdict
 from tests.evals import sample
 from tests.evals.test_report import cells, judged, kept, table
 
@@ -39,21 +42,13 @@ def ledger(folder: Path, pairs: Sequence[tuple[bool | None, bool | None]]) -> St
 def test_no_flip_comes_from_a_judgement_that_could_not_be_read(tmp_path: Path) -> None:
     pairs = [(True, None)] * 12 + [(None, True)] * 3 + [(True, True), (False, True)]
     found = ledger(tmp_path, pairs)
-    (one,) = worth.turned(found)
+    (one,) = debate_gain.turned(found)
     assert one.ledger[:4] == (1, 0, 1, 0)
     assert (one.without, one.unread) == (1, 15)
     (said,) = [text for text in findings(analysed(found)) if text.startswith("tsd: ")]
     assert "harmed" not in said
     assert said.endswith("15 questions had a judgement that could not be read.")
     assert cells(table(found, "turned"))[-2:] == ["1", "15"]
-
-
-def test_a_judge_that_is_never_readable_leaves_no_ledger_and_says_so(tmp_path: Path) -> None:
-    found = ledger(tmp_path, [(None, None)] * 6)
-    said = " ".join(findings(analysed(found)))
-    assert "whether debating helped cannot be said" in said
-    assert "6 questions had a judgement that could not be read" in said
-    assert cells(table(found, "turned"))[1:10] == ["–"] * 3 + ["0"] * 4 + ["–", "–"]
 
 
 def hazy(folder: Path, unread: int) -> Analysis:
@@ -63,15 +58,15 @@ def hazy(folder: Path, unread: int) -> Analysis:
     return analysed(kept(folder, results, 20))
 
 
-def test_pairs_z_and_categories_take_what_was_read_and_say_what_they_leave_out(
+def test_pairs_and_costs_take_what_was_read_and_say_what_they_leave_out(
     tmp_path: Path,
 ) -> None:
     analysis = hazy(tmp_path, 8)
     (one,) = analysis.compared
-    assert (one.paired[:4], one.apart.z) == ((12, 0, 0, 0), 0.0)
+    assert one.paired[:4] == (12, 0, 0, 0)
     made = {found.key: found for found in tables(analysis)}
     left = "Left out, without a judgement that could be read: tsd 8 of 20."
-    assert all(left in made[key].notes for key in ("mcnemar", "z-tests", "front"))
+    assert all(left in made[key].notes for key in ("mcnemar", "front"))
     assert cells(made["accuracy"])[1].startswith("60.0%")
     assert cells(made["accuracy"])[-1].startswith("100.0%")
     spent = {one.row.name: one.right.share for one in analysis.spent}
@@ -81,7 +76,7 @@ def test_pairs_z_and_categories_take_what_was_read_and_say_what_they_leave_out(
 def test_the_plot_of_accuracy_says_how_many_it_leaves_out(tmp_path: Path) -> None:
     title = "Accuracy with 95% intervals"
     for unread, said in ((0, title), (2, f"{title}, 2 unparsed left out")):
-        (plot,) = (p for p in figures.plots(hazy(tmp_path / said, unread)) if p.key == "accuracy")
+        (plot,) = (p for p in plots(hazy(tmp_path / said, unread)) if p.key == "accuracy")
         assert plot.title == said
 
 
@@ -118,7 +113,7 @@ def summaries(folder: Path, unread: int) -> Study:
 
 def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> None:
     found = summaries(tmp_path, 5)
-    said = " ".join(warnings(analysed(found)))
+    said = " ".join(cautions(analysed(found)))
     assert "Judgements of tod that could not be read, or were not given" in said
     assert "are in no mean: factuality 5 of 12." in said
     assert "Judgements of single_stage" not in said
@@ -146,8 +141,62 @@ def test_a_question_without_a_right_answer_is_no_fault_of_a_judge(tmp_path: Path
     bare = [one.model_copy(update={"scores": []}) for one in answered[2:]]
     bare[1] = bare[1].model_copy(update={"status": "unresolved"})
     analysis = analysed(kept(tmp_path, [*answered[:2], *bare], 4))
-    said = " ".join(warnings(analysis))
+    said = " ".join(cautions(analysis))
     assert "that the data has no right answer to are in no share: tsd 2 of 4." in said
     assert "The judge gave no score" not in said
     found = measures.calibrated(analysis.study, "tsd")
     assert (len(found.right), found.missing, found.unmeasured) == (2, 0, 2)
+
+
+def sure(number: int, confidence: float, right: bool | None) -> Result:
+    verdict = Verdict(answer="so", confidence=confidence)
+    return judged("tsd", number, right).model_copy(update={"verdict": verdict})
+
+
+def knowing(folder: Path) -> Study:
+    """A row of eight answers that is wrong where it is least sure; one cannot be read."""
+    results = [sure(k, 1 - k / 10, k <= 6) for k in range(1, 9)]
+    return kept(folder, [*results, sure(9, 1.0, None)], 9)
+
+
+def test_the_surest_answers_are_tabled(tmp_path: Path) -> None:
+    one = table(knowing(tmp_path), "risk-coverage")
+    said = [text.partition(" ")[0] for text in cells(one)]
+    area = (1 / 7 + 2 / 8) / 8
+    assert said == ["tsd", "8", "1.00", f"{area:.2f}", "100.0%", "100.0%", "100.0%", "75.0%"]
+
+
+def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> None:
+    found = knowing(tmp_path)
+    assert "risk" in {plot.key for plot in plots(analysed(found))}
+    report([tmp_path])
+    path = tmp_path / "report" / "risk-coverage-curves.csv"
+    lines = list(csv.reader(path.read_text("utf-8").splitlines()))
+    assert lines[0] == ["row", "at least this sure", "coverage", "risk"]
+    assert [line[:3] for line in lines[1:3]] == [["tsd", "0.9", "0.125"], ["tsd", "0.8", "0.25"]]
+    assert len(lines) == 9 and lines[-1][2:] == ["1.0", "0.25"]
+    assert "report/risk.svg" in (tmp_path / "report.md").read_text("utf-8")
+
+
+def test_a_claim_is_as_sure_as_its_label(tmp_path: Path) -> None:
+    rows = [sample.row("art")]
+    asked = sample.items("verify", 3)
+    truth = [bool(item.reference.label) for item in asked]
+    results = [
+        made.model_copy(
+            update={
+                "verdict": Verdict(answer="x", confidence=p, confidence_source="P(claim)"),
+                "status": "answered",
+                "scores": [Score(key="claim_label", score=1.0, value="scored")],
+            }
+        )
+        for made, p in zip(
+            sample.results("verify", rows, asked),
+            [0.9 if truth[0] else 0.1, 0.3 if truth[1] else 0.7, 0.6 if truth[2] else 0.4],
+            strict=True,
+        )
+    ]
+    found = study([sample.write(tmp_path, "verify", rows, asked, results)])
+    points = measures.surest(found, "art").curve.points
+    assert [point.confidence for point in points] == pytest.approx([0.9, 0.7, 0.6])
+    assert [point.risk for point in points] == pytest.approx([0, 1 / 2, 1 / 3])

@@ -1,0 +1,388 @@
+"""Did debating help? What a debate added to the answers that were there before it.
+
+A debate is compared with the plurality of direct answers before it, and with more samples of the
+same model for as many tokens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from scipy.stats import fisher_exact
+
+from dialectree.evals.clustered import shared, sums
+from dialectree.evals.comparisons import Paired
+from dialectree.evals.items import Task
+from dialectree.evals.paired import McNemar, compared, exact_flips
+from dialectree.evals.power import ALPHA
+from dialectree.evals.proportions import Proportion, corrected, share_of
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.measures import (
+    BASELINES,
+    SAMPLED,
+    Cost,
+    alike,
+    cost,
+    handed,
+    outcomes,
+    scored,
+    tokens,
+)
+from dialectree.evals.reporting.study import Study
+from dialectree.evals.results import Result, Row
+from dialectree.graphs.role_switching_debate import self_consistency
+from dialectree.graphs.tree_structured_debate import best_of_n
+
+SAME_BUDGET = (0.8, 1.25)
+"""Tokens of a question against the debate's, from which on two budgets are called the same."""
+SAMPLES = {"self_consistency": self_consistency.SAMPLES, "best_of_n": best_of_n.SAMPLES}
+"""Samples of a question, where a row does not say how many."""
+SAMPLING: dict[Task, str] = {"decide": "self_consistency", "answer": "best_of_n"}
+"""The method that spends the tokens of a debate on samples instead, by task."""
+ARGUERS = (
+    ("debater_a", "debater_b"),
+    ("supporter", "attacker"),
+    ("leaf_debater_a", "leaf_debater_b"),
+    ("leaf_debater",),
+)
+"""The roles that argue; where another protocol settles the leaves of TSD, they are its own. An
+evaluation of an earlier version has one role for both leaf debaters."""
+
+
+@dataclass(kw_only=True)
+class Turned(Paired):
+    """A row's answers before and after its debates, on the questions that have both.
+
+    The vote comes first in ``pairs``, then the debate.
+    """
+
+    row: Row
+    before: Proportion
+    after: Proportion
+    withheld_right: int
+    """Questions that the vote had right and the debate withheld its answer to."""
+    withheld_wrong: int
+    without: int
+    """Questions without a vote that says something, or of which nobody knows what is right."""
+    unread: int
+    """Questions left out because one of their two judgements could not be read."""
+    vote_tokens: float
+    """Of a question's vote; they are not among the debate's. 0 without a question."""
+    alike: bool
+    """Whether vote and debate chose among the same options."""
+
+    @property
+    def ledger(self) -> McNemar:
+        """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
+        return self.pairs.ledger
+
+
+def turned(study: Study) -> list[Turned]:
+    """Return every row that voted before it debated."""
+    made = (_turned(study, row) for row in study.rows)
+    return [
+        one
+        for one in made
+        if one.ledger.n or one.unread or one.withheld_right or one.withheld_wrong
+    ]
+
+
+def _turned(study: Study, row: Row) -> Turned:
+    results = study.of(row.name)
+    after, unread = scored(results), measures.unread(results)
+    withheld = measures.ended(results, "unanswered")
+    judged = after.keys() | unread | withheld
+    voted = [
+        (result, result.vote)
+        for result in results
+        if result.vote is not None and result.vote.given and result.item in judged
+    ]
+    hazy = sum(vote.right is None or result.item in unread for result, vote in voted)
+    clear = [
+        (result.item, vote, vote.right)
+        for result, vote in voted
+        if vote.right is not None and result.item not in unread
+    ]
+    lost = [right for item, _, right in clear if item in withheld]
+    both = [one for one in clear if one[0] not in withheld]
+    groups = study.groups(item for item, _, _ in both)
+    before = [right for _, _, right in both]
+    later = [after[item] for item, _, _ in both]
+    same = all(vote.pair or not handed(row) for _, vote in voted)
+    pairs = compared(before, later, groups)
+    return Turned(
+        key=("vote", row.name),
+        p=pairs.ledger.p if same and both else None,
+        row=row,
+        before=share_of(before, groups),
+        after=share_of(later, groups),
+        pairs=pairs,
+        withheld_right=sum(lost),
+        withheld_wrong=len(lost) - sum(lost),
+        without=len(results) - len(clear) - hazy - len(measures.ended(results, "failed")),
+        unread=hazy,
+        vote_tokens=sum(tokens(vote.usage) for _, vote, _ in both) / max(len(both), 1),
+        alike=same,
+    )
+
+
+@dataclass(kw_only=True)
+class Sampled(Paired):
+    """More samples of the debaters' model instead of a debate.
+
+    The debate comes first in ``pairs``, then the samples.
+    """
+
+    row: Row
+    debate: Row
+    right: Proportion
+    debate_right: Proportion
+    ratio: float | None
+    """Its tokens a question, by those of the debate."""
+
+    @property
+    def fair(self) -> bool:
+        """Whether the two spend about as many tokens."""
+        low, high = SAME_BUDGET
+        return self.ratio is not None and low <= self.ratio <= high
+
+    @property
+    def matching(self) -> int | None:
+        """The number of samples that would about match the debate's tokens."""
+        given = self.row.settings.get("samples")
+        samples = given if isinstance(given, int) else SAMPLES[self.row.method]
+        return max(1, round(samples / self.ratio)) if self.ratio else None
+
+
+def sampled(study: Study) -> list[Sampled]:
+    """Return every debate beside every row of samples of its debaters, on the questions of both."""
+    found: list[Sampled] = []
+    for debate, row in ((debate, row) for debate in study.rows for row in study.rows):
+        if debate.method in BASELINES or not _asks_again(row, debate):
+            continue
+        samples, debated = scored(study.of(row.name)), scored(study.of(debate.name))
+        both = [item for item in samples if item in debated]
+        if not both:
+            continue
+        ours, theirs = [debated[item] for item in both], [samples[item] for item in both]
+        groups = study.groups(both)
+        pairs = compared(ours, theirs, groups)
+        spent, beside = (
+            sum(tokens(study.results[one.name][item].usage) for item in both)
+            for one in (row, debate)
+        )
+        found.append(
+            Sampled(
+                key=frozenset({row.name, debate.name}),
+                p=pairs.ledger.p,
+                row=row,
+                debate=debate,
+                right=share_of(theirs, groups),
+                debate_right=share_of(ours, groups),
+                ratio=spent / beside if beside else None,
+                pairs=pairs,
+            )
+        )
+    return found
+
+
+class Missing(NamedTuple):
+    """A debate that no row of samples comes close to in tokens."""
+
+    debate: Row
+    method: str
+    """The method that would spend as many."""
+    nearest: Sampled | None
+    """The row whose tokens come closest."""
+
+
+def missing(study: Study, beside: Sequence[Sampled]) -> list[Missing]:
+    """Return the debates that lack a row of samples for as many tokens, of tasks that have some."""
+    found: list[Missing] = []
+    for debate in study.rows:
+        if debate.method in BASELINES or handed(debate) or not study.of(debate.name):
+            continue
+        own = [one for one in beside if one.debate == debate]
+        asked = any(_asks_again(row, debate) and study.of(row.name) for row in study.rows)
+        if study.task not in SAMPLING or (asked and not own) or any(one.fair for one in own):
+            continue
+        known = [one for one in own if one.ratio]
+        nearest = min(known, key=lambda one: abs(math.log(one.ratio or 1)), default=None)
+        found.append(Missing(debate, SAMPLING[study.task], nearest))
+    return found
+
+
+def _asks_again(row: Row, debate: Row) -> bool:
+    """Return whether ``row`` asks models that argue in the debate for samples, and no others."""
+    same = row.method in SAMPLED and set(row.models.values()) <= arguers(debate)
+    return same and alike(row, debate)
+
+
+def arguers(debate: Row) -> set[str]:
+    """Return the models that argue in a debate: its judge alone would answer otherwise."""
+    roles = next((roles for roles in ARGUERS if roles[0] in debate.models), tuple(debate.models))
+    return {debate.models[role] for role in roles}
+
+
+class Placed(NamedTuple):
+    """Whether it mattered who held the right answer, and where the judge read it."""
+
+    row: Row
+    a: Proportion
+    b: Proportion
+    neither: Proportion
+    first: Proportion
+    second: Proportion
+    flipped: Proportion
+    """Of the questions that the judge ruled on in both orders, those with two rulings."""
+
+
+def placed(study: Study) -> list[Placed]:
+    """Return every row some of whose results have sides."""
+    found: list[Placed] = []
+    for row in study.rows:
+        right = scored(study.of(row.name))
+        sided = [(r, r.sides) for r in study.of(row.name) if r.sides is not None]
+        if not sided:
+            continue
+        a, b, neither = (
+            _share([r for r, sides in sided if sides.gold_side == side], right)
+            for side in ("a", "b", None)
+        )
+        first, second = (
+            _share([r for r, sides in sided if sides.gold_position == place], right)
+            for place in ("first", "second")
+        )
+        ruled = [(sides.flipped, r.group) for r, sides in sided if sides.flipped is not None]
+        flipped = share_of([flip for flip, _ in ruled], [group for _, group in ruled])
+        found.append(Placed(row, a, b, neither, first, second, flipped))
+    return found
+
+
+def _share(results: Sequence[Result], right: dict[str, bool]) -> Proportion:
+    known = [r for r in results if r.item in right]
+    return share_of([right[r.item] for r in known], [r.group for r in known])
+
+
+@dataclass
+class Leaning:
+    """Whether a judge was right more often by the side or the place of the right answer."""
+
+    row: Row
+    by: Literal["side", "place"]
+    first: Proportion
+    """Where the first debater held the right answer, or where the judge was shown it first."""
+    second: Proportion
+    p: float
+    """If neither side nor place mattered, as they were drawn."""
+    holm: float = 1.0
+    """The same, corrected for all such tests of the report."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is asserted that the judge leans."""
+        return self.holm < ALPHA
+
+
+def leanings(study: Study) -> list[Leaning]:
+    """Return a test for each row in which the side or the place of the right answer was drawn.
+
+    Where the debaters chose their sides, the side tells how hard the question was, and not where
+    the judge leans.
+    """
+    found: list[Leaning] = []
+    for row in study.rows:
+        balanced = row.settings.get("candidates") == "balanced"
+        right = scored(study.of(row.name))
+        drawn = [
+            (r, r.sides)
+            for r in study.of(row.name)
+            if r.item in right and r.sides and r.sides.gold_side
+            if balanced or _sides_drawn(study, row, r)
+        ]
+        places: dict[Literal["side", "place"], list[bool]] = {
+            "side": [sides.gold_side == "a" for _, sides in drawn]
+        }
+        if balanced:  # elsewhere side a always stands first
+            places["place"] = [sides.gold_position == "first" for _, sides in drawn]
+        for by, first in places.items():
+            if len(set(first)) == 2:
+                share, other = (
+                    _share([r for (r, _), f in zip(drawn, first, strict=True) if f is way], right)
+                    for way in (True, False)
+                )
+                answers = [right[r.item] for r, _ in drawn]
+                p = _leaning_p(answers, first, [r.group for r, _ in drawn])
+                found.append(Leaning(row, by, share, other, p))
+    for one, holm in zip(found, corrected([one.p for one in found], "holm"), strict=True):
+        one.holm = holm
+    return found
+
+
+def _sides_drawn(study: Study, row: Row, result: Result) -> bool:
+    """Return whether the seed drew who holds which option: only of two that nobody chose."""
+    item = study.texts.get(result.item)
+    handed_to_a = row.settings.get("candidates") == "oracle"
+    return not handed_to_a and item is not None and len(item.inputs.options) == 2
+
+
+def _leaning_p(right: Sequence[bool], drawn: Sequence[bool], groups: Sequence[str]) -> float:
+    """Return how probable so large a difference is if the draw did not matter.
+
+    Fisher's exact test; in clusters, flips of each cluster's draws.
+    """
+    if not shared(groups):
+        pairs = list(zip(right, drawn, strict=True))
+        table = [[pairs.count((r, d)) for r in (True, False)] for d in (True, False)]
+        exact: Any = fisher_exact(table)
+        return float(exact.pvalue)
+    level = round(10 * sum(right) / len(right))  # about their mean, in tenths: any level is valid
+    pulls = [(10 * r - level) * (1 if d else -1) for r, d in zip(right, drawn, strict=True)]
+    return exact_flips([round(one) for one in sums(pulls, groups)])
+
+
+class Spent(NamedTuple):
+    """A row between cost and accuracy."""
+
+    row: Row
+    right: Proportion
+    cost: Cost
+    price: float
+    """Of a question: money where all rows have prices, else tokens."""
+    beaten_by: str | None
+    """A row that is no dearer and no worse, and better in one of the two; None: on the front.
+
+    It chooses among the same answers: a debate that was handed the right one has a front apart.
+    """
+    baseline: bool
+
+
+def spent(study: Study) -> list[Spent]:
+    """Return every row with a share and a price, the cheapest first."""
+    measured = [(row, outcomes(study.of(row.name)), cost(study.of(row.name))) for row in study.rows]
+    judged = [one for one in measured if one[1].parsed.n and one[2].tokens]
+    money = all(took.cost for _, _, took in judged)
+    rows = [
+        Spent(
+            row,
+            counts.parsed,
+            took,
+            float((took.cost if money else took.tokens) or 0),
+            None,
+            row.method in BASELINES,
+        )
+        for row, counts, took in judged
+    ]
+    rows.sort(key=lambda one: (one.price, -(one.right.share or 0)))
+
+    def beats(other: Spent, one: Spent) -> bool:
+        gain, saving = (other.right.share or 0) - (one.right.share or 0), one.price - other.price
+        return alike(one.row, other.row) and min(gain, saving) >= 0 and max(gain, saving) > 0
+
+    return [
+        one._replace(beaten_by=next((o.row.name for o in rows if beats(o, one)), None))
+        for one in rows
+    ]
