@@ -1,4 +1,4 @@
-"""Did debating help? What a debate added to the answers that were there before it.
+"""The gain of a debate over the answers that were there before it.
 
 A debate is compared with the plurality of direct answers before it, and with more samples of the
 same model for as many tokens.
@@ -152,14 +152,14 @@ class Sampled(Paired):
     @property
     def matching(self) -> int | None:
         """The number of samples that would about match the debate's tokens."""
-        given = self.row.settings.get("samples")
-        samples = given if isinstance(given, int) else SAMPLES[self.row.method]
+        asked_for = self.row.settings.get("samples")
+        samples = asked_for if isinstance(asked_for, int) else SAMPLES[self.row.method]
         return max(1, round(samples / self.ratio)) if self.ratio else None
 
 
 def sampled(study: Study) -> list[Sampled]:
     """Return every debate beside every row of samples of its debaters, on the questions of both."""
-    found: list[Sampled] = []
+    rows_of_samples: list[Sampled] = []
     for debate, row in ((debate, row) for debate in study.rows for row in study.rows):
         if debate.method in BASELINES or not _asks_again(row, debate):
             continue
@@ -174,7 +174,7 @@ def sampled(study: Study) -> list[Sampled]:
             sum(tokens(study.results[one.name][item].usage) for item in both)
             for one in (row, debate)
         )
-        found.append(
+        rows_of_samples.append(
             Sampled(
                 key=frozenset({row.name, debate.name}),
                 p=pairs.ledger.p,
@@ -186,7 +186,7 @@ def sampled(study: Study) -> list[Sampled]:
                 pairs=pairs,
             )
         )
-    return found
+    return rows_of_samples
 
 
 class Missing(NamedTuple):
@@ -201,7 +201,7 @@ class Missing(NamedTuple):
 
 def missing(study: Study, beside: Sequence[Sampled]) -> list[Missing]:
     """Return the debates that lack a row of samples for as many tokens, of tasks that have some."""
-    found: list[Missing] = []
+    gaps: list[Missing] = []
     for debate in study.rows:
         if debate.method in BASELINES or handed(debate) or not study.of(debate.name):
             continue
@@ -211,8 +211,8 @@ def missing(study: Study, beside: Sequence[Sampled]) -> list[Missing]:
             continue
         known = [one for one in own if one.ratio]
         nearest = min(known, key=lambda one: abs(math.log(one.ratio or 1)), default=None)
-        found.append(Missing(debate, SAMPLING[study.task], nearest))
-    return found
+        gaps.append(Missing(debate, SAMPLING[study.task], nearest))
+    return gaps
 
 
 def _asks_again(row: Row, debate: Row) -> bool:
@@ -242,7 +242,7 @@ class Placed(NamedTuple):
 
 def placed(study: Study) -> list[Placed]:
     """Return every row some of whose results have sides."""
-    found: list[Placed] = []
+    placements: list[Placed] = []
     for row in study.rows:
         right = scored(study.of(row.name))
         sided = [(r, r.sides) for r in study.of(row.name) if r.sides is not None]
@@ -258,8 +258,8 @@ def placed(study: Study) -> list[Placed]:
         )
         ruled = [(sides.flipped, r.group) for r, sides in sided if sides.flipped is not None]
         flipped = share_of([flip for flip, _ in ruled], [group for _, group in ruled])
-        found.append(Placed(row, a, b, neither, first, second, flipped))
-    return found
+        placements.append(Placed(row, a, b, neither, first, second, flipped))
+    return placements
 
 
 def _share(results: Sequence[Result], right: dict[str, bool]) -> Proportion:
@@ -293,7 +293,7 @@ def leanings(study: Study) -> list[Leaning]:
     Where the debaters chose their sides, the side tells how hard the question was, and not where
     the judge leans.
     """
-    found: list[Leaning] = []
+    tests: list[Leaning] = []
     for row in study.rows:
         balanced = row.settings.get("candidates") == "balanced"
         right = scored(study.of(row.name))
@@ -316,10 +316,10 @@ def leanings(study: Study) -> list[Leaning]:
                 )
                 answers = [right[r.item] for r, _ in drawn]
                 p = _leaning_p(answers, first, [r.group for r, _ in drawn])
-                found.append(Leaning(row, by, share, other, p))
-    for one, holm in zip(found, corrected([one.p for one in found], "holm"), strict=True):
+                tests.append(Leaning(row, by, share, other, p))
+    for one, holm in zip(tests, corrected([one.p for one in tests], "holm"), strict=True):
         one.holm = holm
-    return found
+    return tests
 
 
 def _sides_drawn(study: Study, row: Row, result: Result) -> bool:

@@ -22,7 +22,7 @@ FLIPS = 9999
 
 
 class McNemar(NamedTuple):
-    """Who is right where, and how probable so uneven a split is if neither is better.
+    """The right answers of two methods, and how probable so uneven a split is by chance.
 
     For answers in clusters p is that of :func:`exact_flips`.
     """

@@ -94,14 +94,14 @@ class Plot:
 def inline(plot: Plot) -> str:
     """Return the plot as an element of a page, in the page's colours and letters."""
 
-    def variable(found: re.Match[str]) -> str:
-        name = _VARIABLES.get(found[0])
-        return f"var({name})" if name else found[0]
+    def variable(match: re.Match[str]) -> str:
+        name = _VARIABLES.get(match[0])
+        return f"var({name})" if name else match[0]
 
-    def opening(found: re.Match[str]) -> str:
+    def opening(match: re.Match[str]) -> str:
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-            f'aria-hidden="true" style="min-width:{READABLE * float(found[2]):.0f}px" {found[1]}>'
+            f'aria-hidden="true" style="min-width:{READABLE * float(match[2]):.0f}px" {match[1]}>'
         )
 
     drawn = plot.svg[plot.svg.index("<svg") :]

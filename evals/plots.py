@@ -168,9 +168,9 @@ def _reliability(analysis: Analysis) -> Plot | None:
     study = analysis.study
     every = [(n, row, measures.calibrated(study, row.name)) for n, row in enumerate(study.rows)]
     curves = [
-        (n, row, reliability(found.confidences, found.right))
-        for n, row, found in every
-        if len(found.confidences) > 1
+        (n, row, reliability(measured.confidences, measured.true))
+        for n, row, measured in every
+        if len(measured.answers) > 1
     ]
     if not curves:
         return None

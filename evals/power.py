@@ -1,4 +1,4 @@
-"""What a number of questions can show: the smallest difference that would probably be noticed."""
+"""The smallest difference that a number of questions would probably show."""
 
 from __future__ import annotations
 

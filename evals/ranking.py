@@ -14,7 +14,7 @@ from dialectree.evals.clustered import shared
 
 
 class Point(NamedTuple):
-    """What happens if only answers of at least this confidence are given."""
+    """The outcome if only answers of at least this confidence count."""
 
     confidence: float
     coverage: float

@@ -268,11 +268,11 @@ def _scores(marks: Mapping[str, str]) -> Iterator[Score]:
         yield Score(key=name, score=number, value="scored", comment="a person's mark")
 
 
-def keep(folder: Path, rated: Sequence[Rated], named: bool = True) -> Path:
+def keep(folder: Path, rated: Sequence[Rated], by_name: bool = True) -> Path:
     """Write a rater's scores beside the judge's; the same rater's corrected ones replace the first.
 
     InputError where they would replace those of another rater whose name gives the same file, or,
-    where the user has not ``named`` the rater, another sheet of the program's own name.
+    where the user gave no name (``by_name``), another sheet of the program's own name.
     """
     rater = rated[0].rater
     name = re.sub(r"[^\w-]+", "-", rater).strip("-") or "rater"
@@ -284,7 +284,7 @@ def keep(folder: Path, rated: Sequence[Rated], named: bool = True) -> Path:
             f"{path} holds the marks of {others[0]!r}, not of {rater!r}: tell the two apart with "
             "--rater NAME"
         )
-    if before and before != [*rated] and not named:
+    if before and before != [*rated] and not by_name:
         raise InputError(
             f"{path} holds other marks from a sheet called {rater!r}, as the program calls every "
             "sheet: say whose these are with --rater NAME, or move that file away if these "
@@ -299,10 +299,10 @@ def agreed(study: Study) -> list[str]:
     table = agreement_table(study)
     if table is None:
         return ["there is no judge's score beside these marks to compare them with"]
-    found: list[str] = []
+    lines: list[str] = []
     for row in table.rows:
         cells = [text_of(c.kind, value) for c, value in zip(table.columns, row, strict=True)]
         what, rater, other, n, same, kappa, apart = cells
         tail = f"mean difference {apart}" if row[4] is None else f"{same} alike, kappa {kappa}"
-        found.append(f"{what}: {rater} and {other} on {n}: {tail}")
-    return found
+        lines.append(f"{what}: {rater} and {other} on {n}: {tail}")
+    return lines

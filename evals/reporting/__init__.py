@@ -1,1 +1,1 @@
-"""What comes after an evaluation's run: tables, plots and a page, from results alone."""
+"""The report of an evaluation: tables, plots and a page, from results alone."""

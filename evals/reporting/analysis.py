@@ -1,4 +1,4 @@
-"""What the tables, the plots and the sentences of a report are made of."""
+"""The comparisons and figures that the tables, plots and sentences of a report share."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Marked(Comparison):
 
 @dataclass(frozen=True)
 class Analysis:
-    """What the tables, the plots and the sentences of a report are made of."""
+    """The comparisons and figures of a report."""
 
     study: Study
     counts: Mapping[str, measures.Outcomes]
@@ -95,12 +95,12 @@ class Analysis:
 
 def per_row(what: str, study: Study, number: Callable[[str], int]) -> list[str]:
     """Return ``what: rsd 2 of 10 and tsd 1 of 10.``, or nothing where every number is 0."""
-    found = [
+    texts = [
         f"{row.name} {n} of {len(study.results[row.name])}"
         for row in study.rows
         if (n := number(row.name))
     ]
-    return [f"{what}: {listed(found)}."] * bool(found)
+    return [f"{what}: {listed(texts)}."] if texts else []
 
 
 def analysed(study: Study, baseline: str | None = None) -> Analysis:
@@ -129,7 +129,7 @@ def _both(study: Study, first: Mapping[str, object], second: Mapping[str, object
 
 
 def _compared(study: Study, beside: Sequence[tuple[Row, Row]]) -> list[Compared]:
-    found: list[Compared] = []
+    comparisons: list[Compared] = []
     right = {row.name: measures.scored(study.of(row.name)) for row in study.rows}
     failed = {row.name: measures.ended(study.of(row.name), "failed") for row in study.rows}
     for row, against in beside:
@@ -148,7 +148,7 @@ def _compared(study: Study, beside: Sequence[tuple[Row, Row]]) -> list[Compared]
         most = sum(first.get(i, True) - second.get(i, False) for i in lost_here)
         known = pairs.ledger.first_only - pairs.ledger.second_only
         n = max(len(both) + len(lost_here), 1)
-        found.append(
+        comparisons.append(
             Compared(
                 key=frozenset({row.name, against.name}),
                 p=pairs.ledger.p if both else None,
@@ -159,18 +159,18 @@ def _compared(study: Study, beside: Sequence[tuple[Row, Row]]) -> list[Compared]
                 bounds=((known + least) / n, (known + most) / n),
             )
         )
-    return found
+    return comparisons
 
 
 def _marked(study: Study, beside: Sequence[tuple[Row, Row]]) -> list[Marked]:
-    found: list[Marked] = []
+    comparisons: list[Marked] = []
     marks = {row.name: measures.overall(study.of(row.name)) for row in study.rows}
     for row, against in beside:
         both = _both(study, marks[row.name], marks[against.name])
         ours, theirs = ([marks[one.name][item] for item in both] for one in (row, against))
         if both:
             groups = study.groups(both)
-            found.append(
+            comparisons.append(
                 Marked(
                     key=("marks", row.name),
                     p=sign_flips(ours, theirs, clusters=groups),
@@ -179,4 +179,4 @@ def _marked(study: Study, beside: Sequence[tuple[Row, Row]]) -> list[Marked]:
                     difference=difference(ours, theirs, clusters=groups),
                 )
             )
-    return found
+    return comparisons

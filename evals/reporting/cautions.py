@@ -89,9 +89,9 @@ def _repeated(study: Study) -> Iterator[str]:
     if any(evaluation.cluster for evaluation in study.evaluations):
         return
     texts = (study.texts[item] for item in study.items if item in study.texts)
-    found = repeats(text for text in texts if text.repeat == 0)
-    if found.items:
-        repeated = found.said(count(len(study.items), "question"), study.task)
+    again = repeats(text for text in texts if text.repeat == 0)
+    if again.items:
+        repeated = again.said(count(len(study.items), "question"), study.task)
         yield (
             f"{repeated}: all count as questions of their own, so that intervals are too narrow "
             "and p values too small."
@@ -180,15 +180,15 @@ def _refusing(analysis: Analysis) -> Iterator[str]:
 
 def _silent(study: Study) -> Iterator[str]:
     """Count the votes before a debate in which nobody gave an answer."""
-    found = list[str]()
+    silent = list[str]()
     for row in study.rows:
         votes = [result.vote for result in study.of(row.name) if result.vote is not None]
         if without := sum(not vote.given for vote in votes):
-            found.append(f"{row.name} {without} of {count(len(votes), 'vote')}")
-    if found:
+            silent.append(f"{row.name} {without} of {count(len(votes), 'vote')}")
+    if silent:
         yield (
             "Votes before a debate that gave no answer are neither right nor wrong, and their "
-            f"questions are left out of before and after: {listed(found)}."
+            f"questions are left out of before and after: {listed(silent)}."
         )
 
 
@@ -204,11 +204,12 @@ def _unmarked(study: Study) -> Iterator[str]:
             for score in result.scores
             if score.value in ("unparsed", "failed")
         )
-        found = [f"{key} {lost[key]} of {len(study.of(row.name))}" for key in RUBRIC if lost[key]]
-        if found:
+        n = len(study.of(row.name))
+        lost_marks = [f"{key} {lost[key]} of {n}" for key in RUBRIC if lost[key]]
+        if lost_marks:
             yield (
                 f"Judgements of {row.name} that could not be read, or were not given, are in no "
-                f"mean: {listed(found)}."
+                f"mean: {listed(lost_marks)}."
             )
 
 

@@ -24,10 +24,10 @@ def findings(analysis: Analysis) -> list[str]:
     """Return what can be asserted of each comparison, and what cannot."""
     if not any(analysis.study.results.values()):
         return ["There is not a single result yet."]
-    found = [*_shares(analysis), *_handed(analysis), *_votes(analysis), *_samples(analysis)]
-    found += [*_withheld(analysis), *_leanings(analysis), *_summaries(analysis)]
+    sentences = [*_shares(analysis), *_handed(analysis), *_votes(analysis), *_samples(analysis)]
+    sentences += [*_withheld(analysis), *_leanings(analysis), *_summaries(analysis)]
     gaps = missing(analysis.study, analysis.sampled)
-    return [*(found or [_alone(analysis)]), *map(_missing, gaps)]
+    return [*(sentences or [_alone(analysis)]), *map(_missing, gaps)]
 
 
 def _alone(analysis: Analysis) -> str:

@@ -1,4 +1,4 @@
-"""What a row's results come to: outcomes, shares, means, and what they cost."""
+"""Measures of a row's results: outcomes, shares, means and costs."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def outcomes(results: Sequence[Result]) -> Outcomes:
 
 
 class Cost(NamedTuple):
-    """What a question takes on average; failed ones are left out."""
+    """The mean cost of a question; failed ones are left out."""
 
     n: int
     calls: float | None
@@ -205,7 +205,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 class Total(NamedTuple):
-    """What calls came to, all together."""
+    """The sums of calls, tokens and money."""
 
     calls: int
     tokens: int
@@ -247,14 +247,14 @@ class Marks(NamedTuple):
 
 def rubric(results: Sequence[Result]) -> dict[str, Marks]:
     """Return the figures of summaries, and ``overall``: their mean where all three are there."""
-    found: dict[str, list[tuple[float, str]]] = {key: [] for key in (*RUBRIC, "overall")}
+    by_key: dict[str, list[tuple[float, str]]] = {key: [] for key in (*RUBRIC, "overall")}
     for result in results:
         marks = {key: mark for key in RUBRIC if (mark := number(result, key)) is not None}
         if len(marks) == len(RUBRIC):
             marks["overall"] = sum(marks.values()) / len(marks)
         for key, mark in marks.items():
-            found[key].append((mark, result.group))
-    return {key: Marks([m for m, _ in own], [g for _, g in own]) for key, own in found.items()}
+            by_key[key].append((mark, result.group))
+    return {key: Marks([m for m, _ in own], [g for _, g in own]) for key, own in by_key.items()}
 
 
 def overall(results: Iterable[Result]) -> dict[str, float]:
@@ -289,8 +289,8 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
         plainest = [*(_ON_A_PAIR if handed(row) else ()), *_PLAINEST[study.task]]
         rows = [one for one in study.rows if alike(one, row)]
         order = [wanted] if wanted else plainest
-        named = [one for name in order for one in rows if name in (one.name, one.method)]
-        candidates = named or ([] if wanted else rows[:1])
+        matching = [one for name in order for one in rows if name in (one.name, one.method)]
+        candidates = matching or ([] if wanted else rows[:1])
         best = [one for one in candidates if one.method == candidates[0].method]
 
         def closeness(one: Row) -> tuple[bool, bool]:
@@ -298,27 +298,45 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
             own = judge if one.method == "judge_alone" else {*row.models.values()}
             return {*one.models.values()} == own, addresses(one) == addresses(row)
 
-        found = max(best, key=closeness, default=None)
-        return None if found is None or found.name == row.name else found
+        nearest = max(best, key=closeness, default=None)
+        return None if nearest is None or nearest.name == row.name else nearest
 
     return of
 
 
-class Calibrated(NamedTuple):
-    """Confidences of a row's answers and whether each came true."""
+class Answer(NamedTuple):
+    """An answer whose confidence can be measured."""
 
-    confidences: list[float]
-    right: list[bool]
-    of_claim: bool
-    """True where they are P(claim), measured against the truth of the claim."""
+    confidence: float
+    true: bool
+    """Whether the claim is true; for other tasks, whether the answer is right."""
+    item: str
+    cluster: str
+
+
+class Calibrated(NamedTuple):
+    """The confidences of a row's answers, and whether each came true."""
+
+    answers: list[Answer]
     missing: int
-    """Answers without one."""
+    """Answers without a confidence."""
     unmeasured: int
     """Answers that have one, and no right answer or no judgement to measure it by."""
-    items: list[str]
-    """The question of each."""
-    clusters: list[str]
-    """The cluster of each."""
+
+    @property
+    def confidences(self) -> list[float]:
+        """The confidence of each answer."""
+        return [answer.confidence for answer in self.answers]
+
+    @property
+    def true(self) -> list[bool]:
+        """Whether each came true."""
+        return [answer.true for answer in self.answers]
+
+    @property
+    def clusters(self) -> list[str]:
+        """The cluster of each."""
+        return [answer.cluster for answer in self.answers]
 
 
 def calibrated(study: Study, row: str) -> Calibrated:
@@ -331,12 +349,11 @@ def calibrated(study: Study, row: str) -> Calibrated:
         if result.status != "failed" and (of_claim or result.item not in withheld)
     ]
     right = scored(results)
-    measured: list[tuple[float, bool, str]] = []
+    answers: list[Answer] = []
     unmeasured = 0
     for result in results:
         verdict = result.verdict
-        confidence = None if verdict is None else verdict.confidence
-        if verdict is None or confidence is None:
+        if verdict is None or verdict.confidence is None:
             continue
         if verdict.confidence_source != "P(claim)" if of_claim else verdict.answer is None:
             continue
@@ -344,24 +361,15 @@ def calibrated(study: Study, row: str) -> Calibrated:
         if true is None:
             unmeasured += 1
         else:
-            measured.append((confidence, true, result.item))
-    items = [item for _, _, item in measured]
-    return Calibrated(
-        [confidence for confidence, _, _ in measured],
-        [true for _, true, _ in measured],
-        of_claim,
-        len(results) - len(measured) - unmeasured,
-        unmeasured,
-        items,
-        study.groups(items),
-    )
+            cluster = study.groups([result.item])[0]
+            answers.append(Answer(verdict.confidence, true, result.item, cluster))
+    return Calibrated(answers, len(results) - len(answers) - unmeasured, unmeasured)
 
 
 class Surest(NamedTuple):
-    """A row's answers, the surest first."""
+    """A row's answers, the surest first; ``true`` says whether each is right."""
 
-    right: list[bool]
-    clusters: list[str]
+    answers: list[Answer]
     curve: RiskCoverage
     asked: int
     """The questions that coverage is of: those with such an answer, and the withheld ones."""
@@ -376,31 +384,30 @@ class Surest(NamedTuple):
         reached = (one.coverage for one in self.curve.points if one.coverage >= coverage - 1e-9)
         if (covered := next(reached, None)) is None:
             return None
-        answers = round(covered * self.asked)
-        return share_of(self.right[:answers], self.clusters[:answers])
+        answers = self.answers[: round(covered * self.asked)]
+        return share_of([one.true for one in answers], [one.cluster for one in answers])
 
 
 def surest(study: Study, row: str) -> Surest:
-    """Return how often a row is right if only its surest answers are given.
+    """Return how often a row is right if only its surest answers count.
 
     Of a claim, the confidence is that of its label, which is true above one half. Withheld answers
     are not covered.
     """
-    found, withheld = calibrated(study, row), ended(study.of(row), "unanswered")
-    answers = [
-        (max(chance, 1 - chance), (chance > 0.5) == true, group)
-        if found.of_claim
-        else (chance, true, group)
-        for chance, true, item, group in zip(
-            found.confidences, found.right, found.items, found.clusters, strict=True
-        )
-        if item not in withheld
-    ]
-    answers.sort(key=lambda one: -one[0])
-    right = [true for _, true, _ in answers]
+    withheld = ended(study.of(row), "unanswered")
+    answers = [one for one in calibrated(study, row).answers if one.item not in withheld]
+    if study.task == "verify":
+        answers = [
+            one._replace(
+                confidence=max(one.confidence, 1 - one.confidence),
+                true=(one.confidence > 0.5) == one.true,
+            )
+            for one in answers
+        ]
+    answers.sort(key=lambda one: -one.confidence)
     asked = len(answers) + len(withheld)
-    curve = risk_coverage([sure for sure, _, _ in answers], right, asked)
-    return Surest(right, [group for _, _, group in answers], curve, asked)
+    confidences, right = [one.confidence for one in answers], [one.true for one in answers]
+    return Surest(answers, risk_coverage(confidences, right, asked), asked)
 
 
 def truth(study: Study, result: Result) -> bool | None:

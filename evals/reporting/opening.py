@@ -39,17 +39,17 @@ class Difference(NamedTuple):
 
 
 def _answer(analysis: Analysis) -> str:
-    found = [*_differences(analysis)]
-    if not found:
+    differences = [*_differences(analysis)]
+    if not differences:
         return "It cannot be told whether debating helped: no debate is compared with a baseline."
-    clear = [one.text for one in found if one.way]
-    unclear = [one.text for one in found if not one.way]
+    clear = [one.text for one in differences if one.way]
+    unclear = [one.text for one in differences if not one.way]
     if not clear:
         return f"It cannot be told whether debating helped: {_some(unclear)}."
-    ways = {one.way for one in found if one.way}
+    ways = {one.way for one in differences if one.way}
     how = "helped in some rows and did harm in others"
     if len(ways) == 1:
-        among = f" in {len(clear)} of {len(found)} comparisons" if unclear else ""
+        among = f" in {len(clear)} of {len(differences)} comparisons" if unclear else ""
         how = f"{'helped' if 1 in ways else 'did harm'}{among}"
     more = f". No difference can be shown elsewhere: {_some(unclear)}" if unclear else ""
     return f"Debating {how}: {_some(clear)}{more}."

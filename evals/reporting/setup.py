@@ -49,8 +49,8 @@ def kicker(study: Study) -> str:
 
 def one_model(study: Study) -> str:
     """Return the model of all rows, where it is one."""
-    found = {models(row) for row in study.rows}
-    return found.pop() if len(found) == 1 else ""
+    distinct = {models(row) for row in study.rows}
+    return distinct.pop() if len(distinct) == 1 else ""
 
 
 def pairs(study: Study) -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ RUBRIC = ("breadth", "contextualisation", "factuality")
 
 
 class Rated(BaseModel):
-    """One line of a ratings file: what a person said of one answer."""
+    """One line of a ratings file: a person's marks of one answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -70,7 +70,7 @@ class Study:
 
     @property
     def task(self) -> Task:
-        """What the questions ask for."""
+        """The task of the questions."""
         return self.evaluations[0].task
 
     @property
@@ -80,14 +80,14 @@ class Study:
 
     def of(self, row: str) -> list[Result]:
         """A row's results, in the order of the questions."""
-        found = self.results[row]
-        return [found[item] for item in self.items if item in found]
+        own = self.results[row]
+        return [own[item] for item in self.items if item in own]
 
     def category(self, item: str) -> str | None:
         """The category of a question."""
-        for found in self.results.values():
-            if item in found and found[item].category is not None:
-                return found[item].category
+        for own in self.results.values():
+            if item in own and own[item].category is not None:
+                return own[item].category
         return self.texts[item].category if item in self.texts else None
 
     def groups(self, items: Iterable[str]) -> list[str]:
@@ -116,24 +116,24 @@ class Study:
 
 def study(folders: Sequence[Path]) -> Study:
     """Return what the folders hold together; InputError, in one line, where they do not fit."""
-    found = Study(list(folders), [_evaluation(folder) for folder in folders])
-    _require_same_data(found)
-    unique = names(found.folders, found.evaluations)
+    joined = Study(list(folders), [_evaluation(folder) for folder in folders])
+    _require_same_data(joined)
+    unique = names(joined.folders, joined.evaluations)
     for place, (folder, evaluation) in enumerate(
-        zip(found.folders, found.evaluations, strict=True)
+        zip(joined.folders, joined.evaluations, strict=True)
     ):
         own = {row.name: unique[place, row.name] for row in evaluation.rows}
-        _add_rows(found, evaluation, own)
-        _add_results(found, folder, own)
-        found.texts |= {item.id: item for item in Folder(folder).items()}
+        _add_rows(joined, evaluation, own)
+        _add_results(joined, folder, own)
+        joined.texts |= {item.id: item for item in Folder(folder).items()}
         for rated in _ratings(folder):
             if rated.row in own:
-                found.ratings.append(rated.model_copy(update={"row": own[rated.row]}))
+                joined.ratings.append(rated.model_copy(update={"row": own[rated.row]}))
         for one in Folder(folder).preferences():
             if {one.row, one.against} <= own.keys():
                 update = {"row": own[one.row], "against": own[one.against]}
-                found.preferences.append(one.model_copy(update=update))
-    return found
+                joined.preferences.append(one.model_copy(update=update))
+    return joined
 
 
 def _evaluation(folder: Path) -> Evaluation:
@@ -143,9 +143,9 @@ def _evaluation(folder: Path) -> Evaluation:
     return evaluation
 
 
-def _require_same_data(found: Study) -> None:
-    first, begun = found.folders[0], found.evaluations[0]
-    for folder, evaluation in zip(found.folders, found.evaluations, strict=True):
+def _require_same_data(joined: Study) -> None:
+    first, begun = joined.folders[0], joined.evaluations[0]
+    for folder, evaluation in zip(joined.folders, joined.evaluations, strict=True):
         if evaluation.data.sha256 != begun.data.sha256:
             raise InputError(
                 f"{folder} was run on data of sha256 {evaluation.data.sha256}, {first} on "
@@ -157,38 +157,38 @@ def _require_same_data(found: Study) -> None:
             )
         if evaluation.task != begun.task:
             raise InputError(f"{folder} is to {evaluation.task}, {first} to {begun.task}")
-    if len({folder.resolve() for folder in found.folders}) < len(found.folders):
+    if len({folder.resolve() for folder in joined.folders}) < len(joined.folders):
         raise InputError("a folder is named twice")
 
 
-def _add_rows(found: Study, evaluation: Evaluation, own: Mapping[str, str]) -> None:
+def _add_rows(joined: Study, evaluation: Evaluation, own: Mapping[str, str]) -> None:
     for row in evaluation.rows:
         name = own[row.name]
-        if name not in found.asked:
-            found.rows.append(without_addresses(row).model_copy(update={"name": name}))
-            found.results[name], found.homes[name] = {}, {}
-        found.asked.setdefault(name, []).append(row)
-    known = set(found.items)
-    found.items += [item for item in evaluation.items if item not in known]
+        if name not in joined.asked:
+            joined.rows.append(without_addresses(row).model_copy(update={"name": name}))
+            joined.results[name], joined.homes[name] = {}, {}
+        joined.asked.setdefault(name, []).append(row)
+    known = set(joined.items)
+    joined.items += [item for item in evaluation.items if item not in known]
 
 
-def _add_results(found: Study, folder: Path, own: Mapping[str, str]) -> None:
-    taken = set(found.items)
+def _add_results(joined: Study, folder: Path, own: Mapping[str, str]) -> None:
+    taken = set(joined.items)
     latest = {(result.row, result.item): result for result in Folder(folder).results()}
     for (row, item), result in latest.items():
         if row not in own or item not in taken:
-            found.strangers += 1
+            joined.strangers += 1
             continue
         name = own[row]
-        before = found.results[name].get(item)
+        before = joined.results[name].get(item)
         if before is not None and before != result:
-            other = found.homes[name][item]
+            other = joined.homes[name][item]
             raise InputError(
                 f"question {item!r} by row {row!r} stands in {other} and in {folder}: name one"
             )
-        found.results[name][item] = result
-        found.homes[name][item] = folder
-        found.group[item] = result.group
+        joined.results[name][item] = result
+        joined.homes[name][item] = folder
+        joined.group[item] = result.group
 
 
 def _ratings(folder: Path) -> Iterator[Rated]:

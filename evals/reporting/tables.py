@@ -29,7 +29,7 @@ PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
 GRADES = (0, 25, 50, 75, 100)
 SCALES = {"truthful": None, "breadth": GRADES, "contextualisation": GRADES}
-"""What raters agree on by kappa, with the scale where marks have an order."""
+"""The marks whose agreement kappa measures, with the scale where they have an order."""
 
 
 def tables(analysis: Analysis) -> list[Table]:
@@ -118,7 +118,7 @@ def _rubric(analysis: Analysis) -> Table | None:
     study = analysis.study
     keys = (*RUBRIC, "overall")
     marks = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
-    if not any(one.values for found in marks.values() for one in found.values()):
+    if not any(one.values for own in marks.values() for one in own.values()):
         return None
     ended = {
         row.name: len(study.of(row.name)) - analysis.counts[row.name].failed for row in study.rows
@@ -225,8 +225,8 @@ def _called_right(study: Study, means: People, notes: list[str]) -> Table | None
 
 def _graded(study: Study, means: People, notes: list[str]) -> Table | None:
     graded: list[tuple[str, dict[str, Mapping[str, float]]]] = []
-    for row, found in means:
-        keys = {key: found.get(key, {}) for key in RUBRIC}
+    for row, marks in means:
+        keys = {key: marks.get(key, {}) for key in RUBRIC}
         whole = sorted(set.intersection(*(set(own) for own in keys.values())))
         overall = {item: sum(own[item] for own in keys.values()) / len(RUBRIC) for item in whole}
         graded.append((row, {**keys, "overall": overall}))
@@ -259,14 +259,14 @@ def _calibration(study: Study) -> Table | None:
 
     def figure(measure: Callable[..., Figure], **options: bool) -> Callable[..., Figure]:
         def of(one: tuple[str, Calibrated]) -> Figure:
-            sure, again = one[1].confidences, measures.resamples(len(one[1].confidences))
-            return measure(sure, one[1].right, resamples=again, clusters=one[1].clusters, **options)
+            sure, again = one[1].confidences, measures.resamples(len(one[1].answers))
+            return measure(sure, one[1].true, resamples=again, clusters=one[1].clusters, **options)
 
         return of
 
     columns: Columns[tuple[str, Calibrated]] = [
         ("row", "text", lambda one: one[0]),
-        (f"with {what}", "count", lambda one: len(one[1].confidences)),
+        (f"with {what}", "count", lambda one: len(one[1].answers)),
         ("without", "count", lambda one: one[1].missing),
         ("Brier", "figure", figure(brier)),
         ("ECE, equal width", "figure", figure(ece)),
@@ -285,13 +285,13 @@ def _calibration(study: Study) -> Table | None:
         if claims
         else "The confidence of an answer is measured against its being right.",
     ]
-    unmeasured = [f"{name} {found.unmeasured}" for name, found in every if found.unmeasured]
+    unmeasured = [f"{name} {one.unmeasured}" for name, one in every if one.unmeasured]
     if unmeasured:
         notes.append(
             "Left out, with a confidence but without a right answer or a judgement that could be "
             f"read: {listed(unmeasured)}."
         )
-    measured = [one for one in every if one[1].confidences]
+    measured = [one for one in every if one[1].answers]
     return table("calibration", "Whether confidence means anything", measured, columns, notes)
 
 
@@ -385,7 +385,7 @@ def agreement_table(study: Study) -> Table | None:
             if score.score is not None:
                 own = marks.setdefault((rated.rater, score.key), {})
                 own[rated.row, rated.item] = score.score
-    found: list[tuple[str, str, str, int, Value, Figure, Value]] = []
+    lines: list[tuple[str, str, str, int, Value, Figure, Value]] = []
     for (rater, key), mine in sorted(marks.items()):
         others = [("the judge", _judged(study, key))]
         others += [(o, one) for (o, k), one in sorted(marks.items()) if k == key and o > rater]
@@ -405,11 +405,11 @@ def agreement_table(study: Study) -> Table | None:
                     alike = alike._replace(low=None, high=None)
             else:
                 apart = difference(first, second, clusters=groups)
-            found.append((key, rater, other, len(both), same, alike, apart))
+            lines.append((key, rater, other, len(both), same, alike, apart))
     return table(
         "agreement",
         "People and the judge",
-        found,
+        lines,
         [
             ("what", "text", lambda one: one[0]),
             ("rater", "text", lambda one: one[1]),
@@ -430,14 +430,14 @@ def agreement_table(study: Study) -> Table | None:
 
 def _judged(study: Study, key: str) -> dict[tuple[str, str], float]:
     """Return the judge's scores by row and question."""
-    found: dict[tuple[str, str], float] = {}
+    scores: dict[tuple[str, str], float] = {}
     for row in study.rows:
         results = study.of(row.name)
         own = (measures.right_key(results) or key) if key == "truthful" else key
         for result in results:
             if (mark := measures.number(result, own)) is not None:
-                found[row.name, result.item] = mark
-    return found
+                scores[row.name, result.item] = mark
+    return scores
 
 
 def _cost(analysis: Analysis) -> Table | None:

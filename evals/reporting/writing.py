@@ -66,19 +66,19 @@ def report(
 
     A run without a page of its own gets one where a few are missing, or where ``pages`` asks.
     """
-    found = study(folders)
-    _require_row(found, baseline)
+    joined = study(folders)
+    _require_row(joined, baseline)
     where = out or folders[0]
-    lacking = list(_without_page(found))
+    lacking = list(_without_page(joined))
     wanted = lacking if pages or len(lacking) <= FEW_PAGES else []
     made = sum(map(_write_page, wanted))
-    analysis = analysed(found, baseline)
+    analysis = analysed(joined, baseline)
     sentences = Sentences(opening(analysis), findings(analysis), cautions(analysis))
     shown, drawn = tables(analysis), plots(analysis)
     parts: dict[str, str | bytes] = {
-        "report.html": html(found, sentences, shown, drawn, where),
-        "report.md": markdown(found, sentences, shown, drawn),
-        "report/questions.csv": csv_text(questions.headings(found), questions.lines(found)),
+        "report.html": html(joined, sentences, shown, drawn, where),
+        "report.md": markdown(joined, sentences, shown, drawn),
+        "report/questions.csv": csv_text(questions.headings(joined), questions.lines(joined)),
     }
     parts |= {f"report/{table.key}.csv": as_csv(table) for table in shown}
     if shown:
@@ -86,7 +86,7 @@ def report(
     parts |= {f"report/{plot.key}.svg": plot.svg for plot in drawn}
     parts |= {f"report/{plot.key}.png": plot.png for plot in drawn}
     if "report/risk-coverage.csv" in parts:
-        parts["report/risk-coverage-curves.csv"] = _curves(found)
+        parts["report/risk-coverage-curves.csv"] = _curves(joined)
     for name, data in parts.items():
         put(where / name, data)
     for name in {*SOMETIMES} - parts.keys():
@@ -94,9 +94,9 @@ def report(
     return Written(where / "report.html", sentences, made, len(lacking) - made)
 
 
-def _curves(found: Study) -> str:
+def _curves(joined: Study) -> str:
     """Return every point of every row's curve of risk and coverage."""
-    curves = [(row.name, measures.surest(found, row.name).curve) for row in found.rows]
+    curves = [(row.name, measures.surest(joined, row.name).curve) for row in joined.rows]
     lines = [[name, *point] for name, curve in curves for point in curve.points]
     return csv_text(["row", "at least this sure", "coverage", "risk"], lines)
 
@@ -122,17 +122,17 @@ def _remove(path: Path) -> None:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 
-def _require_row(found: Study, wanted: str | None) -> None:
-    names = [name for row in found.rows for name in (row.name, row.method)]
+def _require_row(joined: Study, wanted: str | None) -> None:
+    names = [name for row in joined.rows for name in (row.name, row.method)]
     if wanted is not None and wanted not in names:
         known = ", ".join(dict.fromkeys(names))
         raise InputError(f"--baseline {wanted}: there is no such row; known are {known}")
 
 
-def _without_page(found: Study) -> Iterator[Home]:
-    for row in found.rows:
-        for item in found.results[row.name]:
-            home = found.run(row.name, item)
+def _without_page(joined: Study) -> Iterator[Home]:
+    for row in joined.rows:
+        for item in joined.results[row.name]:
+            home = joined.run(row.name, item)
             if home is None or os.path.isfile(home.run / PAGE):
                 continue
             if os.path.isfile(home.run / questions.RECORD):

@@ -129,15 +129,14 @@ def test_the_samples_that_would_match_a_debate_are_named(
     assert said(found) == (before + end if end else "")
 
 
-def test_without_a_row_of_samples_it_is_said_what_to_add(tmp_path: Path) -> None:
+def test_a_row_of_samples_is_missing_where_there_is_none_and_not_where_none_was_read(
+    tmp_path: Path,
+) -> None:
     asked, rows = sample.items("decide", 2), [DEBATE]
-    found = study([sample.write(tmp_path, "decide", rows, asked, [result(1, True)])])
-    assert said(found).endswith(
+    alone = study([sample.write(tmp_path / "alone", "decide", rows, asked, [result(1, True)])])
+    assert said(alone).endswith(
         "add self_consistency with the model of its debaters and --samples."
     )
-
-
-def test_a_row_of_samples_that_no_judge_could_read_is_not_called_missing(tmp_path: Path) -> None:
     hazy = [Score(key="judge", score=None, value="unparsed")]
     results = [result(1, True), result(1, True, "self_consistency")]
     found = kept(tmp_path, *(one.model_copy(update={"scores": hazy}) for one in results))
@@ -162,18 +161,6 @@ def test_samples_of_the_judges_model_are_not_the_debaters_tokens_spent_otherwise
             study([sample.write(folder, "decide", rows, asked, results)])
         )
     assert not found["openai:s"] and len(found["openai:big"]) == 1
-
-
-def test_samples_of_the_debaters_model_at_another_address_are_its_samples(tmp_path: Path) -> None:
-    hosts = ("127.0.0.1", "localhost")
-    first, second = (f"{sample.MODEL}@http://{host}:8000/v1" for host in hosts)
-    rows = [sample.row("rsd", first), sample.row("self_consistency", second)]
-    asked = sample.items("decide", 10)
-    results = [result(n, True, row.name) for n in range(1, 11) for row in rows]
-    found = study([sample.write(tmp_path, "decide", rows, asked, results)])
-    (one,) = debate_gain.sampled(found)
-    assert one.fair and said(found) == ""
-    assert "models" not in {column.name for t in tables(analysed(found)) for column in t.columns}
 
 
 @pytest.mark.parametrize(

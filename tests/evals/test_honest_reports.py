@@ -10,7 +10,7 @@ from scipy.stats import binom
 from dialectree.evals import debate_gain
 from dialectree.evals.items import Inputs, Item, Paper, Reference
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting import measures, setup
+from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.analysis import Analysis, analysed
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings
@@ -27,12 +27,6 @@ from tests.evals.test_report import cells, marks
 
 DEBATE, SAMPLES = sample.row("rsd"), sample.row("self_consistency")
 REPORTS = 24
-
-
-@pytest.fixture(autouse=True)
-def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No interval of a bootstrap is looked at here."""
-    monkeypatch.setattr(measures, "resamples", lambda n: 20)
 
 
 def made(

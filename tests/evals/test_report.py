@@ -34,12 +34,6 @@ SINGLE, DEBATE = sample.row("single_shot"), sample.row("tsd")
 HERE, THERE = (f"{sample.MODEL}@http://{host}:8000/v1" for host in ("127.0.0.1", "localhost"))
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No interval of a bootstrap is looked at here."""
-    monkeypatch.setattr(measures, "resamples", lambda n: 20)
-
-
 class Report(Page):
     """A page with a field to write in, which has no end."""
 
@@ -154,22 +148,6 @@ def test_marks_that_differ_alike_have_no_interval(
     report([folder])
     for name in ("report.html", "report.md"):
         assert f"no interval: {why}" in (folder / name).read_text("utf-8")
-
-
-def test_the_p_of_summaries_is_corrected_for_all_rows(tmp_path: Path) -> None:
-    asked = sample.items("compare", 6)
-    rows = rows_of("tod", "no_tree", "single_stage")
-    results = [
-        result.model_copy(update={"scores": marks(mark)})
-        for item in asked
-        for row, mark in zip(rows, (45.0, 45.0, 40.0), strict=True)
-        for result in [sample.result("compare", row, item, True, random.Random(1))]
-    ]
-    found = study([sample.write(tmp_path, "compare", rows, asked, results)])
-    assert [one[-2:] for one in table(found, "rubric-paired").rows] == [[2 / 64, 4 / 64]] * 2
-    said = findings(analysed(found))
-    assert all(text.startswith("No difference can be shown") for text in said)
-    assert all("sign-flip p = 0.031, 0.062 after Holm" in text for text in said)
 
 
 def marks(mark: float) -> list[Score]:
@@ -388,14 +366,6 @@ def test_no_table_holds_what_is_no_number(name: str, tmp_path: Path) -> None:
     assert not NUMBERS.search(sentences)
     if name in ("one", "verify one", "compare one"):
         assert "one question only" in sentences
-
-
-def test_a_row_that_always_says_the_same_is_named(tmp_path: Path) -> None:
-    results = [judged("tsd", k, k < 4, "I don't know") for k in range(1, 11)]
-    mute = Score(key="informative", score=0.0, value="scored")
-    results = [r.model_copy(update={"scores": [*r.scores, mute]}) for r in results]
-    said = "\n".join(cautions(analysed(kept(tmp_path, results, 10))))
-    assert "tsd says nothing in 10 of 10 answers" in said
 
 
 def everything(folder: Path) -> dict[str, bytes]:

@@ -52,10 +52,7 @@ class Watched:
         return self.tab.locator(selector).all_inner_texts()
 
 
-def test_the_list_filters_and_no_text_runs(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measures, "resamples", lambda n: 20)
+def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, "decide", 120, text=TRICKS)
     found = study([folder])
     one = found.run("rsd", "q1")
@@ -119,9 +116,8 @@ def long_names(folder: Path) -> Path:
 
 
 def test_names_of_any_length_are_whole_on_screen_and_tables_are_whole_on_paper(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(measures, "resamples", lambda n: 20)
     page = long_names(tmp_path)
     for width in (360, 1200):
         tab = Watched(browser, width).tab
@@ -142,9 +138,8 @@ def test_names_of_any_length_are_whole_on_screen_and_tables_are_whole_on_paper(
 
 
 def test_what_scrolls_can_be_scrolled_by_keys_and_links_are_not_inside_pictures(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(measures, "resamples", lambda n: 20)
     tab = Watched(browser).tab
     tab.goto(long_names(tmp_path).as_uri())
     assert tab.locator("[role=img] svg").count() == tab.locator("figure").count() > 0

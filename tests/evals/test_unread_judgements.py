@@ -23,12 +23,6 @@ from tests.evals import sample
 from tests.evals.test_report import cells, judged, kept, table
 
 
-@pytest.fixture(autouse=True)
-def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No interval of a bootstrap is looked at here."""
-    monkeypatch.setattr(measures, "resamples", lambda n: 20)
-
-
 def voted(number: int, before: bool | None, after: bool | None) -> Result:
     vote = Vote(answers=["so"], right=before)
     return judged("tsd", number, after).model_copy(update={"vote": vote})
@@ -73,28 +67,23 @@ def test_pairs_and_costs_take_what_was_read_and_say_what_they_leave_out(
     assert spent == {"tsd": 1.0, "single_shot": 1.0}
 
 
-def test_the_plot_of_accuracy_says_how_many_it_leaves_out(tmp_path: Path) -> None:
-    title = "Accuracy with 95% intervals"
-    for unread, said in ((0, title), (2, f"{title}, 2 unparsed left out")):
-        (plot,) = (p for p in plots(hazy(tmp_path / said, unread)) if p.key == "accuracy")
-        assert plot.title == said
-
-
 def test_confidences_are_measured_by_judgements_that_were_read(tmp_path: Path) -> None:
     analysis = hazy(tmp_path, 8)
     found = measures.calibrated(analysis.study, "tsd")
-    assert (found.right, found.missing, found.unmeasured) == ([True] * 12, 0, 8)
+    assert (found.true, found.missing, found.unmeasured) == ([True] * 12, 0, 8)
     notes = " ".join(table(analysis.study, "calibration").notes)
     assert "without a right answer or a judgement that could be read: tsd 8." in notes
 
 
-def test_without_a_single_readable_judgement_nothing_is_said_of_debating(tmp_path: Path) -> None:
+def test_without_whole_judgements_nothing_is_said_of_debating(tmp_path: Path) -> None:
     results = [judged(row, k, None) for row in ("tsd", "single_shot") for k in range(1, 6)]
-    analysis = analysed(kept(tmp_path, results, 5))
+    analysis = analysed(kept(tmp_path / "answers", results, 5))
     assert findings(analysis)[0] == (
         "Not one judgement could be read: whether debating helped cannot be said."
     )
     assert all(table.key != "mcnemar" for table in tables(analysis))
+    (said,) = findings(analysed(summaries(tmp_path / "summaries", 12)))
+    assert said.startswith("No two rows have marks for breadth, contextualisation and factuality")
 
 
 def summaries(folder: Path, unread: int) -> Study:
@@ -131,11 +120,6 @@ def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> Non
     assert lines[0]["breadth, outcome"] == "scored"
 
 
-def test_summaries_without_whole_marks_are_not_said_to_lack_right_answers(tmp_path: Path) -> None:
-    (said,) = findings(analysed(summaries(tmp_path, 12)))
-    assert said.startswith("No two rows have marks for breadth, contextualisation and factuality")
-
-
 def test_a_question_without_a_right_answer_is_no_fault_of_a_judge(tmp_path: Path) -> None:
     answered = [judged("tsd", k, True) for k in range(1, 5)]
     bare = [one.model_copy(update={"scores": []}) for one in answered[2:]]
@@ -145,7 +129,7 @@ def test_a_question_without_a_right_answer_is_no_fault_of_a_judge(tmp_path: Path
     assert "that the data has no right answer to are in no share: tsd 2 of 4." in said
     assert "The judge gave no score" not in said
     found = measures.calibrated(analysis.study, "tsd")
-    assert (len(found.right), found.missing, found.unmeasured) == (2, 0, 2)
+    assert (len(found.answers), found.missing, found.unmeasured) == (2, 0, 2)
 
 
 def sure(number: int, confidence: float, right: bool | None) -> Result:

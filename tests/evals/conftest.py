@@ -1,0 +1,13 @@
+"""Settings of all tests of evaluations."""
+
+from __future__ import annotations
+
+import pytest
+
+from dialectree.evals.reporting import measures
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Resample a report's figures a few times only: no test looks at these intervals."""
+    monkeypatch.setattr(measures, "resamples", lambda n: 20)
