@@ -92,7 +92,25 @@ def start(
     ``given`` is the user's input, as the protocol declares it. Raises InputError where it cannot
     be debated.
     """
-    prepared = chosen.prepare(checked(chosen.protocol.input, given), context)
+    return begin(chosen, prepared(chosen, given, context), context, runs, folder=folder)
+
+
+def prepared(
+    chosen: Method, given: Mapping[str, Any], context: ProtocolSettings
+) -> dict[str, JsonValue]:
+    """Return what the graph of ``chosen`` takes; InputError where it cannot be debated."""
+    return chosen.prepare(checked(chosen.protocol.input, given), context)
+
+
+def begin(
+    chosen: Method,
+    graph_input: Mapping[str, JsonValue],
+    context: ProtocolSettings,
+    runs: Path,
+    *,
+    folder: RunFolder | None = None,
+) -> Started:
+    """Begin a run of ``chosen`` with what its graph takes; see :func:`start`."""
     specs = speakers(chosen, context)
     folder = folder or RunFolder.create(runs)
     record = RunRecord(
@@ -100,7 +118,7 @@ def start(
         protocol=chosen.protocol.name,
         method=chosen.name,
         demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
-        input={name: value for name, value in prepared.items() if value is not None},
+        input={name: value for name, value in graph_input.items() if value is not None},
         settings=kept(context, chosen),
         models=named(specs, {}),
         started=clock.stamp(),

@@ -8,15 +8,17 @@ dialectree knows a protocol by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from dialectree.context import ProtocolSettings, build
+from dialectree.context import ProtocolSettings, about, build
 from dialectree.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ KEPT_CONFIDENCE = (
     "A person set this verdict. The confidence is still the judge's, and about its own answer."
 )
 API = 1
+Task = Literal["answer", "decide", "verify", "compare"]
+"""What the items of a data set ask for."""
 Outcome = Literal["answer", "choice", "probability", "comparison"]
 Roles = Mapping[str, str]
 """The roles that can be given a model of their own, each with the family that it belongs to. A role
@@ -92,6 +96,21 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """How a protocol and its variants are evaluated."""
+
+    task: Task
+    voters: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By method, the role whose model answers directly in the vote before a debate."""
+    vote_by: str = ""
+    """The method that gives these direct answers."""
+    given_gold: Callable[[Any], bool] = lambda settings: False
+    """Whether the method is given the right answer with these settings."""
+    sides: str = ""
+    """Reads from a record, and the right label, where the right answer stood in a debate."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Protocol:
     """A way in which language models debate. Code that is loaded later is ``module:attribute``."""
 
@@ -120,6 +139,7 @@ class Protocol:
     prepare: str = "dialectree.steps:prepare"
     """Makes of the user's input (a mapping) and the settings what the graph takes, and raises
     InputError where that cannot be. The usual one leaves the input as it is."""
+    evaluation: Evaluation | None = None
     leaf: Variant | None = None
     """How the protocol settles a question in the tree of another one."""
     leaf_of: Callable[[Any], ProtocolSettings | None] = lambda settings: None
@@ -147,6 +167,13 @@ class Protocol:
         own = self.own_settings()
         yield from ((self.settings, name) for name in self.settings.model_fields if name in own)
         yield from ((ProtocolSettings, name) for name in ProtocolSettings.model_fields)
+
+    def folder(self) -> Path:
+        """Return the folder of its declaration and its graphs."""
+        package = find_spec(self.graph.partition(":")[0].rpartition(".")[0])
+        if package is None or not package.submodule_search_locations:
+            raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
+        return Path(package.submodule_search_locations[0])
 
     def methods(self) -> dict[str, Method]:
         """Return the protocol itself and its variants, by name."""
@@ -206,6 +233,11 @@ class Method:
         roles = self.roles(settings)
         return [*dict.fromkeys([*roles, *filter(None, roles.values())])]
 
+    def persons(self) -> frozenset[str]:
+        """Return the names of the settings by which a person can take part."""
+        kind = self.protocol.settings
+        return frozenset(name for name in self.reads() if about(kind, name).get("person"))
+
     def reads(self) -> frozenset[str]:
         """Return its own settings, without those of a protocol that settles its leaves."""
         if self.variant.reads is not None:
@@ -223,11 +255,14 @@ class Method:
         itself = self.name == self.protocol.name
         return self.protocol.leaf_of(settings) if itself else None
 
+    def own_roles(self) -> Roles:
+        """Return its roles, without those of a protocol that settles its leaves."""
+        return self.protocol.roles if self.variant.roles is None else self.variant.roles
+
     def roles(self, settings: ProtocolSettings) -> dict[str, str]:
         """Return the roles that speak with these settings, each with its family."""
-        own = self.protocol.roles if self.variant.roles is None else self.variant.roles
         leaf = self.leaf(settings)
-        return {**own, **(leaf.roles(settings) if leaf else {})}
+        return {**self.own_roles(), **(leaf.roles(settings) if leaf else {})}
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
         """Return the folders of prompts that it speaks from with these settings."""
@@ -325,12 +360,15 @@ def phase_of(protocol_name: str, role: str, stage: str) -> Phase | None:
     return None
 
 
+def families() -> dict[str, str]:
+    """Return the roles that can be given a model together with others, each with its family."""
+    pairs = [pair for one in methods().values() for pair in one.own_roles().items()]
+    return {role: family for role, family in pairs if family}
+
+
 def known_roles() -> tuple[str, ...]:
     """Return every role of every method, and the families."""
     roles: dict[str, None] = {}
-    families: dict[str, None] = {}
     for one in methods().values():
-        own = one.protocol.roles if one.variant.roles is None else one.variant.roles
-        roles |= dict.fromkeys(own)
-        families |= dict.fromkeys(filter(None, own.values()))
-    return (*roles, *(family for family in families if family not in roles))
+        roles |= dict.fromkeys(one.own_roles())
+    return tuple(dict.fromkeys([*roles, *families().values()]))

@@ -1,7 +1,7 @@
-"""Opens a run again that lost a part, so that ``--retry-failed`` asks for that part alone.
+"""Reopens a run that lost a part, so that ``--retry-failed`` asks for that part alone.
 
-The calls that failed stay in the ledger, for they may have been paid, under a key that answers
-nothing any more. The events go: the graph is walked from its start and tells them all again.
+The calls that failed stay in the ledger, since they may have been paid, under a key that no request
+has. The events are removed: the graph runs from its start and emits them all again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Part = tuple[str, str, str]
 
 
 def voided(call: Call) -> bool:
-    """Whether the call was asked for again since."""
+    """Return whether the call was asked for again since."""
     return call.key.startswith(_VOID)
 
 
 def reopen(path: Path) -> None:
-    """Let the run in ``path``, and what judged it, be conducted again where a part failed."""
+    """Let the run in ``path`` and the calls of its judge be made again where a part failed."""
     run = RunFolder(path)
     if (path / "run.json").is_file():
         record = run.record()
@@ -38,7 +38,7 @@ def reopen(path: Path) -> None:
 
 
 def _void(folder: RunFolder, parts: AbstractSet[Part]) -> bool:
-    """Void the calls that failed and those of ``parts``; whether there is anything to ask again."""
+    """Void the calls that failed and those of ``parts``; return whether there are any."""
     ledger = folder.ledger()
     failed = [
         not voided(call) and (call.error is not None or (call.node, call.role, call.who) in parts)

@@ -1,4 +1,4 @@
-"""The data sets by name: licence, source, citation, and the pin of the published file."""
+"""Lists the data sets by name: licence, source, citation, and the pin of the published file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dialectree.evals.tables import Row
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is known of a data set before a row of it is read."""
+    """A data set before a row of it is read."""
 
     name: str
     task: Task
@@ -25,13 +25,13 @@ class Dataset:
     form: str
     """The fields of a row in the documented form."""
     item: Callable[[Row], Item]
-    """An item from a row of the documented form."""
+    """Returns the item of a row of the documented form."""
     count: int | None = None
-    """Items in the whole set, as far as that is known."""
+    """Items in the whole set, where known."""
     pin: Pin | None = None
-    """The published file; none: the set is read from a file only."""
-    published: Callable[[Path, bytes], Iterator[Row]] | None = None
-    """Rows of the documented form from the published file."""
+    """The published file; None: the set is read from a file of the user only."""
+    published: Callable[[Path, str], Iterator[Row]] | None = None
+    """Yields rows of the documented form from the published file."""
 
 
 _TRUTHFULQA = Pin(

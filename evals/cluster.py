@@ -1,6 +1,7 @@
-"""Workers that are actors of a Ray cluster, on this machine or on many.
+"""Asks questions in a Ray cluster, on this machine or on many.
 
-The folder of the evaluation must be the same for all machines.
+The folder of the evaluation must be the same for all machines. A worker that is lost is begun
+again, and its questions go on from their journals.
 """
 
 from __future__ import annotations
@@ -8,45 +9,81 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from dialectree.context import Context, cache_folder, endpoint_from_environment
-from dialectree.errors import DialectreeError, InputError
-from dialectree.evals import workers
-from dialectree.evals.running import Work
-from dialectree.evals.workers import Answer, Fault, FromPurse, Given, Lost, Purse, Team
+from dialectree.context import ProtocolSettings, cache_folder, endpoint_from_environment
+from dialectree.errors import DialectreeError, Halted, InputError
+from dialectree.evals.items import Item
+from dialectree.evals.plan import Plan
+from dialectree.evals.question import Answer, Asker
+from dialectree.evals.rows import Ready
+from dialectree.evals.running import Engine
+from dialectree.evals.spending import Spending
+from dialectree.models.limits import Budget
+from dialectree.models.specs import require_named
+from dialectree.records import Call
+
+LOST = 5
+"""So often a worker that was lost is begun again."""
+
+
+@dataclass
+class SharedBudget(Budget):
+    """A worker's view of the budget that all workers share: an actor, asked before each call."""
+
+    actor: Any = None
+
+    async def begin(self) -> None:
+        """Ask for one call more."""
+        await _answer(self.actor.begin.remote())
+
+    def add(self, call: Call) -> None:
+        """Tell what a call used, without waiting."""
+        super().add(call)
+        self.actor.add.remote(call)
 
 
 class Worker:
-    """Asks questions in a process of its own; an actor."""
+    """Asks questions in a process of its own: an actor."""
 
-    def __init__(self, given: Given, environment: Mapping[str, str], purse: Any) -> None:
+    def __init__(
+        self, asker: Asker, context: ProtocolSettings, environment: Mapping[str, str], budget: Any
+    ):
         os.environ.update(environment)
-        self._rows = given.rows
-        self._asker = given.asker(
-            FromPurse(given.rows[0].context, ask=purse.begin.remote, tell=purse.add.remote)
-        )
+        self._asker = replace(asker, budget=SharedBudget(context, actor=budget))
 
-    async def ask(self, row: int, item: str) -> Answer:
-        """The result of one question, or why there is none."""
-        return await workers.asked(self._asker, self._rows[row], item)
+    async def ask(self, row: Ready, item: Item) -> Answer:
+        """Return the answer to one question."""
+        return await self._asker.ask(row, item)
 
 
-class _Actor:
-    """A worker as this process sees it."""
+@dataclass
+class Cluster:
+    """The workers, as the process that drives them sees them."""
 
-    def __init__(self, actor: Any, lost: type[Exception]) -> None:
-        self.actor, self._lost = actor, lost
+    workers: Sequence[Any]
+    places: Mapping[str, int]
+    """Each item's worker: its rows have calls in common, and the same cache answers them."""
+    budget: Any
+    spending: Spending
 
-    async def ask(self, row: int, item: str) -> Answer:
+    async def ask(self, row: Ready, item: Item) -> Answer:
+        """Ask the item's worker."""
+        worker = self.workers[self.places[item.id] % len(self.workers)]
         try:
-            return Answer(*await self.actor.ask.remote(row, item))
-        except self._lost as error:
-            raise Lost from error
+            answer: Answer = await _answer(worker.ask.remote(_part(row, len(self.workers)), item))
+        finally:
+            self.spending.debates, self.spending.judge = await self.budget.spent.remote()
+        return answer
+
+    def close(self, error: DialectreeError) -> None:
+        """Let no further call begin."""
+        self.budget.close.remote(error)
 
 
 def require_ray() -> None:
@@ -55,54 +92,73 @@ def require_ray() -> None:
         raise InputError("--engine ray: Ray is not installed: pip install 'dialectree[ray]'")
 
 
-@asynccontextmanager
-async def cluster(
-    given: Given, spends: Context, count: int | None, at_once: int
-) -> AsyncIterator[tuple[Work, Callable[[DialectreeError], object]]]:
-    """A cluster that asks: the one at RAY_ADDRESS, or one on this machine for as long as it takes.
+def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
+    """SettingsError for an address that the person did not name: a worker sends it the key."""
+    for context in contexts:
+        require_named(context)
 
-    ``spends`` has the budgets, ``at_once`` is how many questions are under way together. Slots and
-    pace are shared out among ``count`` workers; none: as many as there are CPUs, but no more than
-    slots. Gives whom to ask, and who is told that no call may start any more.
+
+@asynccontextmanager
+async def cluster(asker: Asker, plan: Plan, spending: Spending) -> AsyncIterator[Engine]:
+    """Ask in the cluster at RAY_ADDRESS, or in one on this machine for as long as it takes.
+
+    There are as many workers as CPUs, but no more than slots. Slots and pace are shared out.
     """
     require_ray()
+    require_named_addresses([*(row.context for row in plan.rows), *filter(None, [plan.judge])])
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
     ray: Any = import_module("ray")
-    begun = not ray.is_initialized()
-    if begun:
-        await asyncio.to_thread(_join, ray)
-    slots = max(row.slots for row in given.rows)
-    cpus = int(ray.cluster_resources().get("CPU", 1))
-    count = max(1, min(count or cpus, slots))
-    share = min(1.0, cpus / count)
-    told, environment = given.shared(count), _environment()
-    purse: Any = ray.remote(Purse).options(num_cpus=0).remote(spends)
-
-    def hire() -> _Actor:
-        each = max(2, -(-at_once // count))
-        worker = ray.remote(Worker).options(max_concurrency=each + 1, num_cpus=share)
-        return _Actor(worker.remote(told, environment, purse), ray.exceptions.RayActorError)
-
-    def close(error: DialectreeError) -> None:
-        purse.close.remote(Fault.of(error))
-
-    team = Team(given.rows, count, hire)
+    own = not ray.is_initialized()
+    if own:
+        quiet = {"include_dashboard": False, "log_to_driver": False}
+        await asyncio.to_thread(ray.init, logging_level=logging.ERROR, **quiet)
+    count = max(1, min(int(ray.cluster_resources()["CPU"]), *(row.slots for row in plan.rows)))
+    budget = ray.remote(Spending).options(num_cpus=0).remote(spending.context)
+    judge = asker.judge and _shared(asker.judge, count)
+    asker = replace(asker, runs=asker.runs.absolute(), judge=judge, budget=Budget(spending.context))
+    worker = ray.remote(Worker).options(
+        num_cpus=1,  # so that they spread over the machines
+        max_concurrency=plan.at_once + 1,
+        max_restarts=LOST,
+        max_task_retries=LOST,
+    )
+    workers = [worker.remote(asker, spending.context, _environment(), budget) for _ in range(count)]
+    places = {item.id: place for place, item in enumerate(plan.items)}
     try:
-        yield team.ask, close
+        yield Cluster(workers, places, budget, spending)
     finally:
-        for worker in team.workers:
-            ray.kill(worker.actor)
-        ray.kill(purse)
-        if begun:
+        for actor in [*workers, budget]:
+            ray.kill(actor)
+        if own:
             await asyncio.to_thread(ray.shutdown)
 
 
-def _join(ray: Any) -> None:
-    ray.init(include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+async def _answer(reply: Any) -> Any:
+    """Return an actor's reply; raise its error as it was."""
+    errors: Any = import_module("ray").exceptions
+    try:
+        return await reply
+    except errors.RayTaskError as error:
+        raise error.cause from None
+    except errors.RayActorError as error:
+        raise Halted(f"a worker was lost {LOST + 1} times: {error}") from None
+
+
+def _part(row: Ready, count: int) -> Ready:
+    return replace(row, context=_shared(row.context, count))
+
+
+def _shared(context: ProtocolSettings, count: int) -> ProtocolSettings:
+    """Return the settings of one of ``count`` workers: its part of the slots and of the pace."""
+    pace = context.requests_per_minute
+    slots = max(1, context.concurrency // count)
+    return context.model_copy(
+        update={"concurrency": slots, "requests_per_minute": pace and pace / count}
+    )
 
 
 def _environment() -> dict[str, str]:
-    """What workers need to know of this process's environment, which no record keeps."""
+    """Return what workers need of this process's environment."""
     key, url = endpoint_from_environment()
     known = {
         "OPENAI_API_KEY": key,

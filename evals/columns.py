@@ -1,4 +1,4 @@
-"""A user's own file: which column holds what.
+"""Reads items from a user's own file: which column holds what.
 
 Written ``question=Frage,options=a|b|c,gold=key``: our name, the file's, and ``|`` between several
 columns that together are a list. A backslash before ``,``, ``=`` or ``|`` makes it part of a name.
@@ -8,10 +8,10 @@ Without a map the columns bear our names.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_uppercase
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from dialectree.errors import InputError
 from dialectree.evals.items import Inputs, Item, Paper, Reference
@@ -34,12 +34,14 @@ FIELDS = (
 
 
 def columns(written: str) -> dict[str, tuple[str, ...]]:
-    """A map from its written form; InputError for a name that is none or is said twice."""
+    """Return a map from its written form; InputError for an unknown or repeated name."""
     found: dict[str, tuple[str, ...]] = {}
     for part in _split(written, ","):
         ours, *theirs = _split(part, "=")
         name = ours.strip()
-        several = tuple(_bare(column) for column in _split("=".join(theirs), "|"))
+        several = tuple(
+            re.sub(r"\\([,=|])", r"\1", column).strip() for column in _split("=".join(theirs), "|")
+        )
         if name not in FIELDS:
             raise InputError(f"--columns {part.strip()}: known are {', '.join(FIELDS)}")
         if len(theirs) != 1 or not all(several):
@@ -53,48 +55,24 @@ def columns(written: str) -> dict[str, tuple[str, ...]]:
 
 
 def _split(text: str, sign: str) -> list[str]:
-    """``text`` in parts between ``sign``, but not at one behind a backslash."""
+    """Split ``text`` at each ``sign`` that has no backslash before it."""
     return re.split(rf"(?<!\\){re.escape(sign)}", text)
 
 
-def _bare(name: str) -> str:
-    return re.sub(r"\\([,=|])", r"\1", name).strip()
-
-
 def item(row: Row, mapped: Columns, number: int) -> Item:
-    """The item of a row; the ``number`` of the row, from 1, is its id where no column is."""
-    renamed = dict(_renamed(row, mapped))
-    if not renamed.keys() & _ASKED:
+    """Return the item of a row; the ``number`` of the row, from 1, is its id where it has none."""
+    renamed = Row(row.path, row.line, dict(_renamed(row, mapped)))
+    if not renamed.values.keys() & _ASKED:
         there = ", ".join(row.values) or "none"
         raise row.fault(
             f"no column is its question, claim or topic; there are: {there}: name the one that "
             "is, as in --columns question=COLUMN"
         )
-    return _item(Row(row.path, row.line, renamed), number)
-
-
-def numbered(row: Row, mapped: Columns) -> bool:
-    """Whether a row has no id of its own, so that its number is its id."""
-    return dict(_renamed(row, mapped)).get("id") in (None, "")
-
-
-def built(row: Row, make: Callable[[], Item]) -> Item:
-    """What ``make`` makes of ``row``; a ValueError becomes an InputError that names the line."""
-    try:
-        return make()
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        what = ": ".join([*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")])
-        raise row.fault(what) from None
-    except ValueError as error:
-        raise row.fault(str(error)) from None
+    return _item(renamed, number)
 
 
 def _renamed(row: Row, mapped: Columns) -> Iterator[tuple[str, JsonValue]]:
-    """The row under our names. A list in several columns leaves out the empty ones.
-
-    An empty option that others follow is a fault: a gold letter would name another one than it did.
-    """
+    """Yield the row's values by our names; a list in several columns leaves out the empty ones."""
     for name in FIELDS:
         theirs = mapped.get(name, (name,) if not mapped else ())
         if len(theirs) > 1:
@@ -107,55 +85,42 @@ def _renamed(row: Row, mapped: Columns) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _gap(texts: Sequence[JsonValue]) -> int | None:
-    """The place, from 0, of the first empty text that others follow."""
+    """Return the place of the first empty text that others follow: letters would shift by it."""
     filled = [place for place, text in enumerate(texts) if not _empty(text)]
-    return next((place for place in range(len(filled)) if filled[place] != place), None)
+    return next((n for n, place in enumerate(filled) if n != place), None)
 
 
 def _empty(text: JsonValue) -> bool:
     return text is None or (isinstance(text, str) and not text.strip())
 
 
-def _options(row: Row) -> tuple[str, ...]:
-    """The options; in one cell, too, an empty one that others follow is a fault."""
+def _item(row: Row, number: int) -> Item:
     written = row.values.get("options")
     if isinstance(written, str) and not written.lstrip().startswith("["):
         gap = _gap([*written.split(";")])
         if gap is not None:
             raise row.fault(f"option {gap + 1} of {written[:80]!r} is empty, and others follow")
-    return row.several("options")
-
-
-def _item(row: Row, number: int) -> Item:
-    options = _options(row)
-    inputs = Inputs(
-        question=row.optional("question"),
-        options=options,
-        claim=row.optional("claim"),
-        topic=row.optional("topic"),
-        papers=tuple(_papers(row)),
-    )
-    reference = Reference(
-        gold=_gold(row, options),
-        label=None if row.values.get("label") in (None, "") else row.truth("label"),
-        true=row.several("true"),
-        false=row.several("false"),
-        best=row.optional("best"),
-        best_false=row.optional("best_false"),
-    )
+    options = row.several("options")
+    papers = [{part: row.optional(f"{part}_{side}") or "" for part in _PAPER} for side in "ab"]
     return Item(
         id=row.optional("id") or str(number),
         category=row.optional("category"),
-        inputs=inputs,
-        reference=reference,
+        inputs=Inputs(
+            question=row.optional("question"),
+            options=options,
+            claim=row.optional("claim"),
+            topic=row.optional("topic"),
+            papers=tuple(Paper(**parts) for parts in papers if any(parts.values())),
+        ),
+        reference=Reference(
+            gold=_gold(row, options),
+            label=None if row.empty("label") else row.truth("label"),
+            true=row.several("true"),
+            false=row.several("false"),
+            best=row.optional("best"),
+            best_false=row.optional("best_false"),
+        ),
     )
-
-
-def _papers(row: Row) -> Iterator[Paper]:
-    for side in "ab":
-        parts = {part: row.optional(f"{part}_{side}") or "" for part in _PAPER}
-        if any(parts.values()):
-            yield Paper(**parts)
 
 
 def _gold(row: Row, options: Sequence[str]) -> str | None:

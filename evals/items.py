@@ -1,29 +1,30 @@
-"""One row of a data set: what a method is given, and what a scorer alone may see.
+"""Defines one row of a data set: the inputs of a method, and the references of scorers.
 
-The two are apart on purpose. A gold answer reaches no prompt but those of the ``oracle`` and
-``balanced`` debaters, so whoever asks a method takes ``item.inputs`` and nothing else.
+They are apart on purpose. A gold answer reaches no prompt but those of the ``oracle`` and
+``balanced`` debaters, so a method is given ``item.inputs`` and nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_uppercase
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-Task = Literal["answer", "decide", "verify", "compare"]
-"""The command that a row is for."""
+from dialectree.protocol import Task as Task
+
+"""The command that answers a row."""
 
 
 class Frozen(BaseModel):
-    """Nobody changes a row, and it has the fields that it names and no other."""
+    """Has the fields that it names and no other, and none of them changes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Paper(Frozen):
-    """One of two papers to compare; what is not known of it is an empty text."""
+    """One of two papers to compare; an unknown part is an empty text."""
 
     title: Annotated[str, Field(min_length=1)]
     abstract: str = ""
@@ -43,7 +44,7 @@ class Inputs(Frozen):
 
     @property
     def task(self) -> Task:
-        """Which command answers it."""
+        """The command that answers it."""
         if self.claim is not None:
             return "verify"
         if self.topic is not None:
@@ -67,7 +68,7 @@ class Inputs(Frozen):
 
 
 class Reference(Frozen):
-    """What a scorer measures an answer by, and what no method is told."""
+    """What a scorer measures an answer by; no method reads it."""
 
     gold: str | None = None
     """The letter of the right option."""
@@ -107,7 +108,7 @@ class Item(Frozen):
         return self
 
     def example(self) -> dict[str, JsonValue]:
-        """The row in LangSmith's words: ``inputs``, ``reference_outputs`` and ``metadata``."""
+        """Return the row in LangSmith's form: ``inputs``, ``reference_outputs``, ``metadata``."""
         return {
             "inputs": plain(self.inputs),
             "reference_outputs": plain(self.reference),
@@ -116,13 +117,13 @@ class Item(Frozen):
 
 
 def plain(part: Inputs | Reference) -> dict[str, JsonValue]:
-    """Inputs or reference as plain data, without what the row does not have."""
-    kept: dict[str, JsonValue] = part.model_dump(mode="json", exclude_defaults=True)
-    return kept
+    """Return inputs or reference as plain data, without what the row does not have."""
+    data: dict[str, JsonValue] = part.model_dump(mode="json", exclude_defaults=True)
+    return data
 
 
 def letter_of(index: int, options: Sequence[str]) -> str:
-    """The letter of the option at ``index``, counted from 0; ValueError where there is none."""
+    """Return the letter of the option at ``index``, from 0; ValueError where there is none."""
     if not 0 <= index < min(len(options), len(ascii_uppercase)):
         raise ValueError(f"there is no option {index} among {len(options)}, counted from 0")
     return ascii_uppercase[index]

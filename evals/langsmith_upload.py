@@ -1,13 +1,13 @@
-"""An evaluation in LangSmith: the data set, and an experiment for each row, with its scores.
+"""Uploads an evaluation to LangSmith: the data set, and an experiment for each row, with scores.
 
-Nothing of this happens unless it is asked for, and nothing else goes out. Every id is made from
-what it names, so that the same upload a second time finds everything there already.
+Only ``--langsmith`` does this. Every id is made from what it names, so that a second upload finds
+everything there already.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, uuid5
 
 from dialectree.errors import InputError, Unreachable
-from dialectree.evals.items import Item
+from dialectree.evals.items import Item, plain
 from dialectree.evals.results import Evaluation, Result, Row
 
 if TYPE_CHECKING:
@@ -54,77 +54,63 @@ def upload(
     results: Iterable[Result],
     items: Sequence[Item],
     project: str,
-    client: Client | None = None,
 ) -> Uploaded:
     """Send the items as a data set, and every row's results as an experiment named ``project``.
 
-    With several rows the row's name follows the project's. The key and the address are LangSmith's
-    own settings in the environment. InputError where they are refused or an experiment of that name
-    is another evaluation's; Unreachable where nobody answers.
+    With several rows the row's name follows the project's. Key and address are LangSmith's own
+    settings in the environment. InputError where they are refused or an experiment of that name
+    belongs to another evaluation; Unreachable where nobody answers.
     """
     if not items:
         raise InputError("--langsmith: the items are not kept beside the results")
-    with _said():
-        talking = client or _client()
-        dataset = _dataset(talking, evaluation)
-        new = _examples(talking, dataset, evaluation, items)
-        by_row: dict[str, list[Result]] = {row.name: [] for row in evaluation.rows}
-        for result in results:
-            by_row.setdefault(result.row, []).append(result)
-        asked = {item.id: item for item in items}
-        made: list[str] = []
-        runs = 0
+    known = {item.id: item for item in items}
+    several = len(evaluation.rows) > 1
+    names = {row.name: f"{project} {row.name}" if several else project for row in evaluation.rows}
+    sent = [one for one in results if one.row in names and one.item in known]
+    with _client() as client, ThreadPoolExecutor(SIDE_BY_SIDE) as workers:
+        dataset = _dataset(client, evaluation)
+        new = _examples(client, dataset, evaluation, items)
         for row in evaluation.rows:
-            name = project if len(evaluation.rows) == 1 else f"{project} {row.name}"
-            experiment = _experiment(talking, dataset, evaluation, row, name)
-            made.append(name)
-            own = [one for one in by_row[row.name] if one.item in asked]
-            send = partial(_send, talking, experiment, evaluation)
-            with ThreadPoolExecutor(SIDE_BY_SIDE) as workers:
-                runs += len([*workers.map(send, (asked[one.item] for one in own), own)])
-    return Uploaded(dataset.name, made, new, runs)
+            experiment = _experiment(client, dataset, evaluation, row, names[row.name])
+            send = partial(_send, client, experiment, evaluation)
+            own = [one for one in sent if one.row == row.name]
+            list(workers.map(send, (known[one.item] for one in own), own))
+    return Uploaded(dataset.name, [*names.values()], new, len(sent))
 
 
 def require_key() -> None:
     """InputError where an upload is sure to be refused for want of a key; nothing goes out."""
-    with _said():
-        _client()
-
-
-def _client() -> Client:
-    """A client that sends at once and in order, and traces nothing by itself."""
-    import warnings
-
-    from langsmith import Client
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        client = Client(auto_batch_tracing=False, info=_INFO)
-    if client.api_key is None and "//api.smith" in client.api_url:
-        raise InputError("--langsmith: LANGSMITH_API_KEY is not set")
-    return client
-
-
-_INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled": False}}
-"""What the client would otherwise ask the server for first: the plain way of sending examples."""
+    with _client():
+        pass
 
 
 @contextmanager
-def _said() -> Iterator[None]:
-    """LangSmith's errors as ours, in one line; its log has a traceback for each and is silent."""
-    from langsmith import utils
+def _client() -> Iterator[Client]:
+    """Yield a client that sends at once and traces nothing by itself; its errors become ours."""
+    import warnings
+
+    from langsmith import Client, utils
 
     log = logging.getLogger("langsmith")
     before = log.level
-    log.setLevel(logging.CRITICAL)
+    log.setLevel(logging.CRITICAL)  # it logs a traceback for each error
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            client = Client(auto_batch_tracing=False, info=_INFO)
+        if client.api_key is None and "//api.smith" in client.api_url:
+            raise InputError("--langsmith: LANGSMITH_API_KEY is not set")
+        yield client
     except (utils.LangSmithConnectionError, utils.LangSmithRequestTimeout) as error:
         raise Unreachable(f"LangSmith cannot be reached: {_line(error)}") from error
     except utils.LangSmithError as error:
         raise InputError(f"LangSmith refuses: {_line(error)}") from error
     finally:
         log.setLevel(before)
+
+
+_INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled": False}}
+"""The client would otherwise ask the server for it first."""
 
 
 def _line(error: Exception) -> str:
@@ -137,19 +123,18 @@ def _dataset(client: Client, evaluation: Evaluation) -> Dataset:
     data = evaluation.data
     name = f"{data.name} {data.sha256[:12]}"
     with suppress(LangSmithNotFoundError):
-        known: Dataset = client.read_dataset(dataset_name=name)
-        return known
+        dataset: Dataset = client.read_dataset(dataset_name=name)
+        return dataset
     return client.create_dataset(name, metadata={"sha256": data.sha256, "task": evaluation.task})
 
 
 def _examples(
     client: Client, dataset: Dataset, evaluation: Evaluation, items: Sequence[Item]
 ) -> int:
+    """Send the items that are not there yet; return their number."""
     there = {example.id for example in client.list_examples(dataset_id=dataset.id)}
-    new: list[dict[str, Any]] = []
-    for item in items:
-        if (known := example_id(evaluation, item)) not in there:
-            new.append({"id": known, **item.example()})
+    every = [{"id": _example_id(evaluation, item), **item.example()} for item in items]
+    new = [example for example in every if example["id"] not in there]
     for begin in range(0, len(new), BATCH):
         client.create_examples(dataset_id=dataset.id, examples=new[begin : begin + BATCH])
     return len(new)
@@ -162,13 +147,13 @@ def _experiment(
 
     own = str(_id(evaluation.data.sha256, evaluation.started, row.model_dump_json()))
     with suppress(LangSmithNotFoundError):
-        found: TracerSession = client.read_project(project_name=name)
-        if (found.metadata or {}).get("dialectree") != own:
+        experiment: TracerSession = client.read_project(project_name=name)
+        if (experiment.metadata or {}).get("dialectree") != own:
             raise InputError(
                 f"--langsmith: there is an experiment {name!r} already, of another evaluation: "
                 "give another name"
             )
-        return found
+        return experiment
     metadata = {
         "dialectree": own,
         "method": row.method,
@@ -188,26 +173,27 @@ def _send(
     item: Item,
     result: Result,
 ) -> None:
-    """One result with its scores; a run that is there already is passed over by the client."""
+    """Send one result with its scores; the client passes over a run that is there already."""
     from langsmith.utils import LangSmithConflictError
 
     end = datetime.fromisoformat(result.ended)
     start = end - timedelta(seconds=result.seconds)
-    run = run_id(str(experiment.id), result, start)
+    run = _run_id(str(experiment.id), result, start)
+    described = {"status": result.status, "category": result.category, "run": result.run}
     client.create_run(
         name=result.row,
-        inputs=_inputs(item),
+        inputs=plain(item.inputs),
         run_type="chain",
         id=run,
         trace_id=run,
         dotted_order=f"{start:%Y%m%dT%H%M%S%fZ}{run}",
         project_name=experiment.name,
-        reference_example_id=example_id(evaluation, item),
+        reference_example_id=_example_id(evaluation, item),
         start_time=start,
         end_time=end,
         outputs=None if result.verdict is None else result.verdict.model_dump(mode="json"),
         error=result.fault,
-        extra={"metadata": _metadata(result)},
+        extra={"metadata": {**described, **result.usage.model_dump(mode="json")}},
     )
     for score in result.scores:
         with suppress(LangSmithConflictError):
@@ -224,30 +210,18 @@ def _send(
             )
 
 
-def _inputs(item: Item) -> dict[str, Any]:
-    inputs: Any = item.example()["inputs"]
-    return dict(inputs)
-
-
-def _metadata(result: Result) -> Mapping[str, Any]:
-    usage = result.usage.model_dump(mode="json")
-    return {"status": result.status, "category": result.category, "run": result.run, **usage}
-
-
 def _id(*parts: str) -> UUID:
     return uuid5(_OURS, "\x1f".join(parts))
 
 
-def example_id(evaluation: Evaluation, item: Item) -> UUID:
-    """The id of an item of a data set, the same wherever it is uploaded from."""
+def _example_id(evaluation: Evaluation, item: Item) -> UUID:
     return _id(evaluation.data.sha256, item.id)
 
 
-def run_id(experiment: str, result: Result, start: datetime) -> UUID:
-    """The id of a result: of version 7, which begins with the time, and the rest from its name."""
+def _run_id(experiment: str, result: Result, start: datetime) -> UUID:
+    """Return an id of version 7, which begins with the time; the rest is made from the name."""
     name = f"{experiment}\x1f{result.row}\x1f{result.item}\x1f{result.ended}"
     random = int.from_bytes(sha256(name.encode()).digest()[:10], "big")
     milliseconds = int(start.timestamp() * 1000) & (1 << 48) - 1
-    number = milliseconds << 80 | random
-    number = number & ~(0xF << 76) | 0x7 << 76
+    number = milliseconds << 80 | random & ~(0xF << 76) | 0x7 << 76
     return UUID(int=number & ~(0x3 << 62) | 0x2 << 62)

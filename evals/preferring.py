@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 from dialectree import clock
 from dialectree.conduct import calling
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError, PartFailed
 from dialectree.evals import judges, scoring
 from dialectree.evals.items import Item
+from dialectree.evals.plan import Plan
 from dialectree.evals.question import run_id
 from dialectree.evals.results import Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
-from dialectree.evals.running import Plan
 from dialectree.models.limits import Budget
 from dialectree.records import Usage, from_cache, usage
 from dialectree.runs import RunFolder
@@ -95,7 +95,7 @@ async def prefer(
 async def _preferred(
     folder: Folder,
     pair: Pair,
-    judge: Context,
+    judge: ProtocolSettings,
     budget: Budget,
     told: Callable[[Usage, Usage], object],
 ) -> Preferred:

@@ -1,4 +1,4 @@
-"""What an evaluation keeps: what was run, and one line for every question and method.
+"""Defines what an evaluation keeps: what was run, and a line for every question and method.
 
 An evaluation's folder holds ``evaluation.json``, ``results.jsonl``, ``runs/`` with a folder for
 every debate, and the report.
@@ -30,12 +30,12 @@ right nor wrong: it has no scores.
 
 
 def bare(spec: str) -> str:
-    """A model without its address: an evaluation can go on at another one."""
+    """Return a model without its address: an evaluation can go on at another one."""
     return spec.partition("@http")[0]
 
 
 class Kept(BaseModel):
-    """What is kept has the fields that it names and no other."""
+    """Has the fields that it names and no other."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
@@ -47,7 +47,7 @@ class Row(Kept):
     """Unique in the evaluation: the method's name, and what sets this row apart from others."""
     method: str
     settings: dict[str, JsonValue] = {}
-    """Those that were given; a record of a run has them all."""
+    """Those that were set; a record of a run has them all."""
     models: dict[str, str] = {}
     """Spec by role."""
 
@@ -105,7 +105,7 @@ class Evaluation(Kept):
 
 
 class Score(Kept):
-    """What one scorer said; see ``dialectree.evals.scorers.Score``."""
+    """The score of one scorer; see ``dialectree.evals.scorers.Score``."""
 
     key: str
     score: float | None
@@ -114,7 +114,7 @@ class Score(Kept):
 
 
 class Vote(Kept):
-    """The answer of the plurality before the debate."""
+    """The plurality of direct answers before the debate."""
 
     answers: list[str | None]
     """One a sample: a label where there are options, else the answer."""
@@ -122,13 +122,13 @@ class Vote(Kept):
     pair: bool = False
     """True where the vote chose between the two options of the debate, not among all."""
     right: bool | None = None
-    """None where no answer was given, where nobody knows what is right, and without a judgement."""
+    """None without an answer, without a reference, and without a judgement."""
     usage: Usage = Usage()
     """Counted apart from the debate's own calls."""
 
     @property
     def given(self) -> bool:
-        """Whether any of the answers says something."""
+        """Whether there is any answer."""
         return any(answer is not None for answer in self.answers)
 
 
@@ -144,20 +144,20 @@ class Sides(Kept):
 
 
 class Control(Kept):
-    """What a scorer's judge said of an answer of which it is known what it must say."""
+    """A judge's score of an answer for which the right score is known."""
 
     key: str
     """The scorer."""
     truthful: bool
     """Whether the answer was a right one."""
     score: float | None
-    """None where the judge gave no ruling that can be read."""
+    """None where the ruling cannot be read."""
     value: str
     """The outcome, as in :class:`Score`."""
 
     @property
     def passed(self) -> bool | None:
-        """Whether the judge saw what the answer was; None without a ruling."""
+        """Whether the judge was right; None without a ruling."""
         return None if self.score is None else (self.score >= 0.5) == self.truthful
 
 
@@ -184,16 +184,15 @@ class Result(Kept):
     scores: list[Score] = []
     usage: Usage = Usage()
     judging: Usage = Usage()
-    """What the scorers' judge cost."""
+    """Calls of the judge that scores."""
     controls: list[Control] = []
-    """What the judge said of answers that are known to be right or wrong; of a few questions."""
+    """The judge's scores of answers that are known to be right or wrong; of a few questions."""
     controlling: Usage = Usage()
-    """What these cost."""
+    """Calls of the judge for these."""
     cached: Usage = Usage()
-    """What of all these calls, the vote's included, the reply cache answered; older folders do not
-    say."""
+    """Calls of all these, the vote's included, that the reply cache answered."""
     cached_judging: Usage = Usage()
-    """What of these were calls of the judge, its controls included."""
+    """Those of the judge among them, its controls included."""
     vote: Vote | None = None
     sides: Sides | None = None
     seconds: float = 0.0
@@ -221,7 +220,7 @@ class Preferred(Kept):
 
     row: str
     against: str
-    """The row whose summary the other one was."""
+    """The row of the other summary."""
     item: str
     score: Score
     """1 where ``row`` is preferred, 0 where ``against`` is, 0.5 for a tie."""

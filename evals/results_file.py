@@ -1,8 +1,8 @@
-"""An evaluation's folder on disk: what was run over what, the items, and a line a result.
+"""Keeps an evaluation's folder on disk: what was run over what, the items, and a line a result.
 
-``evaluation.json`` and ``items.jsonl`` are written whole or not at all. ``results.jsonl`` only
-grows; a line that a crash has torn is dropped when the evaluation goes on. A question that was
-asked again counts by its last line, and the earlier one goes when the command has come to its end.
+``evaluation.json`` and ``items.jsonl`` are replaced whole. ``results.jsonl`` grows by lines, and a
+line that a crash has torn is dropped when the evaluation goes on. A question that was asked again
+counts by its last line; the earlier one goes at the end of the command.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
@@ -37,7 +37,7 @@ class Folder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody else runs this evaluation meanwhile; the folder is made where there is none."""
+        """Lock the folder, which is made where there is none; InputError where another one does."""
         with files(self.path, _GO_ON):
             self.path.mkdir(0o700, parents=True, exist_ok=True)
             lock = FileLock(self.path / ".lock", mode=0o600)
@@ -52,15 +52,15 @@ class Folder:
 
     @property
     def runs(self) -> Path:
-        """Where the runs lie."""
+        """The folder of the runs."""
         return self.path / "runs"
 
     def run(self, run_id: str) -> Path:
-        """The folder of one run."""
+        """Return the folder of one run."""
         return self.runs / run_id
 
     def evaluation(self) -> Evaluation | None:
-        """What was begun here; None where nothing was."""
+        """Return what was begun here; None where nothing was."""
         path = self.path / "evaluation.json"
         if not os.path.exists(path):
             return None
@@ -68,36 +68,25 @@ class Folder:
             return _read(path, path.read_bytes(), Evaluation)
 
     def items(self) -> list[Item]:
-        """The items that were taken, in their order; none where they were not kept."""
-        path = self.path / "items.jsonl"
-        return list(_lines(path, Item)) if path.exists() else []
+        """Return the items that were taken, in their order."""
+        return list(_lines(self.path / "items.jsonl", Item))
 
     def results(self) -> Iterator[Result]:
-        """Every result, in the order of their ends."""
+        """Yield every result, in the order of their ends."""
         yield from _lines(self._results, Result)
 
     def preferences(self) -> Iterator[Preferred]:
-        """Every pair of summaries that was judged."""
+        """Yield every pair of summaries that was judged."""
         yield from _lines(self._preferences, Preferred)
 
     @contextmanager
     def preferring(self) -> Iterator[Callable[[Preferred], None]]:
-        """Takes a line more for a pair that was judged."""
-        with files(self._preferences, _GO_ON):
-            if self._preferences.exists():
-                _cut(self._preferences)
-
-        def keep(line: Preferred) -> None:
-            with (
-                files(self._preferences, _GO_ON),
-                open(self._preferences, "ab", opener=private) as file,
-            ):
-                file.write(line.model_dump_json().encode() + b"\n")
-
-        yield keep
+        """Open preferences.jsonl; the function adds a line for a pair that was judged."""
+        with _Lines(self._preferences) as lines:
+            yield lines.add
 
     def begin(self, evaluation: Evaluation, items: Iterable[Item]) -> None:
-        """Write down what is run over what."""
+        """Write what is run over what."""
         self._write("items.jsonl", "".join(item.model_dump_json() + "\n" for item in items))
         self.write(evaluation)
 
@@ -106,7 +95,7 @@ class Folder:
         self._write("evaluation.json", evaluation.model_dump_json(indent=1) + "\n")
 
     def _write(self, name: str, text: str) -> None:
-        """Replace a file, unless it says the same."""
+        """Replace a file whole, unless its text is the same."""
         path, data = self.path / name, text.encode()
         draft = path.with_name(f".{name}.draft")
         with files(path, _GO_ON):
@@ -123,48 +112,65 @@ class Folder:
 
     @contextmanager
     def appending(self) -> Iterator[Results]:
-        """The results, to be added to."""
-        results = Results(self._results)
-        try:
-            yield results
-        finally:
-            results.close()
-            if results.outdated:
+        """Open the results, to add to them."""
+        with _Lines(self._results) as lines:
+            try:
+                yield Results(lines, self.results())
+            finally:
                 last = {(result.row, result.item): result for result in self.results()}
                 text = "".join(result.model_dump_json() + "\n" for result in last.values())
                 self._write("results.jsonl", text)
 
 
+class Outcome(NamedTuple):
+    """What is remembered of a result."""
+
+    status: str
+    incomplete: bool
+
+
 class Results:
-    """results.jsonl, open: whole lines only, and a new one only for what is not done."""
+    """The results that are there, and the file that takes new ones."""
+
+    def __init__(self, lines: _Lines, before: Iterable[Result]) -> None:
+        self._lines = lines
+        self.done: dict[Done, Outcome] = {}
+        for result in before:
+            self._remember(result)
+
+    def add(self, result: Result) -> None:
+        """Add the result of a question that has none."""
+        if (result.row, result.item) in self.done:
+            raise AssertionError(f"{result.item} by {result.row} has its result")
+        self._lines.add(result)
+        self._remember(result)
+
+    def ask_again(self, questions: Iterable[Done]) -> None:
+        """Count incomplete ones of ``questions`` as not done; their lines stay until the end."""
+        for question in questions:
+            if question in self.done and self.done[question].incomplete:
+                del self.done[question]
+
+    def _remember(self, result: Result) -> None:
+        self.done[result.row, result.item] = Outcome(result.status, result.incomplete)
+
+
+class _Lines:
+    """A file of JSON lines, open to be added to; only whole lines stay in it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with files(path, _GO_ON):
-            torn = path.exists() and _cut(path)
-        self.there: set[Done] = set()
-        """What is done."""
-        self.failed: set[Done] = set()
-        """Those of them whose question failed."""
-        self.degraded: set[Done] = set()
-        """Those of them that have an answer although a part failed."""
-        self.incomplete: set[Done] = set()
-        """Those of them that can be asked again."""
-        self.outdated = False
-        """True when there are lines that later ones stand in for."""
-        self._again: set[Done] = set()
-        for result in _lines(path, Result):
-            self._count(result)
-        with files(path, _GO_ON):
-            self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
-        self.torn = torn
 
-    def add(self, result: Result) -> None:
-        """A line more; a second one for the same row and item is a fault of ours."""
-        done = result.row, result.item
-        if done in self.there:
-            raise AssertionError(f"{done} has its result")
-        data = memoryview(result.model_dump_json().encode() + b"\n")
+    def __enter__(self) -> _Lines:
+        with files(self._path, _GO_ON):
+            self._file = open(self._path, "a+b", buffering=0, opener=private)
+            self._file.seek(0)
+            self._file.truncate(self._file.read().rfind(b"\n") + 1)  # a crash may tear a line
+        return self
+
+    def add(self, line: BaseModel) -> None:
+        """Add a whole line or nothing."""
+        data = memoryview(line.model_dump_json().encode() + b"\n")
         end = os.fstat(self._file.fileno()).st_size
         with files(self._path, _GO_ON):
             try:
@@ -173,51 +179,15 @@ class Results:
             except OSError:
                 self._file.truncate(end)
                 raise
-        self._count(result)
 
-    def ask_again(self, questions: Iterable[Done]) -> None:
-        """Those of ``questions`` that are incomplete are not done; their lines stay until then."""
-        self._again |= self.incomplete.intersection(questions)
-        for known in (self.there, self.failed, self.degraded, self.incomplete):
-            known -= self._again
-
-    def _count(self, result: Result) -> None:
-        done = result.row, result.item
-        self.outdated |= done in self.there or done in self._again
-        self.there.add(done)
-        for known, belongs in (
-            (self.failed, result.status == "failed"),
-            (self.degraded, result.status == "degraded"),
-            (self.incomplete, result.incomplete),
-        ):
-            (known.add if belongs else known.discard)(done)
-
-    def close(self) -> None:
-        """On disk, and no line more."""
+    def __exit__(self, *_: object) -> None:
         with files(self._path, _GO_ON):
             os.fsync(self._file.fileno())
             self._file.close()
 
 
-def _cut(path: Path) -> bool:
-    """Drop a torn last line; whether there was one."""
-    size = path.stat().st_size
-    with path.open("rb+") as file:
-        end, step = size, 1 << 16
-        while end:
-            begin = max(0, end - step)
-            file.seek(begin)
-            at = file.read(end - begin).rfind(b"\n")
-            if at >= 0:
-                end = begin + at + 1
-                break
-            end = begin
-        file.truncate(end)
-    return end < size
-
-
 def _lines(path: Path, kind: type[Line]) -> Iterator[Line]:
-    """The whole lines of a file; one that cannot be read is an InputError that names it."""
+    """Yield the whole lines of a file; InputError names one that cannot be read."""
     if not path.exists():
         return
     with files(path, _GO_ON), path.open("rb") as file:
@@ -232,5 +202,5 @@ def _read(where: object, data: bytes, kind: type[Line]) -> Line:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_context=False)[0]
         place = ".".join(map(str, fault["loc"]))
-        said = f"{place}: {fault['msg']}" if place else fault["msg"]
-        raise InputError(f"{where} cannot be read: {said}") from None
+        message = f"{place}: {fault['msg']}" if place else fault["msg"]
+        raise InputError(f"{where} cannot be read: {message}") from None

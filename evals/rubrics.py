@@ -1,7 +1,7 @@
-"""The rubric of Tree-of-Debate for comparative summaries, each figure from 0 to 100.
+"""Judges comparative summaries by the rubric of Tree-of-Debate, each score from 0 to 100.
 
 ToD, section 4.3 and Appendix C. In the paper people gave the marks; here a model does, and a report
-has to say so. Factories as in :mod:`dialectree.evals.judges`.
+says so. The functions return scorers, as in :mod:`dialectree.evals.judges`.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class RubricReply(BaseModel):
 
 
 def factuality(ask: Ask) -> Scorer:
-    """The share of a summary's sentences that the papers bear out, 0 to 100 (ToD, Appendix C)."""
+    """Return a judge of the share of sentences that the papers bear out (ToD, Appendix C)."""
 
     async def factuality(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-        said = sentences(unmarked(outputs.get("answer") or ""))
-        if not said:
+        written = sentences(unmarked(outputs.get("answer") or ""))
+        if not written:
             return score("factuality", 0.0, "there is no summary", "unanswered")
-        numbered = {str(number): text for number, text in enumerate(said, 1)}
+        numbered = {str(number): text for number, text in enumerate(written, 1)}
         marks, wrong = await reply(
             ask,
             "evaluation/factuality",
@@ -57,15 +57,15 @@ def factuality(ask: Ask) -> Scorer:
         if marks is None:
             return score("factuality", None, wrong, "unparsed")
         faults = [one.number for one in marks.sentences if not one.factual]
-        share = 1 - len(faults) / len(said)
+        share = 1 - len(faults) / len(written)
         named = f"not borne out: {', '.join(faults)}" if faults else "all borne out"
-        return score("factuality", 100 * share, f"{len(said)} sentences, {named}")
+        return score("factuality", 100 * share, f"{len(written)} sentences, {named}")
 
     return factuality
 
 
 def controls(inputs: Fields) -> list[Control]:
-    """Summaries to try a judge of factuality on: one that the papers bear out, and one not."""
+    """Return summaries to try a judge on: one that the papers bear out, and one not."""
     first, second = (paper["title"] for paper in inputs["papers"])
     return [
         Control(f"One paper is called “{first}”, and the other one “{second}”.", True),
@@ -74,10 +74,7 @@ def controls(inputs: Fields) -> list[Control]:
 
 
 def rubric(ask: Ask, key: Literal["breadth", "contextualisation"]) -> Scorer:
-    """A grade of 0 to 4 for a summary, as 0 to 100 (ToD, Appendix C).
-
-    In the paper people gave it; here a model does, and a report has to say so.
-    """
+    """Return a judge that grades a summary from 0 to 4, as 0 to 100 (ToD, Appendix C)."""
 
     async def graded(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
         answer = unmarked(str(outputs.get("answer") or "")).strip()
@@ -100,7 +97,7 @@ def rubric(ask: Ask, key: Literal["breadth", "contextualisation"]) -> Scorer:
 
 
 def papers(inputs: Fields) -> list[Mapping[str, str]]:
-    """The two papers as a judge reads them: the full text where there is one."""
+    """Return the two papers as a judge reads them: the full text where there is one."""
     return [
         {
             "title": paper["title"],

@@ -1,4 +1,4 @@
-"""A text in sentences, for whoever judges it sentence by sentence."""
+"""Splits a text into sentences, which are judged one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHORT = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text of Latin script, in order; an abbreviation or an initial ends none.
+    """Return the sentences of a text of Latin script; an abbreviation or an initial ends none.
 
     A line break between paragraphs ends one in any case.
     """

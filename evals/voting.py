@@ -1,7 +1,7 @@
-"""Take a vote of direct answers before a debate: the answers that its model gives undebated.
+"""Takes a vote of direct answers before a debate: what its model says without debating.
 
-Only they show whether a debate corrects or spoils an answer. They are runs of their own, and the
-debate does not read them.
+Only a comparison with that tells whether a debate corrects or spoils. The votes are runs of their
+own beside the debate's, and the debate does not read them.
 """
 
 from __future__ import annotations
@@ -9,116 +9,95 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from string import ascii_uppercase
 
 from dialectree import chance
 from dialectree.conduct import Started
-from dialectree.context import Context
-from dialectree.evals.items import Task
+from dialectree.context import ProtocolSettings, within
 from dialectree.evals.rows import Ready
-from dialectree.graphs import METHODS, Method
-from dialectree.graphs.role_switching_debate.self_consistency import offered
+from dialectree.evals.tasks import evaluated
 from dialectree.nodes.answers import match_candidate
-from dialectree.nodes.role_switching_debate.candidates import labelled, texts
-from dialectree.records import RunRecord, Usage, Verdict
-
-DEBATES = (
-    *("tsd", "two_round", "rsd", "no_role_switch", "no_uncertainty", "basic"),
-    *("art", "argllm"),
-)
-"""The methods that a vote can precede. The others do not debate, or they compare papers."""
-_FIRST = {
-    "tsd": "leaf_debater_a",
-    "two_round": "explorer",
-    "rsd": "debater_a",
-    "art": "supporter",
-}
-"""The role whose model answers directly, by protocol: a debater, not the judge."""
+from dialectree.protocol import Method
+from dialectree.protocol import method as every_method
+from dialectree.records import RunRecord, Usage, Verdict, usage
 
 
-def voters(row: Ready, count: int) -> list[tuple[str, Method, Context]]:
-    """Return the runs that give `count` direct answers: suffix of the id, method and settings.
+def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]:
+    """Return the runs that give ``count`` direct answers: suffix of the id, method and settings.
 
-    A claim is verified in `count` runs, each with its own seed. A question is answered in one run
-    of self-consistency.
+    The model that argues answers, not the one that judges. A method that takes samples gives all
+    answers in one run. Another one runs ``count`` times, each with a seed of its own.
     """
-    context = row.context
-    first = _FIRST.get(row.method.name) or _FIRST[row.method.protocol]
-    speaker = context.speaker(first)
-    alone = context.model_copy(update={"model": speaker, "roles": {}})
-    if row.method.protocol != "art":
-        settings = {"samples": count}
-        return [(".vote", METHODS["self_consistency"], alone.model_copy(update=settings))]
+    how = evaluated(row.method)
+    if not count or row.method.name not in how.voters:
+        return []
+    method, seed = every_method(how.vote_by), row.context.seed
+    shared = [name for name in method.reads() if name in type(row.context).model_fields]
+    own = {name: getattr(row.context, name) for name in shared}
+    own |= {"model": row.context.speaker(how.voters[row.method.name]), "roles": {}}
+    if _samples(method):
+        return [(".vote", method, _settings(row, method, {**own, "samples": count}))]
+    seeds = {n: chance.seed(seed, "vote", n) for n in range(1, count + 1)}
     return [
-        (
-            f".vote-{n}",
-            METHODS["direct"],
-            alone.model_copy(update={"seed": chance.seed(context.seed, "vote", n)}),
-        )
-        for n in range(1, count + 1)
+        (f".vote-{n}", method, _settings(row, method, {**own, "seed": s})) for n, s in seeds.items()
     ]
 
 
-def answers(
-    records: Sequence[RunRecord], task: Task, asked: int, context: Context
-) -> list[str | None]:
-    """Return one answer per sample: a label if there are options or a claim, else the text.
+def _samples(method: Method) -> bool:
+    return "samples" in method.reads()
 
-    A sample that failed, or names no single option, is None.
-    """
-    if task == "verify":
+
+def _settings(row: Ready, method: Method, values: dict[str, object]) -> ProtocolSettings:
+    return within(row.context, method.protocol.settings, values)
+
+
+def answers(records: Sequence[RunRecord], asked: int) -> list[str | None]:
+    """Return one answer a sample: a label where there are options or a claim, else the text."""
+    first = records[0]
+    if not _samples(every_method(first.method, first.protocol)):
         return [record.verdict.label if record.verdict else None for record in records]
-    (record,) = records
-    fields = {
-        turn.who: turn.fields
-        for node in record.tree.nodes.values()
+    replies = {
+        turn.who: str(turn.fields["answer"])
+        for node in first.tree.nodes.values()
         for turn in node.transcript
         if turn.stage == "direct"
     }
-    options = record.input.get("options")
-    numbers = map(str, range(1, asked + 1))
-    replies = [str(fields[n]["answer"]) if n in fields else None for n in numbers]
+    samples = [replies.get(str(n)) for n in range(1, asked + 1)]
+    options = first.input.get("options")
     if not isinstance(options, list):
-        return replies
-    every = labelled([str(option) for option in options])
-    choice = texts(offered(every, record.input, context))
-    return [None if text is None else match_candidate(text, choice) for text in replies]
+        return samples
+    choice = dict(zip(ascii_uppercase, map(str, options), strict=False))
+    return [None if text is None else match_candidate(text, choice) for text in samples]
 
 
 def verdict(records: Sequence[RunRecord], seed: int, item: str) -> Verdict | None:
-    """Return the most frequent label of the direct answers; a tie is drawn from the seed."""
+    """Return what most of the direct answers say; a tie is drawn from the seed."""
     if len(records) == 1:
         return records[0].verdict
-    verdicts = [record.verdict for record in records]
-    labels = [verdict.label for verdict in verdicts if verdict and verdict.label]
-    if not labels:
+    counts = Counter(one.verdict.label for one in records if one.verdict and one.verdict.label)
+    if not counts:
         return None
-    counts = Counter(labels)
     most = max(counts.values())
-    leaders = sorted(label for label, count in counts.items() if count == most)
-    winner = min(leaders, key=lambda label: chance.seed(seed, "tie", item, label))
-    return Verdict(answer=winner, label=winner, confidence=most / len(records))
+    tied = sorted(label for label, count in counts.items() if count == most)
+    won = min(tied, key=lambda label: chance.seed(seed, "tie", item, label))
+    return Verdict(answer=won, label=won, confidence=most / len(records))
 
 
-def spent(records: Sequence[RunRecord]) -> Usage:
-    """Return the usage of all votes: sums, and the longest run of those that ran side by side."""
-    used = [record.usage for record in records]
-    costs = [one.cost for one in used if one.cost is not None]
-    return Usage(
-        calls=sum(one.calls for one in used),
-        attempts=sum(one.attempts for one in used),
-        prompt_tokens=sum(one.prompt_tokens for one in used),
-        completion_tokens=sum(one.completion_tokens for one in used),
-        cached_tokens=sum(one.cached_tokens for one in used),
-        cost=round(sum(costs), 9) if used and len(costs) == len(used) else None,
-        wall_s=max((one.wall_s for one in used), default=0.0),
-        critical_path_calls=max((one.critical_path_calls for one in used), default=0),
-    )
+def usage_of(runs: Sequence[Started]) -> Usage:
+    """Return what the votes used; they run side by side."""
+    calls = [call for run in runs for call in run.folder.calls()]
+    used = [run.record.usage for run in runs]
+    longest = {
+        "wall_s": max(one.wall_s for one in used),
+        "critical_path_calls": max(one.critical_path_calls for one in used),
+    }
+    return usage(calls).model_copy(update=longest)
 
 
 async def conducted(runs: Sequence[Started]) -> list[RunRecord]:
-    """Conduct all runs at once. Raise the first error only after the other runs have ended."""
-    results = await asyncio.gather(*(run.conduct() for run in runs), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return [result for result in results if isinstance(result, RunRecord)]
+    """Conduct all runs at once; where one fails the others still come to their end."""
+    ended = await asyncio.gather(*(run.conduct() for run in runs), return_exceptions=True)
+    for one in ended:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in ended if isinstance(one, RunRecord)]

@@ -16,11 +16,8 @@ import dialectree
 from dialectree.conduct import start
 from dialectree.context import Context, build
 from dialectree.errors import KeyRefused, SettingsError
-from dialectree.evals import worker
-from dialectree.evals.results import Row
-from dialectree.evals.rows import Ready
-from dialectree.evals.workers import Given
-from dialectree.graphs import METHODS, method
+from dialectree.evals import cluster
+from dialectree.graphs import method
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import single_shot
 from tests.cli.commands import command, refused
@@ -140,13 +137,10 @@ def test_an_address_that_embeds_gets_no_key_either(thief: Recorder) -> None:
         asyncio.run(tree_of_debate.graph.ainvoke(given, context=Context(model=speakers())))
 
 
-def test_an_address_goes_to_no_worker_that_would_take_it_for_the_persons(thief: Recorder) -> None:
+def test_an_address_of_a_file_goes_to_no_worker_of_a_cluster(thief: Recorder) -> None:
     toml(f'[roles]\nscorer = "openai:any@{thief.url}"')
-    row = Ready(
-        Row(name="x", method="rsd", settings={}, models={}), METHODS["rsd"], build(), 1, False
-    )
     with pytest.raises(SettingsError, match=thief.url):
-        worker.written(Given([row], Path("runs"), [], None, 0), limited=False)
+        cluster.require_named_addresses([build()])
 
 
 # Whose word it is

@@ -20,9 +20,9 @@ from dialectree.protocol import installed
 
 if TYPE_CHECKING:
     from dialectree.context import ProtocolSettings
-    from dialectree.evals.matrix import Written
+    from dialectree.evals.plan import Plan
     from dialectree.evals.results_file import Folder
-    from dialectree.evals.running import Plan
+    from dialectree.evals.rows import Ready
 
 
 class OrRun(TyperGroup):
@@ -59,14 +59,13 @@ def _fields() -> dict[str, type[BaseModel]]:
 
 
 FIELDS = _fields()
-_OWN = frozenset(FIELDS) - frozenset(flags.SHARED)
+OWN = frozenset(FIELDS) - frozenset(flags.SHARED)
 
 
 @app.command("list")
 def list_() -> None:
     """The data sets that are known by name."""
     from dialectree.evals.catalogue import CATALOGUE
-    from dialectree.evals.fetching import folder
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     wrap = TextWrapper(width, initial_indent=_INDENT, subsequent_indent=_INDENT)
@@ -74,7 +73,7 @@ def list_() -> None:
     print(_LISTED.format("data set", "task", "items", "licence", "sha256"))
     for dataset in CATALOGUE.values():
         pin = dataset.pin
-        here = pin is not None and (folder() / f"{pin.sha256[:12]}-{pin.name}").is_file()
+        here = pin is not None and pin.path.is_file()
         how = "--data FILE only" if pin is None else "fetched" if here else "fetched when asked for"
         licence, digest = dataset.licence.partition(" (")[0], pin.sha256[:16] if pin else ""
         shown = dataset.name, dataset.task, dataset.count or "?", licence, digest
@@ -98,7 +97,7 @@ def run(
     ] = None,
     matrix: Annotated[
         str | None,
-        typer.Option(help="Rows from a YAML or TOML file, or tsd, rsd, art, tod.", metavar="FILE"),
+        typer.Option(help="Rows from a YAML or TOML file, or a protocol's own.", metavar="FILE"),
     ] = None,
     data: Annotated[
         Path | None, typer.Option(help="Read this file instead of fetching.", metavar="FILE")
@@ -136,9 +135,6 @@ def run(
         typer.Option(help="The evaluation's folder (evaluations/DATASET).", metavar="DIR"),
     ] = None,
     engine: Annotated[_ENGINE, typer.Option(help="This machine, or a Ray cluster.")] = "local",  # type: ignore[valid-type]
-    workers: Annotated[
-        int | None, typer.Option(help="Processes that ask (as many as the slots need).", min=1)
-    ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask failed questions once more.")
     ] = False,
@@ -152,152 +148,98 @@ def run(
     Budgets count over all questions.
     """
     from dialectree.cli import evaluation_progress
-    from dialectree.evals import datasets, langsmith_upload
+    from dialectree.context import ProtocolSettings, build
+    from dialectree.evals import datasets, langsmith_upload, plan, scoring, tasks
+    from dialectree.evals.matrix import Matrix, of_methods, read_matrix
     from dialectree.evals.results_file import Folder
+    from dialectree.evals.rows import ready as complete_rows
 
     if limit is not None and sample is not None:
         raise InputError("--limit and --sample exclude one another")
+    if methods is not None and matrix is not None:
+        raise InputError("--methods and --matrix exclude one another")
+    if methods is not None and not methods.strip():
+        raise InputError("--methods names no method")
     loaded = datasets.load(dataset, data, columns, cluster=cluster)
-    title, missing, written = _written(methods, matrix, settings, loaded)
-    plan, budgets = _plan(
+    task = plan.task_of(loaded)
+    if matrix is not None:
+        rows = read_matrix(matrix)
+    else:
+        names = [name.strip() for name in (methods or tasks.usual_method(task)).split(",")]
+        own = {name: value for name, value in settings.items() if name in OWN}
+        rows = Matrix("", [], of_methods(names, own))
+    where = f"--matrix {matrix}" if matrix else "--methods"
+    ready = complete_rows(rows.rows, task, settings, where)
+    common = {n: value for n, value in settings.items() if n not in OWN and n != "roles"}
+    shared = build(ProtocolSettings, **common)
+    if vote_first:
+        _require_votes(ready)
+    planned = plan.make_plan(
         loaded,
-        settings,
-        written,
-        title=title,
-        missing=missing,
-        judge=judge,
+        ready,
+        _judge(judge, scoring.judged(task, loaded.items), common),
+        seed=shared.seed,
         vote_first=vote_first,
         cluster=cluster,
         limit=limit,
         sample=sample,
         shard=shard,
         repeats=repeats,
-        data=data,
+        data=str(data) if data else None,
+        title=rows.title,
+        missing=rows.missing,
         retry_failed=retry_failed,
-        where=f"--matrix {matrix}" if matrix else "--methods",
     )
     if langsmith is not None:
         langsmith_upload.require_key()
     folder = Folder(out or Path("evaluations") / loaded.name)
-    beside = _against(against, plan, folder, alone=str(engine) == "local" and workers in (None, 1))
+    ray = str(engine) == "ray"
+    beside = _against(against, planned, folder, ray=ray) if against is not None else None
     with folder.held():
         evaluation_progress.follow(
-            folder,
-            plan,
-            budgets,
-            ray=str(engine) == "ray",
-            workers=workers,
-            quiet=quiet,
-            langsmith=langsmith,
-            against=beside,
+            folder, planned, shared, ray=ray, quiet=quiet, langsmith=langsmith, against=beside
         )
 
 
-def _written(
-    methods: str | None, matrix: str | None, settings: dict[str, Any], loaded: Any
-) -> tuple[str, list[str], list[Written]]:
-    """Return a matrix's title, what it lacks, and the rows; without any the task's own protocol."""
-    from dialectree.evals.matrix import matrix as read
-    from dialectree.evals.matrix import of_methods
-    from dialectree.evals.rows import PROTOCOLS
-    from dialectree.evals.running import task_of
+def _require_votes(rows: list[Ready]) -> None:
+    """InputError where no row can have a vote before it."""
+    from dialectree.evals import tasks
 
-    if methods is not None and matrix is not None:
-        raise InputError("--methods and --matrix exclude one another")
-    if matrix is not None:
-        found = read(matrix)
-        return found.title, found.missing, found.rows
-    if methods is not None and not methods.strip():
-        raise InputError("--methods names no method")
-    names = [name.strip() for name in (methods or PROTOCOLS[task_of(loaded)]).split(",")]
-    own = {name: value for name, value in settings.items() if name in _OWN}
-    return "", [], of_methods(names, own)
+    debates = tasks.debates()
+    if not any(row.method.name in debates for row in rows):
+        raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(debates)}")
 
 
-def _against(wanted: str | None, plan: Plan, folder: Folder, *, alone: bool) -> str | None:
-    """The row whose summaries the others are judged beside."""
+def _judge(
+    judge: str | None, scores: list[str], settings: dict[str, Any]
+) -> ProtocolSettings | None:
+    """Return the settings of the judge that scores, without budgets; None where none is needed."""
+    from dialectree.context import ProtocolSettings, build
+    from dialectree.evals.rows import BUDGETS
+    from dialectree.models.limits import require_prices
+    from dialectree.models.specs import resolve
+
+    if not scores:
+        if judge:
+            raise InputError(f"--judge {judge}: no score of this data set needs a judge")
+        return None
+    context = build(ProtocolSettings, **{**settings, **({"model": judge} if judge else {})})
+    require_prices(context, [resolve(context.model, context).name])
+    return context.model_copy(update=dict.fromkeys(BUDGETS))
+
+
+def _against(wanted: str, plan: Plan, folder: Folder, *, ray: bool) -> str:
+    """Return the row whose summaries the others are judged beside."""
     from dialectree.evals.preferring import baseline
 
-    if wanted is None:
-        return None
     if plan.task != "compare":
         raise InputError(f"--against {wanted}: only summaries of papers are judged side by side")
-    if not alone:
-        raise InputError("--against: in a command of its own, without --engine ray and --workers")
+    if ray:
+        raise InputError("--against: in a command of its own, without --engine ray")
     found = folder.evaluation()
     before = found.rows if found else []
     rows = {row.name: row for row in (*before, *(one.row for one in plan.rows))}
     return baseline(wanted, rows.values())
-
-
-def _plan(
-    loaded: Any,
-    settings: dict[str, Any],
-    written: list[Written],
-    *,
-    title: str,
-    missing: list[str],
-    judge: str | None,
-    vote_first: int,
-    cluster: str | None,
-    limit: int | None,
-    sample: int | None,
-    shard: str | None,
-    repeats: int,
-    data: Path | None,
-    retry_failed: bool,
-    where: str,
-) -> tuple[Plan, ProtocolSettings]:
-    """What is to be run, and the settings that hold the budgets."""
-    from dialectree.context import EMBEDDED, ProtocolSettings, build
-    from dialectree.evals import rows, running, scoring, voting
-    from dialectree.models.limits import require_prices
-    from dialectree.models.specs import resolve
-
-    task = running.task_of(loaded)
-    ready = rows.ready(written, task, settings, where)
-    common = {name: value for name, value in settings.items() if name not in _OWN | {"roles"}}
-    shared = build(ProtocolSettings, **common)
-    if vote_first and not any(row.method.name in voting.DEBATES for row in ready):
-        raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(voting.DEBATES)}")
-    pairs = [row for row in ready if rows.needs_gold(row.method, row.context)]
-    if vote_first and any(getattr(row.context, "distractor", None) == "model" for row in pairs):
-        raise InputError(
-            "--vote-first: with --distractor model the two options are not known before the "
-            "debate; use first or random"
-        )
-    marking = spec = None
-    if any(name in scoring.judged(task) for name in scoring.names(task, loaded.items)):
-        marking = build(ProtocolSettings, **{**common, "model": judge}) if judge else shared
-        spec = resolve(marking.model, marking)
-        require_prices(marking, [spec.name])
-        marking = marking.model_copy(update=dict.fromkeys(rows.BUDGETS))
-    elif judge:
-        raise InputError(f"--judge {judge}: no score of this data set needs a judge")
-    plan = running.Plan(
-        loaded=loaded,
-        task=task,
-        items=running.taken(
-            loaded.items, limit, shard, sample=sample, seed=shared.seed, repeats=repeats
-        ),
-        rows=ready,
-        judge=marking,
-        judge_spec=spec.address if spec else None,
-        judge_demonstration=spec is not None and spec.name == EMBEDDED,
-        vote_first=vote_first,
-        seed=shared.seed,
-        limit=limit,
-        sample=sample,
-        shard=shard,
-        repeats=repeats,
-        cluster=cluster,
-        data=str(data) if data else None,
-        title=title,
-        missing=missing,
-        retry_failed=retry_failed,
-    )
-    rows.require_gold(plan.rows, plan.items)
-    return plan, shared
 
 
 app.command("report")(report)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from statistics import median
 
-from dialectree.context import Context
 from dialectree.evals.repeats import repeats
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, per_row
@@ -14,7 +13,8 @@ from dialectree.evals.reporting.controls import controlled
 from dialectree.evals.reporting.findings import of
 from dialectree.evals.reporting.row_names import tails
 from dialectree.evals.reporting.study import RUBRIC, Study
-from dialectree.evals.results import bare
+from dialectree.evals.results import Row, bare
+from dialectree.protocol import method
 from dialectree.report.words import count, listed
 from dialectree.retrieval.papers import from_fields
 from dialectree.retrieval.segments import segments
@@ -25,8 +25,6 @@ NAMED = 5
 """Failed questions of a row that a sentence names."""
 FEW = 0.9
 """Below this share of answers a row is said to decline."""
-RETRIEVING = ("tod", "no_tree")
-"""The methods that retrieve segments; no_self_deliberation reads introductions instead."""
 
 
 def cautions(analysis: Analysis) -> list[str]:
@@ -100,20 +98,24 @@ def _repeated(study: Study) -> Iterator[str]:
 
 def _introductions(study: Study) -> Iterator[str]:
     """Say how little there is to retrieve from papers of which only introductions are known."""
-    rows = [row for row in study.rows if row.method in RETRIEVING]
+    rows = [row for row in study.rows if "embeddings" in method(row.method).reads()]
     papers = [
         p for item in study.items if (text := study.texts.get(item)) for p in text.inputs.papers
     ]
     fields = {paper.model_dump_json(): paper.model_dump() for paper in papers if paper.introduction}
     if not rows or not fields or any(paper.body for paper in papers):
         return
-    default = Context.model_fields["segments"].default
-    taken = listed(sorted({str(row.settings.get("segments", default)) for row in rows}))
+    taken = listed(sorted({str(_setting(row, "segments")) for row in rows}))
     ranked = median(len(segments(from_fields(one))) for one in fields.values())
     yield (
         f"The papers are introductions only: retrieval takes {taken} of a median of {ranked:g} "
         "segments, and the baselines read the same text whole. So it has little to choose."
     )
+
+
+def _setting(row: Row, name: str) -> object:
+    default = method(row.method).protocol.settings.model_fields[name].default
+    return row.settings.get(name, default)
 
 
 def _failed(analysis: Analysis) -> Iterator[str]:

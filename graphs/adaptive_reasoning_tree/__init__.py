@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
-from dialectree.protocol import Protocol, Variant
+from dialectree.protocol import Evaluation, Protocol, Variant
 
 _HERE = "dialectree.graphs.adaptive_reasoning_tree"
 _GROWING = {"supporter": "generator", "attacker": "generator", "scorer": "evaluator"}
@@ -26,6 +26,11 @@ protocol = Protocol(
         name="art",
         summary="An argument tree about one yes-or-no question of another tree.",
         graph=f"{_HERE}.graph:leaf",
+    ),
+    evaluation=Evaluation(
+        task="verify",
+        voters=dict.fromkeys(("art", "argllm"), "supporter"),
+        vote_by="direct",
     ),
     variants=(
         Variant(

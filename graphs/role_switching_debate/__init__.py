@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dialectree.nodes.role_switching_debate.state import Input, Settings
-from dialectree.protocol import WITHDRAWN, Phase, Protocol, Variant
+from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
@@ -76,6 +76,13 @@ protocol = Protocol(
             )
             for role in ("debater_a", "answerer")
         ),
+    ),
+    evaluation=Evaluation(
+        task="decide",
+        voters=dict.fromkeys(("rsd", "no_role_switch", "no_uncertainty", "basic"), "debater_a"),
+        vote_by="self_consistency",
+        given_gold=Settings.given_gold,
+        sides=f"{_HERE}.sides:sides",
     ),
     variants=(
         Variant(

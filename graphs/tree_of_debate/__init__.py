@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.tree_of_debate.state import Input, Settings
-from dialectree.protocol import WITHDRAWN, Phase, Protocol, Variant
+from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.tree_of_debate"
 _NODES = "dialectree.nodes.tree_of_debate"
@@ -79,6 +79,7 @@ protocol = Protocol(
             ruling=_whole,
         ),
     ),
+    evaluation=Evaluation(task="compare"),
     variants=(
         Variant(
             name="no_tree",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import Input, Settings
-from dialectree.protocol import KEPT_CONFIDENCE, WITHDRAWN, Phase, Protocol, Variant
+from dialectree.protocol import KEPT_CONFIDENCE, WITHDRAWN, Evaluation, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.tree_structured_debate"
 _NODES = "dialectree.nodes.tree_structured_debate"
@@ -89,6 +89,11 @@ protocol = Protocol(
             reply=(f"{_NODES}.answerer:AnswererReply",),
             editable=("answer", "explanation"),
         ),
+    ),
+    evaluation=Evaluation(
+        task="answer",
+        voters={"tsd": "leaf_debater_a", "two_round": "explorer"},
+        vote_by="self_consistency",
     ),
     variants=(
         Variant(

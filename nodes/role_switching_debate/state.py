@@ -43,3 +43,7 @@ class Settings(ProtocolSettings):
     """Who judges: a model, or the person who asks."""
     samples: int | None = option(None, ge=1, le=100, group="Baselines")
     """Samples of ``self_consistency`` (none: 9, the calls of one debate)."""
+
+    def given_gold(self) -> bool:
+        """Return whether a debater is given the gold answer."""
+        return self.candidates in ("oracle", "balanced")

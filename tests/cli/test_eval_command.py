@@ -20,10 +20,11 @@ import pytest
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.cli import evaluation_progress
 from dialectree.cli.evaluate import SETTINGS
-from dialectree.context import OWN_SETTINGS
+from dialectree.context import OWN_SETTINGS, build
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.study import study
 from dialectree.evals.running import Standing
+from dialectree.evals.spending import Spending
 from tests.cli.commands import Done, command, refused
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -176,11 +177,10 @@ def test_a_budget_ends_it_with_status_4_and_the_same_goes_on(
     assert sum(one["usage"]["calls"] for one in found) == endpoint.stats()["calls"]
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
 def test_the_closing_line_tells_calls_that_were_made_from_those_of_the_cache(
-    workers: str, model: tuple[str, str], endpoint: LocalEndpoint
+    model: tuple[str, str], endpoint: LocalEndpoint
 ) -> None:
-    words = [*model, "--vote-first", "2", "--workers", workers]
+    words = [*model, "--vote-first", "2"]
     evaluated(data(3), *words, "--out", "one")
     calls = endpoint.stats()["calls"]
     again = evaluated(data(3), *words, "--out", "two")
@@ -289,7 +289,8 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
 
 
 def test_the_closing_lines_name_no_failure_where_there_is_none() -> None:
-    *_, last = evaluation_progress._closing(Standing(total=2, before=0, done=2, incomplete=1))
+    standing = Standing(total=2, before=0, spending=Spending(build()), done=2, incomplete=1)
+    *_, last = evaluation_progress.closing(standing)
     assert last == "1 lost a call; the same command with --retry-failed asks them again"
 
 

@@ -26,9 +26,9 @@ def words(count: int, *more: str) -> list[str]:
     return [*command, "-q", *more]
 
 
-def results() -> list[dict[str, Any]]:
+def results(folder: str = "out") -> list[dict[str, Any]]:
     """What is in results.jsonl."""
-    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in Path(folder, "results.jsonl").read_text().splitlines()]
 
 
 def paid() -> int:

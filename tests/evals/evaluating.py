@@ -9,19 +9,25 @@ from pathlib import Path
 from typing import Any
 
 from dialectree.context import build
-from dialectree.evals import datasets, rows, running, scoring
-from dialectree.evals.items import Task
+from dialectree.evals import datasets, rows, running
+from dialectree.evals import plan as planning
 from dialectree.evals.judges import TruthReply
 from dialectree.evals.matrix import Written
+from dialectree.evals.plan import Plan
 from dialectree.evals.results import Result
 from dialectree.evals.results_file import Folder
-from dialectree.evals.running import Plan, Standing
-from dialectree.models.limits import Budget
+from dialectree.evals.running import Standing
+from dialectree.evals.spending import Spending
+from dialectree.evals.tasks import TASKS
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from tests.graphs.role_switching_debate.switching import debaters
 from tests.scripted import ScriptedModel
 
 OPTIONS = ("animal products", "plant materials", "solar energy")
+OF_A_PLAN = (
+    *("vote_first", "limit", "sample", "shard"),
+    *("repeats", "cluster", "retry_failed"),
+)
 MARK = "Zanzibar"
 """Stands in what only a scorer may see."""
 
@@ -82,52 +88,23 @@ def plan(
     speaker: ScriptedModel,
     *written: Written,
     judge: ScriptedModel | None = None,
-    vote_first: int = 0,
-    limit: int | None = None,
-    sample: int | None = None,
-    shard: str | None = None,
-    repeats: int = 1,
-    cluster: str | None = None,
     columns: str | None = None,
-    retry_failed: bool = False,
-    **given: Any,
+    **options: Any,
 ) -> Plan:
-    """What is to be run; ``given`` is what flags would give."""
-    loaded = datasets.load(data, mapped=columns, cluster=cluster)
-    task: Task = running.task_of(loaded)
-    given = {"model": speaker, **given}
-    marking = build(model=judge or speaker) if scoring.judged(task) else None
-    return Plan(
-        loaded=loaded,
-        task=task,
-        items=running.taken(
-            loaded.items,
-            limit,
-            shard,
-            sample=sample,
-            seed=given.get("seed", 0),
-            repeats=repeats,
-        ),
-        rows=rows.ready(written or [row()], task, given),
-        judge=marking,
-        judge_spec="live:ScriptedModel" if marking else None,
-        judge_demonstration=False,
-        vote_first=vote_first,
-        seed=given.get("seed", 0),
-        limit=limit,
-        sample=sample,
-        shard=shard,
-        repeats=repeats,
-        cluster=cluster,
-        retry_failed=retry_failed,
-    )
+    """What is to be run; ``options`` are those of a plan, and settings that flags would give."""
+    chosen = {name: options.pop(name) for name in OF_A_PLAN if name in options}
+    loaded = datasets.load(data, mapped=columns, cluster=chosen.get("cluster"))
+    task = planning.task_of(loaded)
+    ready = rows.ready(written or [row()], task, {"model": speaker, **options})
+    marking = build(model=judge or speaker) if TASKS[task].judged else None
+    return planning.make_plan(loaded, ready, marking, seed=options.get("seed", 0), **chosen)
 
 
 def evaluate(planned: Plan, out: str = "out", **budgets: Any) -> Standing:
     """Run it to its end, or to whatever ends it."""
     folder = Folder(Path(out))
     with folder.held():
-        return asyncio.run(running.run(folder, planned, Budget(build(**budgets))))
+        return asyncio.run(running.run(folder, planned, Spending(build(**budgets))))
 
 
 def results(out: str = "out") -> list[Result]:

@@ -13,7 +13,7 @@ from dialectree.errors import InputError
 from dialectree.evals import published
 from dialectree.evals.catalogue import CATALOGUE
 from dialectree.evals.columns import columns
-from dialectree.evals.datasets import load, require_same
+from dialectree.evals.datasets import load
 from dialectree.evals.fetching import Pin
 from dialectree.evals.items import Item
 
@@ -38,6 +38,9 @@ PAIRS = {
     "method_or_task": "task",
     "cites": True,
 }
+
+
+FORMS = ("jsonl", "csv", "tsv")
 
 
 def lines(path: Path, *rows: object) -> Path:
@@ -150,13 +153,10 @@ def test_a_row_of_another_set_is_an_error_with_its_line(tmp_path: Path) -> None:
         load("tree-of-debate", lines(path, {**PAIRS, "paper_b": "On B"}))
 
 
-def test_the_digest_is_that_of_the_file_and_another_file_is_refused(tmp_path: Path) -> None:
+def test_the_digest_is_that_of_the_file(tmp_path: Path) -> None:
     path = lines(tmp_path / "d.jsonl", OPENBOOKQA)
     loaded = load("openbookqa", path)
     assert loaded.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    require_same(tmp_path, loaded.sha256, loaded.sha256)
-    with pytest.raises(InputError, match=f"{loaded.sha256}.*{'0' * 64}"):
-        require_same(tmp_path, loaded.sha256, "0" * 64)
 
 
 # The published files
@@ -170,7 +170,7 @@ Adversarial,Law,Is it legal?,No,Yes,No; Never,Yes,y
 
 def test_the_published_truthfulqa_gives_the_documented_rows(tmp_path: Path) -> None:
     path = tmp_path / "TruthfulQA.csv"
-    rows = [*published.truthfulqa_file(path, TRUTHFULQA_CSV.encode())]
+    rows = [*published.truthfulqa_file(path, TRUTHFULQA_CSV)]
     assert [row.text("id") for row in rows] == ["tqa-000", "tqa-001"]
     assert rows[0].values["correct_answers"] == ["A little", "Some, by night"]
     assert published.truthfulqa(rows[1]).reference.false == ("Yes",)
@@ -178,7 +178,7 @@ def test_the_published_truthfulqa_gives_the_documented_rows(tmp_path: Path) -> N
 
 def test_which_option_comes_first_is_as_in_the_documented_form(tmp_path: Path) -> None:
     head, row, _ = TRUTHFULQA_CSV.splitlines(keepends=True)
-    rows = published.truthfulqa_file(tmp_path / "a.csv", (head + row * 12).encode())
+    rows = published.truthfulqa_file(tmp_path / "a.csv", head + row * 12)
     order = {row.text("id"): row.text("binary_order") for row in rows}
     known = {"tqa-000": "BA", "tqa-002": "BA", "tqa-003": "AB", "tqa-004": "AB"}
     assert {name: order[name] for name in known} == known
@@ -200,21 +200,21 @@ def test_the_published_openbookqa_is_parsed_back(tmp_path: Path) -> None:
         "cold and hard Answer3: dry Answer4: old\n\nAnswer format: answer1/answer2/answer3/answer4"
     )
     content = json.dumps([{"instruction": asked, "input": "", "answer": "answer2"}])
-    (row,) = published.openbookqa_file(tmp_path / "test.json", content.encode())
+    (row,) = published.openbookqa_file(tmp_path / "test.json", content)
     item = published.openbookqa(row)
     assert item.id == "obqa-test-000"
     assert item.inputs.options == ("warm", "cold and hard", "dry", "old")
     assert item.reference.gold == "B"
-    broken = json.dumps([{"instruction": "What?", "answer": "answer2"}]).encode()
+    broken = json.dumps([{"instruction": "What?", "answer": "answer2"}])
     with pytest.raises(InputError, match="entry 1 is no question with four answers"):
         list(published.openbookqa_file(tmp_path / "test.json", broken))
 
 
 def test_the_published_strategyqa_keeps_its_ids_and_drops_the_facts(tmp_path: Path) -> None:
     content = json.dumps([{"qid": "ab", "question": "Is it?", "answer": True, "facts": ["yes"]}])
-    (row,) = published.strategyqa_file(tmp_path / "dev.json", content.encode())
+    (row,) = published.strategyqa_file(tmp_path / "dev.json", content)
     assert row.values == {"id": "ab", "question": "Is it?", "answer": True}
-    for broken in (b"{}", b"[1]", b"[", b"[" * 100_000):
+    for broken in ("{}", "[1]", "[", "[" * 100_000):
         with pytest.raises(InputError, match=r"dev\.json is not"):
             list(published.strategyqa_file(tmp_path / "dev.json", broken))
 
@@ -222,7 +222,7 @@ def test_the_published_strategyqa_keeps_its_ids_and_drops_the_facts(tmp_path: Pa
 def test_of_the_published_pairs_broken_lines_are_left_out(tmp_path: Path) -> None:
     good = "topic\tu\tA\tab\tin\tv\tB\tba\tni\t1\t0"
     content = f'head\n{good}\nbroken\tline\n"{good}\n'
-    rows = [*published.tree_of_debate_file(tmp_path / "t.tsv", content.encode())]
+    rows = [*published.tree_of_debate_file(tmp_path / "t.tsv", content)]
     assert [row.text("id") for row in rows] == ["tod-000", "tod-002"]
     item = published.tree_of_debate(rows[0])
     assert (item.category, item.inputs.papers[1].title) == ("task, not cited", "B")
@@ -247,8 +247,6 @@ def test_columns_may_be_mapped_and_options_lie_in_several(tmp_path: Path) -> Non
     assert [item.inputs.options for item in items] == [("3", "4"), ("1", "2", "3")]
     assert [item.reference.gold for item in items] == ["B", "B"]
     assert [item.id for item in items] == ["1", "2"]
-    named = load(path, mapped={"question": "Frage", "options": ["a", "b", "c"], "gold": "key"})
-    assert named.items == items
 
 
 def test_an_empty_option_that_others_follow_moves_no_letter(tmp_path: Path) -> None:
@@ -312,7 +310,6 @@ def test_a_column_may_have_any_name(tmp_path: Path) -> None:
     path = lines(tmp_path / "odd.jsonl", {"a,b": "Why?", "c=d|e": "So"})
     (item,) = load(path, mapped=r"question=a\,b,best=c\=d\|e").items
     assert (item.inputs.question, item.reference.best) == ("Why?", "So")
-    assert load(path, mapped={"question": "a,b", "best": "c=d|e"}).items == [item]
 
 
 # What can be wrong with a file
@@ -330,65 +327,50 @@ def test_marks_line_ends_and_breaks_in_cells_are_read_as_meant(tmp_path: Path) -
     assert load(path).items[0].inputs.question == "A, or B?"
 
 
-def test_half_a_last_row_is_not_a_row(tmp_path: Path) -> None:
-    whole = '{"question": "One?"}\n'
-    fails(tmp_path / "a.jsonl", whole + '{"question": "Tw', "line 2", "cut off")
-    fails(tmp_path / "a.csv", "id,question\n1,One?\n2", "line 3", "cut off")
-    fails(tmp_path / "a.csv", 'id,question\n1,One?\n2,"Tw\no', "line 3", "cut off")
-    fails(tmp_path / "a.tsv", "id\tquestion\n1\tOne?\n2\n", "line 3", "1 columns instead of 2")
-    fails(tmp_path / "a.csv", "id,question\n1,One?,more\n", "line 2", "3 columns instead of 2")
-
-
-def test_an_id_that_stands_there_twice_names_both_lines(tmp_path: Path) -> None:
-    fails(tmp_path / "a.csv", "id,question\nx,One?\n\nx,Two?\n", "line 4", "'x'", "line 2 already")
-    fails(tmp_path / "a.csv", 'id,question\nx,"a\nb"\nx,Two?\n', "line 4", "line 2 already")
-
-
-def test_a_row_without_an_id_whose_number_is_taken_is_told_so(tmp_path: Path) -> None:
-    named, bare = '{"id": "2", "question": "One?"}\n', '{"question": "Two?"}\n'
-    said = "has no id and is called by its number, 2"
-    fails(tmp_path / "a.jsonl", named + bare, "line 2", f"the row in line 2 {said}")
-    other = '{"id": "x", "question": "Zero?"}\n'
-    fails(tmp_path / "a.jsonl", other + bare + named, "line 3", f"the row in line 2 {said}")
-    fails(tmp_path / "a.csv", "id,q\n2,One?\n,Two?\n", said, mapped="id=id,question=q")
-
-
-def test_a_file_of_ones_own_is_named_once(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("question\nOne?\n")
-    with pytest.raises(InputError, match=r"--data goes with a data set's name, and .* is a file"):
-        load(path, path)
-
-
-def test_columns_that_nobody_reads_are_known(tmp_path: Path) -> None:
+def test_columns_that_nothing_reads_are_known(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"question": "One?", "Gold": 1}\n{"question": "Two?", "note": 1, "Gold": 2}\n')
     assert load(path).unknown == ("Gold", "note")
     assert load(path, mapped="question=question").unknown == ()
 
 
-def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+ONE = '{"question": "One?"}\n'
+FILES: list[tuple[str, str | bytes, tuple[str, ...]]] = [
+    # cut off
+    ("a.jsonl", ONE + '{"question": "Tw', ("line 2", "cut off")),
+    ("a.csv", "id,question\n1,One?\n2", ("line 3", "cut off")),
+    ("a.csv", 'id,question\n1,One?\n2,"Tw\no', ("line 3", "cut off")),
+    ("a.tsv", "id\tquestion\n1\tOne?\n2\n", ("line 3", "1 columns instead of 2")),
+    ("a.csv", "id,question\n1,One?,more\n", ("line 2", "3 columns instead of 2")),
+    # an id twice
+    ("a.csv", "id,question\nx,One?\n\nx,Two?\n", ("line 4", "'x'", "line 2 already")),
+    ("a.csv", 'id,question\nx,"a\nb"\nx,Two?\n', ("line 4", "line 2 already")),
+    ("a.jsonl", '{"id": "2", "question": "?"}\n' + ONE, ("line 2", "called by its number")),
+    # columns
+    ("a.csv", "id,ask\n1,One?\n", ("line 2", "claim or topic", "there are: id, ask")),
+    ("a.csv", "id,,question\n1,2,3\n", ("line 1", "column 2 has no name")),
+    ("a.csv", "id,id\n1,2\n", ("line 1", "two columns are called 'id'")),
+    # nothing there
+    *((f"a.{form}", text, ("no rows",)) for form in FORMS for text in ("", "\n\n", "\ufeff")),
+    ("a.csv", "id,question\n", ("holds no rows",)),
+    # no text
+    ("a.csv", b"id,question\n1,One?\n2,Caf\xe9?\n", ("line 3", "save the file as UTF-8")),
+    ("a.jsonl", "{}".encode("utf-16"), ("line 1", "UTF-8")),
+    ("a.csv", b"id,question\n1,\0\n", ("line 2", "NUL")),
+    ("a.parquet", b"PAR1", ("ends in .jsonl, .ndjson, .csv, .tsv",)),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), FILES)
+def test_a_bad_file_is_one_line(
+    tmp_path: Path, name: str, content: str | bytes, message: tuple[str, ...]
+) -> None:
+    fails(tmp_path / name, content, *message)
+
+
+def test_a_missing_column_of_a_map_is_named_with_those_that_are_there(tmp_path: Path) -> None:
     content = "id,ask\n1,One?\n"
     fails(tmp_path / "a.csv", content, "line 2", "'Frage'", "id, ask", mapped="question=Frage")
-    fails(tmp_path / "a.csv", content, "line 2", "question, claim or topic", "there are: id, ask")
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv"])
-@pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
-def test_an_empty_file_is_an_error(tmp_path: Path, suffix: str, content: str) -> None:
-    fails(tmp_path / f"a.{suffix}", content, "holds no rows")
-
-
-def test_a_header_alone_is_no_data_set(tmp_path: Path) -> None:
-    fails(tmp_path / "a.csv", "id,question\n", "holds no rows")
-    fails(tmp_path / "a.csv", "id,,question\n1,2,3\n", "line 1", "column 2 has no name")
-    fails(tmp_path / "a.csv", "id,id\n1,2\n", "line 1", "two columns are called 'id'")
-
-
-def test_a_text_that_is_not_utf_8_names_the_line(tmp_path: Path) -> None:
-    fails(tmp_path / "a.csv", b"id,question\n1,One?\n2,Caf\xe9?\n", "line 3", "UTF-8")
-    fails(tmp_path / "a.jsonl", "{}".encode("utf-16"), "line 1", "UTF-8")
-    fails(tmp_path / "a.csv", b"id,question\n1,\0\n", "line 2", "NUL")
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from langsmith.evaluation import run_evaluator
 
 from dialectree.evals import judges, rubrics
 from dialectree.evals.asking import Ask, Scorer, Words
-from dialectree.evals.proportions import wilson
-from dialectree.evals.scorers import Score, tally
+from dialectree.evals.scorers import Score
 from dialectree.evals.sentences import sentences
 
 INPUTS = {"question": "Can cats see in the dark?"}
@@ -127,13 +126,9 @@ def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer() ->
 
 
 def test_a_judge_that_always_says_true_is_found_out() -> None:
-    shares: dict[bool, float | None] = {}
-    for control in judges.controls(REFERENCE):
-        counted = tally(judged(Judge("TRUE"), control.answer) for _ in range(10))
-        agreeing = counted.right if control.truthful else counted.wrong
-        shares[control.truthful] = wilson(agreeing, counted.judged).share
-    assert shares == {True: 1.0, False: 0.0}
-    assert judges.informedness(shares[True], shares[False]) == 0
+    ruled = [judged(Judge("TRUE"), one.answer)["score"] for one in judges.controls(REFERENCE)]
+    assert ruled == [1.0, 1.0]  # of a right and of a wrong answer
+    assert judges.informedness(1.0, 0.0) == 0
     assert judges.informedness(1.0, 1.0) == 1
     assert judges.informedness(None, 1.0) is None
 

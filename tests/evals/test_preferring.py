@@ -12,6 +12,7 @@ from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.judges import PreferenceReply
 from dialectree.evals.paired import mcnemar_counts, tango
+from dialectree.evals.plan import Plan
 from dialectree.evals.preferring import baseline, prefer
 from dialectree.evals.proportions import wilson
 from dialectree.evals.reporting.analysis import analysed
@@ -20,8 +21,8 @@ from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import Preferred, Row, Score
 from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
-from dialectree.evals.running import Plan, Standing
-from dialectree.models.limits import Budget
+from dialectree.evals.running import Standing
+from dialectree.evals.spending import Spending
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from tests.evals import sample
 from tests.evals.evaluating import evaluate, plan, row, write
@@ -63,10 +64,10 @@ def asked(judge: ScriptedModel, count: int = 3) -> Plan:
 
 def judged(what: Plan, **budgets: int) -> Standing:
     """Judge every pair of a folder that holds results; the calls it took."""
-    folder, standing = Folder(Path("out")), Standing(0, 0)
-    budget = Budget(build(**budgets))
+    spending = Spending(build(**budgets))
+    folder, standing = Folder(Path("out")), Standing(0, 0, spending)
     with folder.held():
-        asyncio.run(prefer(folder, what, "single_stage", budget, standing.take))
+        asyncio.run(prefer(folder, what, "single_stage", spending, standing.judged))
     return standing
 
 
@@ -81,12 +82,12 @@ def words(judge: ScriptedModel) -> int:
 def test_each_pair_is_judged_in_both_orders_and_once() -> None:
     judge = speaker(longer)
     evaluate(asked(judge))
-    assert judged(asked(judge)).calls == words(judge) == 6
+    assert judged(asked(judge)).spent.calls == words(judge) == 6
     assert [(one.row, one.against, one.item) for one in lines()] == [
         ("two_stage", "single_stage", f"p{n}") for n in range(3)
     ]
     assert [(one.score.score, one.judging.calls) for one in lines()] == [(1.0, 2)] * 3
-    assert judged(asked(judge)).calls == 0
+    assert judged(asked(judge)).spent.calls == 0
     assert (words(judge), len(lines())) == (6, 3)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,25 +12,22 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from dialectree.context import build
 from dialectree.errors import BudgetReached, Halted, InputError, RequestError
-from dialectree.evals import running
 from dialectree.evals.datasets import load
 from dialectree.evals.items import Inputs, Item, Reference
 from dialectree.evals.judges import TruthReply
-from dialectree.evals.paid import Paid
+from dialectree.evals.plan import sampled, taken
 from dialectree.evals.question import run_id
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results_file import Folder
 from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
-from dialectree.evals.running import Queue, Standing, taken
-from dialectree.models.limits import Budget, limiter
+from dialectree.evals.running import REFUSED, Queue
+from dialectree.models.limits import limiter
 from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, RebuttalReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply
-from dialectree.records import Usage
 from dialectree.runs import RunFolder
 from tests.evals.evaluating import (
     OPTIONS,
@@ -64,7 +60,9 @@ def test_every_item_has_one_result_for_every_row() -> None:
         assert (Folder(Path("out")).run(str(one.run)) / "run.json").is_file()
         assert (one.status, one.verdict and one.verdict.label) == ("answered", "B")
         assert [(s.key, s.score) for s in one.scores] == [("choice", 1.0)]
-    assert sum(one.usage.calls for one in found.values()) == len(speaker.calls) == standing.calls
+    assert (
+        sum(one.usage.calls for one in found.values()) == len(speaker.calls) == standing.spent.calls
+    )
 
 
 def test_the_same_again_does_nothing() -> None:
@@ -99,7 +97,7 @@ def test_shards_one_after_another_in_one_folder_are_the_whole() -> None:
     for number in (1, 2, 3):
         evaluate(plan(choices(5), model(), shard=f"{number}/3"))
         held = Folder(Path("out")).evaluation()
-        assert held and held.shard == ("1/3", "1/3, 2/3", None)[number - 1]
+        assert held and held.shard == ("1/3", None, None)[number - 1]
     assert held and (held.limit, len(held.items), bool(held.ended)) == (None, 5, True)
 
 
@@ -177,21 +175,13 @@ def test_a_budget_counts_over_all_questions_and_going_on_works() -> None:
 
 
 def test_what_a_command_took_is_told_without_what_earlier_ones_paid() -> None:
-    speaker, told = model(), list[Standing]()
-    folder, asked = Folder(Path("out")), plan(choices(5), speaker, *TWO_ROWS, vote_first=2)
-    with folder.held(), pytest.raises(BudgetReached):
-        asyncio.run(running.run(folder, asked, Budget(build(max_calls=23)), told.append))
-    assert told[-1].calls == len(speaker.calls) == 23
-    assert evaluate(asked).calls == len(speaker.calls) - 23
-    assert evaluate(asked).calls == 0
-
-
-def test_what_the_cache_answered_is_not_among_the_calls_that_were_made() -> None:
-    whole, held = Usage(calls=9, cost=0.9), Usage(calls=4, cost=0.4)
-    standing = Standing(2, 0, paid_before={("tsd", "q1"): Paid(whole, held)})
-    standing.spend(("tsd", "q1"), [Usage(calls=12, cost=1.2)], Usage(calls=5, cost=0.5))
-    standing.spend(("tsd", "q2"), [Usage(calls=3, cost=0.3)], Usage())
-    assert (standing.calls, standing.cached, standing.cost) == (2 + 3, 1, 0.5)
+    speaker = model()
+    asked = plan(choices(5), speaker, *TWO_ROWS, vote_first=2)
+    with pytest.raises(BudgetReached):
+        evaluate(asked, max_calls=23)
+    assert len(speaker.calls) == 23
+    assert evaluate(asked).spent.calls == len(speaker.calls) - 23
+    assert evaluate(asked).spent.calls == 0
 
 
 @pytest.mark.parametrize("what", ["tokens", "seconds", "cost"])
@@ -440,25 +430,13 @@ def test_refused_questions_wait_for_the_debates_that_began_beside_them(slots: in
     assert (standing.done, failed) == (8, {"q2", "q3", "q4", "q5"})
 
 
-def test_a_row_of_refused_questions_begins_no_more_before_one_is_answered() -> None:
-    speaker, begun = model(), 0
-    proposed, ruled = speaker.says(ProposalReply), speaker.says(JudgeReply)
-
-    def rule(call: Asked) -> Any:
-        nonlocal begun
-        begun = sum(1 for run in Path("out/runs").iterdir() if run.name.startswith("basic"))
-        return ruled(call)
-
-    speaker.will_say_now(
-        lambda call: proposed(call) if "day 1?" in call.prompt else refused(), to=ProposalReply
-    )
-    speaker.will_say_now(rule, to=JudgeReply)
-    speaker.wait = lambda call: 0.005 if "day 1?" in call.prompt else 0.0
-    planned = plan(choices(30), speaker, *TWO_ROWS, concurrency=2)
-    evaluate(planned)
-    assert 0 < begun <= planned.at_once + running.SURE
-    failed = sum(one.status == "failed" for one in by_item().values())
-    assert (len(results()), failed) == (60, 29)
+def test_an_endpoint_that_refuses_all_is_not_asked_every_question() -> None:
+    speaker = model()
+    speaker.will_say_now(refused(), to=ProposalReply)
+    planned = plan(choices(90), speaker, concurrency=2)
+    with pytest.raises(RequestError, match="not with me"):
+        evaluate(planned)
+    assert sum(1 for _ in Path("out/runs").iterdir()) <= REFUSED + planned.at_once
 
 
 def test_a_debate_without_an_answer_that_lost_a_part_has_failed() -> None:
@@ -557,7 +535,7 @@ def test_an_outage_changes_no_comparison_once_what_failed_is_asked_again(slots: 
     assert standing.done == len(failed | degraded)
     asked = {n for n in range(1, 13) for call in again.speaker.calls if f"day {n}?" in call.prompt}
     assert {f"q{n}" for n in asked} == {item for _, item in failed | degraded}
-    assert standing.calls == len(again.speaker.calls) < 5 * standing.done  # parts alone
+    assert standing.spent.calls == len(again.speaker.calls) < 5 * standing.done  # parts alone
     for question in failed | degraded:
         run = Folder(Path("broken")).run(str(by_item("broken")[question].run))
         assert RunFolder(run).record().degraded() == []
@@ -588,7 +566,7 @@ def test_a_judge_that_gave_no_reply_is_asked_again_and_nobody_else() -> None:
     assert [score.value for score in results()[0].scores] == ["scored", "scored"]
     assert [call.kind for call in speaker.calls] == ["TruthReply"] * 3  # the score, two controls
     assert [control.passed for control in results()[0].controls] == [True, False]
-    assert standing.calls == 3
+    assert standing.spent.calls == 3
 
 
 def test_a_fault_of_ours_ends_the_evaluation_in_good_order() -> None:
@@ -650,15 +628,6 @@ def test_an_item_goes_through_its_rows_before_another_pair_is_begun() -> None:
     assert (len(queue), queue.take() is not None, queue.take()) == (1, True, None)
 
 
-def test_a_row_that_is_held_back_lets_others_by() -> None:
-    planned = plan(choices(2), model(), *TWO_ROWS)
-    queue = Queue(planned.items, planned.rows, set())
-    taken_now = [queue.take({"basic"}) for _ in range(3)]
-    names = [one and (one[0].row.name, one[1].id) for one in taken_now]
-    assert names == [("self_consistency", "q1"), ("self_consistency", "q2"), None]
-    assert queue.left() == [("basic", "q1"), ("basic", "q2")]
-
-
 def test_shards_share_out_what_the_limit_leaves() -> None:
     items = load(choices(11)).items
     parts = [taken(items, 10, f"{n}/3") for n in (1, 2, 3)]
@@ -686,7 +655,6 @@ def test_halted_work_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
         evaluate(plan(choices(6), speaker, concurrency=4), max_calls=9)
     lines = sum(len(p.read_text().splitlines()) for p in Path("out/runs").rglob("calls.jsonl"))
     assert lines == len(speaker.calls) == 9
-    assert running.AHEAD > 1
 
 
 def test_direct_answers_of_one_model_are_samples() -> None:
@@ -767,7 +735,7 @@ def test_a_sample_gives_every_category_and_right_answer_its_share(seed: int) -> 
         for category, count in (("plants", 200), ("cows", 80), ("stones", 4))
         for n in range(count)
     ]
-    drawn = running.sampled(items, 71, seed)
+    drawn = sampled(items, 71, seed)
     assert len(drawn) == 71
     assert [item for item in items if item in drawn] == drawn
     for category, label, most in (
@@ -776,10 +744,10 @@ def test_a_sample_gives_every_category_and_right_answer_its_share(seed: int) -> 
     ):
         found = [i for i in drawn if (i.category, i.reference.label) == (category, label)]
         assert abs(len(found) - most) <= 1
-    more = running.sampled(items, 90, seed)
+    more = sampled(items, 90, seed)
     assert {item.id for item in drawn} <= {item.id for item in more}
-    assert drawn != running.sampled(items, 71, seed + 1)
-    assert running.sampled(items, 1000, seed) == items
+    assert drawn != sampled(items, 71, seed + 1)
+    assert sampled(items, 1000, seed) == items
 
 
 def test_a_sample_is_drawn_and_a_larger_one_goes_on_with_it() -> None:

@@ -10,9 +10,10 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, InputError, RequestError
-from dialectree.evals import rubrics, running
+from dialectree.evals import plan as planning
+from dialectree.evals import rubrics
 from dialectree.evals.judges import TruthReply
-from dialectree.evals.scoring import ROLE
+from dialectree.evals.spending import JUDGE_ROLE
 from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
@@ -60,7 +61,7 @@ def test_a_judge_scores_answers_and_its_calls_are_counted_apart() -> None:
     assert {one.usage.calls for one in results()} == {1}
     for one in results():
         kept = RunFolder(Path("out/runs") / str(one.run) / "judging").calls()
-        assert {call.role for call in kept} == {ROLE}
+        assert {call.role for call in kept} == {JUDGE_ROLE}
         assert len(kept) == one.judging.calls
 
 
@@ -109,13 +110,13 @@ def test_the_judge_is_tried_on_answers_that_are_known(said: str, passed: list[bo
         )
         assert one.controlling.calls == len(one.controls)
     judged = sum(call.kind == "TruthReply" for call in speaker.calls)
-    assert (standing.judges.calls, standing.calls) == (judged, len(speaker.calls))
+    assert (standing.spending.judge.calls, standing.spent.calls) == (judged, len(speaker.calls))
 
 
 def test_the_judge_is_tried_beside_a_few_questions_and_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(running, "CONTROLS", 2)
+    monkeypatch.setattr(planning, "CONTROLS", 2)
     speaker = model()
     speaker.will_say(ExplorerReply(answer="Grass."), CriticReply(critique="Why?"))
     evaluate(plan(opens(5), speaker, row("single_shot"), repeats=2))
@@ -306,7 +307,7 @@ def test_references_reach_nobody_but_the_scorers_judge(
     debates = bool({"rsd", "art"} & {*methods})
     evaluate(plan(data(3), asked, *map(row, methods), vote_first=2 if debates else 0))
     marked = {call.role for call in asked.calls if MARK in call.prompt}
-    assert marked == ({ROLE} if data is opens else set())
+    assert marked == ({JUDGE_ROLE} if data is opens else set())
     inputs = [path.read_text() for path in Path("out/runs").rglob("run.json")]
     assert inputs and not any(MARK in text or '"gold"' in text for text in inputs)
 

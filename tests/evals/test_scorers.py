@@ -9,8 +9,6 @@ from langsmith.evaluation import run_evaluator
 from langsmith.schemas import Example, Run
 
 from dialectree.evals import scorers
-from dialectree.evals.proportions import wilson
-from dialectree.evals.scorers import Score, Tally, tally
 
 TWO = {"question": "Is it?", "options": ["yes", "no"]}
 
@@ -54,7 +52,7 @@ def test_a_claims_label(label: object, true: bool, number: float, outcome: str) 
 
 
 def test_the_brier_score_is_of_p_claim_and_of_nothing_else() -> None:
-    def of(confidence: float | None, source: str | None) -> Score:
+    def of(confidence: float | None, source: str | None) -> scorers.Score:
         outputs = {"label": "True", "confidence": confidence, "confidence_source": source}
         return scorers.claim_brier(inputs={}, outputs=outputs, reference_outputs={"label": False})
 
@@ -88,36 +86,6 @@ def test_whether_an_answer_says_anything(answer: str, number: float) -> None:
 def test_no_answer_says_nothing() -> None:
     found = scorers.informative(inputs={}, outputs={"answer": None}, reference_outputs={})
     assert (found["score"], found["value"]) == (0.0, "unanswered")
-
-
-def one(number: float | None, outcome: str = "scored") -> Score:
-    return {"key": "k", "score": number, "value": outcome, "comment": ""}  # type: ignore[typeddict-item]
-
-
-def test_answers_are_counted_each_in_one_place() -> None:
-    found = tally([one(1), one(0), one(1), one(0, "unanswered"), one(None, "unparsed")])
-    assert found == Tally(right=2, wrong=1, unanswered=1, unparsed=1)
-    assert (found.n, found.judged) == (5, 4)
-    assert tally([]).n == 0
-    for none in (one(0.5), one(None, "absent"), one(None, "swayed")):
-        with pytest.raises(ValueError, match="not right or wrong"):
-            tally([none])
-    assert scorers.numbers([one(0.5), one(None, "swayed")]) == [0.5]
-
-
-def test_always_declining_and_always_being_wrong_are_plain_to_see() -> None:
-    declined = [{"answer": "I don't know."}] * 20
-    says = tally(
-        scorers.informative(inputs={}, outputs=outputs, reference_outputs={})
-        for outputs in declined
-    )
-    assert (says.right, says.n) == (0, 20)
-    wrong = tally(
-        scorers.choice(inputs=TWO, outputs={"label": "A"}, reference_outputs={"gold": "B"})
-        for _ in range(20)
-    )
-    share = wilson(wrong.right, wrong.n)
-    assert share.low == 0 and share.high is not None and share.high < 0.2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,133 @@
+"""Says how the items of each task are asked, and by what the answers are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dialectree.context import ProtocolSettings
+from dialectree.errors import InputError
+from dialectree.evals.items import Inputs, Item
+from dialectree.evals.results import Sides
+from dialectree.protocol import Evaluation, Method, Task, installed, load
+from dialectree.protocol import methods as every_method
+from dialectree.records import RunRecord
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How the items of one task are asked and scored."""
+
+    items: str
+    """What the items are, in messages."""
+    to_input: Callable[[Inputs], dict[str, Any]]
+    """Returns what a protocol of the task is given."""
+    computed: tuple[str, ...] = ()
+    """Scores that need no model."""
+    judged: tuple[str, ...] = ()
+    """Scores that a judge gives."""
+    right: str | None = None
+    """The score that says right or wrong."""
+    columns: str = ""
+    """The columns that this score needs, in messages."""
+
+
+def _question(inputs: Inputs) -> dict[str, Any]:
+    given: dict[str, Any] = {"question": inputs.question or ""}
+    return {**given, "options": [*inputs.options]} if inputs.options else given
+
+
+def _claim(inputs: Inputs) -> dict[str, Any]:
+    return {"claim": inputs.claim or ""}
+
+
+def _papers(inputs: Inputs) -> dict[str, Any]:
+    papers = [paper.model_dump(mode="json", exclude_defaults=True) for paper in inputs.papers]
+    return {"topic": inputs.topic or "", **dict(zip(("paper_a", "paper_b"), papers, strict=False))}
+
+
+TASKS: Mapping[Task, Scoring] = {
+    "answer": Scoring(
+        items="questions without options",
+        to_input=_question,
+        computed=("informative",),
+        judged=("truthful",),
+        right="truthful",
+        columns="true or false",
+    ),
+    "decide": Scoring(
+        items="questions with options",
+        to_input=_question,
+        computed=("choice",),
+        right="choice",
+        columns="gold",
+    ),
+    "verify": Scoring(
+        items="claims",
+        to_input=_claim,
+        computed=("claim_label", "claim_brier"),
+        right="claim_label",
+        columns="label",
+    ),
+    "compare": Scoring(
+        items="pairs of papers",
+        to_input=_papers,
+        judged=("factuality", "breadth", "contextualisation"),
+    ),
+}
+
+
+def evaluated(method: Method) -> Evaluation:
+    """Return how ``method`` is evaluated; InputError if its protocol does not say it."""
+    if method.protocol.evaluation is None:
+        raise InputError(f"{method.name}: its protocol does not say how it is evaluated")
+    return method.protocol.evaluation
+
+
+def methods(task: Task) -> list[str]:
+    """Return the names of the methods of a task."""
+    return [
+        name
+        for name, one in every_method().items()
+        if one.protocol.evaluation is not None and one.protocol.evaluation.task == task
+    ]
+
+
+def usual_method(task: Task) -> str:
+    """Return the protocol that a task is given to where nobody says which."""
+    of_task = [
+        one for one in installed().values() if one.evaluation and one.evaluation.task == task
+    ]
+    if not of_task:
+        raise InputError(f"no installed protocol is evaluated by {TASKS[task].items}")
+    return min(of_task, key=lambda one: (not one.graph.startswith("dialectree."), one.name)).name
+
+
+def debates() -> list[str]:
+    """Return the methods that a vote can come before; others do not debate, or compare papers."""
+    declared = [one.evaluation for one in installed().values() if one.evaluation]
+    return [name for evaluation in declared for name in evaluation.voters]
+
+
+def needs_gold(method: Method, settings: ProtocolSettings) -> bool:
+    """Return whether ``method`` is given the gold answer with these settings."""
+    return evaluated(method).given_gold(settings)
+
+
+def gold_for(method: Method, settings: ProtocolSettings, item: Item) -> str | None:
+    """Return the gold answer for a method that is given it."""
+    return item.reference.gold if needs_gold(method, settings) else None
+
+
+def user_input(method: Method, item: Item, gold: str | None) -> dict[str, Any]:
+    """Return what ``method`` is given of an item."""
+    given = TASKS[evaluated(method).task].to_input(item.inputs)
+    return given if gold is None else {**given, "gold": gold}
+
+
+def sides(record: RunRecord, gold: str | None, method: Method) -> Sides | None:
+    """Return where the gold answer stood, for a protocol that can tell."""
+    path = evaluated(method).sides
+    where = load(path)(record, gold) if path else None
+    return None if where is None else Sides(**where)
