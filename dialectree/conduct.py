@@ -135,7 +135,8 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
     """
     record = folder.record()
     unfinished = record.status in ("running", "partial")
-    if record.contest is not None and record.protocol == "art" and unfinished:
+    reckoned = protocol(record.protocol).outcome == "probability"
+    if record.contest is not None and reckoned and unfinished:
         of = record.contest.run
         raise InputError(f"{record.run_id} contests {of} and is not resumed: contest {of} again")
     chosen = method(record.method, record.protocol)

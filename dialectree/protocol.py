@@ -34,6 +34,9 @@ API = 1
 Task = Literal["answer", "decide", "verify", "compare"]
 """What the items of a data set ask for."""
 Outcome = Literal["answer", "choice", "probability", "comparison"]
+View = Literal["tree", "rounds", "two_sided", "arguments", "topics"]
+"""A tree of questions; speakers round by round; two speakers facing each other by phase; arguments
+for and against; two papers topic by topic."""
 Roles = Mapping[str, str]
 """The roles that can be given a model of their own, each with the family that it belongs to. A role
 without a family names itself."""
@@ -87,6 +90,8 @@ class Variant:
     """
 
     name: str
+    title: str = ""
+    """What reports call it; of an ablation what it is without: ``without the role switch``."""
     summary: str
     graph: str
     reads: Collection[str] | None = None
@@ -127,6 +132,10 @@ class Protocol:
     input: type[ProtocolInput]
     settings: type[ProtocolSettings]
     outcome: Outcome
+    view: View
+    """How its debates are shown."""
+    unit: str = "part"
+    """What one place of its tree is called."""
     graph: str
     roles: Roles
     prompts: tuple[str, ...]
@@ -338,6 +347,19 @@ def methods() -> dict[str, Method]:
         one.name if names.count(one.name) == 1 else f"{one.protocol.name}.{one.name}": one
         for one in every
     }
+
+
+def title(protocol_name: str, method_name: str) -> str:
+    """Return what reports call a method: the protocol in full, and the variant where it is one."""
+    declared = installed().get(protocol_name)
+    of = declared.title if declared else protocol_name
+    if method_name == protocol_name:
+        return of
+    found = declared.methods().get(method_name) if declared else None
+    named = (found.variant.title if found else "") or method_name.replace("_", " ")
+    if named.startswith("without"):
+        return f"{of} {named}"
+    return f"{named[:1].upper()}{named[1:]} (beside {of})"
 
 
 def method(name: str, of: str | None = None) -> Method:

@@ -1,6 +1,6 @@
-"""Summaries of papers beside one another: which of two a judge prefers, asked in both orders.
+"""Preferences between two summaries of the same papers: the judge is asked in both orders.
 
-It comes after the questions, when both summaries are there, and each pair is judged once.
+Pairs are judged after the questions, when both summaries are there, and each pair once.
 """
 
 from __future__ import annotations
@@ -33,46 +33,49 @@ class Pair(NamedTuple):
 
     @property
     def beside(self) -> str:
-        """Where the judge's journal lies, under the runs."""
+        """The place of the judge's journal, under the runs."""
         own, other = (run_id(one.row, self.item.id) for one in (self.own, self.other))
         return f"{own}/beside/{other}"
 
 
 def baseline(wanted: str, rows: Iterable[Row]) -> str:
-    """The row that ``wanted`` names, by its name or by a method that it alone has."""
+    """Return the row that ``wanted`` names, by its name or by a method that it alone has."""
     known = {row.name: row.method for row in rows}
-    found = [wanted] if wanted in known else [n for n, method in known.items() if method == wanted]
-    if len(found) != 1:
-        several = "several rows are by it" if found else "there is no such row"
-        raise InputError(f"--against {wanted}: {several}; rows are {', '.join(known)}")
-    return found[0]
+    matches = [wanted] if wanted in known else [n for n, how in known.items() if how == wanted]
+    if len(matches) != 1:
+        fault = "several rows are by it" if matches else "there is no such row"
+        raise InputError(f"--against {wanted}: {fault}; rows are {', '.join(known)}")
+    return matches[0]
 
 
 def pairs(folder: Folder, plan: Plan, against: str) -> list[Pair]:
-    """What is to be judged still: where one of the two has no summary there is no pair."""
-    there = {(one.row, one.item) for one in folder.preferences() if one.against == against}
-    said = {
+    """Return the pairs to judge; where one of the two has no summary there is no pair."""
+    judged = {(one.row, one.item) for one in folder.preferences() if one.against == against}
+    summaries = {
         (one.row, one.item): one
         for one in folder.results()
         if one.status != "failed" and one.verdict and (one.verdict.answer or "").strip()
     }
     return [
-        Pair(item, said[row.row.name, item.id], said[against, item.id])
+        Pair(item, summaries[row.row.name, item.id], summaries[against, item.id])
         for item in plan.items
         for row in plan.rows
         if row.row.name != against
-        and (row.row.name, item.id) not in there
-        and {(row.row.name, item.id), (against, item.id)} <= said.keys()
+        and (row.row.name, item.id) not in judged
+        and {(row.row.name, item.id), (against, item.id)} <= summaries.keys()
     ]
 
 
 async def prefer(
-    folder: Folder, plan: Plan, against: str, budget: Budget, told: Callable[[Usage, Usage], object]
+    folder: Folder,
+    plan: Plan,
+    against: str,
+    budget: Budget,
+    count: Callable[[Usage, Usage], object],
 ) -> None:
-    """Judge every pair and keep what comes of it; ``told`` hears what each took now, and
-    what of it the reply cache answered.
+    """Judge every pair and write each preference; raise the first error when all have ended.
 
-    Raises what ended it before its end, when all calls under way are kept.
+    ``count`` receives the usage of each pair's new calls, and the part of it from the reply cache.
     """
     judge = plan.judge
     assert judge is not None
@@ -82,7 +85,7 @@ async def prefer(
         async def one(pair: Pair) -> None:
             async with slots:
                 budget.check()
-                keep(await _preferred(folder, pair, judge, budget, told))
+                keep(await _preferred(folder, pair, judge, budget, count))
 
         ended = await asyncio.gather(
             *map(one, pairs(folder, plan, against)), return_exceptions=True
@@ -97,7 +100,7 @@ async def _preferred(
     pair: Pair,
     judge: ProtocolSettings,
     budget: Budget,
-    told: Callable[[Usage, Usage], object],
+    count: Callable[[Usage, Usage], object],
 ) -> Preferred:
     beside = RunFolder(folder.runs / pair.beside)
     beside.path.mkdir(0o700, parents=True, exist_ok=True)
@@ -106,15 +109,15 @@ async def _preferred(
     inputs: Any = pair.item.example()["inputs"]
     try:
         async with calling(beside, judge, (), budget) as run:
-            said = await judges.preference(scoring.Judge(run, judge).ask)(
+            reply = await judges.preference(scoring.Judge(run, judge).ask)(
                 inputs=inputs, outputs=outputs, reference_outputs={}
             )
-        score = Score(**said)
+        score = Score(**reply)
     except PartFailed as error:
         score = Score(key="preference", score=None, value=scoring.FAILED, comment=str(error))
     finally:
         after = beside.calls()
-        told(usage(after[len(before) :]), from_cache(after[len(before) :]))
+        count(usage(after[len(before) :]), from_cache(after[len(before) :]))
     return Preferred(
         row=pair.own.row,
         against=pair.other.row,

@@ -27,6 +27,7 @@ from dialectree.contests.wishes import (
     listed,
     only_models_and_limits,
 )
+from dialectree.report.words import outcome_of
 from dialectree.runs import RunFolder
 
 __all__ = [
@@ -60,6 +61,6 @@ def start(
     ``person`` is there.
     """
     wishes = listed(wishes)
-    if folder.record().protocol == "art":
+    if outcome_of(folder.record()) == "probability":
         return arguments.start(folder, wishes, runs, given)
     return replies.start(folder, wishes, runs, given, person=person)

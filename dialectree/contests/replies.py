@@ -22,6 +22,7 @@ from dialectree.errors import InputError, RunFolderError
 from dialectree.nodes.role_switching_debate.judge import ruled_by_person
 from dialectree.protocol import method
 from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
+from dialectree.report.words import outcome_of
 from dialectree.runs import RunFolder
 
 
@@ -155,6 +156,6 @@ def _way_up(node: str) -> Iterator[str]:
 
 def _rests_on(debate: str, changed: str, old: RunRecord) -> bool:
     """Whether the ruling of ``debate`` may depend on what is said at ``changed``."""
-    if old.protocol == "rsd":  # the winner of each debate of a knockout goes into the next
+    if outcome_of(old) == "choice":  # the winner of each debate of a knockout goes into the next
         return path_key(debate) >= path_key(changed)
     return debate == changed

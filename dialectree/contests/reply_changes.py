@@ -17,6 +17,7 @@ from dialectree.nodes.answers import letter
 from dialectree.nodes.role_switching_debate.judge import UNCERTAIN
 from dialectree.protocol import Phase, phase_of
 from dialectree.records import Held, Node, RunRecord, Spot, Turn
+from dialectree.report.words import outcome_of
 
 
 class Changing:
@@ -118,7 +119,7 @@ class Changing:
         """The turn called ``name``, and what may be changed of it."""
         if (name, "", "out") in self.held:
             raise InputError(f"{flag} {name}: it is dropped; --restore brings it back")
-        if self.old.protocol == "tod" and re.fullmatch(r"[ab]:[0-9]+", name):
+        if outcome_of(self.old) == "comparison" and re.fullmatch(r"[ab]:[0-9]+", name):
             raise InputError(f"{flag} {name}: no segment of that number was retrieved in the run")
         if re.fullmatch(r"[0-9]+([.][0-9]+)*", name) and name not in self.old.tree.nodes:
             raise InputError(
@@ -142,7 +143,7 @@ class Changing:
         ]
         if known:
             return f"at that node there are {', '.join(known)}"
-        such = "0.1/a1/revise" if self.old.protocol == "tod" else "0.1/A2"
+        such = "0.1/a1/revise" if outcome_of(self.old) == "comparison" else "0.1/A2"
         return f"dialectree show --node prints their ids, such as {such}"
 
     def _replaced(self, name: str, text: str) -> Held:
@@ -248,7 +249,7 @@ class Changing:
             return leaf_arguments.without(node)
         if node.kind == "claim" and self.old.tree.nodes[node.parent].kind == "claim":
             raise InputError(f"{flag}: it is a whole tree of arguments; name one of them")
-        if self.old.protocol == "rsd":
+        if outcome_of(self.old) == "choice":
             raise InputError(f"{flag}: the debate cannot do without it; name a turn of it")
         before = node.verdict.answer if node.verdict else ""
         return Held(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before)
@@ -295,12 +296,14 @@ class Changing:
         judged = [turn for turn in judged if turn.take == take]
         if not judged:
             instead = ""
-            if self.old.protocol == "tod":
+            if outcome_of(self.old) == "comparison":
                 instead = "; --verdict 0 sets the comparison, --replace changes an argument"
             elif node.kind == "claim":
                 instead = "; --set, --drop, --flip and --void change what it is reckoned from"
             raise InputError(f"{flag}: no judge has ruled there{instead}")
-        verdict = node.verdict or (self.old.verdict if self.old.protocol == "tod" else None)
+        verdict = node.verdict or (
+            self.old.verdict if outcome_of(self.old) == "comparison" else None
+        )
         before = verdict.answer if verdict else ""
         first = {turn.who: turn for turn in reversed(judged)}
         turn = next(iter(first.values()))

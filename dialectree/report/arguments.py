@@ -63,7 +63,7 @@ def by_strength(record: RunRecord | None, node: Node) -> bool:
     if record is None:
         return node.verdict is None or node.verdict.confidence == node.strength
     one_of_several = node.verdict is None and node.strength is not None
-    return record.protocol == "art" or one_of_several
+    return words.outcome_of(record) == "probability" or one_of_several
 
 
 def figures(node: Node) -> list[Figure]:

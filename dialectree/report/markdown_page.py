@@ -183,7 +183,7 @@ def _kind(record: RunRecord, node: Node) -> str:
         return f"Not split: {escaped(words.why(node.stopped))}."
     if topics.compares(record):
         return "No debate."
-    if record.protocol in ("rsd", "art"):
+    if words.view_of(record) in ("two_sided", "arguments"):
         return f"{words.label(exchange.kind(node))}."
     return "Not split." if node.kind == "leaf" else "Not split yet."
 

@@ -22,7 +22,7 @@ PROPOSED = "Suggested in the debate, claimed by neither paper"
 
 def compares(record: RunRecord | None) -> bool:
     """True for a comparison of two papers, by whatever method."""
-    return record is not None and record.protocol == "tod"
+    return record is not None and words.outcome_of(record) == "comparison"
 
 
 def debated(node: Node) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from dialectree import turns
 from dialectree.figures import figure, move, percent
+from dialectree.protocol import Outcome, View, installed, title
 from dialectree.records import Call, Failure, Node, NodeKind, RunRecord, Stance, Turn, Verdict
 
 __all__ = ["figure", "move", "percent"]
@@ -115,53 +116,30 @@ def label(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-_PROTOCOLS = {
-    "tsd": "Tree-Structured Debate",
-    "tod": "Tree-of-Debate",
-    "art": "Adaptive Reasoning Tree",
-    "rsd": "Role-Switching Debate",
-}
-
-
-_VARIANTS = {
-    "no_role_switch": "without the role switch",
-    "no_uncertainty": "without the uncertainty reports",
-    "basic": "without role switch and uncertainty reports",
-    "no_tree": "without a tree",
-    "no_self_deliberation": "without self-deliberation",
-}
-_BASELINES = {
-    "single_shot": "One model's single answer",
-    "best_of_n": "The best of several answers",
-    "two_round": "Two rounds of debate",
-    "judge_alone": "The judge alone, without a debate",
-    "self_consistency": "Self-consistency, the answer that most samples give",
-    "argllm": "ArgLLM, arguments weighed without meeting each other",
-    "direct": "Yes or no without debate",
-    "cot": "Reasoning, then yes or no, without debate",
-    "single_stage": "Both papers compared in one step, without debate",
-    "two_stage": "A summary of each paper, then a comparison, without debate",
-}
-
-
 def method(record: RunRecord) -> str:
-    """The protocol in full, and the method where it is another one."""
-    protocol = _PROTOCOLS.get(record.protocol, record.protocol)
-    if record.method == record.protocol:
-        return protocol
-    if record.method in _VARIANTS:
-        return f"{protocol} {_VARIANTS[record.method]}"
-    name = _BASELINES.get(record.method, label(record.method))
-    return f"{name} (beside {protocol})"
+    """Return the protocol in full, and the method where it is another one."""
+    return title(record.protocol, record.method)
 
 
-_UNITS = {"tsd": "question", "rsd": "debate", "art": "argument", "tod": "topic"}
+def outcome_of(record: RunRecord) -> Outcome:
+    """Return what a run is to come to, by its protocol's declaration."""
+    declared = installed().get(record.protocol)
+    return declared.outcome if declared else "answer"
+
+
+def view_of(record: RunRecord) -> View:
+    """Return how a run's debate is shown, by its protocol's declaration."""
+    declared = installed().get(record.protocol)
+    return declared.view if declared else "rounds"
+
+
 _KINDS: dict[NodeKind, str] = {"claim": "claim", "argument": "argument"}
 
 
 def unit(record: RunRecord) -> str:
-    """What one place of the tree holds."""
-    return _UNITS.get(record.protocol, "part")
+    """Return what one place of the tree is called."""
+    declared = installed().get(record.protocol)
+    return declared.unit if declared else "part"
 
 
 def census(record: RunRecord) -> str:
@@ -181,9 +159,9 @@ SIGNS = (
 
 def legend(record: RunRecord) -> str:
     """What stands beside each node of the tree."""
-    if record.protocol == "art":
+    if outcome_of(record) == "probability":
         return "each with its strength, 0 to 1; of a claim the probability that it is true."
-    if record.protocol == "tod":
+    if outcome_of(record) == "comparison":
         return "each with the last word of either paper."
     root = record.tree.nodes.get(record.tree.root)
     if root is not None and root.kind == "knockout":
@@ -195,9 +173,9 @@ def legend(record: RunRecord) -> str:
 
 def heading(record: RunRecord) -> str:
     """What the details of the nodes are called."""
-    if record.protocol == "art" and len(record.tree.nodes) > 1:
+    if outcome_of(record) == "probability" and len(record.tree.nodes) > 1:
         return "Claim and arguments"
-    if record.protocol == "tod":
+    if outcome_of(record) == "comparison":
         topics = any(node.kind == "topic" for node in record.tree.nodes.values())
         return "The topics" if topics else "The replies"
     if len(record.tree.nodes) > 1:
@@ -221,7 +199,7 @@ def asserts(record: RunRecord) -> bool:
     """True where there is an answer with a confidence; a comparison has none to be sure of."""
     verdict = record.verdict
     answered = verdict is not None and verdict.answer is not None
-    return answered and not probable(verdict) and record.protocol != "tod"
+    return answered and not probable(verdict) and outcome_of(record) != "comparison"
 
 
 def threshold(probability: float) -> str:
@@ -315,7 +293,7 @@ def state(record: RunRecord) -> str:
             return f"There is {thing}, but {count(broken, 'part')} of the debate failed for good."
         case "unresolved":
             return f"The debate ended without {thing}."
-        case "partial" if record.contest is not None and record.protocol == "art":
+        case "partial" if record.contest is not None and outcome_of(record) == "probability":
             return f"Broken off before the end. Contest {record.contest.run} again."
         case "partial":
             folder = f"where RUN is the path of the folder {record.run_id}"
@@ -326,12 +304,12 @@ def state(record: RunRecord) -> str:
 
 def outcome(record: RunRecord) -> str:
     """What a run is to come to."""
-    return "a comparison" if record.protocol == "tod" else "an answer"
+    return "a comparison" if outcome_of(record) == "comparison" else "an answer"
 
 
 def heading_of_verdict(record: RunRecord) -> str:
     """What the result is called."""
-    return "Comparison" if record.protocol == "tod" else "Verdict"
+    return "Comparison" if outcome_of(record) == "comparison" else "Verdict"
 
 
 def pending(record: RunRecord) -> str:
@@ -352,7 +330,7 @@ def unresolved(record: RunRecord) -> str:
 
 def _notes_are_gaps(record: RunRecord) -> bool:
     """True where the notes of a verdict say what the question leaves open, and never why."""
-    return record.protocol == "tsd"
+    return view_of(record) == "tree"
 
 
 def _first_note(record: RunRecord) -> str:
@@ -384,7 +362,9 @@ def _without_strength(record: RunRecord) -> list[str]:
     A person can give them one in a contest.
     """
     nodes = record.tree.nodes
-    if record.protocol != "art" or not any(node.kind == "argument" for node in nodes.values()):
+    if outcome_of(record) != "probability" or not any(
+        node.kind == "argument" for node in nodes.values()
+    ):
         return []
     claims = [
         node
@@ -414,18 +394,24 @@ def waiting(record: RunRecord) -> list[str]:
     ]
 
 
-_WAITING = {"art": "Not weighed yet", "tod": "Not debated yet"}
-_GIVEN_UP = {"art": "Without a strength", "tod": "Without an argument"}
+_WAITING: dict[Outcome, str] = {
+    "probability": "Not weighed yet",
+    "comparison": "Not debated yet",
+}
+_GIVEN_UP: dict[Outcome, str] = {
+    "probability": "Without a strength",
+    "comparison": "Without an argument",
+}
 
 
 def waiting_for(record: RunRecord) -> str:
     """What the nodes lack that are :func:`waiting`."""
-    return _WAITING.get(record.protocol, "Without a verdict yet")
+    return _WAITING.get(outcome_of(record), "Without a verdict yet")
 
 
 def given_up(record: RunRecord) -> str:
     """What the :func:`unanswered` nodes never got."""
-    return _GIVEN_UP.get(record.protocol, "Given up without a verdict")
+    return _GIVEN_UP.get(outcome_of(record), "Given up without a verdict")
 
 
 def unanswered(record: RunRecord) -> list[str]:

@@ -18,6 +18,8 @@ protocol = Protocol(
     input=Input,
     settings=Settings,
     outcome="probability",
+    view="arguments",
+    unit="argument",
     graph=f"{_HERE}.graph:graph",
     roles={**_GROWING, "pairwise_judge": "evaluator"},
     prompts=("adaptive_reasoning_tree",),
@@ -35,6 +37,7 @@ protocol = Protocol(
     variants=(
         Variant(
             name="argllm",
+            title="ArgLLM, arguments weighed without meeting each other",
             summary="Arguments with intrinsic strengths alone: no tournament.",
             graph=f"{_HERE}.graph:argllm",
             reads=("breadth", "depth", "semantics", "root_strength", "prune_below", "trees"),
@@ -42,6 +45,7 @@ protocol = Protocol(
         ),
         Variant(
             name="direct",
+            title="yes or no without debate",
             summary="One model says true or false.",
             graph=f"{_HERE}.direct:graph",
             reads=(),
@@ -50,6 +54,7 @@ protocol = Protocol(
         ),
         Variant(
             name="cot",
+            title="reasoning, then yes or no, without debate",
             summary="One model reasons step by step, then says true or false.",
             graph=f"{_HERE}.direct:cot",
             reads=(),

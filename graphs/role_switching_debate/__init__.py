@@ -19,6 +19,8 @@ protocol = Protocol(
     input=Input,
     settings=Settings,
     outcome="choice",
+    view="two_sided",
+    unit="debate",
     graph=f"{_HERE}.graph:graph",
     roles={"debater_a": "debater", "debater_b": "debater", "judge": ""},
     prompts=("role_switching_debate",),
@@ -87,21 +89,25 @@ protocol = Protocol(
     variants=(
         Variant(
             name="no_role_switch",
+            title="without the role switch",
             summary="Nobody switches sides.",
             graph=f"{_HERE}.graph:no_role_switch",
         ),
         Variant(
             name="no_uncertainty",
+            title="without the uncertainty reports",
             summary="Nobody says how sure it is.",
             graph=f"{_HERE}.graph:no_uncertainty",
         ),
         Variant(
             name="basic",
+            title="without role switch and uncertainty reports",
             summary="Neither a switch of sides nor a word on confidence.",
             graph=f"{_HERE}.graph:basic",
         ),
         Variant(
             name="self_consistency",
+            title="self-consistency, the answer that most samples give",
             summary="Independent direct answers, and the one that most of them give.",
             graph=f"{_HERE}.self_consistency:graph",
             reads=("samples", *_PAIR),
@@ -110,6 +116,7 @@ protocol = Protocol(
         ),
         Variant(
             name="judge_alone",
+            title="the judge alone, without a debate",
             summary="One direct answer of the judge's model.",
             graph=f"{_HERE}.self_consistency:judge_alone",
             reads=_PAIR,

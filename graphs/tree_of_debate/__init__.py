@@ -31,6 +31,8 @@ protocol = Protocol(
     input=Input,
     settings=Settings,
     outcome="comparison",
+    view="topics",
+    unit="topic",
     graph=f"{_HERE}.graph:graph",
     roles={"persona_a": "persona", "persona_b": "persona", "moderator": ""},
     prompts=("tree_of_debate",),
@@ -83,12 +85,14 @@ protocol = Protocol(
     variants=(
         Variant(
             name="no_tree",
+            title="without a tree",
             summary="All subtopics are one debate.",
             graph=f"{_HERE}.graph:no_tree",
             reads=("max_subtopics", "max_claims", "segments", "filter", "turns", "embeddings"),
         ),
         Variant(
             name="no_self_deliberation",
+            title="without self-deliberation",
             summary="No evidence, no claims before the split.",
             graph=f"{_HERE}.graph:no_self_deliberation",
             reads=("max_depth", "max_subtopics", "max_claims", "expansion_rule", "turns"),
@@ -96,6 +100,7 @@ protocol = Protocol(
         ),
         Variant(
             name="single_stage",
+            title="both papers compared in one step, without debate",
             summary="One model compares both papers at once.",
             graph=f"{_HERE}.comparison_baselines:single_stage",
             reads=(),
@@ -104,6 +109,7 @@ protocol = Protocol(
         ),
         Variant(
             name="two_stage",
+            title="a summary of each paper, then a comparison, without debate",
             summary="One model summarises each paper, then compares the summaries.",
             graph=f"{_HERE}.comparison_baselines:two_stage",
             reads=(),

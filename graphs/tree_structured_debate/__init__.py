@@ -25,6 +25,8 @@ protocol = Protocol(
     input=Input,
     settings=Settings,
     outcome="answer",
+    view="tree",
+    unit="question",
     graph=f"{_HERE}.graph:graph",
     roles={
         "decomposer": "",
@@ -98,6 +100,7 @@ protocol = Protocol(
     variants=(
         Variant(
             name="single_shot",
+            title="one model's single answer",
             summary="One model answers at once.",
             graph=f"{_HERE}.single_shot:graph",
             reads=(),
@@ -106,6 +109,7 @@ protocol = Protocol(
         ),
         Variant(
             name="best_of_n",
+            title="the best of several answers",
             summary="Independent answers, and one pick among them.",
             graph=f"{_HERE}.best_of_n:graph",
             reads=("samples",),
@@ -114,6 +118,7 @@ protocol = Protocol(
         ),
         Variant(
             name="two_round",
+            title="two rounds of debate",
             summary="An explorer answers, a critic attacks, twice; then one synthesis.",
             graph=f"{_HERE}.two_round:graph",
             reads=(),
