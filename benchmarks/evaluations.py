@@ -18,10 +18,10 @@ from benchmarks.figures import Figure
 from benchmarks.ideal import role_switching_debate
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
-SLOTS, QUESTIONS, EARLY = 64, 500, 50
+SLOTS, QUESTIONS, EARLY = 64, 300, 50
 PAUSE_S = 0.2
 """Seconds between two looks at the memory."""
-LEAST = {0.5: 0.90, 0.2: 0.85}
+LEAST = {1.0: 0.92}
 """Utilisation by seconds that a call takes."""
 GROWTH_LIMIT = 1.2
 OPTIONS = ["animal products", "oil products"]

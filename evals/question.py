@@ -17,7 +17,14 @@ from typing import NamedTuple
 from dialectree import clock
 from dialectree.conduct import Started, begin, prepared
 from dialectree.context import ProtocolSettings
-from dialectree.errors import InputError, PartFailed, ReplayMiss, RequestError, RunFolderError
+from dialectree.errors import (
+    DialectreeError,
+    InputError,
+    PartFailed,
+    ReplayMiss,
+    RequestError,
+    RunFolderError,
+)
 from dialectree.evals import again, scoring, tasks, voting
 from dialectree.evals.items import Item
 from dialectree.evals.results import JUDGING, PAGE, Result, Vote
@@ -100,6 +107,10 @@ class Asker:
         await asyncio.to_thread(_count, result, [self.runs / f"{name}{end}" for end in suffixes])
         result.ended = clock.stamp()
         return Answer(result, refused)
+
+    def close(self, error: DialectreeError) -> None:
+        """Let no further call begin; the first reason stays."""
+        self.budget.closed = self.budget.closed or error
 
     async def _fill(self, result: Result, name: str, row: Ready, item: Item) -> RequestError | None:
         """Fill in ``result``; return why the judge's endpoint refuses the request, if it does."""

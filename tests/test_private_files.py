@@ -32,7 +32,7 @@ def test_records_reports_and_cache_are_their_owners(tmp_path: Path, open_umask: 
         ask = ("--model", "openai:any", "--base-url", endpoint.url)
         done = command("answer", "Is it so?", "--method", "single_shot", *ask)
         assert done.status == 0, done.err
-        done = command("eval", str(data), "--methods", "direct", "--workers", "1", *ask)
+        done = command("eval", str(data), "--methods", "direct", *ask)
         assert done.status == 0, done.err
     left = [path for path in tmp_path.rglob("*") if path.is_file() and path != data]
     names = {path.name for path in left}
