@@ -154,11 +154,11 @@ def _goes_on(first: Block, second: Block) -> bool:
         if not text.endswith((".", "!", "?", '."', ".”", ".)")):
             return True
         last_sentence = re.split(r"[.!?]['\"”’)]*\s", text)[-1]
-        return _is_formula(text) and _is_formula(last_sentence)
-    return (unfinished(text) or text.endswith(":")) and _is_formula(second.text)
+        return is_formula(text) and is_formula(last_sentence)
+    return (unfinished(text) or text.endswith(":")) and is_formula(second.text)
 
 
-def _is_formula(text: str) -> bool:
+def is_formula(text: str) -> bool:
     """A displayed equation: short, with signs of arithmetic and hardly a word."""
     real = [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.isalpha()]
     signs = re.search(r"[=<>≤≥≈∼∈∝≡→+∑∫∏√]", text)

@@ -1,36 +1,32 @@
-"""PDF: from the signs on its pages to title, abstract and paragraphs in reading order.
-
-``pdfium`` says which sign stands where; ``pdf_accents`` puts accents back on their letters,
-``pdf_lines`` makes lines of the signs, ``pdf_columns`` puts those in order, ``pdf_margins`` takes
-away what is not the paper's text, ``pdf_tables`` marks the rows of tables.
-Here lines become blocks.
-"""
+"""PDF: from the regions of its pages to title, abstract and paragraphs in reading order."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from statistics import median
 
 from dialectree.errors import InputError
-from dialectree.retrieval import front_matter, headings, mending, plain
+from dialectree.retrieval import front_matter, headings, latex, mending, plain
 from dialectree.retrieval.drafts import Block, Draft
-from dialectree.retrieval.pdf_columns import in_order
-from dialectree.retrieval.pdf_lines import Line, lines_of
-from dialectree.retrieval.pdf_margins import without_margins
-from dialectree.retrieval.pdf_process import pages_of
-from dialectree.retrieval.pdf_tables import with_rows
+from dialectree.retrieval.pdf_process import Item, Page, Region, pages_of
 
 _ABSTRACT_WORDS = 30
 """Fewer words above the first heading are an address, not an abstract without its name."""
-_MOST_LINES = 300
-"""Of a paragraph; one that goes on and on is cut, for it would take too long to join."""
-_ENDED = re.compile(r"(?:[.!?:][\"'”’)\]]*|(?<=[^\W\d])[.!?][\"'”’)\]]*\d{1,2})$")
+_MARGIN = 0.12
+"""The part of a page's height at its top and foot where running heads stand."""
+_BOLD = re.compile(r"bold|black|heavy|demi|medi\b|cmbx|sfbx|TB\b", re.IGNORECASE)
+_LINE_NUMBERS = 10
+"""Numbers one under the other, at least, that number the lines of a page."""
+_PAGE_NUMBER = re.compile(
+    r"^\W*(?:page )?(?:\d+|[ivxlc]+)\b(?: of \d+)?(?![).\]])|\b\d+\W*$", re.IGNORECASE
+)
+_FORMULA = re.compile(r"\$([^$]*[\\^_{=][^$]*)\$")
+_UNREAD = ("code", "table", "grid_fallback")
+_ENDED = re.compile(r"[.!?:][\"'”’)\]]*\d{0,2}$")
 _BULLET = re.compile(r"[•▪◦‣∙·–*-]\s+\S|\(?\d{1,2}[.)]\s+\S|\([a-z]\)\s+\S")
-_NUMBER = re.compile(r"(?:\w+ )?(?:[\dIVX]+|[A-Z])(?:\.\d+)*[.:)]?")
 _NOTE = re.compile(r"[\d*†‡§¶∗]{1,2}\s*\S")
 _NOTICE = re.compile(
     r"permission to make|copyright|©|\(c\) \d{4}|arxiv:\d|proceedings of|preprint|"
@@ -39,47 +35,76 @@ _NOTICE = re.compile(
 )
 
 
-@dataclass
+@dataclass(frozen=True)
+class Line:
+    """One line of a region."""
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    foot: float
+    size: float
+    bold: bool
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Lines that belong together."""
+
+    kind: str
+    page: int
+    lines: list[Line]
+    foot_of_page: bool
+    """Whether it begins in the lowest third of its page."""
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text for line in self.lines)
+
+    @property
+    def size(self) -> float:
+        return max(line.size for line in self.lines)
+
+
+@dataclass(frozen=True)
 class Shape:
     """What is usual in this document."""
 
     size: float
-    leading: float
     bold: bool
+    edges: set[int]
+    """Where the lines of justified text end."""
+    columns: dict[int, float]
+    """By left edge, how far to the right most lines come."""
 
+    def is_justified(self, line: Line) -> bool:
+        return bool({round(line.x1) + step for step in range(-2, 3)} & self.edges)
 
-@dataclass
-class Run:
-    """Lines that make one block, before they are text."""
+    def is_full(self, line: Line) -> bool:
+        """Whether little more would fit into a line."""
+        right = self.columns.get(round(line.x0), line.x1)
+        return self.is_justified(line) or line.x1 > right - 0.15 * (right - line.x0)
 
-    lines: list[Line]
-    heading: bool = False
-    words: mending.Words = field(default_factory=mending.Words)
-
-    @property
-    def size(self) -> float:
-        return self.lines[0].size
-
-    def block(self) -> Block:
-        first = self.lines[0]
-        made = Block(first.text, self.heading, first.page)
-        for line in self.lines[1:]:
-            made = mending.after(made, Block(line.text, page=line.page), self.words)
-        return mending.squeezed(made)
+    def is_text(self, line: Line) -> bool:
+        return self.is_justified(line) and len(re.findall(r"[^\W\d_]{2,}", line.text)) >= 8
 
 
 def draft(data: bytes, *, name: str) -> Draft:
-    """What a PDF shows: its largest words on page 1 are the title."""
-    pages = without_margins([lines_of(page) for page in pages_of(data, name)])
-    lines = [line for page in in_order(pages) for line in with_rows(page)]
+    """Return what a PDF shows: its largest words on page 1 are the title."""
+    paragraphs = [
+        Paragraph(region.kind, page.number, lines, lines[0].top > 0.65 * page.height)
+        for page, regions in _without_margins(pages_of(data, name))
+        for region in _in_order(regions)
+        if (lines := _lines(region))
+    ]
+    lines = [line for paragraph in paragraphs for line in paragraph.lines]
     if not any(map(str.isalnum, "".join(line.text for line in lines))):
         raise InputError(f"{name}: no text in it, only pictures of pages; OCR it first")
     shape = _shape(lines)
     words = mending.words_of(line.text for line in lines)
-    runs = [replace(run, words=words) for run in _runs(lines, shape)]
-    title, runs = _title(runs, shape)
-    kept = _resumed(_without_asides(runs, shape))
-    blocks = mending.flowing([run.block() for run in kept], words)
+    title, rest = _title(_with_whole_headings(paragraphs), shape)
+    blocks = mending.flowing(_without_names(_blocks(rest, shape, words)), words)
     abstract, body = front_matter.under_its_heading(blocks)
     if abstract is None:
         abstract, body = front_matter.under_a_summary(blocks)
@@ -88,214 +113,285 @@ def draft(data: bytes, *, name: str) -> Draft:
     return Draft(title, abstract, [block for block in body if block.heading or _is_prose(block)])
 
 
+def _without_margins(pages: Sequence[Page]) -> Iterator[tuple[Page, list[Region]]]:
+    """Drop running heads, page numbers, and numbers of lines."""
+    margins = [_in_margin(page) for page in pages]
+    seen = Counter(key for rows in margins for key in {_key(item) for row in rows for item in row})
+    for page, rows in zip(pages, margins, strict=True):
+        numbers = [item for item in _items(page) if item.text.isdecimal()]
+        edges = Counter(round(item.x1) for item in numbers)
+        unread = [item for item in numbers if edges[round(item.x1)] >= _LINE_NUMBERS]
+        for row in rows:
+            if all(not _key(item) or seen[_key(item)] > 1 for item in row):
+                unread += row
+        regions = [
+            replace(region, items=[item for item in region.items if item not in unread])
+            for region in page.regions
+        ]
+        yield page, [region for region in regions if region.items]
+
+
+def _in_margin(page: Page) -> list[list[Item]]:
+    """Return the rows at the top and the foot of a page that stand apart from its text."""
+    rows = _rows(_items(page))
+    feet = [0.0, *(row[0].foot for row in rows)]
+    tops = [*(row[0].top for row in rows[1:]), page.height]
+    return [
+        row
+        for above, row, below in zip(feet, rows, tops, strict=False)
+        if (row[0].foot < _MARGIN * page.height and below - row[0].foot > row[0].size)
+        or (row[0].top > (1 - _MARGIN) * page.height and row[0].top - above > row[0].size)
+    ]
+
+
+def _items(page: Page) -> list[Item]:
+    return [item for region in page.regions for item in region.items]
+
+
+def _key(item: Item) -> str:
+    """Return the text of a running head, without the number of its page."""
+    return _PAGE_NUMBER.sub("", item.text).strip()
+
+
+def _in_order(regions: Sequence[Region]) -> list[Region]:
+    """Read each of two columns to its end, between what runs across both of them."""
+    regions = [part for region in regions for part in _columns(region)]
+    left, right = min(map(_left, regions), default=0.0), max(map(_right, regions), default=0.0)
+    middle, step = (left + right) / 2, 0.05 * (right - left)
+    across = [one for one in regions if _left(one) < middle - step and _right(one) > middle + step]
+    if len(across) > len(regions) / 3:
+        return regions
+    ordered: list[Region] = []
+    waiting = [one for one in regions if one not in across]
+    for wide in [*sorted(across, key=_top), None]:
+        above = [one for one in waiting if wide is None or _top(one) < _top(wide)]
+        waiting = [one for one in waiting if one not in above]
+        ordered += sorted(above, key=lambda one: (_left(one) + _right(one) > 2 * middle, _top(one)))
+        ordered += [wide] if wide else []
+    return ordered
+
+
+def _columns(region: Region) -> list[Region]:
+    """Part a region that runs on from one column to the next."""
+    columns: list[list[Item]] = []
+    end = 0.0
+    for item in sorted(region.items, key=lambda item: item.x0):
+        if not columns or item.x0 > end + item.size:
+            columns.append([])
+        columns[-1].append(item)
+        end = max(end, item.x1)
+    if min(map(len, columns)) < 3:
+        return [region]
+    return [Region(region.kind, items) for items in columns]
+
+
+def _left(region: Region) -> float:
+    return min(item.x0 for item in region.items)
+
+
+def _right(region: Region) -> float:
+    return max(item.x1 for item in region.items)
+
+
+def _top(region: Region) -> float:
+    return min(item.top for item in region.items)
+
+
+def _lines(region: Region) -> list[Line]:
+    return [_line(row) for row in _rows(region.items)]
+
+
+def _rows(items: Sequence[Item]) -> list[list[Item]]:
+    """Put pieces of one height together, from left to right."""
+    rows: list[list[Item]] = []
+    for item in sorted(items, key=lambda item: item.foot):
+        if rows and _beside(rows[-1], item):
+            rows[-1].append(item)
+        else:
+            rows.append([item])
+    return [sorted(row, key=lambda item: item.x0) for row in rows]
+
+
+def _beside(row: Sequence[Item], item: Item) -> bool:
+    top, foot = max(row[0].top, item.top), min(row[0].foot, item.foot)
+    return foot - top > 0.5 * min(row[0].foot - row[0].top, item.foot - item.top)
+
+
+def _line(row: Sequence[Item]) -> Line:
+    text = row[0].text
+    for before, item in pairwise(row):
+        text += f"{' ' if item.x0 - before.x1 > 0.1 * item.size else ''}{item.text}"
+    text = _FORMULA.sub(lambda formula: latex.readable(formula[0]), text)
+    widest = max(row, key=lambda item: len(item.text))
+    return Line(
+        mending.plain_signs(text),
+        row[0].x0,
+        row[-1].x1,
+        min(item.top for item in row),
+        max(item.foot for item in row),
+        widest.size,
+        bool(_BOLD.search(widest.font)),
+    )
+
+
 def _shape(lines: Sequence[Line]) -> Shape:
-    sizes: Counter[float] = Counter()
-    bold = 0
+    sizes, edges, bold = Counter[float](), Counter[int](), 0
+    columns = defaultdict[int, list[float]](list)
     for line in lines:
         sizes[round(line.size * 2) / 2] += len(line.text)
+        edges[round(line.x1)] += 1
         bold += len(line.text) if line.bold else 0
-    size = sizes.most_common(1)[0][0]
-    steps = [
-        a.y - b.y
-        for a, b in pairwise(lines)
-        if a.place == b.place and abs(a.size - size) < 0.6 and 0 < a.y - b.y < 4 * size
-    ]
-    leading = median(steps) if steps else 1.2 * size
-    return Shape(size, leading, bold > 0.5 * sum(sizes.values()))
+        columns[round(line.x0)].append(line.x1)
+    return Shape(
+        sizes.most_common(1)[0][0],
+        bold > 0.5 * sum(sizes.values()),
+        {edge for edge, count in edges.items() if count > max(3, 0.06 * len(lines))},
+        {left: sorted(ends)[int(0.75 * len(ends))] for left, ends in columns.items()},
+    )
 
 
-def _runs(lines: Sequence[Line], shape: Shape) -> list[Run]:
-    """Lines that belong together, in reading order."""
-    found: list[Run] = []
-    before: Line | None = None
+def _with_whole_headings(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
+    """Put headings together that run over several lines."""
+    whole: list[Paragraph] = []
+    for paragraph in paragraphs:
+        before = whole[-1] if whole else paragraph
+        last, first = before.lines[-1], paragraph.lines[0]
+        if (
+            before is not paragraph
+            and before.kind == paragraph.kind == "heading"
+            and (before.page, last.size, last.bold) == (paragraph.page, first.size, first.bold)
+            and -0.5 * first.size < first.top - last.foot < 0.8 * first.size
+            and not headings.is_numbered(first.text)
+            and headings.part(before.text) is None
+        ):
+            whole[-1] = replace(before, lines=[*before.lines, *paragraph.lines])
+        else:
+            whole.append(paragraph)
+    return whole
+
+
+def _title(paragraphs: Sequence[Paragraph], shape: Shape) -> tuple[str | None, list[Paragraph]]:
+    """Return the largest words on page 1, and the paragraphs without them."""
+    first = [one for one in paragraphs if one.page == paragraphs[0].page]
+    worded = [one for one in first if sum(map(str.isalpha, one.text)) > 3]
+    if not worded:
+        return None, list(paragraphs)
+    title = max(worded, key=lambda one: (round(one.size), len(one.text.split()) > 1))
+    if title.size < 1.08 * shape.size:
+        title = worded[0]
+    text = title.text
+    if len(text) > 400 or headings.part(text):
+        return None, list(paragraphs)
+    return text, [one for one in paragraphs if one is not title]
+
+
+def _blocks(paragraphs: Sequence[Paragraph], shape: Shape, words: mending.Words) -> list[Block]:
+    blocks: list[Block] = []
+    unfinished = False
+    for paragraph in _without_code(paragraphs, shape):
+        if _is_aside(paragraph, shape):
+            continue
+        for lines in _parted(paragraph.lines):
+            heading = _is_heading(paragraph, lines, shape)
+            text = mending.on_one_line((line.text for line in lines), words)
+            block = Block(" ".join(text.split()), heading, paragraph.page)
+            if not (heading or _is_prose(block) or mending.is_formula(block.text)):
+                continue
+            if _goes_on_from_heading(blocks, block):
+                block = mending.after(replace(blocks.pop(), heading=False), block, words)
+            if unfinished and not heading and not _BULLET.match(block.text):
+                blocks[-1] = mending.after(blocks[-1], block, words)
+            else:
+                blocks.append(block)
+            unfinished = not heading and shape.is_full(lines[-1]) and not _ENDED.search(block.text)
+    return blocks
+
+
+def _goes_on_from_heading(blocks: Sequence[Block], block: Block) -> bool:
+    """Whether the last heading was but the first line of a sentence, in bold letters."""
+    if not (blocks and blocks[-1].heading) or block.heading or not block.text[:1].islower():
+        return False
+    return len(blocks[-1].text.split()) > 6 and not headings.is_numbered(blocks[-1].text)
+
+
+def _without_code(paragraphs: Sequence[Paragraph], shape: Shape) -> Iterator[Paragraph]:
+    """Drop code and tables, but keep text that only begins with a name in typewriter letters."""
+    last: Line | None = None
+    for paragraph in paragraphs:
+        first = paragraph.lines[0]
+        if paragraph.kind not in _UNREAD or any(map(shape.is_text, paragraph.lines)):
+            yield paragraph
+        elif (
+            last is not None
+            and shape.is_full(last)
+            and not _ENDED.search(last.text)
+            and 0 < first.foot - last.foot < 1.6 * first.size
+        ):
+            yield replace(paragraph, kind="paragraph", lines=[first])
+        last = paragraph.lines[-1]
+
+
+def _without_names(blocks: Sequence[Block]) -> list[Block]:
+    """Take large letters above the first section for the names of authors."""
+    first = next((at for at, block in enumerate(blocks) if _opens_section(block)), 0)
+    above = [replace(block, heading=False) for block in blocks[:first]]
+    return [*above, *blocks[first:]]
+
+
+def _opens_section(block: Block) -> bool:
+    named = headings.part(block.text) is not None or headings.is_numbered(block.text)
+    return block.heading and (named or block.text.lower() == "summary")
+
+
+def _parted(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Part paragraphs where a line ends early or the next one is indented."""
+    part: list[Line] = []
     for line in lines:
-        heading = _is_heading(line, before, shape)
-        if before is None or not found or _begins(line, before, found[-1], heading, shape):
-            found.append(Run([], heading))
-        found[-1].lines.append(line)
-        before = line
-    return found
+        if part and _begins(line, part[-1]):
+            yield part
+            part = []
+        part.append(line)
+    yield part
 
 
-def _is_heading(line: Line, before: Line | None, shape: Shape) -> bool:
-    """By its looks (large, bold, alone above a gap) or by its words."""
-    text = line.text.strip()
-    if len(text) > 150 or sum(map(str.isalpha, text)) < 3 or line.row or _is_cut(line):
-        return False
-    if plain.is_caption(text):  # in bold, or in capitals as "TABLE I"
-        return False
-    named = not text[0].islower()  # a line of text may well be "literature."
-    if named and headings.part(text) is not None:
+def _begins(line: Line, before: Line) -> bool:
+    if line.top - before.foot > 0.6 * line.size or abs(line.size - before.size) > 0.08 * line.size:
         return True
-    if line.size > 1.08 * shape.size + 0.3:
-        return not text.endswith(",")
-    apart = before is None or before.place != line.place or before.y - line.y > 1.2 * shape.leading
-    if line.bold and not shape.bold and line.size > 0.93 * shape.size:
-        return (apart and text[-1] not in ",;") or headings.is_numbered(text)
-    short = line.x1 - line.x0 < 0.85 * (line.right - line.left)
-    return named and apart and short and headings.looks_like_one(text)
-
-
-def _is_cut(line: Line) -> bool:
-    """Whether wide gaps cut it, other than one behind its number."""
-    first = " ".join(word.text for word in line.cells[0])
-    return len(line.cells) > (2 if _NUMBER.fullmatch(first) else 1)
-
-
-def _begins(line: Line, before: Line, run: Run, heading: bool, shape: Shape) -> bool:
-    """Whether a new block begins with this line."""
-    if len(run.lines) >= _MOST_LINES:
+    if headings.part(before.text) or headings.without_run_in(line.text):
         return True
-    if heading or run.heading:
-        same = heading and run.heading and abs(line.size - before.size) < 0.6
-        near = line.place == before.place and 0 < before.y - line.y < 1.6 * line.size
-        return not (same and near and line.bold == before.bold and not _opens(line, before))
-    if abs(line.size - before.size) > max(0.6, 0.07 * shape.size):
-        return True
-    if line.row != before.row:
-        return True
-    captioned = plain.is_caption(run.lines[0].text)
-    if captioned and line.x0 < before.x0 - 2 * line.size:
-        return True
-    if line.place != before.place:
-        if captioned or _is_wide(line) != _is_wide(before):
-            return True
-        if _is_stray(line, before):
-            return True
-        indented = 0.6 * line.size < line.x0 - line.left < 5 * line.size
-        # A sentence may end with "Figure 3." in the next column.
-        captioned = plain.is_caption(line.text) and len(line.words) > 2
-        return indented or _ends(before, line) or captioned
-    if not 0 < before.y - line.y < 1.25 * max(shape.leading * line.size / shape.size, 1):
-        return True
-    if _BULLET.match(line.text) and (
-        _ENDED.search(before.text) or before.text.endswith((";", ","))
-    ):
-        return True
-    return _is_indented(line, before) or _ends(before, line)
-
-
-def _opens(line: Line, before: Line) -> bool:
-    """Two headings one under the other, not one on two lines."""
-    return headings.is_numbered(line.text) or headings.part(before.text) is not None
-
-
-def _is_stray(line: Line, before: Line) -> bool:
-    """Too short for a line that a column begins with, unless a sentence ends with it."""
-    short = line.x1 - line.x0 < 0.6 * (before.right - before.left)
-    return short and not _ENDED.search(line.text)
-
-
-def _is_wide(line: Line) -> bool:
-    return line.place[2] < 0
-
-
-def _is_indented(line: Line, before: Line) -> bool:
-    step = line.x0 - before.x0
-    return 0.6 * line.size < step < 5 * line.size and before.x0 - before.left < 0.5 * line.size
-
-
-def _ends(before: Line, line: Line) -> bool:
-    """A sentence ended, and the next word would still have fitted behind it."""
     if not _ENDED.search(before.text):
         return False
-    return before.x1 + line.first_word + 0.5 * line.size < before.right
+    indented = 0.6 * line.size < abs(line.x0 - before.x0) < 5 * line.size
+    return indented or bool(_BULLET.match(line.text)) or headings.is_numbered(line.text)
 
 
-def _resumed(runs: Sequence[Run]) -> list[Run]:
-    """A paragraph that a figure, a note or a page's end had cut in two is one again."""
-    found: list[Run] = []
-    for run in runs:
-        if found and _goes_on(found[-1], run) and len(found[-1].lines) < _MOST_LINES:
-            found[-1] = replace(found[-1], lines=[*found[-1].lines, *run.lines])
-        else:
-            found.append(run)
-    return found
-
-
-def _goes_on(run: Run, later: Run) -> bool:
-    last, first = run.lines[-1], later.lines[0]
-    if run.heading or later.heading or last.place == first.place or _is_above_text(last, first):
+def _is_heading(paragraph: Paragraph, lines: Sequence[Line], shape: Shape) -> bool:
+    text = " ".join(line.text for line in lines)
+    if len(text) > 150 or sum(map(str.isalpha, text)) < 3 or plain.is_caption(text):
         return False
-    full = last.x1 > last.left + 0.7 * (last.right - last.left)
-    unlike = abs(last.size - first.size) > 0.6 or first.x0 - first.left > 0.6 * first.size
-    return full and not unlike and not _ENDED.search(last.text) and not _BULLET.match(first.text)
-
-
-def _is_above_text(last: Line, first: Line) -> bool:
-    """Whether an address across page 1 stands above the columns, or above the abstract itself."""
-    across = last.page == 1 and _is_wide(last) and not _is_wide(first)
-    return across or headings.without_run_in(first.text) is not None
-
-
-def _title(runs: Sequence[Run], shape: Shape) -> tuple[str | None, list[Run]]:
-    """The largest words on page 1, and the runs without them and what stands above them."""
-    first = [run for run in runs if run.lines[0].page == runs[0].lines[0].page]
-    worded = [run for run in first if sum(map(str.isalpha, run.block().text)) > 3]
-    if not worded:
-        return None, list(runs)
-    several = [run for run in worded if len(run.block().text.split()) > 1]
-    largest = max(worded, key=lambda run: run.size)
-    title = max(several, key=lambda run: run.size) if several else largest
-    if largest.size > 1.15 * shape.size >= title.size:
-        title = largest
-    if title.size < 1.08 * shape.size:
-        title = _leading_line(worded)
-    at = next(i for i, run in enumerate(runs) if run is title)
-    text, end = title.block().text, at + 1
-    while end < len(runs) and abs(runs[end].size - title.size) < 0.3 and runs[end].heading:
-        if title.size < 1.15 * shape.size or headings.part(runs[end].block().text):
-            break
-        text = f"{text} {runs[end].block().text}"
-        end += 1
-    if len(text) > 400 or headings.part(text):
-        return None, list(runs)
-    return text, [*(run for run in runs[:at] if run.size <= shape.size * 1.08), *runs[end:]]
-
-
-def _leading_line(runs: Sequence[Run]) -> Run:
-    """Where all is of one size: what stands first."""
-    bold = [run for run in runs[:4] if run.lines[0].bold and not headings.part(run.lines[0].text)]
-    return bold[0] if bold else runs[0]
-
-
-def _without_asides(runs: Sequence[Run], shape: Shape) -> list[Run]:
-    """Without what interrupts the text: captions, the words in figures, tables and footnotes."""
-    aside = [_is_aside(run, shape) for run in runs]
-    captions = [at for at, run in enumerate(runs) if plain.is_caption(run.lines[0].text)]
-    for at in captions:
-        for beside in (range(at - 1, -1, -1), range(at + 1, len(runs))):
-            for place in beside:
-                if not aside[place] and not _is_label(runs[place], runs[at]):
-                    break
-                aside[place] = True
-    return [run for run, is_aside in zip(runs, aside, strict=True) if not is_aside]
-
-
-def _is_label(run: Run, caption: Run) -> bool:
-    """A few words without an end, on the page of the caption that they stand by."""
-    words = sum(len(line.words) for line in run.lines)
-    near = run.lines[-1].page == caption.lines[0].page and not run.heading
-    return near and words <= 6 and not _ENDED.search(run.lines[-1].text)
-
-
-def _is_aside(run: Run, shape: Shape) -> bool:
-    """Captions, tables, footnotes and notices, by themselves."""
-    if run.heading:
+    if headings.part(text) is not None:
+        return not next(filter(str.isalpha, text)).islower()
+    if text[-1] in ",;":
         return False
-    first, last = run.lines[0], run.lines[-1]
-    if plain.is_caption(first.text):
+    full = shape.is_full(lines[-1]) and not headings.is_numbered(text)
+    if len(lines) <= 3 and min(line.size for line in lines) > 1.08 * shape.size:
         return True
-    if sum(line.row for line in run.lines) > len(run.lines) / 2:
+    bold = all(line.bold for line in lines) and not shape.bold and paragraph.kind == "heading"
+    return not full and (bold or (len(lines) == 1 and headings.looks_like_one(text)))
+
+
+def _is_aside(paragraph: Paragraph, shape: Shape) -> bool:
+    """Captions, footnotes and notices."""
+    if plain.is_caption(paragraph.text):
         return True
-    if run.size >= 0.93 * shape.size:
+    if paragraph.kind == "heading" or paragraph.size >= 0.93 * shape.size:
         return False
-    note = last.y < 0.35 * last.height and bool(_NOTE.match(first.text))
-    return note or bool(_NOTICE.search(first.text[:300])) or run.size < 0.6 * shape.size
+    note = paragraph.foot_of_page
+    return note or bool(_NOTICE.search(paragraph.text[:300])) or paragraph.size < 0.6 * shape.size
 
 
 def _is_prose(block: Block) -> bool:
-    """What is mostly figures and signs is a table or a plot's axis."""
+    """Tell text from what is mostly figures and signs: a table, or the axis of a plot."""
     words = re.findall(r"[^\W\d_]{3,}", block.text)
     letters = sum(map(str.isalpha, block.text))
     return len(words) >= 8 or (bool(words) and letters >= 0.5 * len(block.text.replace(" ", "")))

@@ -9,19 +9,55 @@ import contextlib
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from dialectree.errors import InputError
-from dialectree.retrieval import pdfium
 
 MEMORY = 1_500_000_000
 """Bytes that the process may take; a long paper takes a tenth."""
-SECONDS = 75.0
-"""After these the process is ended; PDFium itself gives up after 60, but only between pages."""
+SECONDS = 60.0
+MOST_PAGES = 2_000
 
 
-def pages_of(data: bytes, name: str) -> list[pdfium.Page]:
+@dataclass(frozen=True)
+class Item:
+    """A piece of a line, with its place in points from the page's upper left corner."""
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    foot: float
+    size: float
+    font: str
+
+
+@dataclass(frozen=True)
+class Region:
+    """A piece of a page in reading order, and what the layout analysis takes it for."""
+
+    kind: str
+    items: list[Item]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page; `number` counts from 1."""
+
+    number: int
+    height: float
+    regions: list[Region]
+
+
+def pages_of(data: bytes, name: str) -> list[Page]:
     """Return all pages; raise InputError where the file is no PDF or takes too much to read."""
-    command = [sys.executable, "-P", "-m", __name__, str(MEMORY), name]
+    if b"%PDF-" not in data[:1024]:
+        raise InputError(f"{name}: not a PDF, whatever its name says; give the paper's own file")
+    if b"%%EOF" not in data.rstrip(b"\0\t\r\n ")[-4096:]:
+        raise InputError(f"{name}: a PDF that is cut short; fetch or save it again")
+    command = [sys.executable, "-P", "-m", __name__, str(MEMORY)]
     try:
         done = subprocess.run(
             command, input=data, capture_output=True, timeout=SECONDS, start_new_session=True
@@ -29,17 +65,19 @@ def pages_of(data: bytes, name: str) -> list[pdfium.Page]:
     except subprocess.TimeoutExpired:
         raise _too_much(name, f"{SECONDS:g} s") from None
     if done.returncode > 0:
-        raise RuntimeError(
-            f"{' '.join(command[:4])} failed: {done.stderr.decode(errors='replace')}"
-        )
+        raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.decode(errors='replace')}")
     if done.returncode < 0 or not done.stdout:
         raise _too_much(name, f"{MEMORY / 1e9:g} GB of memory")
     answer = json.loads(done.stdout)
     if isinstance(answer, str):
-        raise InputError(answer)
+        raise InputError(f"{name}: {answer}")
     return [
-        pdfium.Page(number, height, [pdfium.Sign(*sign) for sign in signs])
-        for number, height, signs in answer
+        Page(
+            number,
+            height,
+            [Region(kind, [Item(*item) for item in items]) for kind, items in regions],
+        )
+        for number, height, regions in answer
     ]
 
 
@@ -50,20 +88,63 @@ def _too_much(name: str, limit: str) -> InputError:
     )
 
 
-def _main(memory: int, name: str) -> None:
+def _main(memory: int) -> None:
     """Read the PDF on stdin and write its pages, or what is wrong with it, to stdout."""
     _limit(memory)
-    answer: object
+    json.dump(_read(sys.stdin.buffer.read()), sys.stdout)
+
+
+def _read(data: bytes) -> object:
+    from liteparse import LiteParse, ParseError
+
+    parser = LiteParse(
+        ocr_enabled=False,
+        extract_blocks=True,
+        image_mode="off",
+        keep_headers_footers=True,
+        max_pages=MOST_PAGES,
+        num_workers=1,
+        quiet=True,
+    )
     try:
-        pages = pdfium.pages_of(sys.stdin.buffer.read(), name)
-        answer = [(page.number, page.height, [*map(_fields, page.signs)]) for page in pages]
-    except InputError as error:
-        answer = str(error)
-    sys.stdout.write(json.dumps(answer))
+        result = parser.parse(data)
+    except ParseError as error:
+        if "password" in str(error).lower() or (b"/Encrypt" in data and "ecurity" in str(error)):
+            return "an encrypted PDF; save it without a password first"
+        return "a damaged PDF, or one without pages; fetch or save it again"
+    if result.total_pages > MOST_PAGES:
+        return f"{result.total_pages} pages, at most {MOST_PAGES} are read; cut it down"
+    return [(page.page_num, page.height, _regions(page)) for page in result.pages]
 
 
-def _fields(sign: pdfium.Sign) -> tuple[object, ...]:
-    return sign.text, sign.x0, sign.x1, sign.y, sign.size, sign.bold
+def _regions(page: Any) -> list[tuple[str, list[tuple[object, ...]]]]:
+    """Return the page's blocks in reading order, each with the pieces of lines inside it."""
+    blocks = [block for block in page.blocks if block.bbox and block.kind not in ("rule", "figure")]
+    regions: list[tuple[str, list[tuple[object, ...]]]] = [(block.kind, []) for block in blocks]
+    for item in page.text_items:
+        place = _place(item, blocks)
+        if place is not None:
+            right, foot = item.x + item.width, item.y + item.height
+            size = item.font_size or item.height
+            fields = (item.text, item.x, right, item.y, foot, size, item.font_name or "")
+            regions[place][1].append(fields)
+    return [region for region in regions if region[1]]
+
+
+def _place(item: Any, blocks: Sequence[Any]) -> int | None:
+    """Return the block that an item lies in; a box may lack the last lines of its block."""
+    x, y = item.x + item.width / 2, item.y + item.height / 2
+    for place, block in enumerate(blocks):
+        box = block.bbox
+        if box.x <= x <= box.x + box.width and box.y <= y <= box.y + box.height:
+            return place
+    below = {
+        y - block.bbox.y - block.bbox.height: place
+        for place, block in enumerate(blocks)
+        if item.text in (block.text or "")
+    }
+    near = [gap for gap in below if 0 < gap < 4 * item.height]
+    return below[min(near)] if near else None
 
 
 def _limit(memory: int) -> None:
@@ -77,4 +158,4 @@ def _limit(memory: int) -> None:
 
 if __name__ == "__main__":
     with contextlib.suppress(MemoryError):
-        _main(int(sys.argv[1]), sys.argv[2])
+        _main(int(sys.argv[1]))

@@ -105,30 +105,6 @@ def drawn(draw: Callable[[Any], None], pages: int = 1) -> bytes:
     return stream.getvalue()
 
 
-def in_letters_of_dots(lines: Sequence[str]) -> bytes:
-    """Lines in a font that says nothing of what its codes mean, as TeX's bitmap fonts do."""
-    codes = sorted({ord(sign) for line in lines for sign in line})
-    shape = "500 0 0 0 450 700 d1 0 0 450 700 re f"
-    shown = " ".join(
-        f"1 0 0 1 60 {780 - LEADING * row} Tm <{line.encode('latin-1').hex()}> Tj"
-        for row, line in enumerate(lines)
-    )
-    text = f"BT /F {SIZE} Tf {shown} ET"
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Contents 4 0 R"
-        " /Resources << /Font << /F 6 0 R >> >> >>",
-        f"<< /Length {len(text)} >> stream\n{text}\nendstream",
-        f"<< /Length {len(shape)} >> stream\n{shape}\nendstream",
-        "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 500 700] /FontMatrix [.001 0 0 .001 0 0]"
-        f" /FirstChar 0 /LastChar 255 /Widths [{'500 ' * 256}] /Resources << >>"
-        f" /CharProcs << {' '.join(f'/a{code} 5 0 R' for code in codes)} >>"
-        f" /Encoding << /Differences [{' '.join(f'{code} /a{code}' for code in codes)}] >> >>",
-    ]
-    return _file([told.encode("latin-1") for told in objects])
-
-
 def bomb() -> bytes:
     """A page of a million rectangles in a few kB: they take gigabytes once they are unpacked."""
     packed = zlib.compress(b"0 0 1 1 re f " * 1_000_000, 9)
