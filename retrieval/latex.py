@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,7 @@ from typing import Any
 from pylatexenc import latex2text, latexwalker, macrospec
 
 from dialectree.errors import InputError
-from dialectree.retrieval import (
-    front_matter,
-    headings,
-    latex_definitions,
-    latex_macros,
-    latex_source,
-    latex_units,
-    mending,
-)
+from dialectree.retrieval import front_matter, headings, latex_macros, latex_source, mending
 from dialectree.retrieval.drafts import Block, Draft
 
 _SECTION = "\x01"
@@ -28,11 +21,8 @@ _REFERENCES = f"\n\n{_SECTION}References\n\n"
 _APPENDIX = f"\n\n{_SECTION}Appendix\n\n"
 
 _DROPPED = (
-    *("figure", "figure*", "table", "table*", "wrapfigure", "wraptable", "sidewaystable"),
-    *("tabular", "tabular*", "tabularx", "longtable", "deluxetable", "deluxetable*"),
-    *("algorithm", "algorithm*", "algorithmic", "tikzpicture", "lstlisting", "verbatim", "comment"),
+    *("tabular", "tabular*", "tabularx"),
     *("acknowledgments", "acknowledgements", "keywords", "keyword", "IEEEkeywords"),
-    "CCSXML",
 )
 _SILENT = {  # macro: its arguments, which say nothing to a reader
     **dict.fromkeys(("footnote", "footnotetext", "thanks", "label"), "[{"),
@@ -76,6 +66,12 @@ _WORDED = {  # macro: its arguments, the last of which is read
     "resizebox": "*{{{",
     "scalebox": "{[{",
 }
+_QUANTITIES = {  # macro: its arguments, the last of which is a unit
+    **dict.fromkeys(("SI", "SIlist"), "[{[{"),
+    **dict.fromkeys(("qty", "qtylist"), "[{{"),
+    **dict.fromkeys(("SIrange", "qtyrange"), "[{{{"),
+    **dict.fromkeys(("si", "unit"), "[{"),
+}
 _DIVIDED = ("dfrac", "tfrac", "cfrac")
 _FRAMED = {  # environment: its arguments, which say nothing to a reader
     **dict.fromkeys(("multicols", "spacing"), "{"),
@@ -91,42 +87,65 @@ _SECTIONS = (
     *("part", "chapter", "section", "subsection", "subsubsection"),
     *("addpart", "addchap", "addsec", "minisec"),
 )
+_KEPT = {*_CITING, *_REFERRING, *_SECTIONS, *_STRUCTURE}
+"""Macros whose meaning no definition in a paper changes."""
 _ABSTRACTS = r"(?:onecol|sci)?[Aa]bstracts?\*?"
 """Environments whose text is the abstract."""
+_BEGIN = re.compile(r"\\begin\s*\{document\}")
+_END = re.compile(r"\\end\s*\{document\}")
 _BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,500}\]\s*)?\{([^{}]*)\}")
 
 
 def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
-    """What a LaTeX source says; it draws in files from ``folder`` and below, never from outside.
+    """Return what a LaTeX source says; it draws in files from `folder` and below.
 
     Raises InputError where it cannot be read, and where a file of its body is not there; the
-    draft's ``notices`` name the other files that are missing.
+    draft's `notices` name the other files that are missing.
     """
-    text = latex_source.whole(text, name=name, folder=folder).replace(_SECTION, "")
-    text = latex_macros.written_out(text, name, _meanings())
-    lacking = latex_source.lacking(text)
-    text = latex_source.complete(text, name=name, folder=folder, unread=_DROPPED)
-    if re.search(r"\\begin\s*\{document\}", text) and not re.search(r"\\end\s*\{document\}", text):
+    files = latex_source.Folder(folder)
+    text, macros = latex_macros.definitions(files.whole(text.replace(_SECTION, ""), name))
+    own = {macro: macros[macro] for macro in macros.keys() - _KEPT}
+    own |= {macro: replace(own[macro], body="") for macro in own.keys() & _SILENT.keys()}
+    expander = latex_macros.Expander(name, own)
+    preamble, begun, body = _parted(_BEGIN, text)
+    if not begun:
+        preamble, body = "", text
+    body, ended, after = _parted(_END, body)
+    if begun and not ended:
         raise InputError(
             f"{name}: LaTeX that is cut short, with no \\end{{document}}; save it again"
         )
-    title = _argument(text, "title")
-    abstract = _environment(text, _ABSTRACTS) or _argument(text, "abstracts?")
-    body = re.split(r"\\begin\s*\{document\}", text, maxsplit=1)[-1]
-    body = re.split(r"\\end\s*\{document\}", body, maxsplit=1)[0]
+    body = expander.expanded(body)
+    files.check(body, name)
+    notices = [
+        f"it draws in {file} outside of its body, which is not there"
+        for file in latex_source.missing(preamble + after)
+    ]
+    title = expander.expanded(_argument(text, "title") or "")
+    abstract = _environment(body, _ABSTRACTS) or expander.expanded(
+        _environment(preamble, _ABSTRACTS) or ""
+    )
+    body = latex_source.without_inputs(body)
     body = re.sub(_environed(_ABSTRACTS), "\n\n", body, flags=re.DOTALL)
     try:
         cited = {key: n for n, key in enumerate(dict.fromkeys(_BIBITEM.findall(text)), 1)}
-        told = _flat(_words(title, cited)) if title else None
+        title = _flat(_words(title, cited)) if title else None
         above = _blocks(_words(abstract, cited)) if abstract else []
         blocks = _blocks(_words(body, cited))
+        if not above and (abstract := _argument(text, "[Aa]bstracts?")):
+            above = _blocks(_words(expander.expanded(abstract), cited))
     except (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError) as error:
         raise InputError(f"{name}: LaTeX that cannot be read; give its PDF or text") from error
     summary: str | None = "\n\n".join(block.text for block in above)
     if not summary:
         summary, blocks = front_matter.under_its_heading(blocks)
-    notices = [f"it draws in {file} outside of its body, which is not there" for file in lacking]
-    return Draft(told or None, summary or None, blocks, notices=notices)
+    return Draft(title or None, summary or None, blocks, notices=notices)
+
+
+def _parted(boundary: re.Pattern[str], text: str) -> tuple[str, bool, str]:
+    """Return what stands before a boundary, whether there is one, and what stands after it."""
+    found = boundary.search(text)
+    return (text[: found.start()], True, text[found.end() :]) if found else (text, False, "")
 
 
 def readable(maths: str) -> str:
@@ -143,7 +162,7 @@ def _flat(text: str) -> str:
 
 def _argument(text: str, macro: str) -> str | None:
     """What stands in the braces of ``\\macro[...]{...}``, at its first use."""
-    pairs = latex_definitions.pairs(text)
+    pairs = latex_macros.pairs(text)
     for found in re.finditer(rf"\\{macro}\s*(?:\[[^\]]{{0,1000}}\])?\s*(?=\{{)", text):
         if found.end() in pairs:
             return text[found.end() + 1 : pairs[found.end()] - 1]
@@ -179,7 +198,7 @@ def _said(paragraphs: Sequence[str]) -> Iterator[Block]:
 def _words(source: str, cited: dict[str, int]) -> str:
     """The source as text, with a mark before every section's name; adds to what is ``cited``."""
     parsing, reading = _known()
-    source = latex_units.written_out(source)
+    source = re.sub(r"(?<=\d)\}\{(?=\d)", "} {", source)  # or two numbers become one
     walker = latexwalker.LatexWalker(source, latex_context=parsing, tolerant_parsing=True)
     nodes = walker.get_latex_nodes()[0]
     reader = latex2text.LatexNodes2Text(
@@ -196,6 +215,9 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
     specs = {
         **_SILENT,
         **_WORDED,
+        **_QUANTITIES,
+        **dict.fromkeys(("num", "ang"), "[{"),
+        "numrange": "[{{",
         **dict.fromkeys(_DIVIDED, "{{"),
         **dict.fromkeys(_CITING, "*[[{"),
         **dict.fromkeys(_REFERRING, "*{"),
@@ -221,16 +243,6 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
     return parsing, reading
 
 
-def _meanings() -> latex_macros.Known:
-    """What no definition in a paper changes."""
-    parsing = _known()[0]
-    return latex_macros.Known(
-        held={*_CITING, *_REFERRING, *_SECTIONS, *_STRUCTURE},
-        silent=_SILENT,
-        is_known=lambda macro: parsing.get_macro_spec(macro) is not None,
-    )
-
-
 def _readings(cited: dict[str, int]) -> list[Any]:
     def given(node: Any) -> list[Any]:
         told = node.nodeargd.argnlist if node.nodeargd else []
@@ -243,6 +255,15 @@ def _readings(cited: dict[str, int]) -> list[Any]:
 
     def last(node: Any, l2tobj: Any) -> str:
         return str(l2tobj.nodelist_to_text(given(node)[-1:]))
+
+    def quantity(node: Any) -> str:
+        groups = [one.latex_verbatim() for one in given(node)]
+        *numbers, unit = [one[1:-1].strip() for one in groups if one.startswith("{")]
+        unit = re.sub(r"\\(?![A-Za-z])|[{}~]", "", re.sub(r"\\per(?![A-Za-z])", " per ", unit))
+        return f"{' to '.join(numbers)} {unit.replace(chr(92), '')}"
+
+    def numbers(node: Any, l2tobj: Any) -> str:
+        return " to ".join(l2tobj.nodelist_to_text([one]) for one in given(node))
 
     def divided(node: Any, l2tobj: Any) -> str:
         return "/".join(l2tobj.nodelist_to_text([one]).strip() for one in given(node))
@@ -264,6 +285,9 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         *(spec(macro, simplify_repl=citation) for macro in _CITING),
         *(spec(macro, simplify_repl="") for macro in _REFERRING),
         *(spec(macro, simplify_repl=last) for macro in (*_WORDED, "url")),
+        *(spec(macro, simplify_repl=quantity) for macro in _QUANTITIES),
+        *(spec(macro, simplify_repl=last) for macro in ("num", "ang")),
+        spec("numrange", simplify_repl=numbers),
         *(spec(macro, simplify_repl=divided) for macro in _DIVIDED),
         *(spec(macro, simplify_repl=section) for macro in _SECTIONS),
         *(spec(macro, simplify_repl=run_in) for macro in ("paragraph", "subparagraph")),
