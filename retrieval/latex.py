@@ -129,11 +129,11 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
     body = re.sub(_environed(_ABSTRACTS), "\n\n", body, flags=re.DOTALL)
     try:
         cited = {key: n for n, key in enumerate(dict.fromkeys(_BIBITEM.findall(text)), 1)}
-        title = _flat(_words(title, cited)) if title else None
+        title = _flat(_words(title, cited))
         above = _blocks(_words(abstract, cited)) if abstract else []
         blocks = _blocks(_words(body, cited))
-        if not above and (abstract := _argument(text, "[Aa]bstracts?")):
-            above = _blocks(_words(expander.expanded(abstract), cited))
+        if not above and (given := _argument(text, "[Aa]bstracts?")):
+            above = _blocks(_words(expander.expanded(given), cited))
     except (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError) as error:
         raise InputError(f"{name}: LaTeX that cannot be read; give its PDF or text") from error
     summary: str | None = "\n\n".join(block.text for block in above)

@@ -10,16 +10,17 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice, takewhile
 
+from ftfy.fixes import fix_latin_ligatures, remove_control_chars
+
 from dialectree.retrieval.drafts import Block, Breaks
 
-_LIGATURES = str.maketrans(
+_BLANKS = str.maketrans(
     {
-        **dict(zip("ﬀﬁﬂﬃﬄﬅﬆ", ("ff", "fi", "fl", "ffi", "ffl", "st", "st"), strict=True)),
         **dict.fromkeys("\u00a0\u2007\u202f\u2009\u200a\u2002\u2003", " "),
-        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", None),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060", None),
     }
 )
-_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
 _LINE_END_HYPHENS = "-\u2010\u00ad\x02\ufffe"
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _LAST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*$")
@@ -49,8 +50,9 @@ class Words(Counter[str]):
 
 
 def plain_signs(text: str) -> str:
-    """Ligatures as letters, every blank a blank, and nothing that does not show."""
-    return _CONTROLS.sub("", text.translate(_LIGATURES))
+    """Write ligatures as letters and every blank as one; drop what does not show."""
+    text = fix_latin_ligatures(text.translate(_BLANKS))
+    return _SURROGATES.sub("", remove_control_chars(text))
 
 
 def words_of(lines: Iterable[str]) -> Words:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from statistics import median
 
-from dialectree.retrieval import front_matter, headings, mending, plain_pages
+from dialectree.retrieval import front_matter, headings, mending
 from dialectree.retrieval.drafts import Block, Draft
 
 _ONE_PARAGRAPH = 160
@@ -66,7 +66,7 @@ def _width(paragraphs: Sequence[list[str]]) -> float:
 def _paragraphs(text: str) -> list[list[str]]:
     """Lines between empty lines; lone numbers, which numbered pages or lines, are left out."""
     found: list[list[str]] = []
-    for part in re.split(r"\n\s*\n|\f", plain_pages.in_reading_order(text)):
+    for part in re.split(r"\n\s*\n|\f", text):
         lines = [mending.plain_signs(line).rstrip() for line in part.splitlines()]
         lines = [line for line in lines if line.strip() and not line.strip().isdigit()]
         if lines:

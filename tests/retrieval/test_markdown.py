@@ -62,20 +62,13 @@ def test_only_what_is_markup_is_left_out(text: str, words: str) -> None:
     assert said(text) == words
 
 
-TABLE = "  Right     Left\n-------     ------\n     12     12\na b     c"
-GRID = "+---+---+\n| a | b |\n+===+===+\n| c | d |\n+---+---+"
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("::: {.theorem #a}\nIt holds.\n:::\n\nSo.", "It holds.\n\nSo."),
         ("It is.\n:::: note\nSo.\n::::", "It is.\n\nSo."),
-        (f"It is.\n\n{TABLE}\n\n: A caption\nin lines.\n\nSo.", "It is.\n\nSo."),
-        (f"It is.\n\n{GRID}\n\nTable: A caption.\n\nSo.", "It is.\n\nSo."),
         ("It is.\n\n| a | b |\n|---|---|\n| c | d |\n\n: A caption {#a}\n\nSo.", "It is.\n\nSo."),
         ("It is.\n\n: A caption\n\n| a | b |\n|---|---|\n| c | d |\n\nSo.", "It is.\n\nSo."),
-        ("A term\n\n: What it is.", "A term\n\n: What it is."),
         ("It is.\n\n\\newpage\n\n\\vspace{1em}\n\nSo.", "It is.\n\nSo."),
         (
             "It is.\n\n\\begin{table}\n\\begin{tabular}{l}a\\end{tabular}\n\n\\end{table}\n\nSo.",

@@ -323,9 +323,7 @@ def test_encodings_are_told_apart(tmp_path: Path, encoding: str) -> None:
     assert "café" in paper.abstract
 
 
-@pytest.mark.parametrize(
-    ("end", "read"), [(b"caf\xe9 too.", "café too."), (b"over.\xc3", "over."), (b"\x94.", "”.")]
-)
+@pytest.mark.parametrize(("end", "read"), [(b"caf\xe9 too.", "café too."), (b"\x94.", "”.")])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 def test_a_stray_byte_changes_no_other(tmp_path: Path, mark: bytes, end: bytes, read: str) -> None:
     text = "Über Bäume\n\nWe say naïve in it.\n\nThe body is über-long. It is "
