@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import charset_normalizer
 import ftfy
 
 from dialectree.errors import InputError
 
-_ENCODINGS = ["utf_8", "utf_16", "utf_32", "utf_16_le", "utf_16_be", "cp1252"]
-"""Western papers come in these; a short text looks like many others, too."""
+_OTHER_SCRIPTS = re.compile(r"Cyrillic|Greek|Hebrew|Arabic|CJK|Hiragana|Katakana|Hangul")
 
 
 def decoded(data: bytes, name: str) -> str:
@@ -25,9 +26,12 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def _guessed(data: bytes) -> str:
-    guess = charset_normalizer.from_bytes(data[:200_000], cp_isolation=_ENCODINGS).best()
-    if guess is not None and guess.encoding != "cp1252":
-        return data.decode(guess.encoding, errors="replace").lstrip("\ufeff")
+    """Trust a guess of another script; Western encodings are too much alike in a short text."""
+    guess = charset_normalizer.from_bytes(data[:200_000]).best()
+    if guess is not None:
+        wide = guess.encoding.startswith(("utf_16", "utf_32"))
+        if wide or _OTHER_SCRIPTS.search(" ".join(guess.alphabets)):
+            return data.decode(guess.encoding, errors="replace").lstrip("\ufeff")
     text = data.removeprefix(b"\xef\xbb\xbf").decode("cp1252", errors="replace")
     return ftfy.fix_encoding(text)
 
