@@ -16,7 +16,7 @@ from dialectree.retrieval import front_matter, headings, latex_macros, latex_sou
 from dialectree.retrieval.drafts import Block, Draft
 
 _SECTION = "\x01"
-"""Begins a paragraph that is a heading; no source holds it, for a source's own are taken out."""
+"""Begins a paragraph that is a heading; removed from the source itself."""
 _REFERENCES = f"\n\n{_SECTION}References\n\n"
 _APPENDIX = f"\n\n{_SECTION}Appendix\n\n"
 
@@ -24,61 +24,60 @@ _DROPPED = (
     *("tabular", "tabular*", "tabularx"),
     *("acknowledgments", "acknowledgements", "keywords", "keyword", "IEEEkeywords"),
 )
-_SILENT = {  # macro: its arguments, which say nothing to a reader
-    **dict.fromkeys(("footnote", "footnotetext", "thanks", "label"), "[{"),
-    **dict.fromkeys(("bibliographystyle", "includegraphics", "caption", "vspace", "hspace"), "*[{"),
-    **dict.fromkeys(("keywords", "email", "affiliation", "affil", "author", "date"), "[{"),
-    **dict.fromkeys(("footnotemark", "marginpar", "todo", "index", "pagestyle", "title"), "[{"),
-    **dict.fromkeys(
-        ("thispagestyle", "ccsdesc", "institute", "address", "orcid", "subtitle"), "[{"
-    ),
-    **dict.fromkeys(
-        ("usepackage", "documentclass", "setcounter", "definecolor", "graphicspath"), "[{"
-    ),
-    **dict.fromkeys(("vskip", "maketitle", "tableofcontents", "xspace", "iffalse", "today"), ""),
-    **dict.fromkeys(("newcommand", "renewcommand", "setlength", "addtolength"), "{{"),
-    **dict.fromkeys(("nocite", "linespread", "phantom", "hypersetup", "pagenumbering"), "{"),
-    "IfFileExists": "{",
-    **dict.fromkeys(("fontsize", "captionof", "numberwithin"), "{{"),
-    **dict.fromkeys(("crefrange", "Crefrange"), "*{{"),
-    **dict.fromkeys(("rule", "pdfbookmark"), "[{{"),
-    **dict.fromkeys(("cellcolor", "rowcolor", "captionsetup"), "[{"),
-    "addcontentsline": "{{{",
-    "tag": "*{",
-    "footnotemark": "[",
-}
-_CITING = (
-    *("cite", "citep", "citet", "citealt", "citealp", "citeauthor", "citeyear", "citeyearpar"),
-    *("parencite", "textcite", "autocite", "footcite", "Citet", "Citep", "citenum", "fullcite"),
-    *("Citealt", "Citealp", "Citeauthor", "Parencite", "Textcite", "Autocite", "supercite"),
+
+
+def _arguments(table: dict[str, str]) -> dict[str, str]:
+    """Return the arguments of each macro; the table lists macros by their arguments."""
+    return {macro: arguments for arguments, macros in table.items() for macro in macros.split()}
+
+
+_SILENT = _arguments(  # these say nothing to a reader
+    {
+        "": "vskip maketitle tableofcontents xspace today",
+        "{": "nocite linespread phantom hypersetup pagenumbering IfFileExists",
+        "{{": "newcommand renewcommand setlength addtolength fontsize captionof numberwithin",
+        "{{{": "addcontentsline",
+        "[": "footnotemark",
+        "[{": "footnote footnotetext thanks label keywords email affiliation affil author date"
+        " marginpar todo index pagestyle title thispagestyle ccsdesc institute address orcid"
+        " subtitle usepackage documentclass setcounter definecolor graphicspath cellcolor rowcolor"
+        " captionsetup",
+        "[{{": "rule pdfbookmark",
+        "*{": "tag",
+        "*{{": "crefrange Crefrange",
+        "*[{": "bibliographystyle includegraphics caption vspace hspace",
+    }
 )
-_REFERRING = ("ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref", "subref")
-_WORDED = {  # macro: its arguments, the last of which is read
-    **dict.fromkeys(("texttt", "textsf", "textup", "textmd", "mbox"), "{"),
-    **dict.fromkeys(("foreignlanguage", "texorpdfstring", "hypertarget", "hyperlink"), "{{"),
-    **dict.fromkeys(("href", "textcolor", "colorbox", "rotatebox"), "[{{"),
-    **dict.fromkeys(("makebox", "framebox"), "[[{"),
-    "hyperref": "[{",
-    "twocolumn": "[",
-    "operatorname": "*{",
-    "parbox": "[[[{{",
-    "raisebox": "{[[{",
-    "resizebox": "*{{{",
-    "scalebox": "{[{",
-}
-_QUANTITIES = {  # macro: its arguments, the last of which is a unit
-    **dict.fromkeys(("SI", "SIlist"), "[{[{"),
-    **dict.fromkeys(("qty", "qtylist"), "[{{"),
-    **dict.fromkeys(("SIrange", "qtyrange"), "[{{{"),
-    **dict.fromkeys(("si", "unit"), "[{"),
-}
+_CITING = _arguments(
+    {
+        "*[[{": "cite citep citet citealt citealp citeauthor citeyear citeyearpar parencite"
+        " textcite autocite footcite Citet Citep citenum fullcite Citealt Citealp Citeauthor"
+        " Parencite Textcite Autocite supercite"
+    }
+)
+_REFERRING = _arguments({"*{": "ref eqref autoref cref Cref pageref nameref vref subref"})
+_WORDED = _arguments(  # the last of their arguments is read
+    {
+        "{": "texttt textsf textup textmd mbox",
+        "{{": "foreignlanguage texorpdfstring hypertarget hyperlink",
+        "[{": "hyperref num ang",
+        "[{{": "href textcolor colorbox rotatebox",
+        "[[{": "makebox framebox",
+        "[[[{{": "parbox",
+        "[": "twocolumn",
+        "*{": "operatorname",
+        "*{{{": "resizebox",
+        "{[{": "scalebox",
+        "{[[{": "raisebox",
+    }
+)
+_QUANTITIES = _arguments(  # the last of their arguments is a unit
+    {"[{[{": "SI SIlist", "[{{": "qty qtylist", "[{{{": "SIrange qtyrange", "[{": "si unit"}
+)
 _DIVIDED = ("dfrac", "tfrac", "cfrac")
-_FRAMED = {  # environment: its arguments, which say nothing to a reader
-    **dict.fromkeys(("multicols", "spacing"), "{"),
-    **dict.fromkeys(("tcolorbox", "mdframed"), "["),
-    "adjustwidth": "{{",
-    "minipage": "[[[{",
-}
+_FRAMED = _arguments(  # environments whose arguments say nothing
+    {"{": "multicols spacing", "{{": "adjustwidth", "[": "tcolorbox mdframed", "[[[{": "minipage"}
+)
 _STRUCTURE = (
     *("begin", "end", "item", "par", "paragraph", "subparagraph", "url", "href", "title"),
     *("abstract", "maketitle", "input", "include", "texttt", "left", "right"),
@@ -132,8 +131,8 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
         title = _flat(_words(title, cited))
         above = _blocks(_words(abstract, cited)) if abstract else []
         blocks = _blocks(_words(body, cited))
-        if not above and (given := _argument(text, "[Aa]bstracts?")):
-            above = _blocks(_words(expander.expanded(given), cited))
+        if not above and (preceding := _argument(text, "[Aa]bstracts?")):
+            above = _blocks(_words(expander.expanded(preceding), cited))
     except (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError) as error:
         raise InputError(f"{name}: LaTeX that cannot be read; give its PDF or text") from error
     summary: str | None = "\n\n".join(block.text for block in above)
@@ -149,7 +148,7 @@ def _parted(boundary: re.Pattern[str], text: str) -> tuple[str, bool, str]:
 
 
 def readable(maths: str) -> str:
-    """A piece of LaTeX on one line; as it stands where it cannot be read."""
+    """Return a piece of LaTeX as text on one line, or as it is where it cannot be read."""
     try:
         return _flat(_words(maths, {}))
     except (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError):
@@ -161,7 +160,7 @@ def _flat(text: str) -> str:
 
 
 def _argument(text: str, macro: str) -> str | None:
-    """What stands in the braces of ``\\macro[...]{...}``, at its first use."""
+    """Return what stands in the braces of ``\\macro[...]{...}``, at its first use."""
     pairs = latex_macros.pairs(text)
     for found in re.finditer(rf"\\{macro}\s*(?:\[[^\]]{{0,1000}}\])?\s*(?=\{{)", text):
         if found.end() in pairs:
@@ -171,20 +170,20 @@ def _argument(text: str, macro: str) -> str | None:
 
 def _environment(text: str, name: str) -> str | None:
     found = re.search(_environed(name), text, re.DOTALL)
-    return found["told"] if found else None
+    return found["content"] if found else None
 
 
 def _environed(name: str) -> str:
-    return rf"\\begin\s*\{{(?P<name>{name})\}}(?P<told>.*?)\\end\s*\{{(?P=name)\}}"
+    return rf"\\begin\s*\{{(?P<name>{name})\}}(?P<content>.*?)\\end\s*\{{(?P=name)\}}"
 
 
 def _blocks(text: str) -> list[Block]:
-    """Paragraphs and headings of text that has no LaTeX left."""
+    """Return the paragraphs and headings of text that has no LaTeX left."""
     words = mending.words_of(text.splitlines())
-    return mending.flowing(list(_said(re.split(r"\n\s*\n", text))), words)
+    return mending.flowing(list(_paragraphs(re.split(r"\n\s*\n", text))), words)
 
 
-def _said(paragraphs: Sequence[str]) -> Iterator[Block]:
+def _paragraphs(paragraphs: Sequence[str]) -> Iterator[Block]:
     for paragraph in paragraphs:
         text = re.sub(r"\s+", " ", mending.plain_signs(paragraph)).strip()
         text = re.sub(r"\(\s*\)|\[\s*\]", "", text)
@@ -196,7 +195,7 @@ def _said(paragraphs: Sequence[str]) -> Iterator[Block]:
 
 
 def _words(source: str, cited: dict[str, int]) -> str:
-    """The source as text, with a mark before every section's name; adds to what is ``cited``."""
+    """Return the source as text, with a mark before each heading; number new citations."""
     parsing, reading = _known()
     source = re.sub(r"(?<=\d)\}\{(?=\d)", "} {", source)  # or two numbers become one
     walker = latexwalker.LatexWalker(source, latex_context=parsing, tolerant_parsing=True)
@@ -210,17 +209,16 @@ def _words(source: str, cited: dict[str, int]) -> str:
 
 @cache
 def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
-    """Which arguments each macro takes, and how each is read."""
+    """Return which arguments each macro takes, and how each is read."""
     parsing = latexwalker.get_default_latex_context_db()
     specs = {
         **_SILENT,
         **_WORDED,
         **_QUANTITIES,
-        **dict.fromkeys(("num", "ang"), "[{"),
         "numrange": "[{{",
         **dict.fromkeys(_DIVIDED, "{{"),
-        **dict.fromkeys(_CITING, "*[[{"),
-        **dict.fromkeys(_REFERRING, "*{"),
+        **_CITING,
+        **_REFERRING,
         **dict.fromkeys(_SECTIONS, "*[{"),
         **dict.fromkeys(("paragraph", "subparagraph"), "*{"),
         "url": "{",
@@ -229,8 +227,8 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
         "bibitem": "[{",
         "appendix": "",
     }
-    macros = [macrospec.std_macro(macro, arguments) for macro, arguments in specs.items()]
-    framed = [macrospec.std_environment(name, told) for name, told in _FRAMED.items()]
+    macros = [macrospec.std_macro(macro, takes) for macro, takes in specs.items()]
+    framed = [macrospec.std_environment(name, takes) for name, takes in _FRAMED.items()]
     parsing.add_context_category("papers", prepend=True, macros=macros, environments=framed)
 
     def reading(cited: dict[str, int]) -> Any:
@@ -244,29 +242,29 @@ def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
 
 
 def _readings(cited: dict[str, int]) -> list[Any]:
-    def given(node: Any) -> list[Any]:
-        told = node.nodeargd.argnlist if node.nodeargd else []
-        return [one for one in told if one is not None]
+    def arguments(node: Any) -> list[Any]:
+        every = node.nodeargd.argnlist if node.nodeargd else []
+        return [one for one in every if one is not None]
 
     def citation(node: Any) -> str:
-        keys = "".join(one.latex_verbatim() for one in given(node)[-1:]).strip("{}").split(",")
+        keys = "".join(one.latex_verbatim() for one in arguments(node)[-1:]).strip("{}").split(",")
         numbers = [cited.setdefault(key.strip(), len(cited) + 1) for key in keys]
         return f"[{', '.join(map(str, numbers))}]"
 
     def last(node: Any, l2tobj: Any) -> str:
-        return str(l2tobj.nodelist_to_text(given(node)[-1:]))
+        return str(l2tobj.nodelist_to_text(arguments(node)[-1:]))
 
     def quantity(node: Any) -> str:
-        groups = [one.latex_verbatim() for one in given(node)]
+        groups = [one.latex_verbatim() for one in arguments(node)]
         *numbers, unit = [one[1:-1].strip() for one in groups if one.startswith("{")]
         unit = re.sub(r"\\(?![A-Za-z])|[{}~]", "", re.sub(r"\\per(?![A-Za-z])", " per ", unit))
         return f"{' to '.join(numbers)} {unit.replace(chr(92), '')}"
 
     def numbers(node: Any, l2tobj: Any) -> str:
-        return " to ".join(l2tobj.nodelist_to_text([one]) for one in given(node))
+        return " to ".join(l2tobj.nodelist_to_text([one]) for one in arguments(node))
 
     def divided(node: Any, l2tobj: Any) -> str:
-        return "/".join(l2tobj.nodelist_to_text([one]).strip() for one in given(node))
+        return "/".join(l2tobj.nodelist_to_text([one]).strip() for one in arguments(node))
 
     def section(node: Any, l2tobj: Any) -> str:
         return f"\n\n{_SECTION}{_flat(last(node, l2tobj))}\n\n"
@@ -286,7 +284,6 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         *(spec(macro, simplify_repl="") for macro in _REFERRING),
         *(spec(macro, simplify_repl=last) for macro in (*_WORDED, "url")),
         *(spec(macro, simplify_repl=quantity) for macro in _QUANTITIES),
-        *(spec(macro, simplify_repl=last) for macro in ("num", "ang")),
         spec("numrange", simplify_repl=numbers),
         *(spec(macro, simplify_repl=divided) for macro in _DIVIDED),
         *(spec(macro, simplify_repl=section) for macro in _SECTIONS),

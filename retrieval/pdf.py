@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -55,7 +55,7 @@ class Paragraph:
     kind: str
     page: int
     lines: list[Line]
-    foot_of_page: bool
+    in_foot: bool
     """Whether it begins in the lowest third of its page."""
 
     @property
@@ -79,6 +79,7 @@ class Shape:
     """By left edge, how far to the right most lines come."""
 
     def is_justified(self, line: Line) -> bool:
+        """Whether a line ends where most lines of the document do."""
         return bool({round(line.x1) + step for step in range(-2, 3)} & self.edges)
 
     def is_full(self, line: Line) -> bool:
@@ -87,6 +88,7 @@ class Shape:
         return self.is_justified(line) or line.x1 > right - 0.15 * (right - line.x0)
 
     def is_text(self, line: Line) -> bool:
+        """Whether a line is one of a paragraph, whatever letters it begins with."""
         return self.is_justified(line) and len(re.findall(r"[^\W\d_]{2,}", line.text)) >= 8
 
 
@@ -103,7 +105,7 @@ def draft(data: bytes, *, name: str) -> Draft:
         raise InputError(f"{name}: no text in it, only pictures of pages; OCR it first")
     shape = _shape(lines)
     words = mending.words_of(line.text for line in lines)
-    title, rest = _title(_with_whole_headings(paragraphs), shape)
+    title, rest = _title(paragraphs, shape)
     blocks = mending.flowing(_without_names(_blocks(rest, shape, words)), words)
     abstract, body = front_matter.under_its_heading(blocks)
     if abstract is None:
@@ -120,10 +122,10 @@ def _without_margins(pages: Sequence[Page]) -> Iterator[tuple[Page, list[Region]
     for page, rows in zip(pages, margins, strict=True):
         numbers = [item for item in _items(page) if item.text.isdecimal()]
         edges = Counter(round(item.x1) for item in numbers)
-        unread = [item for item in numbers if edges[round(item.x1)] >= _LINE_NUMBERS]
+        unread = {item for item in numbers if edges[round(item.x1)] >= _LINE_NUMBERS}
         for row in rows:
             if all(not _key(item) or seen[_key(item)] > 1 for item in row):
-                unread += row
+                unread |= set(row)
         regions = [
             replace(region, items=[item for item in region.items if item not in unread])
             for region in page.regions
@@ -250,26 +252,6 @@ def _shape(lines: Sequence[Line]) -> Shape:
     )
 
 
-def _with_whole_headings(paragraphs: Sequence[Paragraph]) -> list[Paragraph]:
-    """Put headings together that run over several lines."""
-    whole: list[Paragraph] = []
-    for paragraph in paragraphs:
-        before = whole[-1] if whole else paragraph
-        last, first = before.lines[-1], paragraph.lines[0]
-        if (
-            before is not paragraph
-            and before.kind == paragraph.kind == "heading"
-            and (before.page, last.size, last.bold) == (paragraph.page, first.size, first.bold)
-            and -0.5 * first.size < first.top - last.foot < 0.8 * first.size
-            and not headings.is_numbered(first.text)
-            and headings.part(before.text) is None
-        ):
-            whole[-1] = replace(before, lines=[*before.lines, *paragraph.lines])
-        else:
-            whole.append(paragraph)
-    return whole
-
-
 def _title(paragraphs: Sequence[Paragraph], shape: Shape) -> tuple[str | None, list[Paragraph]]:
     """Return the largest words on page 1, and the paragraphs without them."""
     first = [one for one in paragraphs if one.page == paragraphs[0].page]
@@ -286,11 +268,10 @@ def _title(paragraphs: Sequence[Paragraph], shape: Shape) -> tuple[str | None, l
 
 
 def _blocks(paragraphs: Sequence[Paragraph], shape: Shape, words: mending.Words) -> list[Block]:
+    """Put paragraphs together that a column, a page or a figure parts."""
     blocks: list[Block] = []
     unfinished = False
-    for paragraph in _without_code(paragraphs, shape):
-        if _is_aside(paragraph, shape):
-            continue
+    for paragraph in _without_asides(_without_code(paragraphs, shape), shape):
         for lines in _parted(paragraph.lines):
             heading = _is_heading(paragraph, lines, shape)
             text = mending.on_one_line((line.text for line in lines), words)
@@ -299,6 +280,7 @@ def _blocks(paragraphs: Sequence[Paragraph], shape: Shape, words: mending.Words)
                 continue
             if _goes_on_from_heading(blocks, block):
                 block = mending.after(replace(blocks.pop(), heading=False), block, words)
+            unfinished = unfinished and len(blocks[-1].text) < mending.LONGEST
             if unfinished and not heading and not _BULLET.match(block.text):
                 blocks[-1] = mending.after(blocks[-1], block, words)
             else:
@@ -380,14 +362,20 @@ def _is_heading(paragraph: Paragraph, lines: Sequence[Line], shape: Shape) -> bo
     return not full and (bold or (len(lines) == 1 and headings.looks_like_one(text)))
 
 
-def _is_aside(paragraph: Paragraph, shape: Shape) -> bool:
-    """Captions, footnotes and notices."""
-    if plain.is_caption(paragraph.text):
-        return True
-    if paragraph.kind == "heading" or paragraph.size >= 0.93 * shape.size:
-        return False
-    note = paragraph.foot_of_page
-    return note or bool(_NOTICE.search(paragraph.text[:300])) or paragraph.size < 0.6 * shape.size
+def _without_asides(paragraphs: Iterable[Paragraph], shape: Shape) -> Iterator[Paragraph]:
+    """Drop captions, notices and footnotes; a footnote may run on."""
+    note: Paragraph | None = None
+    for paragraph in paragraphs:
+        small = paragraph.kind != "heading" and paragraph.size < 0.93 * shape.size
+        runs_on = note is not None and (note.page, note.size) == (paragraph.page, paragraph.size)
+        if small and paragraph.in_foot and (_NOTE.match(paragraph.text) or runs_on):
+            note = paragraph
+        elif not (
+            plain.is_caption(paragraph.text)
+            or (small and _NOTICE.search(paragraph.text[:300]))
+            or (small and paragraph.size < 0.6 * shape.size)
+        ):
+            yield paragraph
 
 
 def _is_prose(block: Block) -> bool:
