@@ -20,7 +20,7 @@ _KEYWORDS = re.compile(
 
 
 def under_its_heading(blocks: Sequence[Block]) -> tuple[str | None, list[Block]]:
-    """The abstract that a heading (or "Abstract:" itself) opens, and what comes after it.
+    """Return the abstract that a heading (or "Abstract:" itself) opens, and what comes after it.
 
     Authors, addresses and whatever else stands before it belong to neither.
     """
@@ -35,7 +35,7 @@ def under_its_heading(blocks: Sequence[Block]) -> tuple[str | None, list[Block]]
 
 
 def under_a_summary(blocks: Sequence[Block]) -> tuple[str | None, list[Block]]:
-    """The abstract of a paper that calls it "Summary", and what comes after it.
+    """Return the abstract of a paper that calls it "Summary", and what comes after it.
 
     Only the first of all headings can be that one; a later one, or a numbered one, is a section's.
     """
@@ -50,7 +50,7 @@ def under_a_summary(blocks: Sequence[Block]) -> tuple[str | None, list[Block]]:
 
 
 def first_paragraph(blocks: Sequence[Block], words: int = 0) -> tuple[str | None, list[Block]]:
-    """The first paragraph of so many words above the first heading, and what comes after it.
+    """Return the first paragraph of so many words above the first heading, and what comes after it.
 
     Short ones without a sentence are passed over, for they name authors, where a longer one comes.
     """
@@ -68,13 +68,13 @@ def _is_said(text: str) -> bool:
 
 
 def ends_a_sentence(text: str) -> bool:
-    """Whether its last words are a sentence's, not a name's."""
+    """Whether a text ends as a sentence, not as a name."""
     ended = text.endswith((".", "!", "?", ".”", '."')) and not text.endswith(" al.")
     return ended and len(text.split()) > 2
 
 
 def _until_a_heading(blocks: Sequence[Block], all_of_them: bool = False) -> list[Block]:
-    """The paragraphs above the next heading; only the first where that would be a whole body."""
+    """Return the paragraphs above the next heading, or the first one of a whole body."""
     found: list[Block] = []
     for block in blocks:
         if block.heading:
@@ -90,7 +90,7 @@ def _joined(texts: Sequence[Block]) -> str:
 
 
 def _body(blocks: Sequence[Block]) -> list[Block]:
-    """Without the keywords that often stand between the abstract and the first section."""
+    """Drop the keywords between the abstract and the first section."""
     rest = list(blocks)
     while rest and _KEYWORDS.match(rest[0].text):
         under = rest[0].heading and headings.bare(rest[0].text) == rest[0].text.strip(" :")

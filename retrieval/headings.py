@@ -77,7 +77,7 @@ _RUN_IN = re.compile(
 
 
 def bare(line: str) -> str:
-    """A heading without its number, its marks and its colon."""
+    """Return a heading without its number, its marks and its colon."""
     text = line.strip().strip("#*_ ").strip()
     text = re.sub(r"\s*\{[#.][^}]*\}$", "", text)
     found = _NUMBER.match(text)
@@ -89,7 +89,7 @@ def _key(line: str) -> str:
 
 
 def part(line: str) -> Part | None:
-    """What a heading opens, where that matters; "R EFERENCES" counts as well."""
+    """Return which part of a paper a heading opens; "R EFERENCES" counts as well."""
     if len(line) > LONGEST:
         return None
     whole = re.sub(r"[\W\d_]+", "", line).lower()
@@ -106,7 +106,7 @@ def is_appendix(heading: str) -> bool:
 
 
 def letter(heading: str) -> str | None:
-    """The letter that an appendix is numbered by, as it stands there: "A", "A." or "A.1"."""
+    """Return the letter that numbers an appendix, as printed: "A", "A." or "A.1"."""
     found = _LETTER.match(heading.strip("#*_ "))
     return found[1] if found else None
 
@@ -118,7 +118,7 @@ def is_lettered(line: str) -> bool:
 
 
 def without_run_in(text: str) -> str | None:
-    """What follows "Abstract—" in one line with it; None where nothing does."""
+    """Return what follows "Abstract—" on its line, or None."""
     found = _RUN_IN.match(text)
     return text[found.end() :] if found else None
 
@@ -139,7 +139,7 @@ def looks_like_one(line: str) -> bool:
 
 
 def is_numbered(line: str) -> bool:
-    """Whether it is numbered as sections are."""
+    """Whether a line is numbered as sections are."""
     return _is_numbered(line.strip())
 
 

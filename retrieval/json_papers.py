@@ -11,29 +11,29 @@ from dialectree.retrieval.drafts import Draft
 
 
 def draft(text: str, name: str) -> Draft:
-    """What the object says; without a body, its introduction is the body."""
+    """Return what a JSON object says; without a body, its introduction is the body."""
     try:
-        told = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError) as error:
         why = str(error).splitlines()[0][:100]
         raise InputError(f"{name}: not one JSON object ({why})") from None
-    if not isinstance(told, dict):
+    if not isinstance(fields, dict):
         raise InputError(f"{name}: not a JSON object; give title, abstract and body")
-    return draft_of(told, name)
+    return draft_of(fields, name)
 
 
-def draft_of(told: Mapping[str, object], name: str) -> Draft:
-    """The same of an object that is read already."""
-    introduction = _text(told, "introduction", name)
-    body = _text(told, "body", name) or _text(told, "text", name) or introduction
+def draft_of(fields: Mapping[str, object], name: str) -> Draft:
+    """Return what a parsed object says."""
+    introduction = _text(fields, "introduction", name)
+    body = _text(fields, "body", name) or _text(fields, "text", name) or introduction
     if body is None:
         raise InputError(f"{name}: no text in it; give a body or an introduction")
-    title, abstract = _text(told, "title", name), _text(told, "abstract", name)
+    title, abstract = _text(fields, "title", name), _text(fields, "abstract", name)
     return Draft(title, abstract, plain.blocks_of(body), introduction)
 
 
-def _text(told: Mapping[str, object], field: str, name: str) -> str | None:
-    said = told.get(field)
-    if said is not None and not isinstance(said, str):
+def _text(fields: Mapping[str, object], field: str, name: str) -> str | None:
+    text = fields.get(field)
+    if text is not None and not isinstance(text, str):
         raise InputError(f'{name}: "{field}" is not text')
-    return said.strip() or None if said else None
+    return text.strip() or None if text else None

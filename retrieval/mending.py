@@ -1,4 +1,4 @@
-"""Lines made text again: ligatures, hyphens at line ends, paragraphs that something interrupts."""
+"""Make text of lines: ligatures, hyphens at line ends, paragraphs cut in two."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)\S*$")
 _HANGING = ("and", "or", "to", "und", "et")
 
 LONGEST = 20_000
-"""Characters; a paragraph as long as that is not added to."""
+"""Characters of a paragraph, after which nothing is added to it."""
 
 
 class Words(Counter[str]):
-    """How often each word stands in a document, in small letters; full before it is asked."""
+    """Counts the words of a document in small letters; complete before its first use."""
 
     def beginning(self, start: str) -> int:
-        """How often words stand there that begin so."""
+        """Return how often words begin with `start`."""
         at = bisect_left(self._in_order, start)
         found = takewhile(lambda word: word.startswith(start), islice(self._in_order, at, at + 50))
         return sum(self[word] for word in found)
@@ -56,7 +56,7 @@ def plain_signs(text: str) -> str:
 
 
 def words_of(lines: Iterable[str]) -> Words:
-    """How often each whole word stands in the lines; the two parts at a line's hyphen do not."""
+    """Count the words of lines, without the two parts of a word at a line's hyphen."""
     found = Words()
     after_hyphen = False
     for line in lines:
@@ -68,7 +68,7 @@ def words_of(lines: Iterable[str]) -> Words:
 
 
 def joined(left: str, right: str, words: Words) -> tuple[str, int]:
-    """One line after another, and where the second begins; a hyphen between them is mended."""
+    """Join two lines, mend a hyphen between them, and return where the second begins."""
     left, right = left.rstrip(), right.lstrip()
     if not left or not right:
         return left + right, len(left)
@@ -91,7 +91,7 @@ def joined(left: str, right: str, words: Words) -> tuple[str, int]:
 
 
 def on_one_line(lines: Iterable[str], words: Words) -> str:
-    """A paragraph's lines as its text; an empty one is none."""
+    """Join the lines of a paragraph; empty lines are left out."""
     pieces = [""]
     for line in filter(str.strip, lines):
         text, start = joined(pieces[-1], line, words)
@@ -100,7 +100,7 @@ def on_one_line(lines: Iterable[str], words: Words) -> str:
 
 
 def _keeps_its_hyphen(before: str, after: str, words: Words) -> bool:
-    """The document's own use decides; without one, a compound of words that it knows keeps it."""
+    """Whether a word at a line's end keeps its hyphen, by the document's own use."""
     named = after[0].isupper() and not before.isupper()
     before, after = before.lower(), after.lower()
     whole, hyphened = words[before + after], words[f"{before}-{after}"]
@@ -122,7 +122,7 @@ def _keeps_its_hyphen(before: str, after: str, words: Words) -> bool:
 
 
 def after(first: Block, second: Block, words: Words) -> Block:
-    """Two blocks as one, with the pages of both."""
+    """Join two blocks and keep the pages of both."""
     text, start = joined(first.text, second.text, words)
     pages = [*first.breaks]
     later = [(0, second.page), *second.breaks] if second.page is not None else []
@@ -133,7 +133,7 @@ def after(first: Block, second: Block, words: Words) -> Block:
 
 
 def flowing(blocks: Sequence[Block], words: Words) -> list[Block]:
-    """Paragraphs that an equation, a figure or a page's end had cut in two are one again."""
+    """Join paragraphs that an equation, a figure or a page's end cuts in two."""
     found: list[Block] = []
     for block in blocks:
         if found and not found[-1].heading and not block.heading and _goes_on(found[-1], block):
@@ -161,7 +161,7 @@ def _goes_on(first: Block, second: Block) -> bool:
 
 
 def is_formula(text: str) -> bool:
-    """A displayed equation: short, with signs of arithmetic and hardly a word."""
+    """Whether a text is a displayed equation: short, with signs and hardly a word."""
     real = [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.isalpha()]
     signs = re.search(r"[=<>≤≥≈∼∈∝≡→+∑∫∏√]", text)
     return bool(signs) and len(text) < 600 and len(real) <= 2 + len(text) // 60

@@ -47,7 +47,7 @@ _ABSTRACT = 2_000
 
 
 class PartMissing(InputError):
-    """A file shows no title; who asked for it can name the flag that gives it."""
+    """Raised for a file without a title; the caller can name the flag that sets it."""
 
     def __init__(self, name: str, missing: Literal["title"]) -> None:
         self.name, self.missing = name, missing
@@ -68,13 +68,13 @@ class Passage(BaseModel, frozen=True):
     """Where it runs on to another page: (characters into the text, page), in order."""
 
     def page_at(self, position: int) -> int | None:
-        """The page of the character at ``position`` of the text."""
+        """Return the page of the character at `position` of the text."""
         later = bisect_right([start for start, _ in self.breaks], position)
         return self.breaks[later - 1][1] if later else self.page
 
 
 class Paper(BaseModel, frozen=True):
-    """What a persona knows of itself, and where its evidence comes from."""
+    """A paper as a persona knows it: what it says of itself, and its evidence."""
 
     name: str
     """The file's name without its folder, or the arXiv id."""
@@ -88,12 +88,12 @@ class Paper(BaseModel, frozen=True):
 
     @property
     def body(self) -> str:
-        """The paragraphs, parted by empty lines: what a passage's offset counts into."""
+        """Join the paragraphs with empty lines; a passage's offset counts into this text."""
         return _BETWEEN.join(passage.text for passage in self.passages)
 
     @cached_property
     def digest(self) -> str:
-        """The same for the same title, abstract and passages, on every machine."""
+        """Hash title, abstract and passages, alike on every machine."""
         parts = [self.title, self.abstract, *(p.model_dump_json() for p in self.passages)]
         digest = hashlib.blake2b(digest_size=16)
         for part in parts:
@@ -102,7 +102,7 @@ class Paper(BaseModel, frozen=True):
 
 
 def read(source: str | Path, *, title: str | None = None, abstract: str | None = None) -> Paper:
-    """The paper in a file, or the one that an arXiv id names; blocks while it reads.
+    """Return the paper in a file, or the one that an arXiv id names; blocks while it reads.
 
     ``title`` and ``abstract`` go before what the file shows. Raises InputError, one line that
     names the file and says what to do; PartMissing where only the title is wanted. A paper without
@@ -115,7 +115,7 @@ def read(source: str | Path, *, title: str | None = None, abstract: str | None =
 
 
 def from_fields(fields: Mapping[str, object]) -> Paper:
-    """The paper in an object of ``title``, ``abstract`` and ``body`` (or ``introduction``).
+    """Return the paper in an object of ``title``, ``abstract`` and ``body`` (or ``introduction``).
 
     ``name`` says what to call it. Raises InputError as :func:`read` does.
     """
@@ -124,7 +124,7 @@ def from_fields(fields: Mapping[str, object]) -> Paper:
 
 
 def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | None = None) -> Paper:
-    """What is given goes before what the draft shows."""
+    """Make a paper of a draft; title and abstract of the caller go before its own."""
     name, title = decoding.sound(name), title or _on_one_line(draft.title)
     abstract = abstract or _given(draft.abstract)
     passages = tuple(_passages(_own(draft.blocks, title, abstract)))
@@ -152,7 +152,7 @@ def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | No
 
 
 def _fetched(source: str | Path) -> tuple[str, bytes, Path | None]:
-    """The paper's name, its bytes, and the folder that it lies in."""
+    """Return the paper's name, its bytes, and its folder."""
     found = None if _exists(source) else arxiv.id_in(str(source))
     if found is not None:
         return f"arXiv:{found}", arxiv.fetch(found), None
@@ -216,7 +216,7 @@ def _draft(
 
 
 def _kind(name: str, data: bytes) -> Kind:
-    """By the name's ending; where it has none, by how the file begins.
+    """Tell the kind of a file by its ending or, without one, by how it begins.
 
     Raises InputError for an ending of another kind: markup would be read as if it were prose.
     """
@@ -248,7 +248,7 @@ def _on_one_line(text: str | None) -> str | None:
 
 
 def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> list[Block]:
-    """The body alone: no references, no title or abstract again."""
+    """Return the body without references, and without title and abstract again."""
     own = back_matter.without_references(blocks)
     return list(dropwhile(lambda block: block.text in (title, abstract), own))
 
@@ -266,7 +266,7 @@ def _passages(blocks: Sequence[Block]) -> Iterator[Passage]:
 
 
 def _introduction(passages: Sequence[Passage]) -> str:
-    """The section of that name with its subsections; without one, the first paragraphs."""
+    """Return the introduction with its subsections; without one, the first paragraphs."""
     opening = next((p.heading for p in passages if _is_introduction(p.heading)), None)
     if opening is None:
         return _BETWEEN.join(passage.text for passage in passages[:_OPENING])
@@ -282,7 +282,7 @@ def _introduction(passages: Sequence[Passage]) -> str:
 
 
 def _opening(introduction: str) -> str:
-    """The first paragraphs, cut to the length of a long abstract."""
+    """Return the first paragraphs, cut to the length of a long abstract."""
     opening = _BETWEEN.join(introduction.split(_BETWEEN)[:_OPENING])
     return opening if len(opening) <= _ABSTRACT else f"{opening[:_ABSTRACT].rsplit(None, 1)[0]} …"
 

@@ -95,7 +95,8 @@ def _main(memory: int) -> None:
 
 
 def _read(data: bytes) -> object:
-    from liteparse import LiteParse, ParseError
+    from liteparse.parser import LiteParse
+    from liteparse.types import ParseError
 
     parser = LiteParse(
         ocr_enabled=False,

@@ -29,7 +29,7 @@ _RUNS_ON = re.compile(r"(?:[:,–—-]|\b(?:of|the|for|and|with|in|a|an|to|on|by
 
 
 def draft(text: str, *, given: str | None = None, abstracted: bool = False) -> Draft:
-    """What plain text shows beside the ``given`` title and, where ``abstracted``, an abstract."""
+    """Return what plain text shows; title or abstract may come from elsewhere."""
     paragraphs = _paragraphs(text)
     words = mending.words_of(line for lines in paragraphs for line in lines)
     title, paragraphs = _title(paragraphs, words, given)
@@ -41,7 +41,7 @@ def draft(text: str, *, given: str | None = None, abstracted: bool = False) -> D
 
 
 def blocks_of(text: str) -> list[Block]:
-    """The headings and paragraphs of a text that is all body."""
+    """Return the headings and paragraphs of a text that is all body."""
     paragraphs = _paragraphs(text)
     return _flowing(paragraphs, mending.words_of(line for lines in paragraphs for line in lines))
 
@@ -58,13 +58,13 @@ def _flowing(paragraphs: Sequence[list[str]], words: mending.Words) -> list[Bloc
 
 
 def _width(paragraphs: Sequence[list[str]]) -> float:
-    """How long a line is, most often, that another one follows."""
+    """Return the usual length of a line that another one follows."""
     followed = [len(line) for lines in paragraphs for line in lines[:-1]]
     return max(_NARROWEST, median(followed or [0]))
 
 
 def _paragraphs(text: str) -> list[list[str]]:
-    """Lines between empty lines; lone numbers, which numbered pages or lines, are left out."""
+    """Return the lines between empty lines, without numbers of pages and lines."""
     found: list[list[str]] = []
     for part in re.split(r"\n\s*\n|\f", text):
         lines = [mending.plain_signs(line).rstrip() for line in part.splitlines()]
@@ -77,7 +77,7 @@ def _paragraphs(text: str) -> list[list[str]]:
 def _title(
     paragraphs: Sequence[list[str]], words: mending.Words, given: str | None
 ) -> tuple[str | None, list[list[str]]]:
-    """The title and what stands under it; where one is given, text at the top is left alone."""
+    """Return the title and the paragraphs under it; beside a given title, text at the top stays."""
     if not paragraphs:
         return None, []
     first, *rest = paragraphs[0]
@@ -118,7 +118,7 @@ def _alike(shown: str, given: str) -> bool:
 
 
 def _blocks(lines: Sequence[str], words: mending.Words, width: float) -> Iterator[Block]:
-    """The headings and paragraphs among lines that no empty line parts."""
+    """Return the headings and paragraphs among lines that no empty line parts."""
     alone = len(lines) == 1 and not is_caption(lines[0].strip())
     if alone and headings.looks_like_one(lines[0]) and not _ITEM_TEXT.search(lines[0]):
         yield _heading(lines[0])
@@ -137,7 +137,7 @@ _ITEM_TEXT = re.compile(r"^\d+[.)] .{60,}")
 
 
 def _groups(lines: Sequence[str], width: float) -> list[tuple[bool, list[str]]]:
-    """The lines of each paragraph or item, and whether the first of them is a heading over it."""
+    """Return the lines of each paragraph or item, and whether the first of them is its heading."""
     lines = [line for line in lines if not _UNDERLINE.match(line)]
     each = any(len(line) > _ONE_PARAGRAPH for line in lines)
     widest = max(map(len, lines), default=0)
@@ -155,7 +155,7 @@ def _groups(lines: Sequence[str], width: float) -> list[tuple[bool, list[str]]]:
 
 
 def _at_headings(lines: Sequence[str], width: float) -> set[int]:
-    """Where headings stand among lines that no empty line parts."""
+    """Return the places of headings among lines that no empty line parts."""
     found: set[int] = set()
     for at, line in enumerate(lines):
         marked = re.match(r"#{1,6}\s+\S", line)
