@@ -15,9 +15,9 @@ from typing import Any
 
 from dialectree.errors import InputError
 
-MEMORY = 1_500_000_000
-"""Bytes that the process may take; a long paper takes a tenth."""
-SECONDS = 60.0
+MEMORY = 3_000_000_000
+"""Bytes of address space that the process may take; PDFium sets aside 1.2 GB for any file."""
+SECONDS = 75.0
 MOST_PAGES = 2_000
 
 
