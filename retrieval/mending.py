@@ -27,7 +27,6 @@ _LAST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _UNFINISHED = re.compile(r"[^.!?:;]['\"”’)\]]*$")
 _OPEN = ("self", "non", "well", "multi", "one", "two", "three", "high", "low", "long", "state")
-_CLOSED = ("over", "under", "with", "some", "there", "where", "when", "what", "here", "every")
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S*$")
 _HANGING = ("and", "or", "to", "und", "et")
 
@@ -112,13 +111,9 @@ def _keeps_its_hyphen(before: str, after: str, words: Words) -> bool:
         return True
     # Of "state-of-the-" and "art", or "multi-" and "agent-based", the inner pair decides.
     left, right = before.rpartition("-")[2], after.partition("-")[0]
-    known = left in _OPEN or words[left] or words[right]
-    if (left, right) != (before, after) and known and not words.beginning(left + right[:3]):
-        return True
-    if left in _OPEN and words[right]:
-        return True
-    both = len(left) > 3 and len(right) > 3 and words[left] and words[right]
-    return bool(both) and left not in _CLOSED
+    if (left, right) != (before, after) and not words.beginning(left + right[:3]):
+        return left in _OPEN or bool(words[left] or words[right])
+    return left in _OPEN and bool(words[right])
 
 
 def after(first: Block, second: Block, words: Words) -> Block:
