@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SENTENCES = 3
 """Sentences of a segment."""
 SHORTEST = 150
-"""A segment of so many characters or fewer joins its neighbour."""
+"""A segment of at most so many characters joins its neighbour."""
 LONGEST = 500
 """Characters of one sentence; what is longer, such as a table, is cut."""
 
@@ -25,12 +25,12 @@ _ABBREVIATIONS = (
     *("alg", "algs", "app", "cor", "esp", "i.i.d", "lem", "mat", "max", "prop", "props", "std"),
     *("tab", "tbl", "tbls", "thm", "thms", "w.h.p", "w.l.o.g", "w.r.t"),
 )
-"""What papers abbreviate, and a segmenter for all kinds of text does not know."""
+"""Abbreviations of papers that the segmenter, made for all kinds of text, does not know."""
 _WORDS = (
     *("all", "art", "code", "day", "found", "free", "hand", "hard", "in", "life", "low", "month"),
     *("row", "scatter", "series", "so", "stars", "sum", "tasks", "walk"),
 )
-"""What it takes for abbreviations, and papers write out."""
+"""Words that the segmenter takes for abbreviations, and papers write out."""
 _AFTER_SYMBOL = re.compile(
     r"(?<![\w.-])\w\.\s+(?=(?:A|All|As|At|But|By|Each|Finally|For|From|Furthermore|Given|Here|Hence"
     r"|However|If|In|It|Its|Let|Moreover|Note|On|Our|See|Since|So|Some|That|The|Then|There"
@@ -69,99 +69,99 @@ class _Stretch(NamedTuple):
     def short(self) -> bool:
         return self.end - self.start <= SHORTEST
 
-    def with_next(self, after: _Stretch) -> _Stretch:
-        return self._replace(last=after.last, end=after.end)
-
 
 def segments(paper: Paper) -> list[Segment]:
-    """The segments of ``paper``, numbered in reading order; nothing of the body is left out.
+    """Return the segments of ``paper``, numbered in reading order; they hold all of its body.
 
-    Three sentences of one paragraph make a segment; of short sentences so many that it is no longer
-    short. A short one that is left over joins the segment before it in its paragraph, else the next
-    under its heading, else the one before, else whichever there is.
+    Three sentences of one paragraph make a segment, or as many short ones as are no longer short
+    together. A short rest joins the segment before it in its paragraph, else the next one under its
+    heading, else the one before, else any other.
     """
-    passages = list(_placed(paper.passages if paper.body.strip() else _instead(paper)))
+    passages = list(_placed(paper.passages if paper.body.strip() else _summary(paper)))
     text = "\n\n".join(passage.text for passage in passages)
-    parts = _long_enough(part for passage in passages for part in _parts(passage))
+    stretches = _joined(part for passage in passages for part in _parts(passage))
     return [
         Segment(
             number=number,
-            text=text[part.start : part.end],
-            page=part.first.page_at(part.start - part.first.offset),
-            offset=part.start,
-            heading=part.first.heading,
+            text=text[stretch.start : stretch.end],
+            page=stretch.first.page_at(stretch.start - stretch.first.offset),
+            offset=stretch.start,
+            heading=stretch.first.heading,
         )
-        for number, part in enumerate(parts, 1)
+        for number, stretch in enumerate(stretches, 1)
     ]
 
 
-def _instead(paper: Paper) -> list[Passage]:
-    """What a paper without a body has to say."""
+def _summary(paper: Paper) -> list[Passage]:
+    """Return what stands in for the body of a paper that has none."""
     return [Passage(text=text, offset=0) for text in (paper.abstract, paper.introduction) if text]
 
 
 def _placed(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """The passages where they stand in the text that they make together."""
-    at = 0
+    """Set the offset of each passage in the text that all of them make."""
+    offset = 0
     for passage in passages:
-        yield passage.model_copy(update={"offset": at})
-        at += len(passage.text) + 2
+        yield passage.model_copy(update={"offset": offset})
+        offset += len(passage.text) + 2
 
 
 def _threes(passage: Passage) -> Iterator[_Stretch]:
-    """The sentences of a passage, three by three."""
-    found = list(sentences(passage.text))
-    for i in range(0, len(found), SENTENCES):
-        (start, _), (_, end) = found[i], found[min(i + SENTENCES, len(found)) - 1]
+    """Return the sentences of a passage, three by three."""
+    spans = list(sentences(passage.text))
+    for i in range(0, len(spans), SENTENCES):
+        (start, _), (_, end) = spans[i], spans[min(i + SENTENCES, len(spans)) - 1]
         yield _Stretch(passage, passage, passage.offset + start, passage.offset + end)
 
 
 def _parts(passage: Passage) -> list[_Stretch]:
-    """The parts of one paragraph. A long one takes up one short one, and no more."""
-    kept: list[_Stretch] = []
-    whole = True
-    for part in _threes(passage):
-        if kept and part.short() and (whole or kept[-1].short()):
-            kept[-1], whole = kept[-1].with_next(part), False
-        else:
-            kept.append(part)
-            whole = True
-    if len(kept) > 1 and kept[-1].short():
-        _join_last(kept)
-    return kept
+    """Join short threes of one passage. A long one takes up one short one, and no more."""
+    parts: list[_Stretch] = []
+    single = True
+    for three in _threes(passage):
+        joins = bool(parts) and three.short() and (single or parts[-1].short())
+        parts.append(three)
+        single = not joins
+        if joins:
+            _join_last(parts)
+    if parts and parts[-1].short():
+        _join_last(parts)
+    return parts
 
 
-def _long_enough(parts: Iterable[_Stretch]) -> list[_Stretch]:
-    kept: list[_Stretch] = []
+def _joined(parts: Iterable[_Stretch]) -> list[_Stretch]:
+    """Join what is still short with a neighbour in another passage."""
+    stretches: list[_Stretch] = []
     for part in parts:
-        if not kept or not kept[-1].short():
-            kept.append(part)
-        elif part.first.heading != kept[-1].first.heading and _goes_back(kept):
-            _join_last(kept)
-            kept.append(part)
-        else:
-            kept[-1] = kept[-1].with_next(part)
-    if len(kept) > 1 and kept[-1].short():
-        _join_last(kept)
-    return kept
+        short = bool(stretches) and stretches[-1].short()
+        if short and part.first.heading != stretches[-1].first.heading and _continues(stretches):
+            _join_last(stretches)
+            short = False
+        stretches.append(part)
+        if short:
+            _join_last(stretches)
+    if stretches and stretches[-1].short():
+        _join_last(stretches)
+    return stretches
 
 
-def _goes_back(kept: Sequence[_Stretch]) -> bool:
-    """Whether the one before the last ends under the same heading."""
-    return len(kept) > 1 and kept[-2].last.heading == kept[-1].first.heading
+def _continues(stretches: Sequence[_Stretch]) -> bool:
+    """Tell whether the last stretch stands under the heading that the one before ends under."""
+    return len(stretches) > 1 and stretches[-2].last.heading == stretches[-1].first.heading
 
 
-def _join_last(kept: list[_Stretch]) -> None:
-    last = kept.pop()
-    kept[-1] = kept[-1].with_next(last)
+def _join_last(stretches: list[_Stretch]) -> None:
+    """Join the last stretch to the one before, where there is one."""
+    if len(stretches) > 1:
+        last = stretches.pop()
+        stretches[-1] = stretches[-1]._replace(last=last.last, end=last.end)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where each sentence of a paragraph begins and ends, without the blanks around it."""
+    """Return where each sentence of a paragraph begins and ends, without blanks around it."""
     ends = {end for _, (_, end) in _segmenter().tokenize_with_spans(text)}
     ends -= {match.end() for match in _AFTER_LABEL.finditer(text)}
-    for found in (_AFTER_SYMBOL, _WIDE_STOP):
-        ends |= {match.end() for match in found.finditer(text)}
+    for pattern in (_AFTER_SYMBOL, _WIDE_STOP):
+        ends |= {match.end() for match in pattern.finditer(text)}
     start = 0
     for end in sorted(ends | {len(text)}):
         yield from _cut(text, start, end)
@@ -169,7 +169,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A sentence, in pieces where it is too long; nothing if it is blank."""
+    """Return a sentence, in pieces where it is too long; nothing if it is blank."""
     while start < end and text[end - 1].isspace():
         end -= 1
     while start < end:
@@ -183,7 +183,7 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _break_in(text: str, start: int) -> int:
-    """Where a long sentence is cut: behind one of its clauses, else at a blank."""
+    """Return where to cut a long sentence: behind one of its clauses, else at a blank."""
     latest = start + LONGEST
     for sign in ";:,":
         clause = text.rfind(f"{sign} ", start + LONGEST // 2, latest)
