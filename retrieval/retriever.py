@@ -20,14 +20,14 @@ class PaperRetriever(BaseRetriever):
     """The segments of one paper that fit a query best, each a Document that says where it stands.
 
     ``metadata`` holds paper, segment, page, offset, heading and score. The first query embeds the
-    paper, unless its vectors are at hand from an earlier time.
+    paper, unless its vectors are in the cache.
     """
 
     paper: Paper
     embeddings: str = BGE
     """The name of a model, ``openai:NAME@URL``, or ``bm25``."""
     base_url: str | None = None
-    """Address of an ``openai:NAME`` that gives none."""
+    """The address of an ``openai:NAME`` without one."""
     count: int = 5
 
     async def _aget_relevant_documents(
@@ -41,7 +41,7 @@ class PaperRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun | None = None
     ) -> list[Document]:
-        """In a thread of its own: the caller may stand in an event loop."""
+        """Search in a thread: the caller may run in an event loop."""
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, self._aget_relevant_documents(query)).result()
 

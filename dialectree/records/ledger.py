@@ -26,7 +26,7 @@ class Usage(Strict):
     wall_s: float = 0.0
     embedding_s: float = 0.0
     """Seconds of it that went into retrieval, of a comparison of papers: loading the model, cutting
-    and embedding the papers, embedding queries or searching for their words."""
+    and embedding the papers, embedding queries."""
     critical_path_calls: int = 0
     """The longest chain of calls in which each needs the one before."""
 

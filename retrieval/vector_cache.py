@@ -1,0 +1,84 @@
+"""A cache of vectors on disk, so that no text is embedded twice by one model."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+from langchain_classic.embeddings import CacheBackedEmbeddings
+from langchain_classic.storage import EncoderBackedStore, LocalFileStore
+from langchain_core.embeddings import Embeddings
+
+from dialectree.context import cache_folder
+from dialectree.retrieval.embeddings import Encoder
+
+_CHECKSUM = 16
+"""Bytes of the checksum at the start of a file."""
+
+log = logging.getLogger(__name__)
+
+
+def cached(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:
+    """Return ``encoder`` as LangChain's embeddings of queries or of passages, behind its cache."""
+    readable = re.sub(r"[^\w.-]+", "_", encoder.name)[:60]
+    digest = blake2b(encoder.name.encode(), digest_size=4).hexdigest()
+    files = _Files(
+        cache_folder() / "vectors" / f"{readable}-{digest}" / ("queries" if query else "passages"),
+        chmod_file=0o600,
+        chmod_dir=0o700,
+    )
+    store = EncoderBackedStore[str, list[float]](files, _key, _pack, _unpack)
+    return CacheBackedEmbeddings(_Encoded(encoder, query), store, batch_size=encoder.batch)
+
+
+class _Encoded(Embeddings):
+    """An encoder as LangChain's embeddings."""
+
+    def __init__(self, encoder: Encoder, query: bool) -> None:
+        self._encoder, self._query = encoder, query
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        rows: list[list[float]] = self._encoder.encode(texts, query=self._query).tolist()
+        return rows
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
+
+
+class _Files(LocalFileStore):
+    """Files in a folder. A folder that cannot be read or written costs time, never a debate."""
+
+    def mget(self, keys: Sequence[str]) -> list[bytes | None]:
+        try:
+            return super().mget(keys)
+        except OSError:
+            return [None] * len(keys)
+
+    def mset(self, key_value_pairs: Sequence[tuple[str, bytes]]) -> None:
+        try:
+            super().mset(key_value_pairs)
+        except OSError as error:
+            log.warning("cannot cache vectors in %s: %s", self.root_path, error)
+
+
+def _key(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _pack(vector: Sequence[float]) -> bytes:
+    data = np.asarray(vector, np.float32).tobytes()
+    return _checksum(data) + data
+
+
+def _unpack(content: bytes) -> Any:
+    """Return the vector of a file, or None for one that is torn or not ours."""
+    checksum, data = content[:_CHECKSUM], content[_CHECKSUM:]
+    return np.frombuffer(data, np.float32).tolist() if checksum == _checksum(data) else None
+
+
+def _checksum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_CHECKSUM).digest()
