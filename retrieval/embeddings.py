@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from dialectree import clock
 from dialectree.addresses import require_spec, veiled
+from dialectree.context import endpoint_from_environment
 from dialectree.errors import SettingsError
 from dialectree.threads import Threads
 
@@ -113,7 +115,6 @@ class Embedder:
         return cached(self._encoder, query=query)
 
 
-_embedders: dict[tuple[str, str, str | None], Embedder] = {}
 _lock = threading.Lock()
 
 
@@ -124,12 +125,13 @@ def embedder(name: str, base_url: str | None = None) -> Embedder:
     carries it) or ``openai:NAME@URL``; ``base_url`` is the address of an ``openai:NAME`` without
     one. Raises SettingsError for any other name.
     """
-    encoder = _encoder(name, base_url)
     with _lock:
-        key = (encoder.name, name, base_url)
-        if key not in _embedders:
-            _embedders[key] = Embedder(encoder)
-        return _embedders[key]
+        return _embedder(name, base_url or endpoint_from_environment()[1])
+
+
+@lru_cache(maxsize=32)
+def _embedder(name: str, base_url: str | None) -> Embedder:
+    return Embedder(_encoder(name, base_url))
 
 
 def _encoder(name: str, base_url: str | None) -> Encoder:

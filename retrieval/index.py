@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Container, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import bm25s
 import numpy as np
@@ -31,17 +31,6 @@ _WORD = re.compile(rf"{_WIDE}+|(?:(?!{_WIDE})\w)+")
 _STOP_WORDS = frozenset(STOPWORDS_EN)
 
 
-class Index(Protocol):
-    """Segments that can be searched."""
-
-    async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
-        """Return the ``count`` best segments with their ``score``; of equals, the first ones.
-
-        ``timing`` grows by what embedding the query took.
-        """
-        ...
-
-
 class VectorIndex:
     """Segments by the cosine of their vectors with the query's: FAISS compares them all."""
 
@@ -61,6 +50,10 @@ class VectorIndex:
         )
 
     async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
+        """Return the ``count`` best segments with their ``score``; of equals, the first ones.
+
+        ``timing`` grows by what embedding the query took.
+        """
         vector, seconds = await self._embedder.query(query)
         timing.seconds += seconds
         ranked = await self._store.asimilarity_search_with_score_by_vector(vector, k=self._size)
@@ -95,6 +88,7 @@ class WordIndex:
         }
 
     async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
+        """Return the ``count`` best segments with their ``score``; of equals, the first ones."""
         documents = self._segments
         retriever = BM25Retriever(vectorizer=self, docs=documents, k=count, preprocess_func=words)
         return await retriever.ainvoke(query)

@@ -1,24 +1,22 @@
 """The papers of the debates that are under way, ready to be searched.
 
-Debates name a paper by its digest. One shelf a process holds each paper for one way of embedding,
-and all debates share it, whatever their threads and event loops.
+Debates name a paper by its digest. All debates of a process share its index, whatever their
+threads and event loops.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import threading
-from collections import deque
 from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
-from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from typing import NamedTuple, TypeAlias
+from functools import lru_cache
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 
-from dialectree.addresses import public, whole
+from dialectree.addresses import whole
 from dialectree.errors import DialectreeError, InputError
 from dialectree.retrieval import segments as cutting
 from dialectree.retrieval.embeddings import Embedder, embedder
@@ -31,8 +29,8 @@ BGE = "BAAI/bge-small-en-v1.5"
 """The default embeddings of a debate."""
 LEXICAL = "bm25"
 """The name for words instead of vectors."""
-SPARE = 4
-"""Shelves that stay for the next debate when no debate uses them."""
+SHELVES = 32
+"""Indexed papers that a process remembers; it indexes another one again when it is needed."""
 
 
 class Source(BaseModel, frozen=True):
@@ -84,7 +82,7 @@ class _Shelf:
     def __init__(self, source: Source, by: Embedder | None) -> None:
         from langchain_core.documents import Document
 
-        from dialectree.retrieval.index import Index, VectorIndex, WordIndex
+        from dialectree.retrieval.index import VectorIndex, WordIndex
 
         original, amended = source.segments()
         segments = {
@@ -96,28 +94,19 @@ class _Shelf:
             if amended.get(place, "") is not None
         }
         self.texts = {one.metadata["number"]: one.page_content for one in segments.values()}
-        self.index: Index | None = None
+        self._index: VectorIndex | WordIndex | None = None
         if segments and by is None:
-            self.index = WordIndex(segments, [segment.text for segment in original], amended)
+            self._index = WordIndex(segments, [segment.text for segment in original], amended)
         elif segments and by is not None:
-            self.index = VectorIndex(list(segments.values()), by)
+            self._index = VectorIndex(list(segments.values()), by)
 
-    async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Hit]]:
-        if self.index is None:
-            return [[] for _ in queries]
-        searches = (self.index.search(query, count, timing) for query in queries)
-        return [
-            [Hit(text=segment.page_content, **segment.metadata) for segment in segments]
-            for segments in await asyncio.gather(*searches)
-        ]
+    async def search(self, query: str, count: int, timing: Timing) -> list[Hit]:
+        found = await self._index.search(query, count, timing) if self._index else []
+        return [Hit(text=segment.page_content, **segment.metadata) for segment in found]
 
 
-_Key: TypeAlias = tuple[str, str, str | None]
-
-_shelves: MutableMapping[_Key, Future[_Shelf]] = WeakValueDictionary()
-"""All shelves that a debate uses, and the spare ones."""
-_spare: deque[Future[_Shelf]] = deque(maxlen=SPARE)
-_lock = threading.Lock()
+_sources: MutableMapping[str, Source] = WeakValueDictionary()
+"""The sources of the debates that are under way, by their digests."""
 _thread = Threads(1, "shelving")
 
 
@@ -132,13 +121,11 @@ async def shelved(
     ModelUnavailable where the model cannot be had, InputError for an amended segment that the
     paper does not have.
     """
-    by = None
-    if embeddings != LEXICAL:
-        by = await asyncio.to_thread(embedder, whole(embeddings), base_url and whole(base_url))
-    # While this list exists, so do its shelves: the table of shelves refers to them weakly.
-    shelves = [_take(_key(one.digest, embeddings, base_url), one, by) for one in sources]
-    for shelf in shelves:
-        await _filled(shelf)
+    # Debates of one paper keep one object alive: the table refers to it weakly.
+    shared = [_sources.setdefault(source.digest, source) for source in sources]
+    by = await asyncio.to_thread(_embedder, embeddings, base_url)
+    for source in shared:
+        await _filled(source.digest, by)
     yield
 
 
@@ -155,46 +142,39 @@ async def find(
     The best stands first; of equals, the one that the paper has first. ``bm25`` finds only segments
     that share a word with the query. ``timing`` grows by what embedding the queries took.
     """
-    shelf = await _filled(_shelf(paper, embeddings, base_url))
-    return await shelf.search(queries, count, timing or Timing())
+    shelf = await _filled(paper, _embedder(embeddings, base_url))
+    spent = timing or Timing()
+    return await asyncio.gather(*(shelf.search(query, count, spent) for query in queries))
 
 
 def texts(
     paper: str, embeddings: str, numbers: Sequence[int], base_url: str | None = None
 ) -> dict[int, str]:
     """Return the texts of the segments with these numbers, as far as the source has them."""
-    known = _shelf(paper, embeddings, base_url).result(timeout=0).texts
+    known = _shelf(paper, _embedder(embeddings, base_url)).texts
     return {number: known[number] for number in numbers if number in known}
 
 
 def clear() -> None:
-    """Drop the shelves that no debate uses, as at the start of a process."""
-    _spare.clear()
+    """Empty all shelves, as at the start of a process."""
+    _shelf.cache_clear()
 
 
-def _take(key: _Key, source: Source, by: Embedder | None) -> Future[_Shelf]:
-    """Return the shelf of ``key``, and begin to fill it where there is none, or it failed."""
-    with _lock:
-        shelf = _shelves.get(key)
-        if shelf is None or (shelf.done() and shelf.exception()):
-            thread = _thread if by is None else by.thread
-            shelf = _shelves[key] = thread.submit(_Shelf, source, by)
-        if shelf in _spare:
-            _spare.remove(shelf)
-        _spare.append(shelf)
-        return shelf
+async def _filled(paper: str, by: Embedder | None) -> _Shelf:
+    """Return the shelf of a paper, filled in the thread of ``by``, one after the other."""
+    thread = _thread if by is None else by.thread
+    return await asyncio.get_running_loop().run_in_executor(thread, _shelf, paper, by)
 
 
-def _shelf(paper: str, embeddings: str, base_url: str | None) -> Future[_Shelf]:
-    if (shelf := _shelves.get(_key(paper, embeddings, base_url))) is None:
-        raise DialectreeError(f"no paper {paper} is shelved for {public(embeddings)}")
-    return shelf
+@lru_cache(maxsize=SHELVES)
+def _shelf(paper: str, by: Embedder | None) -> _Shelf:
+    source = _sources.get(paper)
+    if source is None:
+        raise DialectreeError(f"no debate under way has the paper {paper}")
+    return _Shelf(source, by)
 
 
-async def _filled(shelf: Future[_Shelf]) -> _Shelf:
-    """Wait for a shelf; a caller that is cancelled does not stop it for others."""
-    return await asyncio.shield(asyncio.wrap_future(shelf))
-
-
-def _key(paper: str, embeddings: str, base_url: str | None) -> _Key:
-    return paper, whole(embeddings), base_url and whole(base_url)
+def _embedder(embeddings: str, base_url: str | None) -> Embedder | None:
+    if embeddings == LEXICAL:
+        return None
+    return embedder(whole(embeddings), base_url and whole(base_url))

@@ -12,7 +12,6 @@ import numpy as np
 import openai
 
 from dialectree.addresses import basic, mark, public, require_address, secrets, veiled
-from dialectree.context import endpoint_from_environment
 from dialectree.errors import (
     DialectreeError,
     KeyRefused,
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 """Failures of one request after which the endpoint counts as unavailable."""
+PASSING = (0, 408, 409, 425, *range(500, 600))
+"""Status codes of failures that may pass; 0 is no answer at all."""
 CONNECT_S = 4.0
 """Seconds for a connection to come about."""
 ANSWER_S = 60.0
@@ -38,13 +39,13 @@ PATIENCE_S = 300.0
 
 
 class RemoteEncoder:
-    """The embedding model ``model`` at ``url``, or at the address of the OpenAI convention."""
+    """The embedding model ``model`` at ``url``, or at OpenAI's own address."""
 
     batch = 256
 
     def __init__(self, model: str, url: str | None) -> None:
         self._model = model
-        self._url = url or endpoint_from_environment()[1] or OPENAI
+        self._url = url or OPENAI
         try:
             require_address(self._url)
         except ValueError as error:
@@ -60,11 +61,11 @@ class RemoteEncoder:
             try:
                 return _normalised(self._client().embed_documents(list(texts)), len(texts))
             except openai.APIError as error:
-                limited = error.code != "insufficient_quota" and _status(error) == 429
+                limited = _status(error) == 429 and error.code != "insufficient_quota"
                 failures += not limited
                 pause = _retry_after(error) if limited else float(failures)
                 waited += pause
-                passing = limited or (_passes(error) and failures < ATTEMPTS)
+                passing = limited or (_status(error) in PASSING and failures < ATTEMPTS)
                 if not passing or waited > PATIENCE_S:
                     raise self._failure(error) from error
             except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -91,7 +92,7 @@ class RemoteEncoder:
         if status == 404:
             what = f"has no embeddings of openai:{self._model} (404): check --embeddings"
             return RequestError(f"{where} {what}: {text}")
-        if status in (402, 429) or _passes(error):
+        if status in (402, 429, *PASSING):
             return ModelUnavailable(f"{where} gives no embeddings: status {status}: {text}")
         return RequestError(f"{where} refuses to embed the texts ({status}): {text}")
 
@@ -125,16 +126,9 @@ def _client(model: str, url: str, secret: str) -> OpenAIEmbeddings:
     return OpenAIEmbeddings(**settings)
 
 
-def _status(error: openai.APIError) -> int | None:
-    return error.status_code if isinstance(error, openai.APIStatusError) else None
-
-
-def _passes(error: openai.APIError) -> bool:
-    """Tell whether the same request may succeed later."""
-    status = _status(error)
-    if status is None:
-        return isinstance(error, openai.APIConnectionError)
-    return status in (408, 409, 425) or status >= 500
+def _status(error: openai.APIError) -> int:
+    """Return the status of the answer; 0 where none came."""
+    return error.status_code if isinstance(error, openai.APIStatusError) else 0
 
 
 def _retry_after(error: openai.APIError) -> float:

@@ -58,9 +58,9 @@ def speakers(fragile_at: int = 0) -> Fragile:
 
 
 @pytest.fixture(autouse=True)
-def empty_shelves(monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_shelves() -> None:
     """As in a process that has just been started."""
-    monkeypatch.setattr(library, "_shelves", {})
+    library.clear()
 
 
 def begin(model: Fragile, runs: Path, way: str, **more: Any) -> Started:
@@ -71,7 +71,7 @@ def begin(model: Fragile, runs: Path, way: str, **more: Any) -> Started:
 
 
 def go_on(run: Started, model: Fragile) -> RunRecord:
-    library._shelves.clear()
+    library.clear()
     folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
     return asyncio.run(again(folder, {"model": model}).conduct())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from dialectree.retrieval import embeddings, library
@@ -15,9 +17,10 @@ def empty_shelves() -> None:
 
 
 @pytest.fixture
-def watched(monkeypatch: pytest.MonkeyPatch) -> WatchedEncoder:
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[WatchedEncoder]:
     """Let every name stand for this encoder."""
     encoder = WatchedEncoder()
     monkeypatch.setattr(embeddings, "_encoder", lambda name, base_url: encoder)
-    monkeypatch.setattr(embeddings, "_embedders", {})
-    return encoder
+    embeddings._embedder.cache_clear()
+    yield encoder
+    embeddings._embedder.cache_clear()

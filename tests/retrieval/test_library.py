@@ -184,14 +184,24 @@ def test_a_failure_reaches_all_and_the_next_debate_may_try_again(watched: Watche
         asyncio.run(queries_fail())
 
 
-def test_shelves_without_a_debate_are_given_up_but_for_a_few(watched: WatchedEncoder) -> None:
-    papers = [paper(f"Paper number {n} says this. " * 9) for n in range(library.SPARE + 3)]
-    for made in papers:
-        asyncio.run(search(made, "query"))
-    assert len(library._shelves) == library.SPARE
-    with pytest.raises(DialectreeError, match="is shelved for any") as raised:
-        asyncio.run(find(papers[0].digest, "any", ["query"], 5))
+def test_a_paper_of_no_debate_is_not_found(watched: WatchedEncoder) -> None:
+    asyncio.run(search(made := of_topics(), "query"))
+    library.clear()
+    with pytest.raises(DialectreeError, match="no debate under way has the paper") as raised:
+        asyncio.run(find(made.digest, "any", ["query"], 5))
     assert raised.value.status == 1
+
+
+def test_more_papers_are_debated_than_shelves_hold(watched: WatchedEncoder) -> None:
+    papers = [paper(f"Paper {n} says this.") for n in range(library.SHELVES + 3)]
+
+    async def debates() -> list[str]:
+        async with shelved(sources := [Source(paper=made) for made in papers], "any"):
+            hits = [await find(one.digest, "any", ["this"], 1) for one in sources]
+        return [hit.text for [[hit]] in hits]
+
+    assert asyncio.run(debates()) == [made.body for made in papers]
+    assert len(watched.passages) == len(papers)
 
 
 def test_amended_segments_are_found_as_they_are_now(watched: WatchedEncoder) -> None:

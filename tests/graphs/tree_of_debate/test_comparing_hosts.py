@@ -38,7 +38,7 @@ def settings(model: ScriptedModel, **more: Any) -> Context:
 
 def crash() -> None:
     """What a process that ends takes with it."""
-    library._shelves.clear()
+    library.clear()
 
 
 @pytest.mark.parametrize("calls", [1, 3, 4, 6, 9, 13, 16, 20, 23])
