@@ -1,0 +1,120 @@
+"""The keys of calls: what makes two requests the same, in the journal and in the reply cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from pydantic import BaseModel
+
+from dialectree.context import build
+from dialectree.models.asking import Asking, Place, messages
+from dialectree.models.endpoints import Decoding, Request, endpoint
+from dialectree.models.forms import form
+from dialectree.models.specs import resolve
+
+HERE = "http://127.0.0.1:1/v1"
+
+
+class Reply(BaseModel):
+    """A reply."""
+
+    winner: Literal["A", "B"]
+
+
+def asking(
+    url: str = HERE,
+    model: str = "openai:any",
+    system: str = "You judge.",
+    user: str = "Who wins?",
+    ids: dict[str, list[str]] | None = None,
+    seed: int = 0,
+    node: str = "0.1",
+    role: str = "judge",
+    who: str = "",
+    take: int = 1,
+    temperature: float = 0.3,
+    max_tokens: int | None = None,
+    top_p: float | None = None,
+) -> Asking:
+    context = build(model=model, base_url=url, seed=seed)
+    place = Place(node, role, "debate", 0, take=take, who=who)
+    request = Request(
+        messages(system, user),
+        form(Reply, ids or {}),
+        Decoding(temperature, max_tokens, place.seed(context.seed), top_p),
+        60.0,
+        None,
+        {},
+    )
+    return Asking(context, place, "judge@1", endpoint(resolve(context.model, context)), request)
+
+
+def test_a_key_is_the_same_after_a_restart_and_in_another_process() -> None:
+    code = "from tests.models.test_call_keys import asking; a = asking(); print(a.key, a.cache_key)"
+    seen = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    here = asking()
+    assert seen == {f"{here.key} {here.cache_key}\n"}
+    assert here.key == "79ce58fd0b22ebf43e1815a854553417"
+
+
+def test_another_address_has_the_same_journal_and_another_cache() -> None:
+    here, there = asking(), asking("http://127.0.0.1:2/v1")
+    assert here.key == there.key
+    assert here.cache_key != there.cache_key
+
+
+def test_what_an_address_hides_may_choose_the_model() -> None:
+    urls = (HERE, f"{HERE}?deployment=a", f"{HERE}?deployment=b", "http://u:p@127.0.0.1:1/v1")
+    keys = [asking(url) for url in urls]
+    assert len({each.key for each in keys}) == len({each.cache_key for each in keys}) == len(urls)
+    assert asking(urls[1]).key == keys[1].key
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "openai:other"},
+        {"system": "You judge well."},
+        {"user": "Who loses?"},
+        {"ids": {"winner": ["A"]}},
+        {"seed": 1},
+        {"node": "0.2"},
+        {"role": "debater"},
+        {"who": "B"},
+        {"take": 2},
+        {"temperature": 0.4},
+        {"max_tokens": 9},
+        {"top_p": 0.9},
+    ],
+    ids=str,
+)
+def test_another_prompt_schema_seed_model_or_decoding_is_another_call(
+    change: dict[str, Any],
+) -> None:
+    one, other = asking(), asking(**change)
+    assert one.key != other.key and one.cache_key != other.cache_key
+    assert asking(**change).key == other.key
+
+
+def test_how_the_reply_is_asked_for_is_no_part_of_the_key() -> None:
+    one = asking()
+    one.endpoint.rung = "text"
+    try:
+        assert asking().key == one.key
+    finally:
+        one.endpoint.rung = "json_schema"
