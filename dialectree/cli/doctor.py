@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _PACKAGES = (
     "dialectree",
     "langgraph",
+    "langchain",
     "langchain-openai",
     "langchain-community",
     "sentence-transformers",
@@ -52,7 +53,7 @@ def _installed(package: str) -> str:
 
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     from dialectree.context import EMBEDDED
-    from dialectree.models.neighbours import neighbours
+    from dialectree.models.local_servers import local_servers
     from dialectree.models.probe import probe
     from dialectree.models.specs import resolve
     from dialectree.report.words import clean
@@ -74,11 +75,11 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
             wrong = clean(probed.fault)
             print(f"  its first reply was not valid ({wrong}); a debate would ask again")
     print("\nModel servers on this machine")
-    found = await neighbours()
-    for neighbour in found:
-        names = ", ".join(neighbour.models) or "no models"
-        print(f"  {neighbour.kind} at {neighbour.base_url}: {names}")
-        print(f"    {neighbour.flags}")
-    if not found:
+    servers = await local_servers()
+    for server in servers:
+        names = ", ".join(server.models) or "no models"
+        print(f"  {server.kind} at {server.base_url}: {names}")
+        print(f"    {server.flags}")
+    if not servers:
         print("  none on the usual ports of Ollama, LM Studio, vLLM and llama.cpp")
     return fault

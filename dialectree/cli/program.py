@@ -17,7 +17,7 @@ import typer
 from pydantic import ValidationError
 
 from dialectree import streams
-from dialectree.cli import evaluate, models
+from dialectree.cli import evaluate
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.debate import add_commands
 from dialectree.cli.doctor import doctor
@@ -43,7 +43,6 @@ app.command("contest", cls=OneText, no_args_is_help=True)(contest)
 app.command("doctor")(doctor)
 app.command("server-file")(server_file)
 app.add_typer(evaluate.app, name="eval")
-app.add_typer(models.app, name="models", help="Better local models than the embedded one.")
 
 
 @app.command("version")

@@ -20,7 +20,7 @@ from dialectree.report.words import clean, count, duration, failed, line
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
-    "(choose another: --model, dialectree models list)"
+    "(choose another: --model; dialectree doctor lists model servers of this machine)"
 )
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
