@@ -18,8 +18,6 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from dialectree.models.baton import Baton
-
 Post = Callable[[], Awaitable[None]]
 """Sends one request and reads the reply."""
 _HEADERS = {"content-type": "application/json", "authorization": "Bearer none"}
@@ -44,7 +42,7 @@ Shape = Callable[[Post], Graph]
 
 async def run(shape: Shape, url: str, bodies: Iterable[str]) -> None:
     """Walk ``shape``; its agents post ``bodies`` to the endpoint at ``url`` in their order."""
-    baton, waiting = Baton(), iter([body.encode() for body in bodies])
+    waiting = iter([body.encode() for body in bodies])
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1000)) as session:
 
         async def post() -> None:
@@ -52,7 +50,6 @@ async def run(shape: Shape, url: str, bodies: Iterable[str]) -> None:
             async with asked as response:
                 response.raise_for_status()
                 json.loads(await response.read())
-            await baton.take(str(id(asked)))  # each by itself: no node of a tree is known here
 
         await shape(post).ainvoke({"level": 0, "said": []})
     if unasked := len([*waiting]):

@@ -18,7 +18,7 @@ _NAMED = re.compile(r"(?:\w+:(?!//)[^@?#]+@(?=https?://)|(?:openai|local):[^@?#]
 _HIDDEN = re.compile(r"\A.*[?#].*@.*|\A[^?#]*@|[?#].*", re.DOTALL)
 """What may be user, password or query in the rest."""
 _SPEC = re.compile(
-    r"(?P<provider>openai|local):(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL
+    r"(?P<provider>[a-z][a-z0-9_]*):(?!//)(?P<model>.+?)(?:@(?P<url>https?://.*))?", re.DOTALL
 )
 _NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+)(/|\Z)|@.*(@|://)", re.DOTALL)
 """What stands in a model's name where an address was meant."""
@@ -61,13 +61,13 @@ def require_address(url: str) -> str:
 
 @lru_cache(maxsize=256)
 def require_spec(text: str) -> re.Match[str]:
-    """The provider, model and url of a model written ``openai:NAME@URL``; ValueError for another.
+    """The provider, model and url of a model written ``provider:NAME@URL``; ValueError for another.
 
     An address that is none is refused: as a part of the name it would be asked of somebody else.
     """
     spec = _SPEC.fullmatch(text.strip())
     if not spec:
-        known = "openai:NAME, openai:NAME@URL, local:smollm2 or local:PATH.gguf"
+        known = "openai:NAME, openai:NAME@URL, PROVIDER:NAME, local:smollm2 or local:PATH.gguf"
         raise ValueError(f"a model is written {known}")
     if _NO_SCHEME.search(spec["model"]):
         raise ValueError("an address begins with http:// or https://")

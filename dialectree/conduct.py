@@ -27,10 +27,9 @@ from dialectree import clock, comparison, prompts
 from dialectree.context import EMBEDDED, ProtocolSettings, RetrievalSettings, build, rebuilt
 from dialectree.errors import DialectreeError, InputError, SettingsError
 from dialectree.models.door import Run
-from dialectree.models.endpoints import traced
+from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, require_embeddings, resolve
-from dialectree.models.troubles import one_line
 from dialectree.persons import Ask, answered_before, nobody, replies
 from dialectree.protocol import Method, ProtocolInput, method, protocol
 from dialectree.records import Call, Event, Held, RunRecord, RunStatus, fold
@@ -397,7 +396,6 @@ async def stream(
 
     run.hear = hear
     with _of_its_own():
-        run.traced = traced(config)
         ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
     return {stop.id: stop.value for stop in ended.interrupts}
 

@@ -39,7 +39,7 @@ from dialectree.sources import cache_folder as cache_folder
 from dialectree.sources import endpoint_from_environment as endpoint_from_environment
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
+    from langchain_core.runnables import Runnable
     from langgraph.runtime import Runtime
 
 EMBEDDED = "local:smollm2"
@@ -52,8 +52,8 @@ def _speaker(speaker: object) -> object:
         if speaker.startswith("live:"):
             raise ValueError("a live model is not kept with a run; give it again")
         return require_spec(speaker)[0]
-    core = sys.modules.get("langchain_core.language_models")
-    if core is None or not isinstance(speaker, core.BaseChatModel):
+    core = sys.modules.get("langchain_core.runnables")
+    if core is None or not isinstance(speaker, core.Runnable):
         raise ValueError("a model is a text such as openai:NAME, or a live model")
     return speaker
 
@@ -71,8 +71,8 @@ def _role(name: str) -> str:
 
 
 Speaker = Annotated[Any, AfterValidator(_speaker), WithJsonSchema({"type": "string"})]
-"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model (with its own decoding; switch
-its own retries off, or they multiply)."""
+"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
+``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
 
@@ -281,7 +281,7 @@ class ProtocolSettings(BaseModel):
             return None
         return self._lender if address.rstrip("/") in self._lent else sources.FILE
 
-    def speaker(self, role: str, who: str = "") -> str | BaseChatModel:
+    def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
         """Return the model that plays ``role``; ``who`` is the speaker's name where two play it.
 
         A model can be given to one speaker, to the role, or to its family.

@@ -1,4 +1,1 @@
-"""The door to the models (:func:`dialectree.models.door.ask`) and what stands behind it.
-
-Nothing else in the project talks to a model.
-"""
+"""Ask models, through :func:`dialectree.models.door.ask`. Nothing else in the project does."""

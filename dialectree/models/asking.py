@@ -1,4 +1,4 @@
-"""One question to a model: whom to ask, what, and where in a debate the answer belongs."""
+"""Describe one question to a model: whom to ask, what, and where the reply belongs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple
 from dialectree import chance, clock, prompts
 from dialectree.context import ProtocolSettings
 from dialectree.models.endpoints import (
-    RUNGS,
+    Attempts,
     Completion,
-    Course,
     Endpoint,
     Message,
     Request,
@@ -49,12 +48,12 @@ class Place(NamedTuple):
     """What traces and failures call the speaker, where that is not ``who``: a debater's label."""
 
     def spot(self) -> tuple[str, str, str, int, int, str]:
-        """What tells this place from every other one of a run; as ``records.Call.spot``."""
+        """Return what tells this place from every other of a run, as ``records.Call.spot``."""
         who = self.who or self.role
         return self.node, self.stage, self.role, self.round, self.take, who
 
     def seed(self, run_seed: int) -> int:
-        """The seed of this call: made from the run's seed, node, role (and name), and sample."""
+        """Return the seed of this call, made from the run's seed, node, role, name and sample."""
         return chance.seed(run_seed, self.node, self.role, self.who, self.take)
 
 
@@ -76,43 +75,44 @@ class Asking:
     sleep: Sleep | None = None
     """Pauses between its tries; None: the clock does."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
-    """Replies that could not be used, by their keys in the reply cache."""
-    course: Course = field(init=False, default_factory=Course)
-    """How far the call has come that asks it."""
+    """Replies that cannot be used, by their keys in the reply cache."""
+    attempts: Attempts = field(init=False)
+    """The attempts at the call that asks it."""
     key: str = field(init=False)
     """What names the request in the journal."""
     cache_key: str = field(init=False)
     """What names it in the reply cache."""
 
     def __post_init__(self) -> None:
-        self._name_keys()
+        self._begin()
 
-    def _name_keys(self) -> None:
-        """As the request is meant, whatever rung carries it.
+    def _begin(self) -> None:
+        """Name the keys of the request as it is meant, whatever rung carries it.
 
         The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
         mark of user and query is part of it: they choose among the models at one address.
         """
+        self.attempts = Attempts(self.request.deadline_s)
         spec = self.endpoint.spec
         self.key = self.key_for(spec.name, spec.mark)
         self.cache_key = _digest(f"{self.key}@{spec.address}")
 
     def key_for(self, model: str, mark: str = "") -> str:
-        """The journal's key of the same request to ``model`` at an address with that ``mark``."""
+        """Return the journal's key of the request to ``model`` at an address with that ``mark``."""
         request = self.request
-        whom = [model, mark] if mark else model
+        name = [model, mark] if mark else model
         return _digest(
-            json.dumps((whom, request.decoding.given(), request.messages, request.form.text))
+            json.dumps((name, request.decoding.key(), request.messages, request.form.text))
         )
 
     @property
     def live(self) -> bool:
-        """Whether a caller's own model is asked: what it is made of cannot be told from outside."""
+        """Return whether a live model is asked, which no cache can name."""
         return self.endpoint.spec.live is not None
 
     @property
     def at_once(self) -> int:
-        """Requests under way at once. A machine's own model answers two; more would only queue."""
+        """Return the limit of requests under way; a model on this machine answers two at once."""
         most = self.context.concurrency
         return min(most, 2) if self.endpoint.spec.provider == "local" else most
 
@@ -127,50 +127,49 @@ class Asking:
         return True
 
     def mend(self, call: Call, fault: Fault) -> None:
-        """Ask again, showing what came and what was wrong with it."""
-        done = _completion(call)
-        self.repaired.append((self.cache_key, done))
+        """Turn the question into its repair, which shows the reply and what is wrong with it."""
+        invalid = _completion(call)
+        self.repaired.append((self.cache_key, invalid))
         words = self.request.form.words
         wrong = (
             f"Your last reply cannot be used: {prompts.disarmed(fault.text)}. "
             f"Send the whole reply again as {words}"
         )
         *before, last = self.request.messages
-        if done.text.strip():
-            said = Message("assistant", prompts.disarmed(done.text[:_SHOWN]))
-            asked = (*before, last, said, Message("user", wrong))
+        if invalid.text.strip():
+            shown = Message("assistant", prompts.disarmed(invalid.text[:_SHOWN]))
+            messages = (*before, last, shown, Message("user", wrong))
         else:
-            asked = (*before, Message(last.role, f"{last.content}\n\n{wrong}"))
+            messages = (*before, Message(last.role, f"{last.content}\n\n{wrong}"))
         decoding = self.request.decoding
         if fault.kind == "truncated" and decoding.max_tokens is not None:
             decoding = decoding._replace(max_tokens=2 * decoding.max_tokens)
         if fault.kind == "not_json":
             self._doubt_the_rung()
         self.repair += 1
-        self.course = Course()
-        self.request = self.request._replace(messages=asked, decoding=decoding)
-        self._name_keys()
+        self.request = self.request._replace(messages=messages, decoding=decoding)
+        self._begin()
 
     def _doubt_the_rung(self) -> None:
-        """Prose: the endpoint may not know this rung. Ask this question one lower."""
-        rung = self.rung or self.endpoint.rung
-        if rung != RUNGS[-1] and not self.endpoint.rung_held:
-            self.rung = RUNGS[RUNGS.index(rung) + 1]
+        """Ask this question one rung lower: an endpoint that sends prose may not know the rung."""
+        if not self.endpoint.rung_held:
+            rung = self.rung or self.endpoint.rung
+            self.rung = self.endpoint.below(rung) or rung
 
     def learn_the_rung(self) -> None:
-        """A valid reply came: the endpoint knows the rung it was asked at."""
+        """Remember that the endpoint knows the rung of a valid reply."""
         if self.rung is not None and not self.endpoint.rung_held:
             self.endpoint.rung = self.rung
         self.endpoint.rung_held = True
 
     async def send(self) -> Completion:
-        """What the endpoint says, or why it says nothing."""
-        return await self.endpoint.complete(self.request, self.rung, self.course, self.sleep)
+        """Return the endpoint's reply, or why there is none."""
+        return await self.endpoint.complete(self.request, self.rung, self.attempts, self.sleep)
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]
     ) -> Call:
-        """The line of the journal that says what was asked and what came back."""
+        """Return the line of the journal on what was asked and what came back."""
         place, model = self.place, self.endpoint.spec.name
         tokens = done.prompt_tokens, done.completion_tokens, done.cached_tokens
         cost = price(self.context, model, *tokens)
@@ -203,7 +202,7 @@ class Asking:
 
 
 def _completion(call: Call) -> Completion:
-    """Return what came back in ``call``."""
+    """Return the reply in ``call``."""
     refused = call.finish == "refusal"
     return Completion(
         "" if refused else call.reply or "",
@@ -217,7 +216,7 @@ def _completion(call: Call) -> Completion:
 
 
 def messages(system: str, user: str) -> tuple[Message, ...]:
-    """The messages that begin a question."""
+    """Return the messages that begin a question."""
     return Message("system", wellformed(system)), Message("user", wellformed(user))
 
 

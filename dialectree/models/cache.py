@@ -1,4 +1,4 @@
-"""Replies that were paid for before, in one SQLite file shared by all runs of a user."""
+"""Keep replies that were paid for, in one SQLite file for all runs of a user."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ without rowid
 """
 _QUERY = "select completion from completions where key = ?"
 _PATIENCE_S = 30.0
-LINGER_S = 0.05
-"""Seconds that a reply which is in a journal may wait to be written with others."""
 _NO_ROOM = (
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,  # how SQLite puts a quota and a limit on the size of files
@@ -34,89 +32,70 @@ _NO_ROOM = (
 )
 
 
+Rows = list[tuple[str, Completion]]
+
+
 class _Connections(NamedTuple):
-    """To one file."""
+    """Connections to one file."""
 
     reading: sqlite3.Connection
     writing: sqlite3.Connection
 
 
-class _Batch(NamedTuple):
-    """What is written in one go."""
-
-    rows: list[tuple[str, Completion]]
-    task: asyncio.Task[None]
-    due: asyncio.Event
-    """Set once it need not wait for more."""
-
-
 class ReplyCache:
     """Completions by the key of their request.
 
-    A thread of its own opens the file and writes. Reading takes less than handing over to a thread
-    would, and waits for no writer; in a host's event loop it is handed over all the same.
+    One thread writes. A read takes less time than a hand-over to a thread, and waits for no
+    writer; in a host's event loop, which must not wait for a file, it is handed over all the same.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._thread = Threads(1, "reply-cache")
         self._reader = Threads(1, "reply-cache-reader")
-        self._next: dict[asyncio.AbstractEventLoop, _Batch] = {}
+        self._next: dict[asyncio.AbstractEventLoop, tuple[Rows, asyncio.Task[None]]] = {}
+        """What each event loop writes next."""
         self._unwritten: dict[str, Completion] = {}
         self._connections: _Connections | None = None
         self._opening = threading.Lock()
         self._reading = threading.Lock()
-        """One reads at a time: reads that overlap would all see the file as the first one did."""
+        """Reads that overlapped would all see the file as the first one did."""
         atexit.register(self.close)
 
     async def get(self, key: str) -> Completion | None:
-        """The completion that was paid for before, or None."""
-        if found := self._unwritten.get(key):
-            return found
+        """Return the completion that was paid for before, or None."""
+        if unwritten := self._unwritten.get(key):
+            return unwritten
         loop = asyncio.get_running_loop()
         if self._connections is None:
             await loop.run_in_executor(self._thread, self._open)
         if is_ours(loop):
             return self._get(key)
-        kept = await loop.run_in_executor(self._reader, self._get, key)
-        return kept or self._unwritten.get(key)
+        completion = await loop.run_in_executor(self._reader, self._get, key)
+        return completion or self._unwritten.get(key)
 
-    def put(
-        self, key: str, completion: Completion, *, linger: bool = False
-    ) -> asyncio.Future[None]:
-        """Keep a completion; the first one stays. Whoever asks for it from now on finds it.
+    def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
+        """Keep a completion, unless there is one; ``get`` returns it from now on.
 
-        What an event loop puts in one go is written in one go. ``linger``: it may wait for more,
-        for :data:`LINGER_S` seconds, because who puts it has it elsewhere too. A debate's replies
-        come in bursts, in which its next requests are more urgent than a file.
+        The replies that an event loop puts before it turns to the file are written together.
         """
         self._unwritten.setdefault(key, completion)
         loop = asyncio.get_running_loop()
         if loop not in self._next:
-            due = asyncio.Event()
-            self._next[loop] = _Batch([], loop.create_task(self._write(loop, due)), due)
-        batch = self._next[loop]
-        batch.rows.append((key, completion))
-        if not linger:
-            batch.due.set()
-        return asyncio.shield(batch.task)
+            self._next[loop] = [], loop.create_task(self._write(loop))
+        rows, task = self._next[loop]
+        rows.append((key, completion))
+        return asyncio.shield(task)
 
-    def hurry(self) -> None:
-        """What lingers in this event loop is written now."""
-        if batch := self._next.get(asyncio.get_running_loop()):
-            batch.due.set()
-
-    async def _write(self, loop: asyncio.AbstractEventLoop, due: asyncio.Event) -> None:
+    async def _write(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LINGER_S):
-                    await due.wait()
+            await asyncio.sleep(0)
         finally:
-            rows = self._next.pop(loop).rows
+            rows, _ = self._next.pop(loop)
         await loop.run_in_executor(self._thread, self._put, rows)
 
     def close(self) -> None:
-        """Done with; whoever asks again opens the file again."""
+        """Close the file; the next request opens it again."""
         opened, self._connections = self._connections, None
         for connection in opened or ():
             connection.close()
@@ -147,7 +126,7 @@ class ReplyCache:
                 found = reading.execute(_QUERY, (key,)).fetchone()
             return Completion(**json.loads(found[0])) if found else None
 
-    def _put(self, new: list[tuple[str, Completion]]) -> None:
+    def _put(self, new: Rows) -> None:
         rows = [(key, json.dumps(completion._asdict())) for key, completion in new]
         try:
             with self._clear_errors():
@@ -161,7 +140,7 @@ class ReplyCache:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
-        """What is wrong with the file, in one line."""
+        """Turn an error of the file into one line."""
         try:
             yield
         except (sqlite3.Error, OSError, ValueError, TypeError) as error:
@@ -174,11 +153,11 @@ class ReplyCache:
 
 
 def reply_cache(folder: Path) -> ReplyCache:
-    """The cache of this process in ``folder``."""
+    """Return the cache of this process in ``folder``."""
     return _reply_cache(folder, os.getpid())
 
 
 @lru_cache(maxsize=8)
 def _reply_cache(folder: Path, _process: int) -> ReplyCache:
-    """SQLite's connections and the locks of threads are of no use in a forked process."""
+    """Return a cache for each process: a forked one cannot use its parent's connections."""
     return ReplyCache(folder / "replies.sqlite3")

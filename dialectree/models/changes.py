@@ -1,7 +1,7 @@
-"""What a person put in the place of replies, as a run comes by.
+"""Look up what a person put in the place of replies, as a contested run comes by.
 
-A change holds at its place, whatever is asked there: what was contested before it in the debate may
-be contested later, and the person's word still stands.
+A change holds at its place, whatever is asked there: an earlier part of the debate may be contested
+later, and the person's words still stand.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Changes:
                 elif change.what == "dropped":  # else the ruling of a person, who is asked for it
                     self._nodes[spot.node] = change
         self.met = {c.id for c in held if any(not spot.stage for spot in c.spots)}
-        """Ids of those that had a place in the debate as it went."""
+        """Ids of the changes that had a place in the debate."""
 
     def at(self, place: Place) -> Held | None:
-        """What holds at ``place``. A node that was dropped keeps its parts, which are dropped too.
+        """Return the change that holds at ``place``; the parts of a dropped node are dropped, too.
 
-        Nobody's words are put into the mouth of one who has to defend something else there.
+        A change does not hold for a speaker who now has to defend something else there.
         """
         if self._nodes and place.stage != "expansion" and (gone := self.dropped(place.node)):
             return gone
@@ -45,7 +45,7 @@ class Changes:
         return change
 
     def evidence(self) -> dict[str, str | None]:
-        """By the id of a segment what it says instead; None where it is not to be found."""
+        """Return the new text of each changed segment by its id; None if it was taken out."""
         texts: dict[str, str | None] = {}
         for name, change in self._evidence.items():
             texts[name] = str(change.reply["text"]) if change.reply is not None else None
@@ -53,14 +53,14 @@ class Changes:
         return texts
 
     def found(self, segment: str) -> bool:
-        """Whether a person wrote the segment that was just retrieved."""
+        """Return whether a person wrote the segment that was just retrieved."""
         if segment not in self._evidence:
             return False
         self.met.add(segment)
         return True
 
     def dropped(self, node: str) -> Held | None:
-        """The drop of ``node``, or of a part that it belongs to."""
+        """Return the change that drops ``node`` or a part that it belongs to."""
         while node:
             if node in self._nodes:
                 return self._nodes[node]
@@ -68,11 +68,11 @@ class Changes:
         return None
 
     def disregard(self, place: Place) -> None:
-        """What holds at ``place`` is no possible reply any more: the debate has changed."""
+        """Forget the change at ``place``: the debate changed, and it is no possible reply."""
         _, change = self._turns.pop(place.spot())
         self.met.discard(change.id)
 
 
 def _weight(change: Held) -> tuple[bool, int]:
-    """What is out is out; else what concerns one place alone is said there."""
+    """Sort drops first, then the narrower change."""
     return change.out(), -len(change.spots)

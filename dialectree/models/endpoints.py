@@ -1,30 +1,32 @@
-"""One endpoint: the ladder of ways to ask it for a structured reply, and what is tried again.
+"""Ask one model for one reply: the ways to ask for a structured one, and what is tried again.
 
-Only this place retries: the client below makes one attempt, and nodes are not run again.
+Only this module retries: clients make one attempt, and nodes do not run again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import aiohttp
+import httpx2
 import openai
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from langchain_core.runnables import RunnableConfig, ensure_config
-from langchain_core.runnables.config import get_async_callback_manager_for_config
+from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
 from dialectree import chance, clock
 from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
+from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_error
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
 from dialectree.models.specs import OPENAI, Spec, key
-from dialectree.models.troubles import Failed, Garbled, Trouble, reading, trouble
+
+if TYPE_CHECKING:
+    from langchain_openai import ChatOpenAI
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
@@ -36,13 +38,11 @@ Sleep = Callable[[float], Awaitable[None]]
 ATTEMPTS = 6
 """Failures after which a call fails for good."""
 CONNECT_S = 5.0
-"""Seconds for a connection to come about, from the name of the host on."""
+"""Seconds for a connection, from looking up the host's name on."""
 UNREACHABLE_AFTER_S = 8.0
-"""Seconds without anybody at the address after which it counts as unreachable."""
+"""Seconds without an answer after which an address counts as unreachable."""
 PATIENCE_S = 900.0
-"""Seconds for which one call puts up with a rate limit."""
-_MOST_TOKENS = 1e12
-"""No call takes so many."""
+"""Seconds for which one call waits at a rate limit."""
 
 
 class Message(NamedTuple):
@@ -60,13 +60,13 @@ class Decoding(NamedTuple):
     seed: int
     top_p: float | None = None
 
-    def given(self) -> tuple[float | None, ...]:
-        """What names the request; a ``top_p`` that is left to the endpoint has no part in it."""
+    def key(self) -> tuple[float | None, ...]:
+        """Return what names the request; a ``top_p`` of the endpoint's own is no part of it."""
         return tuple(self[:3] if self.top_p is None else self)
 
 
 class Request(NamedTuple):
-    """What is asked, whichever rung of the ladder carries it."""
+    """What is asked, whichever rung carries it."""
 
     messages: tuple[Message, ...]
     form: Form
@@ -75,8 +75,6 @@ class Request(NamedTuple):
     per_minute: float | None
     config: RunnableConfig
     """Name and metadata of the call in a trace."""
-    traced: bool | None = None
-    """Whether anybody listens, and so has to be told of the call; None: to be found out."""
 
 
 class Completion(NamedTuple):
@@ -92,55 +90,51 @@ class Completion(NamedTuple):
     error: str | None = None
 
 
-class Course:
-    """How far a call has come, for whoever gives it up: a request that is out may end."""
+class Attempts:
+    """The attempts at one call, the time that is left for them, and whether anybody waits."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline_s: float) -> None:
+        self.deadline_s = deadline_s
+        self.made = self.waits = self._failed = 0
+        self._end = 0.0
+        self._waiting_since = math.inf
         self._out = self._given_up = False
 
-    def give_up(self, task: asyncio.Task[Any]) -> None:
-        """From now on ``task``, which makes the call, sends nothing."""
-        self._given_up = True
-        if not self._out:
-            task.cancel()
-
-    def sent(self) -> None:
-        """A request is out; its reply is kept, whoever still wants it."""
+    def begin(self, waited_s: float) -> None:
+        """Count an attempt, and extend the deadline by ``waited_s``, which others caused."""
+        self._end = self._end + waited_s if self.made else clock.seconds() + self.deadline_s
+        self.made += 1
         self._out = True
 
-    def failed(self) -> None:
-        """No reply came of it; CancelledError where nobody wants another request."""
+    def fail(self) -> None:
+        """Note that the attempt failed; raise CancelledError if nobody wants another."""
         self._out = False
         if self._given_up:
             raise asyncio.CancelledError
 
-
-class _Tries:
-    """The attempts at one call, and the time that is left for them."""
-
-    def __init__(self, deadline_s: float) -> None:
-        self.deadline_s = deadline_s
-        self.end = clock.seconds() + deadline_s
-        self.made = self.failed = self.waits = 0
-        self._waiting_since = math.inf
+    def give_up(self, task: asyncio.Task[Any]) -> None:
+        """Let ``task``, which makes the call, send nothing more; a request that is out may end."""
+        self._given_up = True
+        if not self._out:
+            task.cancel()
 
     def left_s(self) -> float:
-        """Seconds that an attempt may take."""
-        return max(0.001, self.end - clock.seconds())
+        """Return the seconds that an attempt may take."""
+        return max(0.001, self._end - clock.seconds())
 
-    def after(self, error: Trouble) -> float | None:
-        """Seconds to pause before the next attempt; None when there is none."""
+    def pause_after(self, error: MappedError) -> float | None:
+        """Return the seconds to pause before the next attempt; None if there is none."""
         now = clock.seconds()
         if error.kind == "wait":
             self.waits += 1
             self._waiting_since = min(self._waiting_since, now)
             return 0.0 if now - self._waiting_since < PATIENCE_S else None
-        self.failed += 1
+        self._failed += 1
         longest = 2.0 if error.kind == "lost" else 8.0
-        most = min(longest, 0.25 * 2 ** min(self.failed, 6))
+        most = min(longest, 0.25 * 2 ** min(self._failed, 6))
         pause = max(min(error.wait_s or 0.0, 30.0), most / 2 + chance.jitter(most / 2))
-        spent = self.failed >= ATTEMPTS and error.kind != "lost"
-        return None if spent or now + pause >= self.end else pause
+        spent = self._failed >= ATTEMPTS and error.kind != "lost"
+        return None if spent or now + pause >= self._end else pause
 
 
 @dataclass(eq=False)
@@ -157,130 +151,158 @@ class Endpoint:
     _lost_since: float = -math.inf
     _lost_last: float = -math.inf
 
-    def __post_init__(self) -> None:
-        if self.spec.live is not None:
-            self.rung = "text"
+    def below(self, rung: Rung) -> Rung | None:
+        """Return the next way to ask; None after the last. Only OpenAI's API has all three."""
+        rungs = RUNGS if self.spec.openai_compatible else (RUNGS[0], RUNGS[-1])
+        return None if rung == rungs[-1] else rungs[rungs.index(rung) + 1]
 
     async def complete(
         self,
         request: Request,
         rung: Rung | None = None,
-        course: Course | None = None,
+        attempts: Attempts | None = None,
         sleep: Sleep | None = None,
     ) -> Completion:
-        """One reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
+        """Return one reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
 
         Tries again on 429 (waiting as long as the endpoint asks, which is no failure), 5xx,
         time-outs, broken connections and answers that are none. Raises what ends a run:
         Unreachable, KeyRefused, RequestError, ModelUnavailable, and what ``sleep`` raises.
         """
-        tries, course, sleep = _Tries(request.deadline_s), course or Course(), sleep or clock.sleep
+        attempts, sleep = attempts or Attempts(request.deadline_s), sleep or clock.sleep
         while True:
-            await self._start(tries, request.per_minute, sleep)
-            at, without = rung or self.rung, frozenset(self.dropped)
-            began = clock.seconds()
-            course.sent()
+            await self._await_turn(attempts, request.per_minute, sleep)
+            at, without, began = rung or self.rung, frozenset(self.dropped), clock.seconds()
             try:
-                async with asyncio.timeout(tries.left_s()):
-                    done = await self._send(request, at)
+                async with asyncio.timeout(attempts.left_s()):
+                    reply = await self._send(request, at)
             except (openai.OpenAIError, TimeoutError, Garbled, Failed) as error:
-                met = trouble(error, self.spec, without)
-                self._learn(met, at, tries.waits, began)
-                course.failed()
-                if met.kind in ("parameter", "format"):
-                    rung = None if met.kind == "format" else rung
+                mapped = map_error(error, self.spec, without)
+                self._learn(mapped, at, attempts.waits, began)
+                attempts.fail()
+                if mapped.kind in ("parameter", "format"):
+                    rung = None if mapped.kind == "format" else rung
                     continue
-                pause = None if met.kind == "hopeless" else tries.after(met)
+                pause = None if mapped.kind == "hopeless" else attempts.pause_after(mapped)
                 if pause is None:
-                    return self._gave_up(met, tries)
+                    return self._give_up(mapped, attempts)
                 await sleep(pause)
             else:
                 self._lost_last = -math.inf
-                return done._replace(attempts=tries.made)
+                return reply._replace(attempts=attempts.made)
 
-    async def _start(self, tries: _Tries, per_minute: float | None, sleep: Sleep) -> None:
-        """Wait for the next attempt's turn; time that others make us wait is not the call's."""
+    async def _await_turn(self, attempts: Attempts, per_minute: float | None, sleep: Sleep) -> None:
+        """Wait until the endpoint and the pace allow the next attempt."""
         began = clock.seconds()
         while (pause := self._quiet_until - clock.seconds()) > 0:
-            # Those who were turned away more often come back farther apart.
-            await sleep(pause + chance.jitter(min(10.0, 0.1 * 2 ** min(tries.waits, 7))))
-        if tries.made:
+            # Calls that were turned away more often come back farther apart.
+            await sleep(pause + chance.jitter(min(10.0, 0.1 * 2 ** min(attempts.waits, 7))))
+        if attempts.made:
             await limiter(self.spec.provider).pace(per_minute)
-        tries.made += 1
-        tries.end += clock.seconds() - began
+        attempts.begin(clock.seconds() - began)
 
-    def _learn(self, met: Trouble, at: Rung, waits: int, began: float) -> None:
-        """Remember what concerns other calls too."""
-        if met.kind == "lost":
-            self._lose(met, began)
+    def _learn(self, error: MappedError, at: Rung, waits: int, began: float) -> None:
+        """Remember what concerns other calls, too."""
+        if error.kind == "lost":
+            self._lose(error, began)
         else:
             self._lost_last = -math.inf
-        if met.kind == "parameter":
-            self.dropped.add(met.parameter)
-        elif met.kind == "format":
-            self._step_down(at, met)
-        elif met.kind == "wait":
-            asked = 2.0 ** min(waits, 5) if met.wait_s is None else met.wait_s
+        if error.kind == "parameter":
+            self.dropped.add(error.parameter)
+        elif error.kind == "format":
+            self._step_down(at, error)
+        elif error.kind == "wait":
+            asked = 2.0 ** min(waits, 5) if error.wait_s is None else error.wait_s
             self._quiet_until = max(self._quiet_until, clock.seconds() + max(0.05, asked))
 
-    def _lose(self, met: Trouble, began: float) -> None:
-        """Nobody answered; Unreachable when nobody has for a while, whichever call asked."""
+    def _lose(self, error: MappedError, began: float) -> None:
+        """Note that nobody answered; raise Unreachable if no call was answered for a while."""
         if began - self._lost_last > UNREACHABLE_AFTER_S:
             self._lost_since = began
         self._lost_last = clock.seconds()
         if self._lost_last - self._lost_since >= UNREACHABLE_AFTER_S:
-            raise self._unreachable(met)
+            raise self._unreachable(error)
 
-    def _unreachable(self, met: Trouble) -> Unreachable:
-        return Unreachable(f"nobody answers at {self.spec.where}: {met.text}")
+    def _unreachable(self, error: MappedError) -> Unreachable:
+        return Unreachable(f"nobody answers at {self.spec.where}: {error.text}")
 
-    def _step_down(self, refused: Rung, met: Trouble) -> None:
-        """From now on the rung below; RequestError where there is none."""
-        if refused == RUNGS[-1]:
-            raise RequestError(met.text)
-        below = RUNGS[RUNGS.index(refused) + 1]
+    def _step_down(self, refused: Rung, error: MappedError) -> None:
+        """Ask one rung lower from now on; raise RequestError if there is none."""
+        below = self.below(refused)
+        if below is None:
+            raise RequestError(error.text)
         if RUNGS.index(below) > RUNGS.index(self.rung):
             self.rung, self.rung_held = below, False
 
-    def _gave_up(self, met: Trouble, tries: _Tries) -> Completion:
-        """The last try was in vain: a call that failed, or a sign that none can do better."""
-        if met.kind == "lost":
-            raise self._unreachable(met)
-        where, text = self.spec.where, met.text
-        if met.kind == "page":
+    def _give_up(self, error: MappedError, attempts: Attempts) -> Completion:
+        """Return a call that failed; raise what shows that no other call can succeed."""
+        if error.kind == "lost":
+            raise self._unreachable(error)
+        where, text = self.spec.where, error.text
+        if error.kind == "page":
             hint = "check --base-url, which usually ends in /v1"
             raise RequestError(f"{where} answers with a web page: {hint}: {text}")
-        if met.kind != "hopeless":
-            made = "1 attempt" if tries.made == 1 else f"{tries.made} attempts"
-            text = f"{where} gave no reply in {made} (deadline {tries.deadline_s:g} s): {text}"
-        return Completion(attempts=tries.made, error=text)
+        if error.kind != "hopeless":
+            made = "1 attempt" if attempts.made == 1 else f"{attempts.made} attempts"
+            text = f"{where} gave no reply in {made} (deadline {attempts.deadline_s:g} s): {text}"
+        return Completion(attempts=attempts.made, error=text)
 
     async def _send(self, request: Request, rung: Rung) -> Completion:
-        said = _said(request, rung)
-        if self.spec.live is not None:
-            return await _alive(self.spec.live, said, request.config)
-        from dialectree.models.clients import clients  # heavy, and a live model needs none
+        from dialectree.models.clients import clients  # heavy
 
-        url, key, body = await self._way_in(request, rung)
-        model, line = self.spec.model, (await clients()).line(url, key)
-        # A request that hangs is given up while there is time for another.
-        hung_s = max(1.0, request.deadline_s / 2)
-        timeout = aiohttp.ClientTimeout(sock_read=hung_s, sock_connect=CONNECT_S, connect=CONNECT_S)
-        if traced(request.config) if request.traced is None else request.traced:
-            from dialectree.models.traced import chat  # as heavy again
+        made = await clients()
+        if self.spec.openai_compatible:
+            url, key, body = await self._way_in(request, rung)
+            stream_usage = "stream_options" not in self.dropped
+            chat = made.chat(url, key, self.spec.model, stream_usage=stream_usage)
+            return await self._ask(chat, body, request, rung)
+        live = self.spec.live
+        return await self._ask_other(live or made.other(self.spec), request, rung)
 
-            asked = chat(line, model).bind(extra_body=body, timeout=timeout)
-            answer = await asked.ainvoke(_as_messages(said), request.config)
-            with reading():  # not whoever listens: what that raises is no failure of the endpoint
-                return _told(answer)
-        with reading():
-            turns = [message._asdict() for message in said]
-            body = {"model": model, "messages": turns, **body}
-            return answered(await line.post("/chat/completions", body, timeout))
+    async def _ask(
+        self, chat: ChatOpenAI, body: dict[str, Any], request: Request, rung: Rung
+    ) -> Completion:
+        """Return the reply of an OpenAI-compatible endpoint, streamed if the host streams."""
+        hung_s = max(1.0, request.deadline_s / 2)  # leaves time for another request
+        options: dict[str, Any] = {
+            "extra_body": body,
+            "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
+        }
+        messages = _messages(request, rung)
+        try:
+            return _completion(await chat.ainvoke(messages, request.config, **options))
+        except httpx2.HTTPError as error:  # in the middle of a stream
+            raise Failed(str(error)) from error
+        except ValueError as error:
+            if isinstance(error, json.JSONDecodeError) or "No generation" in str(error):
+                raise Garbled("a stream without a reply") from error
+            raise
+
+    async def _ask_other(self, chat: Any, request: Request, rung: Rung) -> Completion:
+        """Return the reply of another library's model; raise Failed for an error of that library.
+
+        What is meant for LangGraph or for us passes through, and so do slips of a program.
+        """
+        from dialectree.models import providers
+
+        values = {k: v for k, v in request.decoding._asdict().items() if k not in self.dropped}
+        chat = providers.decoded(chat, values, own=self.spec.live is not None)
+        if rung == "json_schema":
+            try:
+                chat = providers.structured(chat, request.form)
+            except NotImplementedError:
+                self.rung = rung = "text"
+        try:
+            return _completion(await chat.ainvoke(_messages(request, rung), request.config))
+        except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_SLIPS):
+            raise
+        except Exception as error:
+            raise Failed(str(error)) from error
 
     async def _way_in(self, request: Request, rung: Rung) -> tuple[str, str, dict[str, Any]]:
-        """Address, key, and the fields of the body that differ from call to call."""
-        form, body = request.form, _drawn(request.decoding)
+        """Return address, key, and the fields of the body that differ from call to call."""
+        form, decoding = request.form, request.decoding._asdict()
+        body = {name: value for name, value in decoding.items() if value is not None}
         if self.spec.provider == "local":
             from dialectree.models import embedded
 
@@ -305,134 +327,71 @@ class Endpoint:
 
 
 _SLIPS = (ArithmeticError, AssertionError, NameError)
+_endpoints: dict[Spec | int, Endpoint] = {}
+"""By spec; live models, which may have no hash, by identity."""
+_MOST_LIVE = 256
 
 
-async def _alive(
-    live: BaseChatModel, said: Sequence[Message], config: RunnableConfig
-) -> Completion:
-    """What a live model says; Failed for an error of whatever library it is made with.
-
-    What is meant for LangGraph or for us is no failure of the model, nor is a slip of its program.
-    """
-    try:
-        return _told(await live.ainvoke(_as_messages(said), config))
-    except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_SLIPS):
-        raise
-    except Exception as error:
-        raise Failed(str(error)) from error
+def endpoint(spec: Spec) -> Endpoint:
+    """Return the endpoint of ``spec``, which remembers what it learnt for the whole process."""
+    name = spec if spec.live is None else id(spec.live)
+    if len(_endpoints) > _MOST_LIVE:
+        _endpoints.clear()
+    return _endpoints.setdefault(name, Endpoint(spec))
 
 
-def _drawn(decoding: Decoding) -> dict[str, Any]:
-    drawn: dict[str, Any] = {"temperature": decoding.temperature, "seed": decoding.seed}
-    more = {"max_tokens": decoding.max_tokens, "top_p": decoding.top_p}
-    return {**drawn, **{name: value for name, value in more.items() if value is not None}}
+def _key(url: str | None) -> str:
+    from_environment = key()
+    if not from_environment and url == OPENAI:
+        raise KeyRefused(
+            f"{url} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"
+        )
+    return from_environment or "none"
 
 
-def _said(request: Request, rung: Rung) -> Sequence[Message]:
-    """The messages; below the top rung the schema stands in the system message."""
-    if rung == RUNGS[0]:
-        return request.messages
-    system, *rest = request.messages
-    wanted = f"{system.content}\n\nReply with {request.form.words}"
-    return [Message("system", wanted), *rest]
-
-
-_MESSAGES: Mapping[str, type[BaseMessage]] = {
+_CLASSES: Mapping[str, type[BaseMessage]] = {
     "system": SystemMessage,
     "user": HumanMessage,
     "assistant": AIMessage,
 }
 
 
-def _as_messages(said: Sequence[Message]) -> list[BaseMessage]:
-    return [_MESSAGES[role](content) for role, content in said]
+def _messages(request: Request, rung: Rung) -> list[BaseMessage]:
+    """Return the messages; below the top rung the schema stands in the system message."""
+    messages: Sequence[Message] = request.messages
+    if rung != RUNGS[0]:
+        system, *rest = messages
+        wanted = f"{system.content}\n\nReply with {request.form.words}"
+        messages = [Message("system", wanted), *rest]
+    return [_CLASSES[role](content) for role, content in messages]
 
 
-def traced(config: RunnableConfig) -> bool:
-    """Whether anybody listens to what is done with ``config``, here and now."""
-    return bool(get_async_callback_manager_for_config(ensure_config(config)).handlers)
+def _completion(message: BaseMessage) -> Completion:
+    """Return what a chat model replied."""
+    from dialectree.models.clients import token_count
+    from dialectree.models.providers import text_of
 
-
-_endpoints: dict[Spec, Endpoint] = {}
-
-
-def endpoint(spec: Spec) -> Endpoint:
-    """The endpoint of ``spec``: what was learnt about it is remembered for the whole process."""
-    if spec.live is not None:
-        return Endpoint(spec)
-    return _endpoints.setdefault(spec, Endpoint(spec))
-
-
-def _key(url: str | None) -> str:
-    found = key()
-    if not found and url == OPENAI:
-        raise KeyRefused(
-            f"{url} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"
-        )
-    return found or "none"
-
-
-def _told(message: BaseMessage) -> Completion:
-    """What a chat model of LangChain says."""
     usage: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
     details: Mapping[str, Any] = usage.get("input_token_details") or {}
-    said, refusal = message.response_metadata, message.additional_kwargs.get("refusal")
-    finish = said.get("finish_reason") or said.get("stop_reason") or said.get("done_reason")
-    tokens = (usage.get("input_tokens"), usage.get("output_tokens"), details.get("cache_read"))
-    return _completion(message.text, finish, refusal, *tokens)
-
-
-def answered(response: Any) -> Completion:
-    """Read an endpoint's answer as the OpenAI API shapes it; raise where it has another shape."""
-    if not isinstance(response, dict):
-        raise TypeError(f"the answer is no object: {str(response)[:200]}")
-    if response.get("error"):
-        raise ValueError(str(response["error"]))
-    if not response.get("choices"):
-        raise LookupError(f"the answer has no choices: {str(response)[:200]}")
-    choice, usage = response["choices"][0], _table(response.get("usage"))
-    message, details = choice["message"], _table(usage.get("prompt_tokens_details"))
-    text, finish = message.get("content") or "", choice.get("finish_reason")
-    tokens = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return _completion(
-        text if isinstance(text, str) else AIMessage(text).text,
-        finish,
-        message.get("refusal"),
-        *tokens,
-        details.get("cached_tokens"),
-    )
-
-
-def _completion(
-    text: str, finish: object, refusal: object, prompt: Any, completion: Any, cached: Any
-) -> Completion:
+    metadata = message.response_metadata
+    refusal = message.additional_kwargs.get("refusal")
+    reasons = (metadata.get(f"{name}_reason") for name in ("finish", "stop", "done"))
+    finish = next((reason for reason in reasons if isinstance(reason, str) and reason), None)
     if finish == "content_filter":
         refusal = refusal or "the endpoint's content filter withheld the reply"
-    ended = wellformed(finish) if isinstance(finish, str) else ""
-    prompt_tokens = _count(prompt)
+    if finish is not None:
+        finish = "length" if finish.lower() == "max_tokens" else wellformed(finish)
+    prompt_tokens = token_count(usage.get("input_tokens"))
     return Completion(
-        text=wellformed(text),
-        finish="length" if ended.lower() == "max_tokens" else ended or None,
+        text=wellformed(text_of(message)),
+        finish=finish,
         refusal=wellformed(str(refusal)) if refusal else None,
         prompt_tokens=prompt_tokens,
-        completion_tokens=_count(completion),
-        cached_tokens=min(_count(cached), prompt_tokens),
+        completion_tokens=token_count(usage.get("output_tokens")),
+        cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),
     )
-
-
-def _table(said: object) -> Mapping[str, Any]:
-    return said if isinstance(said, dict) else {}
-
-
-def _count(said: Any) -> int:
-    """Tokens; 0 for what is no number of them: a reply that is paid counts, whatever it adds."""
-    try:
-        count = float(said or 0)
-    except (TypeError, ValueError, OverflowError):
-        return 0
-    return int(count) if 0 <= count < _MOST_TOKENS else 0
 
 
 def wellformed(text: str) -> str:
-    """``text`` that can be encoded: half of a surrogate pair becomes a question mark."""
+    """Return ``text`` that can be encoded: half of a surrogate pair becomes a question mark."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""The schema of a reply: made once for each set of ids, in the flavours that are sent."""
+"""Make the schema of a reply, once for each set of ids."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LENGTHS = ("minLength", "maxLength")
 
 
 class Form(NamedTuple):
-    """What a reply must look like, in the flavours that are sent."""
+    """The schema of a reply, in the flavours that endpoints take."""
 
     name: str
     full: Schema
@@ -30,12 +30,12 @@ class Form(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the reply must be, said to a model."""
+        """Return the words that tell a model what its reply must be."""
         return f"one JSON object that fits this JSON Schema, and nothing else:\n{self.text}"
 
 
 def form(reply: type[BaseModel], ids: Ids, most: Mapping[str, int] | None = None) -> Form:
-    """The schema of ``reply`` in which every id that may be named is an enum.
+    """Return the schema of ``reply`` with an enum for every field that names an id.
 
     ``most`` limits the items of a list, by its field.
     """
@@ -61,9 +61,9 @@ def _form(
 
 @lru_cache(maxsize=256)
 def _inlined(reply: type[BaseModel]) -> Schema:
-    """The JSON schema with its definitions in place and closed.
+    """Return the JSON schema with its definitions inlined and no further fields allowed.
 
-    A reply has no defaults: what a model did not say must not look as if it had.
+    A reply has no defaults: what a model left out must not look as if it had written it.
     """
     schema = reply.model_json_schema()
     definitions = schema.pop("$defs", {})
@@ -88,7 +88,7 @@ def _inlined(reply: type[BaseModel]) -> Schema:
 
 
 def _without_lengths(schema: Schema) -> Schema:
-    """The same schema without limits on the length of a text."""
+    """Return the schema without limits on the length of a text."""
 
     def walk(part: JsonValue, *, named: bool) -> JsonValue:
         if isinstance(part, list):
@@ -102,10 +102,10 @@ def _without_lengths(schema: Schema) -> Schema:
 
 
 def _offering(schema: Schema, path: str, ids: tuple[str, ...], *, each_place: bool) -> Schema:
-    """``schema`` with ``ids`` as the enum of the field at ``path``.
+    """Return ``schema`` with ``ids`` as the enum of the field at ``path``.
 
-    In a list every id has a place of its own where the endpoint understands that, so that a
-    constrained model can neither leave one out nor name one twice.
+    ``each_place``: in a list every id has a place of its own, so that a constrained model can
+    neither leave one out nor name one twice.
     """
     name, _, inner = path.partition(".")
     if path.endswith("[]"):
@@ -120,7 +120,7 @@ def _offering(schema: Schema, path: str, ids: tuple[str, ...], *, each_place: bo
 
 
 def _offering_some(schema: Schema, path: str, ids: tuple[str, ...]) -> Schema:
-    """``schema`` with a list of some ids at ``path``; of none where there are none."""
+    """Return ``schema`` with a list of some of ``ids`` at ``path``, which may be empty."""
     name, _, inner = path.partition(".")
     field = _field(schema, name)
     if inner:
@@ -135,18 +135,18 @@ def _field(schema: Schema, name: str) -> Schema:
 
 
 def _with(schema: Schema, name: str, field: Schema) -> Schema:
-    """``schema`` with another ``field`` of that name."""
+    """Return ``schema`` with ``field`` in the place of the field ``name``."""
     return {**schema, "properties": {**_object(schema["properties"]), name: field}}
 
 
 def _list_of(item: Schema, name: str, ids: tuple[str, ...]) -> Schema:
-    """A list with one place for each id, in their order."""
+    """Return a list with one place for each id, in their order."""
     places: list[JsonValue] = [_naming(item, name, (value,)) for value in ids]
     return {"type": "array", "prefixItems": places, "items": False, **_as_many_as(ids)}
 
 
 def _any_of(item: Schema, name: str, ids: tuple[str, ...]) -> Schema:
-    """A list of as many items as there are ids."""
+    """Return a list of as many items as there are ids."""
     return {"type": "array", "items": _naming(item, name, ids), **_as_many_as(ids)}
 
 

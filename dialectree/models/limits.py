@@ -1,4 +1,4 @@
-"""How much may go out at once, and how much may be spent."""
+"""Limit the requests under way, and what a run may spend."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dialectree.records import Call
 
 
 class _Turn:
-    """A place in the queue. Its event loop may be another one than that of who calls it up."""
+    """A place in the queue, of the event loop that waits in it."""
 
     def __init__(self, at_once: int) -> None:
         self.at_once = at_once
@@ -30,7 +30,7 @@ class _Turn:
         await self._future
 
     def call(self) -> bool:
-        """False where nobody waits any more, because the event loop was closed over it."""
+        """Wake the waiting task; return False if its event loop was closed."""
         self.called = True
         try:
             self._loop.call_soon_threadsafe(self._wake)
@@ -44,10 +44,10 @@ class _Turn:
 
 
 class Limiter:
-    """Slots for requests under way, first come first served, and a pace for their starts.
+    """Limit the requests under way, first come first served, and the pace of their starts.
 
-    One for the whole process, whatever its threads and event loops: ``max_concurrency`` of a graph
-    counts for each instance of it, and a tree is many instances.
+    It works across threads and event loops. LangGraph's ``max_concurrency`` counts for each
+    instance of a graph, and a tree is many instances.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class Limiter:
             raise
 
     def _withdraw(self, turn: _Turn) -> None:
-        """A slot that was given meanwhile goes to the next; so does the head of the queue."""
+        """Pass on the slot that ``turn`` may have got meanwhile, and the head of the queue."""
         with self._lock:
             if turn.called:
                 self._running -= 1
@@ -112,35 +112,32 @@ _limiters: dict[tuple[str, int], Limiter] = {}
 
 
 def limiter(provider: str) -> Limiter:
-    """The limiter of this process: this machine's own models wait in a queue of their own."""
+    """Return the limiter of this process; models on this machine have a queue of their own."""
     queue = "local" if provider == "local" else "remote"
     return _limiters.setdefault((queue, os.getpid()), Limiter())
 
 
 @dataclass
 class Budget:
-    """What one run, or several that share it, may spend from now on.
-
-    What was paid before a run was resumed is not counted.
-    """
+    """Count what one run, or several that share it, spend; a resumed run starts from zero."""
 
     context: ProtocolSettings
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
     untold: int = 0
-    """Calls of which the endpoint did not say what they took."""
+    """Calls whose tokens the endpoint did not report."""
     started: float = field(default_factory=clock.seconds)
     closed: DialectreeError | None = None
-    """Why nobody who shares it makes a call any more."""
+    """Why no run that shares the budget makes another call."""
 
     async def begin(self) -> None:
-        """Asked before each call: it is on its way, unless a budget is used up."""
+        """Count a call that is about to be made; raise BudgetReached if a budget is used up."""
         self.check()
         self.calls += 1
 
     def check(self) -> None:
-        """BudgetReached when one of the budgets is used up."""
+        """Raise BudgetReached if one of the budgets is used up."""
         if self.closed is not None:
             raise self.closed
         c, seconds = self.context, clock.seconds() - self.started
@@ -162,7 +159,7 @@ class Budget:
             raise _used_up("max_seconds", limit)
 
     def overrun(self) -> list[str]:
-        """Which budgets of tokens and money calls under way went beyond, or could not count for."""
+        """Return notices on budgets that calls under way passed, or that could not be kept."""
         c = self.context
         used = (("tokens", self.tokens, c.max_tokens), ("cost", self.cost, c.max_cost))
         told = [
@@ -179,7 +176,7 @@ class Budget:
         return told
 
     def add(self, call: Call) -> None:
-        """What a call turned out to have used."""
+        """Count the tokens and the cost of a call that ended."""
         tokens = call.prompt_tokens + call.completion_tokens
         self.tokens += tokens
         self.untold += call.error is None and not tokens
@@ -211,7 +208,7 @@ def price(
 
 
 def require_prices(context: ProtocolSettings, specs: Iterable[str]) -> None:
-    """A budget of money needs a price for every model that it is to hold."""
+    """Raise SettingsError if a budget of money lacks the price of a model."""
     missing = sorted(set(specs) - set(context.prices))
     if context.max_cost is not None and missing:
         raise SettingsError(

@@ -1,4 +1,4 @@
-"""What an endpoint can do: asked of the endpoint itself, by the smallest call there is."""
+"""Find out what an endpoint can do, by the smallest call there is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ProbeReply(BaseModel):
 
 
 class Probed(NamedTuple):
-    """What one small call showed."""
+    """The outcome of the call."""
 
     rung: Rung
     """The way of asking for a structured reply that the endpoint takes."""
@@ -36,7 +36,7 @@ class Probed(NamedTuple):
 
 
 async def probe(context: ProtocolSettings) -> Probed:
-    """One call to the model that would be used, on the highest rung that its endpoint takes.
+    """Make one call to the model that would be used, on the highest rung that its endpoint takes.
 
     Raises ModelUnavailable, RequestError or CallError as a debate would.
     """

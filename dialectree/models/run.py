@@ -1,7 +1,7 @@
-"""What the calls of one run share: journal, cache, budget.
+"""Share journal, cache and budget among the calls of one run.
 
-What a person changed goes first. Else a call is looked up in the journal, then in the reply cache,
-and only then paid for. Its line is in the journal before anybody reads the reply.
+A person's change goes first. Otherwise a call is looked up in the journal, then in the reply cache,
+and only then paid for. Its line is in the journal before a node sees the reply.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from dialectree.errors import (
     ReplayMiss,
 )
 from dialectree.models.asking import Asking
-from dialectree.models.baton import Baton
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.changes import Changes
 from dialectree.models.endpoints import Completion
@@ -37,11 +36,11 @@ from dialectree.runs import Journal
 T = TypeVar("T")
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
-"""Who is paying for what at the moment, by event loop and by the cache's key."""
+"""Calls under way that others may wait for, by event loop and by the cache's key."""
 
 
 class Run(RunControl):
-    """One run. LangGraph hands it on as the run's control, so that every nested graph has it."""
+    """One run, which LangGraph hands to every nested graph as the run's control."""
 
     def __init__(
         self,
@@ -64,25 +63,22 @@ class Run(RunControl):
         if context.cache or context.replay:
             self.cache = reply_cache(cache_folder())
         self.budget = budget or Budget(context)
-        self.baton = Baton()
         self.hear: Callable[[Mapping[str, object]], None] | None = None
-        """Who hears the events of this run; ``events.tell`` finds it."""
-        self.traced: bool | None = None
-        """Whether anybody traces the run; None: each call has to find out."""
+        """Gets the events of this run; ``events.tell`` finds it."""
         self.halted: DialectreeError | None = None
-        """Why no further call is made; the first reason stays."""
+        """The first reason why no further call is made."""
         self.unkept: Exception | None = None
-        """Why a reply that was handed on could not be kept in the reply cache."""
+        """Why the reply cache could not keep a reply."""
         self.demonstration = context.model == EMBEDDED and not context.roles
         """True when the embedded model takes part: its answers are no better than chance."""
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Future[Any]] = set()
         self._unusable: dict[str, Completion] = {}
-        """Replies that no cache keeps, by its key; this run does not pay for them again."""
+        """Invalid replies by the cache's key, which this run does not pay for again."""
 
     async def call(self, asking: Asking) -> Call:
-        """The call that ``asking`` describes, made now or before; CallError when it failed."""
+        """Return the call that ``asking`` describes, made now or before; CallError if it failed."""
         self._go_on()
         call = self._changed(asking) or self._past(asking)
         call = call or await self._cached(asking) or await self._paid(asking)
@@ -92,17 +88,17 @@ class Run(RunControl):
         return call
 
     def _changed(self, asking: Asking) -> Call | None:
-        """What a person put there. It is nobody's call: no journal and no cache has it."""
+        """Return the reply that a person wrote there, which neither journal nor cache has."""
         held = self.changes.at(asking.place)
         if held is None:
             return None
         if held.reply is None:
             raise Dropped(f"{held.id} was dropped")
-        said = Completion(json.dumps(held.reply), "stop", attempts=0)
-        return asking.call(said, clock.stamp(), "person")
+        reply = Completion(json.dumps(held.reply), "stop", attempts=0)
+        return asking.call(reply, clock.stamp(), "person")
 
     def _past(self, asking: Asking) -> Call | None:
-        """The journal's call. What a contest leaves as it was is as that run's models said."""
+        """Return the journal's call. A contest keeps the replies of the contested run's models."""
         if self.journal is None:
             return None
         past = self._in(self.journal, asking.key, asking)
@@ -112,7 +108,7 @@ class Run(RunControl):
         return past
 
     def _in(self, journal: Journal, key: str, asking: Asking) -> Call | None:
-        """The call for this very place, or one that was asked the same elsewhere."""
+        """Return the call at this very place, or the same request at another."""
         return journal.placed.get((key, asking.place.spot())) or journal.past.get(key)
 
     def _go_on(self) -> None:
@@ -120,7 +116,7 @@ class Run(RunControl):
             raise self.halted
 
     async def _cached(self, asking: Asking) -> Call | None:
-        """The reply cache's completion, as a call of this run."""
+        """Return the reply cache's completion as a call of this run."""
         found = None
         if self.cache is not None and not asking.live:
             found = self._unusable.get(asking.cache_key)
@@ -136,15 +132,14 @@ class Run(RunControl):
         return call
 
     async def _paid(self, asking: Asking) -> Call:
-        """A call of its own task: a part of the graph that is given up does not lose its reply.
+        """Make the call in a task of its own: a cancelled node does not lose a paid reply.
 
-        A host may go on after that, and nobody tells us whether it does: of what it gave up only
-        the requests that are out are waited for.
+        A host may go on after it cancelled a node. Of its calls, only requests that are out end.
         """
         shared = self.cache is not None and asking.context.cache and not asking.live
         same = asyncio.get_running_loop(), asking.cache_key
         while shared and (other := _paying.get(same)) is not None:
-            # Somebody asks the very same; if it is answered, the cache holds it then.
+            # The same request is under way: once it is answered, the cache holds the reply.
             answered, _ = await asyncio.wait([other], timeout=asking.request.deadline_s)
             self._go_on()
             if (call := await self._cached(asking)) is not None:
@@ -159,11 +154,11 @@ class Run(RunControl):
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if self.journal is None:
-                asking.course.give_up(task)
+                asking.attempts.give_up(task)
             raise
 
     def _begun(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """A task that the run waits for before it ends."""
+        """Return a task that the run waits for before it ends."""
         task = asyncio.create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._landed)
@@ -172,12 +167,12 @@ class Run(RunControl):
     def _landed(self, done: asyncio.Future[Any]) -> None:
         self._under_way.discard(done)
         if not done.cancelled():
-            done.exception()  # whoever waits for it hears of it; maybe nobody does any more
+            done.exception()  # retrieved, or asyncio would complain if nobody waits any more
 
     async def _pay(self, asking: Asking) -> Call:
         context = asking.context
         try:
-            require_prices(context, [asking.endpoint.spec.name])  # of a host's run nobody did
+            require_prices(context, [asking.endpoint.spec.name])  # a host's run was not checked
             slots = limiter(asking.endpoint.spec.provider)
             async with slots.slot(asking.at_once, context.requests_per_minute):
                 self._go_on()
@@ -195,30 +190,28 @@ class Run(RunControl):
                 else:
                     self._unusable[asking.cache_key] = done
         except PartFailed:
-            raise  # one part; the graph decides what the debate does without it
+            raise  # the graph decides what the debate does without this part
         except DialectreeError as error:
             self.halted = self.halted or error
             raise
-        await self.baton.take(asking.place.node)
         return call
 
     async def _keep(self, cache: ReplyCache, asking: Asking, done: Completion) -> None:
         """Put a reply that can be used into the cache, with those that it repairs."""
-        linger = self.journal is not None
         rows = (*asking.repaired, (asking.cache_key, done))
-        puts = [cache.put(key, completion, linger=linger) for key, completion in rows]
+        puts = [cache.put(key, completion) for key, completion in rows]
         if self.journal is None:
             await asyncio.gather(*puts)
             return
-        for put in puts:  # the journal has it: nobody need wait
+        for put in puts:  # the journal has the reply, so no node waits
             self._under_way.add(put)
             put.add_done_callback(self._kept)
 
     def _kept(self, put: asyncio.Future[None]) -> None:
-        """A reply cache that cannot keep a reply ends the run."""
+        """End the run if the reply cache cannot keep a reply."""
         self._under_way.discard(put)
         error = None if put.cancelled() else put.exception()
-        if isinstance(error, Exception):  # whoever asked has gone on: the run's end tells of it
+        if isinstance(error, Exception):  # the node has gone on: the end of the run reports it
             self.unkept = self.unkept or error
         if isinstance(error, DialectreeError):
             self.halted = self.halted or error
@@ -232,8 +225,6 @@ class Run(RunControl):
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 while self._under_way:
-                    if self.cache is not None:
-                        self.cache.hurry()
                     await asyncio.wait(self._under_way)
 
     def abandon(self) -> None:
@@ -243,15 +234,14 @@ class Run(RunControl):
 
 
 _hosts: OrderedDict[tuple[RunControl, int], Run] = OrderedDict()
-"""By the host's run and the identity of the settings, which the run's budget keeps alive."""
+"""Runs by the host's run and the identity of the settings, which the budget keeps alive."""
 _HOSTS = 4096
 
 
 def run_of(runtime: Runtime[Any]) -> Run:
-    """The run that a node belongs to; one without a folder where a host drives the graph.
+    """Return the run that a node belongs to; one without a folder if a host drives the graph.
 
-    A host's run may hold several debates. Those with the same settings share one budget; what
-    halted one of them does not halt the next.
+    Debates of one host with the same settings share a budget; one that halts does not halt others.
     """
     control = runtime.control
     if isinstance(control, Run):

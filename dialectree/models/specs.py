@@ -1,12 +1,13 @@
-"""Who plays a role: ``provider:model@URL`` or a live chat model, resolved to something to call."""
+"""Resolve who plays a role, ``provider:model@URL`` or a live chat model, to a model to call."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import Runnable
 from pydantic import SecretStr
 
 from dialectree.addresses import (
@@ -26,68 +27,95 @@ OPENAI = "https://api.openai.com/v1"
 
 @dataclass(frozen=True)
 class Spec:
-    """One model at one address. ``live`` is the model itself where the caller brought it."""
+    """One model at one address. ``live`` is the model itself if the caller's program made it."""
 
-    provider: Literal["openai", "local", "live"]
+    provider: str
+    """``openai``, ``local``, ``live``, or the name of another provider of LangChain."""
     model: str
     url: str | None = None
     """The address, as it may be shown and recorded."""
     whole_url: str | None = field(default=None, repr=False)
-    """The address with the user, password and query that it was given with."""
-    live: BaseChatModel | None = None
+    """The address with its user, password and query."""
+    live: Runnable[Any, Any] | None = None
+
+    @property
+    def openai_compatible(self) -> bool:
+        """Return whether the model answers OpenAI's API."""
+        return self.provider in ("openai", "local")
 
     @property
     def name(self) -> str:
-        """The model as a record names it: ``openai:NAME``, without the address."""
+        """Return the model as a record names it: ``openai:NAME``, without the address."""
         return f"{self.provider}:{self.model}"
 
     @property
     def address(self) -> str:
-        """The model and where it is: what tells two models of one name apart."""
+        """Return the model and where it is: what tells two models of one name apart."""
         if self.provider == "local" and self.model.endswith(".gguf"):
             return f"local:{Path(self.model).expanduser().absolute()}"
         return f"{self.name}@{self.url}" if self.url else self.name
 
     @property
     def mark(self) -> str:
-        """Tell apart two endpoints at one shown address; "" where nothing is hidden of it."""
+        """Return what tells apart two endpoints at one shown address; "" if nothing is hidden."""
         return mark(self.whole_url or "")
 
     @property
     def where(self) -> str:
-        """The place, for people."""
+        """Return the place, for people."""
         return self.url or self.name
 
     def secrets(self) -> list[str]:
-        """What must not be told of the way in: keys, password, token, and values of the query."""
-        held = vars(self.live).values() if self.live is not None else ()
-        keys = [value.get_secret_value() for value in held if isinstance(value, SecretStr)]
+        """Return what no message may show: keys, password, token, and values of the query."""
+        keys: list[str] = []
+        if self.live is not None:
+            from dialectree.models.providers import models
+
+            fields = [value for model in models(self.live) for value in vars(model).values()]
+            keys = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
+        elif not self.openai_compatible:
+            keys = [value for name, value in os.environ.items() if name.endswith("_API_KEY")]
         return secrets(self.whole_url or "", endpoint_from_environment()[0] or "", *keys)
 
 
-def resolve(speaker: str | BaseChatModel, context: ProtocolSettings) -> Spec:
-    """The spec of a speaker of ``context``.
+def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spec:
+    """Return the spec of a speaker of ``context``.
 
-    SettingsError where the key of the environment would go to an address of somebody else.
+    Raises SettingsError if a key of the environment would go to an address that a stranger named,
+    or if the package of the provider is missing.
     """
-    if isinstance(speaker, BaseChatModel):
+    if isinstance(speaker, Runnable):
         return Spec("live", _name_of(speaker), live=speaker)
-    spec = require_spec(whole(speaker))
-    if spec["provider"] == "local":
-        return Spec("local", spec["model"])
-    url = spec["url"] or whole(context.base_url or "") or _conventional()
+    parts = require_spec(whole(speaker))
+    provider, model, url = parts["provider"], parts["model"], parts["url"]
+    if provider == "local":
+        return Spec(provider, model)
+    if provider != "openai":
+        return _resolve_other(provider, model, url, context)
+    url = url or whole(context.base_url or "") or _conventional()
     _require_named(url, context)
-    return Spec("openai", spec["model"], public(url), url)
+    return Spec(provider, model, public(url), url)
+
+
+def _resolve_other(provider: str, model: str, url: str | None, context: ProtocolSettings) -> Spec:
+    """Return the spec of a model of another provider, whose package finds the key by itself."""
+    from dialectree.models.providers import require
+
+    if url and (stranger := context.stranger(url)) is not None:
+        raise SettingsError(_may_have_no_key(f"the key of {provider}", url, stranger))
+    spec = Spec(provider, model, public(url) if url else None, url)
+    require(spec)
+    return spec
 
 
 def require_embeddings(context: RetrievalSettings) -> None:
-    """As ``resolve``, for the endpoint that embeds, where there is one."""
+    """As ``resolve``, for the endpoint that embeds, if there is one."""
     if context.embeddings.startswith("openai:"):
         resolve(context.embeddings, context)
 
 
 def require_named(context: ProtocolSettings) -> None:
-    """As ``resolve``, for every address of ``context``, before another process is given them."""
+    """As ``resolve``, for every address of ``context``, before another process gets them."""
     for speaker in (context.model, *context.roles.values()):
         resolve(speaker, context)
     if isinstance(context, RetrievalSettings):
@@ -109,15 +137,19 @@ def _require_named(url: str, context: ProtocolSettings) -> None:
     stranger = context.stranger(url)
     if not key() or stranger is None or url.rstrip("/") in (own, public(own)):
         return
-    raise SettingsError(
-        f"OPENAI_API_KEY is not sent to {public(url)}: that address comes from {stranger}. If it "
+    raise SettingsError(_may_have_no_key("OPENAI_API_KEY", url, stranger))
+
+
+def _may_have_no_key(what: str, url: str, stranger: str) -> str:
+    return (
+        f"{what} is not sent to {public(url)}: that address comes from {stranger}. If it "
         "may have the key, name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or "
         "OPENAI_BASE_URL"
     )
 
 
 def _conventional() -> str:
-    """The address of the OpenAI convention: the environment's, else OpenAI's own."""
+    """Return the address of the OpenAI convention: the environment's, else OpenAI's own."""
     url = endpoint_from_environment()[1] or OPENAI
     try:
         return require_address(url)
@@ -125,7 +157,16 @@ def _conventional() -> str:
         raise SettingsError(f"OPENAI_BASE_URL: {error}, not {veiled(url)!r}") from None
 
 
-def _name_of(model: BaseChatModel) -> str:
+def _name_of(live: Runnable[Any, Any]) -> str:
+    """Return the name of the first model of ``live``, after the class that holds it."""
+    from dialectree.models.providers import models
+
+    model = next(models(live), None)
+    if model is None:
+        raise SettingsError(
+            f"a {type(live).__name__} is no chat model: give one of LangChain's, or one with "
+            ".bind() or .with_fallbacks()"
+        )
     for name in ("model_name", "model"):
         value = getattr(model, name, None)
         if isinstance(value, str) and value:

@@ -13,7 +13,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
-from dialectree.models.run import run_of
 from dialectree.nodes.tree_of_debate.branching import branching, last_words, merging
 from dialectree.nodes.tree_of_debate.evidence import retrieval
 from dialectree.nodes.tree_of_debate.moderator import bare_subtopics, progress, subtopics
@@ -123,7 +122,6 @@ def topic_debate(
     flow.step("branching", branching if splits else merging)
 
     async def debate(state: Topic, runtime: Runtime[Settings]) -> dict[str, list[Debated]]:
-        await run_of(runtime).baton.take(state["id"])
         compared = await graph.ainvoke(state)
         return {"debates": compared["debates"]}
 

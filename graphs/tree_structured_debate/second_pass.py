@@ -14,7 +14,6 @@ from langgraph.types import Send
 
 from dialectree.flow import Flow
 from dialectree.graphs.tree_structured_debate import leaf, synthesis_debate
-from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
 from dialectree.nodes.tree_structured_debate.second_pass import reopening
 from dialectree.nodes.tree_structured_debate.state import (
@@ -49,7 +48,6 @@ def _child(state: SecondPass, child: str) -> Revisit:
 
 async def solve(state: Revisit, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
     """Solve one child by this very graph."""
-    await run_of(runtime).baton.take(state["id"])
     found = await graph.ainvoke(state)
     return {"findings": [found["finding"]]}
 

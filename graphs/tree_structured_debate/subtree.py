@@ -14,7 +14,6 @@ from dialectree.context import settings
 from dialectree.flow import Flow
 from dialectree.graphs.tree_structured_debate import leaf, synthesis_debate
 from dialectree.maths.tree import children_that_fit
-from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.branching import branching, opening
 from dialectree.nodes.tree_structured_debate.clarification import clarification
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import complexity_evaluator
@@ -98,7 +97,6 @@ def children(state: Subtree) -> list[Question]:
 
 async def solve(state: Question, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
     """Solve one child by this very graph."""
-    await run_of(runtime).baton.take(state["id"])
     found = await graph.ainvoke(state)
     finding: Finding = found["finding"]
     if settings(runtime, Settings).second_pass_below is None:

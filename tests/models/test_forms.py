@@ -82,14 +82,6 @@ def test_a_reply_with_a_default_is_a_mistake_of_ours() -> None:
         form(Lenient, {})
 
 
-def test_ids_of_a_field_that_is_not_there_are_a_mistake_of_ours() -> None:
-    for path in ("looser", "looser[]", "scores.id[]", "looser.qid[]"):
-        with pytest.raises(KeyError):
-            form(Ruling, {path: ("A", "B")})
-    with pytest.raises(KeyError):
-        form(Ruling, {}, {"looser": 3})
-
-
 class ClaimText(BaseModel):
     """A claim that rests on some of what was shown."""
 

@@ -1,0 +1,239 @@
+"""Models of other providers and live ones: their structured output, decoding and wrappers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_openai import ChatOpenAI
+from pydantic import PrivateAttr, SecretStr
+
+from dialectree.addresses import require_spec
+from dialectree.context import Context, build
+from dialectree.errors import KeyRefused, RequestError, SettingsError
+from dialectree.models import providers
+from dialectree.models.run import Run
+from dialectree.models.specs import resolve
+from dialectree.runs import Journal
+from tests.models.asking import GOOD, RULE, QuickClock, question
+from tests.models.scripted_endpoint import ScriptedEndpoint, fails, says
+
+USAGE: Any = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
+
+
+class ToolModel(BaseChatModel):
+    """A model that replies by calling the tool that it is given."""
+
+    model: str = "tools"
+    temperature: float = 1.0
+    seed: int | None = None
+    num_predict: int | None = None
+    base_url: str = ""
+    fails_with: str = ""
+    _calls: list[Mapping[str, Any]] = PrivateAttr(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "tools"
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        return self.bind(tools=tools, tool_choice=tool_choice, **kwargs)
+
+    def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
+        raise AssertionError("the door asks without blocking")
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        own = {"seed": self.seed, "temperature": self.temperature, "limit": self.num_predict}
+        self._calls.append({**own, **kwargs, "stop": stop, "messages": messages})
+        if self.fails_with and kwargs.get("tools"):
+            raise RuntimeError(self.fails_with)
+        message = AIMessage(GOOD, usage_metadata=USAGE)
+        if kwargs.get("tools"):
+            call: Any = {"name": "Rule", "args": json.loads(GOOD), "id": "1"}
+            message = AIMessage("", tool_calls=[call], usage_metadata=USAGE)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+MADE: list[ToolModel] = []
+
+
+class ChatOllama(ToolModel):
+    """Stands in for the model of a provider's package."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        MADE.append(self)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> list[ToolModel]:
+    """The package langchain-ollama, as far as it is needed."""
+    package = ModuleType("langchain_ollama")
+    package.ChatOllama = ChatOllama  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "langchain_ollama", package)
+    providers.require.cache_clear()
+    MADE.clear()
+    return MADE
+
+
+def test_a_provider_is_asked_by_its_own_structured_output(
+    ollama: list[ToolModel], tmp_path: Any
+) -> None:
+    context = build(model="ollama:llama@http://127.0.0.1:1", cache=False)
+    journal = Journal(tmp_path / "calls.jsonl")
+    run = Run("run", context, journal)
+    assert asyncio.run(question(context, run, max_tokens=99)) == RULE
+    journal.close()
+    (asked,) = [call for model in ollama for call in model._calls]
+    assert (asked["limit"], asked["temperature"], type(asked["seed"])) == (99, 0.7, int)
+    assert asked["tools"][0]["title"] == "Rule"
+    assert {model.base_url for model in ollama} == {"http://127.0.0.1:1"}
+    (line,) = (tmp_path / "calls.jsonl").read_text().splitlines()
+    call = json.loads(line)
+    assert (call["model"], call["prompt_tokens"], call["completion_tokens"]) == (
+        "ollama:llama",
+        11,
+        7,
+    )
+    assert json.loads(call["reply"]) == json.loads(GOOD)
+
+
+def test_a_request_to_a_provider_is_answered_from_the_cache(ollama: list[ToolModel]) -> None:
+    context = build(model="ollama:llama")
+    for _ in range(2):
+        assert asyncio.run(question(context)) == RULE
+    assert sum(len(model._calls) for model in ollama) == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "says_"),
+    [
+        (
+            "anthropic:claude",
+            "anthropic:claude needs a package .*: pip install langchain-anthropic",
+        ),
+        ("opnai:gpt", "no provider 'opnai': write openai:NAME, .*anthropic.*ollama"),
+    ],
+)
+def test_what_a_provider_lacks_is_said_before_anything_runs(spec: str, says_: str) -> None:
+    with pytest.raises(SettingsError, match=says_):
+        resolve(spec, build(model=spec))
+
+
+@pytest.mark.parametrize("text", ["gpt-4.1", "openai", "http://127.0.0.1/v1", "a b:c", "x:"])
+def test_a_model_without_a_provider_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="a model is written openai:NAME"):
+        require_spec(text)
+
+
+def test_the_key_of_a_provider_goes_to_no_address_of_a_stranger(
+    ollama: list[ToolModel], tmp_path: Any
+) -> None:
+    (tmp_path / "dialectree.toml").write_text('model = "ollama:llama@http://evil.example"')
+    context = build(cache=False)
+    with pytest.raises(SettingsError, match=r"not sent to http://evil\.example: .*toml"):
+        asyncio.run(question(context))
+    assert not ollama
+
+
+# Live models
+
+
+def live(model: Any, **more: Any) -> Context:
+    return Context(model=model, cache=False, **more)
+
+
+def test_a_live_model_keeps_its_decoding_and_gets_a_seed() -> None:
+    model = ToolModel(temperature=0.2)
+    assert asyncio.run(question(live(model))) == RULE
+    (asked,) = model._calls
+    assert (asked["temperature"], type(asked["seed"])) == (0.2, int)
+    assert asked["tools"]
+    seeded = ToolModel(seed=5)
+    assert asyncio.run(question(live(seeded))) == RULE
+    assert seeded._calls[0]["seed"] == 5
+
+
+def test_a_live_model_keeps_what_was_bound_to_it_and_its_fallbacks() -> None:
+    first, second = ToolModel(fails_with="overloaded"), ToolModel()
+    chat = first.bind(extra="kept").with_fallbacks([second.bind(stop=["END"])])
+    assert asyncio.run(question(live(chat))) == RULE
+    assert [call["extra"] for call in first._calls] == ["kept"]
+    assert [call["stop"] for call in second._calls] == [["END"]]
+    assert first._calls[0]["tools"] and second._calls[0]["tools"]
+
+
+def test_a_live_model_whose_tools_are_refused_is_asked_in_words(quick: QuickClock) -> None:
+    class Refused(Exception):
+        status_code = 400
+
+    class Plain(ToolModel):
+        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
+            if kwargs.get("tools"):
+                raise Refused("tool_choice is not supported")
+            return await super()._agenerate(*args, **kwargs)
+
+    model = Plain()
+    context = live(model)
+    for node in ("0.0", "0.1"):
+        assert asyncio.run(question(context, node=node)) == RULE
+    assert len(model._calls) == 2
+    assert "JSON Schema" in model._calls[0]["messages"][0].text
+
+
+def test_a_live_chat_openai_keeps_its_arguments_and_survives_a_reply_that_is_cut_off() -> None:
+    async def ask() -> None:
+        async with ScriptedEndpoint(fails(500), says(GOOD[:20], "length"), says(GOOD)) as served:
+            model = ChatOpenAI(
+                model="o-any-pro",
+                base_url=served.url,
+                api_key=SecretStr("none"),
+                max_retries=0,
+                extra_body={"own": 1},
+            )
+            assert await question(live(model.bind(top_p=0.5))) == RULE
+            assert served.formats == ["json_schema"] * 3
+            assert {(body["own"], body["top_p"]) for body in served.bodies} == {(1, 0.5)}
+            assert {*served.paths} == {"/v1/chat/completions"}
+
+    asyncio.run(ask())
+
+
+def test_a_model_without_a_key_ends_the_run() -> None:
+    with pytest.raises(KeyRefused, match="has no key that it accepts"):
+        asyncio.run(question(live(ToolModel(fails_with="Could not resolve authentication method"))))
+
+
+def test_what_is_no_chat_model_is_refused() -> None:
+    with pytest.raises(SettingsError, match="RunnableLambda is no chat model"):
+        asyncio.run(question(live(RunnableLambda(lambda text: text))))
+
+
+def test_an_endpoint_whose_errors_name_no_way_out_ends_the_run(ollama: list[ToolModel]) -> None:
+    class Refused(Exception):
+        status_code = 400
+
+    class Refusing(ToolModel):
+        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
+            raise Refused("no such thing")
+
+    with pytest.raises(RequestError, match="no such thing"):
+        asyncio.run(question(live(Refusing())))
