@@ -122,6 +122,6 @@ def _queries(part: str, paper: Paper, cache: Path, repeats: int) -> Iterator[Fig
 
     lone, step = asyncio.run(work())
     yield Figure(part, "a lone query", 1000 * lone[0], "ms")
-    note = "waiting for company, cache, search"
+    note = "cache and search"
     yield Figure(part, "of that, without the model", 1000 * (lone[0] - lone[1]), "ms", note=note)
     yield Figure(part, f"{STEP} queries side by side", 1000 * step[0], "ms")

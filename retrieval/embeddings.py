@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -129,7 +129,7 @@ def embedder(name: str, base_url: str | None = None) -> Embedder:
         return _embedder(name, base_url or endpoint_from_environment()[1])
 
 
-@lru_cache(maxsize=32)
+@cache
 def _embedder(name: str, base_url: str | None) -> Embedder:
     return Embedder(_encoder(name, base_url))
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from functools import lru_cache
 from typing import NamedTuple
 from weakref import WeakValueDictionary
 
@@ -29,8 +29,8 @@ BGE = "BAAI/bge-small-en-v1.5"
 """The default embeddings of a debate."""
 LEXICAL = "bm25"
 """The name for words instead of vectors."""
-SHELVES = 32
-"""Indexed papers that a process remembers; it indexes another one again when it is needed."""
+SPARE = 8
+"""Papers that stay indexed for the next debate when no debate uses them."""
 
 
 class Source(BaseModel, frozen=True):
@@ -105,8 +105,9 @@ class _Shelf:
         return [Hit(text=segment.page_content, **segment.metadata) for segment in found]
 
 
-_sources: MutableMapping[str, Source] = WeakValueDictionary()
-"""The sources of the debates that are under way, by their digests."""
+_shelves: MutableMapping[tuple[str, Embedder | None], _Shelf] = WeakValueDictionary()
+"""The shelves of all debates, by the paper's digest and by what embeds it."""
+_spare: deque[_Shelf] = deque(maxlen=SPARE)
 _thread = Threads(1, "shelving")
 
 
@@ -121,12 +122,13 @@ async def shelved(
     ModelUnavailable where the model cannot be had, InputError for an amended segment that the
     paper does not have.
     """
-    # Debates of one paper keep one object alive: the table refers to it weakly.
-    shared = [_sources.setdefault(source.digest, source) for source in sources]
     by = await asyncio.to_thread(_embedder, embeddings, base_url)
-    for source in shared:
-        await _filled(source.digest, by)
+    thread = _thread if by is None else by.thread
+    loop = asyncio.get_running_loop()
+    # This list keeps its shelves alive; the table of all shelves refers to them weakly.
+    shelves = [await loop.run_in_executor(thread, _filled, source, by) for source in sources]
     yield
+    shelves.clear()
 
 
 async def find(
@@ -142,7 +144,7 @@ async def find(
     The best stands first; of equals, the one that the paper has first. ``bm25`` finds only segments
     that share a word with the query. ``timing`` grows by what embedding the queries took.
     """
-    shelf = await _filled(paper, _embedder(embeddings, base_url))
+    shelf = _shelf(paper, embeddings, base_url)
     spent = timing or Timing()
     return await asyncio.gather(*(shelf.search(query, count, spent) for query in queries))
 
@@ -151,27 +153,30 @@ def texts(
     paper: str, embeddings: str, numbers: Sequence[int], base_url: str | None = None
 ) -> dict[int, str]:
     """Return the texts of the segments with these numbers, as far as the source has them."""
-    known = _shelf(paper, _embedder(embeddings, base_url)).texts
+    known = _shelf(paper, embeddings, base_url).texts
     return {number: known[number] for number in numbers if number in known}
 
 
 def clear() -> None:
     """Empty all shelves, as at the start of a process."""
-    _shelf.cache_clear()
+    _shelves.clear()
+    _spare.clear()
 
 
-async def _filled(paper: str, by: Embedder | None) -> _Shelf:
-    """Return the shelf of a paper, filled in the thread of ``by``, one after the other."""
-    thread = _thread if by is None else by.thread
-    return await asyncio.get_running_loop().run_in_executor(thread, _shelf, paper, by)
+def _filled(source: Source, by: Embedder | None) -> _Shelf:
+    """Return the shelf of a source; called in one thread, so that it is filled only once."""
+    key = source.digest, by
+    if (shelf := _shelves.get(key)) is None:
+        shelf = _shelves[key] = _Shelf(source, by)
+    _spare.append(shelf)
+    return shelf
 
 
-@lru_cache(maxsize=SHELVES)
-def _shelf(paper: str, by: Embedder | None) -> _Shelf:
-    source = _sources.get(paper)
-    if source is None:
+def _shelf(paper: str, embeddings: str, base_url: str | None) -> _Shelf:
+    shelf = _shelves.get((paper, _embedder(embeddings, base_url)))
+    if shelf is None:
         raise DialectreeError(f"no debate under way has the paper {paper}")
-    return _Shelf(source, by)
+    return shelf
 
 
 def _embedder(embeddings: str, base_url: str | None) -> Embedder | None:

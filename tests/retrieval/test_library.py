@@ -121,15 +121,18 @@ def test_queries_are_embedded_together(watched: WatchedEncoder) -> None:
     assert [len(batch) for batch in watched.queries] == [30, 4]
 
 
-def test_timing_is_that_of_the_callers_queries(watched: WatchedEncoder) -> None:
-    watched.pause_s, timings = 0.1, [Timing(), Timing()]
+def test_timing_is_the_callers_share_of_the_batch(watched: WatchedEncoder) -> None:
+    source, timings = Source(paper=of_topics()), [Timing(), Timing()]
 
     async def both() -> None:
-        await asyncio.gather(*(search(of_topics(), "a", "b", timing=one) for one in timings))
+        async with shelved([source], "any"):
+            watched.pause_s = 0.1
+            finds = (find(source.digest, "any", ["a", "b"], 5, timing=one) for one in timings)
+            await asyncio.gather(*finds)
 
     asyncio.run(both())
-    assert timings[0].seconds == timings[1].seconds >= 0.05
-    assert sum(timing.seconds for timing in timings) < 0.2
+    assert watched.queries == [["a", "b"]]
+    assert timings[0] == timings[1] and timings[0].seconds >= 0.05
 
 
 def test_a_caller_that_gives_up_does_not_stop_the_others(watched: WatchedEncoder) -> None:
@@ -184,16 +187,14 @@ def test_a_failure_reaches_all_and_the_next_debate_may_try_again(watched: Watche
         asyncio.run(queries_fail())
 
 
-def test_a_paper_of_no_debate_is_not_found(watched: WatchedEncoder) -> None:
-    asyncio.run(search(made := of_topics(), "query"))
-    library.clear()
-    with pytest.raises(DialectreeError, match="no debate under way has the paper") as raised:
-        asyncio.run(find(made.digest, "any", ["query"], 5))
+def test_a_paper_of_no_debate_is_a_fault_of_ours() -> None:
+    with pytest.raises(DialectreeError, match="no debate under way has the paper x") as raised:
+        asyncio.run(find("x", "bm25", ["query"], 5))
     assert raised.value.status == 1
 
 
-def test_more_papers_are_debated_than_shelves_hold(watched: WatchedEncoder) -> None:
-    papers = [paper(f"Paper {n} says this.") for n in range(library.SHELVES + 3)]
+def test_more_papers_are_debated_than_stay_indexed(watched: WatchedEncoder) -> None:
+    papers = [paper(f"Paper {n} says this.") for n in range(library.SPARE + 3)]
 
     async def debates() -> list[str]:
         async with shelved(sources := [Source(paper=made) for made in papers], "any"):
