@@ -35,7 +35,7 @@ CALLS = 111
 """Calls of one block; the ways take turns, so that a busy moment of the machine meets all."""
 BLOCKS = 3
 AT_ONCE = 9
-LIMIT = 0.6
+LIMIT = 0.75
 PROMPT = "single_shot/answerer"
 
 

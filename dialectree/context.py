@@ -309,8 +309,14 @@ class ProtocolSettings(BaseModel):
         return {}
 
     def shared(self) -> dict[str, Any]:
-        """Return the settings that every protocol has, as they are."""
-        return {name: getattr(self, name) for name in ProtocolSettings.model_fields}
+        """Return the settings that every protocol has, addresses with their passwords."""
+        values = {name: getattr(self, name) for name in ProtocolSettings.model_fields}
+        values |= {name: _opened(values[name]) for name in ProtocolSettings.addressed()}
+        return {**values, "roles": {role: _opened(one) for role, one in self.roles.items()}}
+
+
+def _opened(value: object) -> object:
+    return whole(value) if isinstance(value, str) else value
 
 
 Context = ProtocolSettings
@@ -426,6 +432,8 @@ def _among(context: object, kind: type[Own]) -> Own:
     """Return the settings in a host's own context: its ``dialectree``, or all of a mapping."""
     if not context:
         return _made(_NOTHING, kind)
+    if isinstance(context, ProtocolSettings):  # of another protocol
+        return _made(context, kind)
     mapping = context if isinstance(context, Mapping) else None
     own = (
         getattr(context, "dialectree", None)

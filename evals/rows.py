@@ -81,7 +81,8 @@ def _ready(written: Written, task: Task, flags: Mapping[str, Any], where: str) -
         specs = speakers(method, context)  # and every model has a price where --max-cost is given
     except SettingsError as error:
         raise SettingsError(f"{place}: {error}") from None
-    own, settings = _own(method), context.model_dump(mode="json", exclude_unset=True)
+    own = _own(method)
+    settings = context.model_dump(mode="json", exclude_unset=True, include={*own})
     row = Row(
         name=written.name,
         method=method.name,

@@ -5,34 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NotRequired, cast
+from typing import Any, cast
 
 from pydantic import ValidationError
-from typing_extensions import TypedDict
 
 from dialectree.errors import InputError
+from dialectree.nodes.tree_of_debate.state import PaperGiven
 from dialectree.nodes.tree_of_debate.topics import LETTERS, Author, Letter
 from dialectree.retrieval.decoding import sound
 from dialectree.retrieval.library import Source
 from dialectree.retrieval.papers import Paper, PartMissing, from_fields, read
 
 _KEY = re.compile(r"[\w.:/+'-]+")
-
-
-class PaperGiven(TypedDict):
-    """A paper as plain data; ``dialectree.retrieval.papers.read`` makes one out of a file."""
-
-    title: str
-    abstract: str
-    introduction: NotRequired[str]
-    name: NotRequired[str]
-    body: NotRequired[str]
-    """Its text, with headings as in Markdown; or ``passages``, where it was read before."""
-    passages: NotRequired[list[dict[str, Any]]]
-    notices: NotRequired[list[str]]
-    """What is missing in its file, where it was read before."""
-    key: NotRequired[str]
-    """What BibTeX knows it by."""
 
 
 def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:

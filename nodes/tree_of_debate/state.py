@@ -5,12 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from dialectree.context import RetrievalSettings, option
-from dialectree.nodes.tree_of_debate.papers import PaperGiven
 from dialectree.nodes.tree_of_debate.topics import (
     Author,
     Claim,
@@ -66,6 +65,22 @@ class Settings(RetrievalSettings):
     """Whether one call weighs all the segments that may answer a claim, or one call each."""
     turns: Literal["parallel", "alternating"] = option("parallel", group="Debate")
     """Whether paper b's persona sees what a's said in the same stage (alternating)."""
+
+
+class PaperGiven(TypedDict):
+    """A paper as plain data; ``dialectree.retrieval.papers.read`` makes one out of a file."""
+
+    title: str
+    abstract: str
+    introduction: NotRequired[str]
+    name: NotRequired[str]
+    body: NotRequired[str]
+    """Its text, with headings as in Markdown; or ``passages``, where it was read before."""
+    passages: NotRequired[list[dict[str, Any]]]
+    notices: NotRequired[list[str]]
+    """What is missing in its file, where it was read before."""
+    key: NotRequired[str]
+    """What BibTeX knows it by."""
 
 
 class Papers(Question):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.evals import datasets, rows, running
 from dialectree.evals import plan as planning
 from dialectree.evals.judges import TruthReply
@@ -96,7 +96,7 @@ def plan(
     loaded = datasets.load(data, mapped=columns, cluster=chosen.get("cluster"))
     task = planning.task_of(loaded)
     ready = rows.ready(written or [row()], task, {"model": speaker, **options})
-    marking = build(model=judge or speaker) if TASKS[task].judged else None
+    marking = build(ProtocolSettings, model=judge or speaker) if TASKS[task].judged else None
     return planning.make_plan(loaded, ready, marking, seed=options.get("seed", 0), **chosen)
 
 
@@ -104,7 +104,9 @@ def evaluate(planned: Plan, out: str = "out", **budgets: Any) -> Standing:
     """Run it to its end, or to whatever ends it."""
     folder = Folder(Path(out))
     with folder.held():
-        return asyncio.run(running.run(folder, planned, Spending(build(**budgets))))
+        return asyncio.run(
+            running.run(folder, planned, Spending(build(ProtocolSettings, **budgets)))
+        )
 
 
 def results(out: str = "out") -> list[Result]:

@@ -13,6 +13,7 @@ from dialectree.errors import InputError
 from dialectree.evals import rows
 from dialectree.evals.items import Task
 from dialectree.evals.matrix import Written, of_methods, packaged, read_matrix
+from dialectree.models.specs import resolve
 
 EVALUATIONS = Path(__file__).resolve().parents[2] / "docs" / "evaluations.md"
 WHOLE = """
@@ -264,7 +265,9 @@ def test_a_role_lends_its_model_with_the_secrets_of_its_address(
     monkeypatch.setenv("DIALECTREE_ROLES", json.dumps({"debater": address}))
     (made,) = ready(Written("v", "self_consistency", {}, {"answerer": "debater_a"}))
     assert made.row.models == {"answerer": "openai:strong@http://h:1/v1"}
-    assert made.context.with_secrets()["roles"] == {"answerer": address}
+    assert resolve(made.context.speaker("answerer"), made.context).whole_url.endswith(
+        "me:word@h:1/v1"
+    )
 
 
 @pytest.mark.parametrize(

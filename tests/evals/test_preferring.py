@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.judges import PreferenceReply
 from dialectree.evals.paired import mcnemar_counts, tango
@@ -64,7 +64,7 @@ def asked(judge: ScriptedModel, count: int = 3) -> Plan:
 
 def judged(what: Plan, **budgets: int) -> Standing:
     """Judge every pair of a folder that holds results; the calls it took."""
-    spending = Spending(build(**budgets))
+    spending = Spending(build(ProtocolSettings, **budgets))
     folder, standing = Folder(Path("out")), Standing(0, 0, spending)
     with folder.held():
         asyncio.run(prefer(folder, what, "single_stage", spending, standing.judged))

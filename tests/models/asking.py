@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree import clock
-from dialectree.context import Context, build
+from dialectree.context import ProtocolSettings, build
 from dialectree.models.door import Place, Run, ask
 
 
@@ -26,13 +26,15 @@ GOOD = RULE.model_dump_json()
 PROMPT = "single_shot/answerer"
 
 
-def at(url: str, **settings: Any) -> Context:
+def at(url: str, **settings: Any) -> ProtocolSettings:
     """Settings that ask the endpoint at ``url``, without a cache."""
-    return build(**{"model": "openai:any", "base_url": url, "cache": False, **settings})
+    return build(
+        ProtocolSettings, **{"model": "openai:any", "base_url": url, "cache": False, **settings}
+    )
 
 
 async def question(
-    context: Context,
+    context: ProtocolSettings,
     run: Run | None = None,
     node: str = "0",
     question: str = "Is it so?",

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.models.asking import Asking, Place, messages
 from dialectree.models.endpoints import Decoding, Request, endpoint
 from dialectree.models.forms import form
@@ -41,7 +41,7 @@ def asking(
     max_tokens: int | None = None,
     top_p: float | None = None,
 ) -> Asking:
-    context = build(model=model, base_url=url, seed=seed)
+    context = build(ProtocolSettings, model=model, base_url=url, seed=seed)
     place = Place(node, role, "debate", 0, take=take, who=who)
     request = Request(
         messages(system, user),

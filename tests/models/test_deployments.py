@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.models.run import Run
 from dialectree.runs import Journal
 from tests.models.asking import RULE, at, question
@@ -39,7 +39,9 @@ def test_two_roles_at_one_shown_address_ask_a_deployment_each() -> None:
         async with endpoint() as served:
             spec, user = f"openai:any@{served.url}", served.url.replace("//", "//u:sesame@")
             roles = {"judge": f"{spec}?deployment=beta", "critic": f"openai:any@{user}"}
-            context = build(model=f"{spec}?deployment=alpha", roles=roles, cache=False)
+            context = build(
+                ProtocolSettings, model=f"{spec}?deployment=alpha", roles=roles, cache=False
+            )
             for role in ("explorer", "judge", "critic"):
                 await said(context, role=role)
             queries = [path.partition("?")[2] for path in served.paths]

@@ -17,9 +17,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from dialectree.api import aanswer
+from dialectree import aanswer
 from dialectree.conduct import start
-from dialectree.context import Context, build, cache_folder
+from dialectree.context import ProtocolSettings, build, cache_folder
 from dialectree.errors import (
     BudgetReached,
     CallError,
@@ -30,9 +30,9 @@ from dialectree.errors import (
     ReplyError,
     RequestError,
 )
-from dialectree.graphs import method
 from dialectree.models import cache, replies, run
 from dialectree.models.door import Run
+from dialectree.protocol import method
 from dialectree.records import Call, RunRecord
 from dialectree.runs import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
@@ -137,7 +137,7 @@ def test_a_reply_that_was_cut_off_gets_twice_the_tokens() -> None:
 
 
 @contextmanager
-def kept(path: Path, context: Context) -> Iterator[Run]:
+def kept(path: Path, context: ProtocolSettings) -> Iterator[Run]:
     """A run with a journal at ``path``."""
     journal = Journal(path)
     try:
@@ -437,7 +437,7 @@ def test_one_limiter_serves_many_runs_at_once() -> None:
 # The cache
 
 
-def cached(url: str, **settings: Any) -> Context:
+def cached(url: str, **settings: Any) -> ProtocolSettings:
     return at(url, cache=True, **settings)
 
 
@@ -542,7 +542,7 @@ def test_the_cache_keeps_no_reply_that_came_to_nothing(bad: Answer, calls: Path)
     def wrong(reply: Rule) -> str | None:
         return "answer: never say never" if "Never" in reply.answer else None
 
-    async def ask(context: Context, run: Run | None = None) -> Rule:
+    async def ask(context: ProtocolSettings, run: Run | None = None) -> Rule:
         return await question(context, run, ids={"winner": ["A"]}, check=wrong)
 
     def rows() -> list[object]:
@@ -589,7 +589,7 @@ def scripted(*replies: Rule) -> ScriptedModel:
 
 def test_a_live_model_answers_in_place_of_a_spec_and_is_never_cached() -> None:
     model = scripted(RULE)
-    context = build(model=model, cache=True)
+    context = build(ProtocolSettings, model=model, cache=True)
     for asked in (1, 2):
         assert asyncio.run(question(context)) == RULE
         assert len(model.asked) == asked
@@ -616,15 +616,15 @@ class State(TypedDict):
 def nested() -> Any:
     """A graph whose two nodes ask one question each, the second one inside a graph of its own."""
 
-    async def asks(state: State, runtime: Runtime[Context]) -> State:
+    async def asks(state: State, runtime: Runtime[ProtocolSettings]) -> State:
         await question(runtime.context, run.run_of(runtime), node=state["node"])
         return {"node": state["node"] + ".0"}
 
-    inner = StateGraph(State, context_schema=Context)
+    inner = StateGraph(State, context_schema=ProtocolSettings)
     inner.add_node("asks", asks)
     inner.add_edge(START, "asks")
     inner.add_edge("asks", END)
-    outer = StateGraph(State, context_schema=Context)
+    outer = StateGraph(State, context_schema=ProtocolSettings)
     outer.add_node("asks", asks)
     outer.add_node("inner", inner.compile())
     outer.add_edge(START, "asks")
@@ -696,8 +696,10 @@ def test_neither_key_nor_password_is_told_or_kept(
             }
             if way == "environment":
                 monkeypatch.setenv("OPENAI_BASE_URL", whole)
-            context = build(**ways[way])
-            begun = start(method("single_shot"), "Is it so?", context, tmp_path / "runs")
+            context = build(ProtocolSettings, **ways[way])
+            begun = start(
+                method("single_shot"), {"question": "Is it so?"}, context, tmp_path / "runs"
+            )
             said = ""
             try:
                 await begun.conduct()
@@ -730,7 +732,7 @@ def test_the_key_goes_out_with_the_request(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_openai_without_a_key_says_what_to_set() -> None:
     with pytest.raises(KeyRefused, match="set OPENAI_API_KEY"):
-        asyncio.run(question(build(model="openai:any", cache=False)))
+        asyncio.run(question(build(ProtocolSettings, model="openai:any", cache=False)))
 
 
 # A process that asks

@@ -20,7 +20,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from dialectree import clock
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import (
     CallError,
     DialectreeError,
@@ -553,7 +553,7 @@ def test_a_live_chat_model_goes_the_same_way_and_only_this_place_retries(
             model = ChatOpenAI(
                 model="any", base_url=served.url, api_key=SecretStr("none"), max_retries=0
             )
-            assert await question(Context(model=model, cache=False)) == RULE
+            assert await question(ProtocolSettings(model=model, cache=False)) == RULE
             assert served.formats == ["json_schema", "json_schema"]
 
     asyncio.run(ask())

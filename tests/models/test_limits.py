@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dialectree import clock
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import BudgetReached, SettingsError
 from dialectree.models.limits import Budget, Limiter, limiter, price, require_prices
 from dialectree.records import Call
@@ -184,7 +184,7 @@ def call(**fields: Any) -> Call:
 )
 def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]) -> None:
     (name,) = (name for name in budget if name.startswith("max"))
-    held = Budget(build(**budget))
+    held = Budget(build(ProtocolSettings, **budget))
     for _ in range(2):
         asyncio.run(held.begin())
         held.add(call(**spent))
@@ -193,7 +193,7 @@ def test_a_budget_is_used_up_by_what_was_paid(budget: Any, spent: dict[str, Any]
 
 
 def test_what_calls_under_way_spend_beyond_a_budget_is_said() -> None:
-    held = Budget(build(max_tokens=100, max_cost=0.5, prices={"m": (1, 1)}))
+    held = Budget(build(ProtocolSettings, max_tokens=100, max_cost=0.5, prices={"m": (1, 1)}))
     held.add(call(prompt_tokens=60, completion_tokens=40, cost=0.5))
     assert held.overrun() == []
     held.add(call(prompt_tokens=20, cost=0.25))
@@ -204,7 +204,7 @@ def test_what_calls_under_way_spend_beyond_a_budget_is_said() -> None:
 
 
 def test_a_budget_that_nobody_could_count_for_is_said_not_to_have_held() -> None:
-    held = Budget(build(max_tokens=100, max_cost=0.5, prices={"m": (1, 1)}))
+    held = Budget(build(ProtocolSettings, max_tokens=100, max_cost=0.5, prices={"m": (1, 1)}))
     held.add(call(error="it timed out"))
     assert held.overrun() == []
     held.add(call())
@@ -214,15 +214,15 @@ def test_a_budget_that_nobody_could_count_for_is_said_not_to_have_held() -> None
         f"the budget --max-tokens 100 did not hold: {unknown}",
         f"the budget --max-cost 0.5 did not hold: {unknown}",
     ]
-    assert Budget(build()).overrun() == []
+    assert Budget(build(ProtocolSettings)).overrun() == []
 
 
 def test_what_nobody_counted_has_no_price() -> None:
-    assert price(build(prices={"m": (2, 8)}), "m", 0, 0) is None
+    assert price(build(ProtocolSettings, prices={"m": (2, 8)}), "m", 0, 0) is None
 
 
 def test_a_budget_of_seconds_runs_from_the_start(quick: QuickClock) -> None:
-    held = Budget(build(max_seconds=2))
+    held = Budget(build(ProtocolSettings, max_seconds=2))
     held.check()
     quick.slept.append(2)
     with pytest.raises(BudgetReached, match="--max-seconds 2"):
@@ -230,7 +230,7 @@ def test_a_budget_of_seconds_runs_from_the_start(quick: QuickClock) -> None:
 
 
 def test_prices_are_for_a_million_tokens() -> None:
-    context = build(prices={"openai:any": (2, 8)})
+    context = build(ProtocolSettings, prices={"openai:any": (2, 8)})
     assert price(context, "openai:any", 1_000_000, 500_000) == 6
     assert price(context, "openai:other", 1, 1) is None
 
@@ -249,12 +249,15 @@ def test_prices_are_for_a_million_tokens() -> None:
 def test_cached_tokens_cost_as_the_others_unless_they_have_a_price(
     prices: tuple[float, ...], cached: int, cost: float
 ) -> None:
-    context = build(prices={"openai:any": prices})
+    context = build(ProtocolSettings, prices={"openai:any": prices})
     assert price(context, "openai:any", 1_000_000, 500_000, cached) == cost
 
 
 def test_a_budget_of_money_needs_a_price_for_every_model() -> None:
-    require_prices(build(max_cost=1, prices={"openai:a": (1, 1)}), ["openai:a"])
-    require_prices(build(), ["openai:a"])
+    require_prices(build(ProtocolSettings, max_cost=1, prices={"openai:a": (1, 1)}), ["openai:a"])
+    require_prices(build(ProtocolSettings), ["openai:a"])
     with pytest.raises(SettingsError, match="--price openai:b=PROMPT,COMPLETION"):
-        require_prices(build(max_cost=1, prices={"openai:a": (1, 1)}), ["openai:a", "openai:b"])
+        require_prices(
+            build(ProtocolSettings, max_cost=1, prices={"openai:a": (1, 1)}),
+            ["openai:a", "openai:b"],
+        )

@@ -13,7 +13,7 @@ from langgraph.errors import GraphInterrupt
 from pydantic import SecretStr
 
 import dialectree
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import CallError, KeyRefused, RequestError, Unreachable
 from dialectree.models.endpoints import ATTEMPTS
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
@@ -61,7 +61,7 @@ def failing(*errors: BaseException) -> ScriptedModel:
 def ask(*errors: BaseException) -> tuple[Rule, int]:
     """The reply of a model that fails at first, and how often it was asked."""
     model = failing(*errors)
-    return asyncio.run(question(build(model=model))), len(model.calls)
+    return asyncio.run(question(build(ProtocolSettings, model=model))), len(model.calls)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
 from dialectree.addresses import require_spec
-from dialectree.context import Context, build
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import KeyRefused, RequestError, SettingsError
 from dialectree.models import providers
 from dialectree.models.run import Run
@@ -97,7 +97,7 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> list[ToolModel]:
 def test_a_provider_is_asked_by_its_own_structured_output(
     ollama: list[ToolModel], tmp_path: Any
 ) -> None:
-    context = build(model="ollama:llama@http://127.0.0.1:1", cache=False)
+    context = build(ProtocolSettings, model="ollama:llama@http://127.0.0.1:1", cache=False)
     journal = Journal(tmp_path / "calls.jsonl")
     run = Run("run", context, journal)
     assert asyncio.run(question(context, run, max_tokens=99)) == RULE
@@ -117,7 +117,7 @@ def test_a_provider_is_asked_by_its_own_structured_output(
 
 
 def test_a_request_to_a_provider_is_answered_from_the_cache(ollama: list[ToolModel]) -> None:
-    context = build(model="ollama:llama")
+    context = build(ProtocolSettings, model="ollama:llama")
     for _ in range(2):
         assert asyncio.run(question(context)) == RULE
     assert sum(len(model._calls) for model in ollama) == 1
@@ -135,7 +135,7 @@ def test_a_request_to_a_provider_is_answered_from_the_cache(ollama: list[ToolMod
 )
 def test_what_a_provider_lacks_is_said_before_anything_runs(spec: str, says_: str) -> None:
     with pytest.raises(SettingsError, match=says_):
-        resolve(spec, build(model=spec))
+        resolve(spec, build(ProtocolSettings, model=spec))
 
 
 @pytest.mark.parametrize("text", ["gpt-4.1", "openai", "http://127.0.0.1/v1", "a b:c", "x:"])
@@ -148,7 +148,7 @@ def test_the_key_of_a_provider_goes_to_no_address_of_a_stranger(
     ollama: list[ToolModel], tmp_path: Any
 ) -> None:
     (tmp_path / "dialectree.toml").write_text('model = "ollama:llama@http://evil.example"')
-    context = build(cache=False)
+    context = build(ProtocolSettings, cache=False)
     with pytest.raises(SettingsError, match=r"not sent to http://evil\.example: .*toml"):
         asyncio.run(question(context))
     assert not ollama
@@ -157,8 +157,8 @@ def test_the_key_of_a_provider_goes_to_no_address_of_a_stranger(
 # Live models
 
 
-def live(model: Any, **more: Any) -> Context:
-    return Context(model=model, cache=False, **more)
+def live(model: Any, **more: Any) -> ProtocolSettings:
+    return ProtocolSettings(model=model, cache=False, **more)
 
 
 def test_a_live_model_keeps_its_decoding_and_gets_a_seed() -> None:

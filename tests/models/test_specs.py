@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from langchain_core.language_models import FakeListChatModel
 
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import SettingsError
 from dialectree.models.specs import OPENAI, resolve
 from tests.scripted import ScriptedModel
@@ -17,7 +17,7 @@ SECRET = "http://user:sesame@host:8000/v1/?api_key=open-sesame#part"
 
 def spec(model: str, **settings: str) -> str:
     """The address that a spec comes to."""
-    context = build(model=model, **settings)
+    context = build(ProtocolSettings, model=model, **settings)
     return resolve(context.model, context).address
 
 
@@ -70,7 +70,7 @@ def test_files_of_one_name_in_two_folders_are_two_models(
 
 
 def test_a_live_model_is_named_by_its_class_and_model() -> None:
-    context = build(model=ScriptedModel())
+    context = build(ProtocolSettings, model=ScriptedModel())
     found = resolve(context.model, context)
     assert (found.name, found.live) == ("live:ScriptedModel", context.model)
     fake = FakeListChatModel(responses=["x"])
@@ -78,7 +78,7 @@ def test_a_live_model_is_named_by_its_class_and_model() -> None:
 
 
 def test_what_opens_an_address_is_used_and_not_shown() -> None:
-    context = build(model="openai:x", base_url=SECRET)
+    context = build(ProtocolSettings, model="openai:x", base_url=SECRET)
     found = resolve(context.model, context)
     assert found.whole_url == SECRET
     assert found.address == "openai:x@http://host:8000/v1"
@@ -89,7 +89,7 @@ def test_what_opens_an_address_is_used_and_not_shown() -> None:
 def test_secrets_in_the_environment_are_not_shown_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", SECRET)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    context = build(model="openai:x")
+    context = build(ProtocolSettings, model="openai:x")
     found = resolve(context.model, context)
     assert found.address == "openai:x@http://host:8000/v1"
     assert "sk-secret" in found.secrets()

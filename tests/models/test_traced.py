@@ -16,16 +16,16 @@ from langchain_core.tracers.context import collect_runs
 from langchain_core.tracers.schemas import Run
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.api import aanswer
-from dialectree.context import Context, build
+from dialectree import aanswer
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import DialectreeError
-from dialectree.graphs import METHODS
 from dialectree.models.endpoints import ATTEMPTS
+from dialectree.protocol import method
 from tests.models.asking import QuickClock
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends, writes
 
 ASKED = {"question": "Is it so?", "options": ["a cow", "a tree"]}
-GRAPH = METHODS["basic"].graph()
+GRAPH = method("basic").graph()
 
 
 class Counting(AsyncCallbackHandler):
@@ -38,13 +38,13 @@ class Counting(AsyncCallbackHandler):
         self.started += 1
 
 
-async def by_a_handler(context: Context) -> int:
+async def by_a_handler(context: ProtocolSettings) -> int:
     counting = Counting()
     await GRAPH.ainvoke(ASKED, {"callbacks": [counting]}, context=context)
     return counting.started
 
 
-async def by_the_runs_collected(context: Context) -> int:
+async def by_the_runs_collected(context: ProtocolSettings) -> int:
     def models(runs: list[Run]) -> int:
         return sum((run.run_type == "llm") + models(run.child_runs) for run in runs)
 
@@ -53,20 +53,22 @@ async def by_the_runs_collected(context: Context) -> int:
     return models(collected.traced_runs)
 
 
-async def by_events(context: Context) -> int:
+async def by_events(context: ProtocolSettings) -> int:
     events = GRAPH.astream_events(ASKED, context=context, version="v2")
     return len([event async for event in events if event["event"] == "on_chat_model_end"])
 
 
-async def by_messages(context: Context) -> int:
+async def by_messages(context: ProtocolSettings) -> int:
     told: Any = GRAPH.astream(ASKED, context=context, stream_mode="messages", subgraphs=True)
     return len({message.id async for _, (message, _) in told})
 
 
 @pytest.mark.parametrize("heard", [by_a_handler, by_the_runs_collected, by_events, by_messages])
-def test_every_call_is_heard_of(heard: Callable[[Context], Coroutine[None, None, int]]) -> None:
+def test_every_call_is_heard_of(
+    heard: Callable[[ProtocolSettings], Coroutine[None, None, int]],
+) -> None:
     with LocalEndpoint(seed=3) as endpoint:
-        context = build(model=f"openai:any@{endpoint.url}", cache=False)
+        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
         count = asyncio.run(heard(context))
         assert count == endpoint.stats()["calls"] >= 5
 
@@ -82,7 +84,7 @@ class Objecting(AsyncCallbackHandler):
 
 def test_a_listener_that_ends_the_run_is_no_failure_of_the_endpoint() -> None:
     with LocalEndpoint(seed=3) as endpoint:
-        context = build(model=f"openai:any@{endpoint.url}", cache=False)
+        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
         with pytest.raises(ValueError, match="enough"):
             asyncio.run(GRAPH.ainvoke(ASKED, {"callbacks": [Objecting()]}, context=context))
         assert endpoint.stats()["duplicate_requests"] == 0
@@ -90,7 +92,7 @@ def test_a_listener_that_ends_the_run_is_no_failure_of_the_endpoint() -> None:
 
 def test_a_trace_says_which_debater_speaks() -> None:
     with LocalEndpoint(seed=3) as endpoint, collect_runs() as collected:
-        context = build(model=f"openai:any@{endpoint.url}", cache=False)
+        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
         asyncio.run(GRAPH.ainvoke(ASKED, context=context))
 
     def models(runs: list[Run]) -> list[Run]:
@@ -102,13 +104,13 @@ def test_a_trace_says_which_debater_speaks() -> None:
 
 
 def test_their_tokens_are_counted() -> None:
-    async def used(context: Context) -> int:
+    async def used(context: ProtocolSettings) -> int:
         with get_usage_metadata_callback() as counted:
             await GRAPH.ainvoke(ASKED, context=context)
         return sum(one["total_tokens"] for one in counted.usage_metadata.values())
 
     with LocalEndpoint(seed=3) as endpoint:
-        context = build(model=f"openai:any@{endpoint.url}", cache=False)
+        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
         count, stats = asyncio.run(used(context)), endpoint.stats()
     assert count == stats["prompt_tokens"] + stats["completion_tokens"] > 0
 
@@ -122,9 +124,9 @@ def test_a_reply_whose_usage_is_nonsense_is_no_failure_of_the_endpoint(usage: ob
 
     async def answered() -> str:
         async with ScriptedEndpoint(sends({"choices": [choice], "usage": usage})) as served:
-            context = build(model=f"openai:any@{served.url}", cache=False)
+            context = build(ProtocolSettings, model=f"openai:any@{served.url}", cache=False)
             with collect_runs():
-                ended = await METHODS["single_shot"].graph().ainvoke(ASKED, context=context)
+                ended = await method("single_shot").graph().ainvoke(ASKED, context=context)
             assert len(served.bodies) == 1
         return str(ended["verdict"]["answer"])
 
@@ -189,8 +191,8 @@ def test_an_error_that_quotes_the_request_is_heard_of_without_its_secrets(
         async with ScriptedEndpoint(answer) as served:
             url = f"http://{WAY_IN}127.0.0.1:{served.port}/v1?code=a%2Fb%3D%3D"
             with collect_runs() as collected, suppress(DialectreeError):
-                context = build(model=f"openai:any@{url}", cache=False)
-                await METHODS["single_shot"].graph().ainvoke(ASKED, context=context)
+                context = build(ProtocolSettings, model=f"openai:any@{url}", cache=False)
+                await method("single_shot").graph().ainvoke(ASKED, context=context)
             return collected.traced_runs
 
     def told_of(runs: list[Run]) -> str:
@@ -230,8 +232,8 @@ def test_a_host_that_streams_gets_tokens_and_a_broken_stream_is_asked_for_again(
     async def texts() -> tuple[list[str], list[Any]]:
         script = (streamed(pieces[:1], whole=False), streamed(pieces))
         async with ScriptedEndpoint(*script) as served:
-            context = build(model=f"openai:any@{served.url}", cache=False)
-            graph = METHODS["single_shot"].graph()
+            context = build(ProtocolSettings, model=f"openai:any@{served.url}", cache=False)
+            graph = method("single_shot").graph()
             told: Any = graph.astream(ASKED, context=context, stream_mode="messages")
             return [message.text async for message, _ in told if message.text], served.bodies
 
