@@ -25,9 +25,9 @@ from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.shapes import FOUR_LEAVES, QUESTION
 from dialectree import prompts
-from dialectree.context import Context
 from dialectree.models.door import Run
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply, answerer
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.runs import RunFolder
 from dialectree.state import Debate, Question, Ruling
 
@@ -75,10 +75,10 @@ def plain_graph(url: str) -> CompiledStateGraph[Exchange, None, Question, Answer
     return builder.compile()
 
 
-def our_graph() -> CompiledStateGraph[Debate, Context, Question, Ruling]:
+def our_graph() -> CompiledStateGraph[Debate, Settings, Question, Ruling]:
     """One node that asks through the door to the models."""
     builder = StateGraph(
-        Debate, context_schema=Context, input_schema=Question, output_schema=Ruling
+        Debate, context_schema=Settings, input_schema=Question, output_schema=Ruling
     )
     builder.add_node("answerer", answerer, input_schema=Question)
     builder.add_edge(START, "answerer")
@@ -113,7 +113,7 @@ async def _plain(url: str) -> AsyncIterator[float]:
         yield (time.process_time() - began) / CALLS
 
 
-async def _ours(context: Context, runs: Path) -> AsyncIterator[float]:
+async def _ours(context: Settings, runs: Path) -> AsyncIterator[float]:
     graph = our_graph()
     while True:
         folder = RunFolder.create(runs)
@@ -124,7 +124,7 @@ async def _ours(context: Context, runs: Path) -> AsyncIterator[float]:
         yield (time.process_time() - began) / CALLS
 
 
-async def _trees(context: Context, runs: Path) -> AsyncIterator[float]:
+async def _trees(context: Settings, runs: Path) -> AsyncIterator[float]:
     """Whole debates: folders, events, journal, records, and every node of the graphs."""
     await conducted(context, runs)
     count = CALLS // FOUR_LEAVES.cost.calls

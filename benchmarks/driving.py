@@ -12,20 +12,20 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from benchmarks.shapes import QUESTION
 from dialectree.conduct import start
-from dialectree.context import Context
-from dialectree.graphs import method
 from dialectree.graphs.tree_structured_debate.graph import graph
+from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocol import method
 from dialectree.records import RunRecord
 from dialectree.state import Question, Ruling
 
 
-async def conducted(context: Context, runs: Path, question: str = QUESTION) -> RunRecord:
+async def conducted(context: Settings, runs: Path, question: str = QUESTION) -> RunRecord:
     """One debate with a run folder and its journal; the reply cache lies beside it."""
     os.environ["DIALECTREE_CACHE_DIR"] = str(runs)
-    return await start(method("tsd"), question, context, runs).conduct()
+    return await start(method("tsd"), {"question": question}, context, runs).conduct()
 
 
-async def hosted(context: Context, database: Path, question: str = QUESTION) -> Ruling:
+async def hosted(context: Settings, database: Path, question: str = QUESTION) -> Ruling:
     """One debate in a host's hands: no run folder, but a checkpointer of the host's own."""
     config: RunnableConfig = {"configurable": {"thread_id": "1"}}
     async with AsyncSqliteSaver.from_conn_string(str(database)) as saver:
@@ -35,7 +35,7 @@ async def hosted(context: Context, database: Path, question: str = QUESTION) -> 
     return cast("Ruling", ruling)
 
 
-async def conducted_together(context: Context, runs: Path, count: int) -> list[RunRecord]:
+async def conducted_together(context: Settings, runs: Path, count: int) -> list[RunRecord]:
     """Many debates at once, in one process."""
     asked = (f"{QUESTION} (Question {n})" for n in range(1, count + 1))
     return await asyncio.gather(*(conducted(context, runs, question) for question in asked))

@@ -20,7 +20,7 @@ from benchmarks.ideal import Cost, argument_tree, role_switching_debate, tree_of
 from dialectree import loop
 from dialectree.conduct import start
 from dialectree.context import build
-from dialectree.graphs import method
+from dialectree.protocol import method
 from dialectree.records import RunRecord
 
 LATENCY_S = 0.2
@@ -97,10 +97,15 @@ CASES = (
 async def conducted(case: Case, url: str, runs: Path, question: str, **more: Any) -> RunRecord:
     """One run with its folder and journal; the reply cache lies beside it."""
     os.environ["DIALECTREE_CACHE_DIR"] = str(runs)
-    context = build(model="openai:any", base_url=url, **case.settings, **more)
-    given: dict[str, dict[str, Any]] = {"rsd": {"options": OPTIONS}, "tod": {"papers": PAPERS}}
-    more_given = given.get(case.method, {})
-    return await start(method(case.method), question, context, runs, **more_given).conduct()
+    chosen = method(case.method)
+    settings = {"model": "openai:any", "base_url": url, **case.settings, **more}
+    context = build(chosen.protocol.settings, **settings)
+    inputs: dict[str, dict[str, Any]] = {
+        "rsd": {"question": question, "options": OPTIONS},
+        "art": {"claim": question},
+        "tod": {"paper_a": PAPERS[0], "paper_b": PAPERS[1], "topic": question},
+    }
+    return await start(chosen, inputs[case.method], context, runs).conduct()
 
 
 def protocols(folder: Path, repeats: int) -> Iterator[Figure]:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.endpoint import Rules
 from benchmarks.ideal import Cost, adaptive_debate, full_tree, size, stopped_at_the_root
-from dialectree.context import Context, build
+from dialectree.context import build
+from dialectree.nodes.tree_structured_debate.state import Settings
 
 QUESTION = "Which language do all people in Europe speak?"
 
@@ -50,9 +51,10 @@ class Shape(NamedTuple):
             {"match": "`scores`", "set": evaluated},
         ]
 
-    def context(self, url: str, **settings: Any) -> Context:
+    def context(self, url: str, **settings: Any) -> Settings:
         """The settings of such a debate."""
         return build(
+            Settings,
             model="openai:any",
             base_url=url,
             depth_profile="adaptive",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dialectree.addresses import public, secrets, veiled
-from dialectree.context import build
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import SettingsError
 
 
@@ -57,5 +57,5 @@ def test_what_opens_an_address_is_known_in_every_spelling() -> None:
 def test_an_address_with_a_blank_is_refused_before_its_password_is_shown(blank: str) -> None:
     for name, text in (("base_url", "{}"), ("model", "openai:any@{}")):
         with pytest.raises(SettingsError, match="no blank") as refused:
-            build(**{name: text.format(f"http://me:pass{blank}word@host/v1")})
+            build(ProtocolSettings, **{name: text.format(f"http://me:pass{blank}word@host/v1")})
         assert "pass" not in str(refused.value)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from langchain_core.tracers.context import collect_runs
@@ -15,7 +16,7 @@ from langchain_core.tracers.context import collect_runs
 import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import InputError, SettingsError
-from dialectree.graphs import method
+from dialectree.protocol import method
 from tests.rules import children
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -125,7 +126,7 @@ def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
     with pytest.raises(SettingsError, match="max-depth"):
         dialectree.answer(QUESTION, max_depth=-1)
     with pytest.raises(SettingsError, match="max_dpeth"):
-        dialectree.answer(QUESTION, max_dpeth=1)
+        dialectree.answer(QUESTION, **cast(Any, {"max_dpeth": 1}))
     with pytest.raises(InputError, match="empty"):
         dialectree.answer("  ")
     with pytest.raises(InputError, match="known: tsd, single_shot"):

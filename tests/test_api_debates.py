@@ -137,7 +137,7 @@ def test_a_run_of_a_live_model_is_gone_on_with_by_giving_it_again() -> None:
     debaters(speaking)
     speaking.will_say_now(rule("A", TWO[0]), to=JudgeReply)
     with pytest.raises(BudgetReached) as stopped:
-        dialectree.decide(QUESTION, TWO, model=speaking, max_calls=3)
+        dialectree.decide(QUESTION, [*TWO], model=speaking, max_calls=3)
     run_id = str(stopped.value.run_id)
     with pytest.raises(SettingsError, match="a live model is not kept with a run; give it again"):
         dialectree.resume(run_id)
@@ -210,7 +210,7 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         ("the options are no list", lambda: dialectree.decide(QUESTION, nothing)),
         ("the options are no list", lambda: dialectree.decide(QUESTION, cast(Any, {"A": "yes"}))),
         ("one option", lambda: dialectree.decide(QUESTION, ["yes"])),
-        ("the options are one text", lambda: dialectree.decide(QUESTION, "yes")),
+        ("the options are one text", lambda: dialectree.decide(QUESTION, cast(Any, "yes"))),
         ("the same", lambda: dialectree.decide(QUESTION, ["yes", " yes"])),
         ("known: rsd", lambda: dialectree.decide(QUESTION, YES_NO, method_name="art")),
         ("known: art", lambda: dialectree.verify(CLAIM, method_name="tsd")),
@@ -222,7 +222,7 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         with pytest.raises(InputError, match=match):
             work()
     with pytest.raises(SettingsError, match="no such setting"):
-        dialectree.verify(CLAIM, depht=1)
+        dialectree.verify(CLAIM, **cast(Any, {"depht": 1}))
     assert not Path("runs").exists()
 
 

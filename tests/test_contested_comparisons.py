@@ -11,12 +11,10 @@ from zlib import crc32
 import pytest
 
 from dialectree.comparison import compared
-from dialectree.conduct import Started, again, start
+from dialectree.conduct import Started, again
 from dialectree.contests import Drop, Replace, Restore, Rule, Wish
 from dialectree.contests import start as contesting
-from dialectree.context import build
 from dialectree.errors import InputError
-from dialectree.graphs import method
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
@@ -24,6 +22,7 @@ from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
 from dialectree.report import html, markdown, topics
 from dialectree.runs import RunFolder
+from tests import running
 from tests.graphs.tree_of_debate import comparing
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
@@ -73,11 +72,10 @@ def model(fragile_at: int = 0) -> Personas:
 
 
 def compare(said: ScriptedModel, name: str = "tod", **given: Any) -> RunRecord:
-    settings = {"embeddings": "bm25", "segments": 2, "max_depth": 2, "cache": False}
-    context = build(**{"model": said, **settings, **given})
-    papers: Any = [PAPER_A, PAPER_B]
-    run = start(method(name), comparing.TOPIC, context, RUNS, papers=papers)
-    return asyncio.run(run.conduct())
+    shape = {"embeddings": "bm25", "segments": 2, "max_depth": 2}
+    papers = {"paper_a": PAPER_A, "paper_b": PAPER_B}
+    values = {"model": said, **shape, **papers, **given}
+    return asyncio.run(running.begin(name, comparing.TOPIC, RUNS, **values).conduct())
 
 
 def begin(record: RunRecord, *wishes: Wish, said: ScriptedModel) -> Started:

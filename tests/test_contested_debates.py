@@ -19,12 +19,11 @@ import pytest
 import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree import turns
-from dialectree.conduct import Started, again, start
+from dialectree.conduct import Started, again
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.contests import start as contesting
 from dialectree.context import build
 from dialectree.errors import BudgetReached, Dropped, InputError, RunFolderError, SettingsError
-from dialectree.graphs import method
 from dialectree.models.asking import Asking, Place, messages
 from dialectree.models.changes import Changes
 from dialectree.models.endpoints import Decoding, Request, endpoint
@@ -50,11 +49,13 @@ from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.protocol import WITHDRAWN
 from dialectree.records import Held, Node, RunRecord, Segment, Spot
 from dialectree.runs import RunFolder
+from tests import running
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree.arguing import score
 from tests.graphs.debating import choose, rate_all, rule, split
@@ -134,9 +135,9 @@ def debate(
 ) -> RunRecord:
     """A run from its start to its end; of TSD with two leaves and two rounds in each."""
     shape = {"max_depth": 1, "leaf_rounds": 2} if name == "tsd" else {}
-    context = build(**{"model": model, "cache": False, **shape, **given})
-    more: Any = {"options": [*options]} if options else {}
-    return asyncio.run(start(method(name), "What is it?", context, RUNS, **more).conduct())
+    more = {"options": options} if options else {}
+    values = {"model": model, **shape, **more, **given}
+    return asyncio.run(running.begin(name, "What is it?", RUNS, **values).conduct())
 
 
 def at(record: RunRecord) -> RunFolder:
@@ -585,7 +586,7 @@ def test_a_persons_words_are_never_kept_as_a_models_reply(tmp_path: Path) -> Non
 
 
 def test_of_two_requests_alike_only_the_one_at_its_place_is_changed() -> None:
-    context = build(model=speakers(), cache=False)
+    context = build(Settings, model=speakers(), cache=False)
     spoken = Spot(node="0.0", stage="debate", role="explorer", who="explorer", round=1)
     gone = spoken.model_copy(update={"node": "0.2"})
     held = [
@@ -836,7 +837,7 @@ def test_a_leaf_gets_the_ruling_that_one_of_its_two_judges_failed_to_give(side: 
     model = speakers()
     model.will_say_now(polar, to=type(split("x")))
     one_judge_fails(model, side)
-    old = debate(model, leaf_protocol="rsd", judge_orders="both")
+    old = debate(model, leaf_protocol="rsd", leaf={"judge_orders": "both"})
     assert (old.status, old.tree.nodes["0.1"].verdict) == ("degraded", None)
     new = contest(old, Rule("0.1", "A"), model=(model := speakers()))
     assert {node for node, _ in anew(model, 0)} == {"0"}
@@ -1250,8 +1251,8 @@ def test_names_are_one_to_a_turn(made: Path, small: Path) -> None:
 
 def test_a_persons_verdict_need_not_say_what_its_winner_defends() -> None:
     model = speakers()
-    context = build(model=model, cache=False, max_depth=0, leaf_rounds=1)
-    old = asyncio.run(start(method("tsd"), "Is it so?", context, RUNS).conduct())
+    begun = running.begin("tsd", "Is it so?", RUNS, model=model, max_depth=0, leaf_rounds=1)
+    old = asyncio.run(begun.conduct())
     for answer in ("Yes, in the end.", "No, never."):
         new = contest(old, Rule("0", answer), model=speakers())
         verdict = new.tree.nodes["0"].verdict

@@ -13,12 +13,10 @@ from zlib import crc32
 import pytest
 
 from dialectree import report
-from dialectree.conduct import again, start
+from dialectree.conduct import again
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.contests import start as contesting
-from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
-from dialectree.graphs import method
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
@@ -26,6 +24,7 @@ from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJud
 from dialectree.records import Node, RunRecord
 from dialectree.report.arguments import VERBS
 from dialectree.runs import RunFolder
+from tests import running
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import choose, split
@@ -72,17 +71,17 @@ def speakers() -> ScriptedModel:
     return model
 
 
-def debated(model: ScriptedModel, **given: Any) -> RunRecord:
-    """A question of two leaves: an argument tree, and one that is debated."""
-    shape = {"max_depth": 1, "leaf_protocol": "art", "breadth": 2, "depth": 2, **given}
-    context = build(model=model, cache=False, **shape)
-    return asyncio.run(start(method("tsd"), "What is it?", context, RUNS).conduct())
+def debated(model: ScriptedModel, given: Mapping[str, Any] | None = None, **leaf: Any) -> RunRecord:
+    """A question of two leaves: an argument tree with the settings ``leaf``, and a debate."""
+    leaf = {"breadth": 2, "depth": 2, **leaf}
+    shape = {"max_depth": 1, "leaf_protocol": "art", "leaf": leaf, **(given or {})}
+    return asyncio.run(running.begin("tsd", "What is it?", RUNS, model=model, **shape).conduct())
 
 
 def verified(**given: Any) -> RunRecord:
     """The first leaf's claim as a run of its own."""
-    context = build(model=speakers(), cache=False, **{"breadth": 2, "depth": 2, **given})
-    return asyncio.run(start(method("art"), CLAIM, context, RUNS).conduct())
+    shape = {"model": speakers(), "breadth": 2, "depth": 2, **given}
+    return asyncio.run(running.begin("art", CLAIM, RUNS, **shape).conduct())
 
 
 def begin(record: RunRecord, *wishes: Wish, model: ScriptedModel, **given: Any) -> Any:
@@ -295,7 +294,8 @@ def test_a_dropped_argument_counts_for_nothing_and_degrades_nothing(tree: RunRec
 
 
 def test_a_verdict_of_a_second_pass_and_a_strength_hold_side_by_side() -> None:
-    old = debated(speakers(), breadth=1, depth=1, second_pass_below=1.0, second_pass_leaves=2)
+    twice = {"second_pass_below": 1.0, "second_pass_leaves": 2}
+    old = debated(speakers(), twice, breadth=1, depth=1)
     assert old.tree.nodes["0.0"].earlier
     ruled, set_, new = Rule("0.0", "So."), Set("0.0", 0.9), old
     for new in (contest(contest(old, ruled), set_), contest(contest(old, set_), ruled)):

@@ -12,9 +12,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START
 from langgraph.types import Command, interrupt
 
-from dialectree.context import Context, build
+from dialectree.context import build
 from dialectree.errors import CallError, Contradiction, Dropped
 from dialectree.flow import Flow, Graph, Step
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.state import Debate, Question, Verdict
 from dialectree.steps import opening
 
@@ -70,7 +71,7 @@ async def judge(state: Talk, runtime: object) -> dict[str, object]:
 
 def flow(opening: Step = opening, **role: Any) -> Flow:
     """Return a flow with the roles ``one``, ``two`` and ``judge``; ``role`` is said of ``one``."""
-    flow = Flow(Talk, input=Asked, opening=opening)
+    flow = Flow(Talk, settings=Settings, input=Asked, opening=opening)
     flow.role("one", says("one"), **role)
     flow.role("two", says("two"))
     flow.role("judge", judge)
@@ -79,7 +80,7 @@ def flow(opening: Step = opening, **role: Any) -> Flow:
 
 def answer(graph: Graph, question: str, thread: RunnableConfig | None = None, **more: Any) -> Any:
     given = {"question": question, **more}
-    done = asyncio.run(graph.ainvoke(given, thread, context=build(model="openai:any")))
+    done = asyncio.run(graph.ainvoke(given, thread, context=build(Settings, model="openai:any")))
     return done["verdict"]["answer"]
 
 
@@ -149,7 +150,9 @@ def test_nobody_speaks_after_a_required_role_has_failed() -> None:
 
 async def _steps(graph: Graph, question: str) -> list[str]:
     given: Any = {"question": question}
-    stream = graph.astream(given, context=build(model="openai:any"), stream_mode="updates")
+    stream = graph.astream(
+        given, context=build(Settings, model="openai:any"), stream_mode="updates"
+    )
     return [name async for part in stream for name in part]
 
 
@@ -174,7 +177,7 @@ def test_a_first_step_may_ask_a_person() -> None:
 
         async def conversation(reply: str = reply) -> Any:
             given: Any = {"question": "why?"}
-            context = build(model="openai:any")
+            context = build(Settings, model="openai:any")
             asked = await graph.ainvoke(given, THREAD, context=context)
             assert asked["__interrupt__"]
             return await graph.ainvoke(Command(resume=reply), THREAD, context=context)
@@ -183,7 +186,7 @@ def test_a_first_step_may_ask_a_person() -> None:
 
 
 def test_a_rule_reads_the_settings_and_a_thread_can_be_edited() -> None:
-    def after_two(state: Talk, settings: Context) -> Literal["one", "judge"]:
+    def after_two(state: Talk, settings: Settings) -> Literal["one", "judge"]:
         return "one" if state["rounds"] < 2 * settings.synthesis_rounds else "judge"
 
     talk = flow()
@@ -204,7 +207,7 @@ def test_a_fan_is_waited_for_and_the_next_step_runs_once() -> None:
     def words(state: Talk) -> list[dict[str, str]]:
         return [{"word": letter} for letter in state["question"]]
 
-    talk = Flow(Talk, input=Asked)
+    talk = Flow(Talk, settings=Settings, input=Asked)
     talk.role("say", say)
     talk.role("judge", judge)
     talk.fan(START, "say", words)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,13 +14,16 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree.conduct import start
-from dialectree.context import Context, build
+from dialectree.context import build
 from dialectree.errors import KeyRefused, SettingsError
 from dialectree.evals import cluster
-from dialectree.graphs import method
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.nodes.role_switching_debate.state import Settings as Debate
+from dialectree.nodes.tree_of_debate.state import Settings as Comparison
+from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocol import method
+from tests import running
 from tests.cli.commands import command, refused
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.recorder import KEY, Recorder, recorder
@@ -53,7 +57,7 @@ def toml(text: str) -> None:
 
 def written(**settings: Any) -> str:
     """The id of a run that was broken off, in whose folder these settings stand."""
-    begun = start(method("single_shot"), "Is it so?", build(cache=False), Path("runs"))
+    begun = running.begin("single_shot", "Is it so?", Path("runs"))
     return changed(begun.record.run_id, **settings)
 
 
@@ -90,7 +94,7 @@ def test_an_address_in_the_file_of_the_working_folder_gets_no_key(
     refused(done, f"{thief.url}: that address comes from dialectree.toml")
     assert "--base-url" in done.err
     with pytest.raises(SettingsError, match=r"dialectree\.toml"):
-        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=Context()))
+        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=Settings()))
 
 
 @ways
@@ -134,13 +138,13 @@ def test_an_address_that_embeds_gets_no_key_either(thief: Recorder) -> None:
         dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=speakers())
     given: Any = {"question": TOPIC, "papers": [PAPER_A, PAPER_B]}
     with pytest.raises(SettingsError, match=thief.url):
-        asyncio.run(tree_of_debate.graph.ainvoke(given, context=Context(model=speakers())))
+        asyncio.run(tree_of_debate.graph.ainvoke(given, context=Comparison(model=speakers())))
 
 
 def test_an_address_of_a_file_goes_to_no_worker_of_a_cluster(thief: Recorder) -> None:
     toml(f'[roles]\nscorer = "openai:any@{thief.url}"')
     with pytest.raises(SettingsError, match=thief.url):
-        cluster.require_named_addresses([build()])
+        cluster.require_named_addresses([build(Debate)])
 
 
 # Whose word it is
@@ -175,7 +179,7 @@ def test_a_person_who_resumes_a_run_names_its_address_again(
         assert command("resume", run).status == 3
 
 
-@pytest.mark.parametrize("kind", [dict, Context, build])
+@pytest.mark.parametrize("kind", [dict, Settings, partial(build, Settings)])
 def test_an_address_of_a_hosts_program_gets_the_key(friend: Recorder, kind: Any) -> None:
     context = kind(model="openai:any", base_url=friend.url, cache=False)
     with pytest.raises(KeyRefused):

@@ -15,13 +15,12 @@ from typing import Any
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.conduct import again, settled, start
-from dialectree.context import build
+from dialectree.conduct import again, settled
 from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError, SettingsError
-from dialectree.graphs import method
 from dialectree.models.cache import ReplyCache
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
+from tests import running
 from tests.rules import children
 
 QUESTION = "Which language do all people in Europe speak?"
@@ -43,7 +42,7 @@ def settings(url: str, **more: Any) -> dict[str, Any]:
 
 def run(url: str, runs: Path, **more: Any) -> RunRecord:
     """A run from its start to its end."""
-    begun = start(method("tsd"), QUESTION, build(**settings(url, **more)), runs)
+    begun = running.begin("tsd", QUESTION, runs, **settings(url, **more))
     return asyncio.run(begun.conduct())
 
 
@@ -201,11 +200,12 @@ def test_a_reply_cache_without_room_ends_a_run_even_after_its_last_call(
         raise DiskFull("no room left for the reply cache")
 
     endpoint.reset()
-    context, runs = build(**settings(endpoint.url, cache=True)), tmp_path / "runs"
+    runs = tmp_path / "runs"
+    begun = running.begin("single_shot", QUESTION, runs, **settings(endpoint.url, cache=True))
     with monkeypatch.context() as patch:
         patch.setattr(ReplyCache, "_put", full)
         with pytest.raises(DiskFull, match="reply cache"):
-            asyncio.run(start(method("single_shot"), QUESTION, context, runs).conduct())
+            asyncio.run(begun.conduct())
     record = of(only(runs))
     assert (record.status, record.notices) == ("partial", ["no room left for the reply cache"])
     assert go_on(only(runs)).status == "answered"
@@ -249,7 +249,7 @@ def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) ->
 def test_a_record_with_a_wrong_setting_is_named(
     tmp_path: Path, endpoint: LocalEndpoint, wrong: dict[str, Any], fault: str
 ) -> None:
-    begun = start(method("tsd"), QUESTION, build(**settings(endpoint.url)), tmp_path)
+    begun = running.begin("tsd", QUESTION, tmp_path, **settings(endpoint.url))
     begun.record.settings |= wrong
     with pytest.raises(SettingsError, match=rf"^{begun.record.run_id}/run.json, settings: {fault}"):
         settled(begun.record, {})

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.conduct import Started, again, start
-from dialectree.context import build
+from dialectree.conduct import Started, again
 from dialectree.errors import BudgetReached
-from dialectree.graphs import method
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
+from tests import running
 from tests.graphs.role_switching_debate.switching import (
     FIVE,
     QUESTION,
@@ -73,8 +72,7 @@ def speakers(fragile_at: int = 0) -> Fragile:
 
 def begin(model: ScriptedModel, runs: Path, way: str, **more: Any) -> Started:
     options, settings, _ = WAYS[way]
-    given = build(model=model, cache=False, **settings, **more)
-    return start(method("rsd"), QUESTION, given, runs, options=list(options))
+    return running.begin("rsd", QUESTION, runs, model=model, options=options, **settings, **more)
 
 
 def go_on(run: Started, model: ScriptedModel) -> RunRecord:
@@ -133,8 +131,8 @@ def test_a_budget_stops_a_debate_in_good_order_and_resuming_pays_the_rest(
 def test_a_record_names_every_model_that_spoke_in_a_role(tmp_path: Path) -> None:
     with LocalEndpoint() as endpoint:
         first, second = (f"openai:{name}@{endpoint.url}" for name in ("first", "second"))
-        context = build(model=first, cache=False, max_calls=2)
-        run = start(method("rsd"), QUESTION, context, tmp_path, options=list(TWO))
+        given = {"model": first, "options": TWO, "max_calls": 2}
+        run = running.begin("rsd", QUESTION, tmp_path, **given)
         with pytest.raises(BudgetReached):
             asyncio.run(run.conduct())
         record = asyncio.run(again(run.folder, {"model": second}).conduct())

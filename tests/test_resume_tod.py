@@ -10,15 +10,14 @@ from typing import Any
 
 import pytest
 
-from dialectree.conduct import Started, again, start
-from dialectree.context import build
+from dialectree.conduct import Started, again
 from dialectree.errors import BudgetReached
-from dialectree.graphs import method
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
 from dialectree.retrieval import library
 from dialectree.runs import RunFolder
+from tests import running
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
     PAPER_B,
@@ -66,8 +65,9 @@ def empty_shelves() -> None:
 def begin(model: Fragile, runs: Path, way: str, **more: Any) -> Started:
     name, settings, _ = WAYS[way]
     usual = {"embeddings": "bm25", "max_depth": 2, "max_claims": 1, "segments": 3}
-    given = build(model=model, cache=False, **{**usual, **settings, **more})
-    return start(method(name), TOPIC, given, runs, papers=[{**PAPER_A}, {**PAPER_B}])
+    papers = {"paper_a": PAPER_A, "paper_b": PAPER_B}
+    given = {"model": model, **papers, **usual, **settings, **more}
+    return running.begin(name, TOPIC, runs, **given)
 
 
 def go_on(run: Started, model: Fragile) -> RunRecord:

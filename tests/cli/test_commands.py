@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.cli.flags import ART, RSD, TOD, TSD
+from dialectree.context import about
+from dialectree.protocol import Protocol, installed
 from tests.cli.commands import command
 from tests.nobody import nobody
 from tests.rules import FOUR_CHILDREN, children
@@ -396,39 +397,23 @@ def test_settings_come_from_the_environment_and_a_file(
     assert record["models"]["leaf_judge"].startswith("openai:any")
 
 
-@pytest.mark.parametrize(
-    ("command", "protocol"), [("answer", "tsd"), ("decide", "rsd"), ("verify", "art")]
-)
-def test_help_lists_the_settings_of_its_protocol_and_those_of_all_as_flags(
-    command: str, protocol: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("protocol", installed().values(), ids=installed())
+def test_help_lists_input_and_settings_as_flags_with_their_defaults(
+    protocol: Protocol, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dialectree.context import OWN_SETTINGS, Context
-    from dialectree.own_settings import LEAVES
-
     monkeypatch.setenv("COLUMNS", "200")
-    shown = run(command, "--help").stdout
-    named = {"roles": "role", "prices": "price"}
-    own = OWN_SETTINGS[protocol].union(*LEAVES.values() if command == "answer" else ())
-    of_others = frozenset[str]().union(*OWN_SETTINGS.values()) - own
-    flags = {
-        f"--{named.get(name, name).replace('_', '-')}"
-        for name in Context.model_fields
-        if name not in of_others
-    }
-    beside = {"--method", "--runs", "--json", "--quiet", "--help", "--no-cache"}
-    if command == "decide":
-        beside |= {"--option", "--gold"}
-    assert set(re.findall(r"--[a-z-]+", shown.partition("Options:")[2])) >= flags | beside
-    assert set(re.findall(r"^ +(?:-\w, *)?(--[a-z-]+)", shown, re.MULTILINE)) <= flags | beside
-
-
-def test_the_help_of_a_setting_names_its_default() -> None:
-    from dialectree.context import Context
-
-    for name, flag in {**TSD, **RSD, **TOD, **ART}.items():
-        default = Context.model_fields[name].default
-        if default not in (None, False):
-            assert f"({default}" in get_args(flag)[1].help, name
+    shown = run(protocol.command, "--help").stdout
+    flags = {"--method", "--runs", "--json", "--quiet", "--help"}
+    inputs = [(protocol.input, name) for name in protocol.input.model_fields]
+    for kind, name in [*inputs, *protocol.declared_settings()]:
+        declared, default = about(kind, name), kind.model_fields[name].default
+        if declared.get("hidden") or declared.get("positional"):
+            continue
+        flag = f"--{declared.get('alias') or name.replace('_', '-')}"
+        flags.add(f"--no-{flag[2:]}" if default is True else flag)
+        if isinstance(default, str | int | float) and not isinstance(default, bool):
+            assert f"({default})." in shown, name
+    assert set(re.findall(r"^ +(?:-\w, *)?(?:--cache/)?(--[a-z-]+)", shown, re.MULTILINE)) == flags
 
 
 def test_bytes_that_are_no_text_are_replaced(answer: Answer) -> None:

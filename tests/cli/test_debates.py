@@ -175,10 +175,10 @@ def test_a_flag_or_a_choice_that_is_none_is_refused(words: list[str]) -> None:
         ),
     ],
 )
-def test_a_flag_that_the_method_does_not_read_is_said(words: list[str], flag: str) -> None:
+def test_a_flag_that_the_method_does_not_read_is_refused(words: list[str], flag: str) -> None:
     name = words[words.index("--method") + 1] if "--method" in words else "tsd"
-    said = command(*words, "--model", "openai:x", "--base-url", "http://127.0.0.1:1/v1")
-    assert f"{flag}: that is no setting of {name}, so it changes nothing" in said.err
+    refused(command(*words, "--model", "openai:x"), f"{flag}: that is no setting of {name}\n")
+    assert not runs()
 
 
 @pytest.mark.parametrize(
@@ -191,19 +191,12 @@ def test_a_flag_that_the_method_does_not_read_is_said(words: list[str], flag: st
 def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_them(
     protocol: str, given: dict[str, Any], model: Model
 ) -> None:
-    flags = [f"--{name}".replace("_", "-") for name in given]
-    words = [
-        w for f, v in zip(flags, given.values(), strict=True) for w in (f, str(v)) if w != "True"
-    ]
-    question = "Do chameleons change colour?"
-    leaves = ["--leaf-protocol", protocol, "--max-depth", "0", *words, "--json"]
-    done = command("answer", question, *leaves, *model)
-    assert {name: ended_well(done)["settings"][name] for name in given} == given
-    assert "no setting of" not in done.err
-    said = command(
-        "answer", question, *words, "--model", "openai:x", "--base-url", "http://127.0.0.1:1"
-    )
-    assert f"{flags[0]}: that is no setting of tsd, so it changes nothing" in said.err
+    pairs = [word for name, v in given.items() for word in ("--set", f"{protocol}.{name}={v}")]
+    words = ["answer", "Do chameleons change colour?", "--max-depth", "0", *pairs]
+    done = command(*words, "--leaf-protocol", protocol, "--json", *model)
+    leaf = ended_well(done)["settings"]["leaf"]
+    assert {name: leaf[name] for name in given} == given
+    refused(command(*words, *model), "--set: --leaf-protocol names no other protocol")
 
 
 def test_a_person_who_would_not_be_asked_is_told_before_anything_is_paid() -> None:
@@ -294,7 +287,8 @@ def test_an_empty_ruling_leaves_a_debate_unresolved(model: Model) -> None:
 
 @pytest.mark.parametrize(("depth", "leaves"), [("0", 1), ("1", 4)])
 def test_a_leaf_that_is_debated_in_vain_says_why(depth: str, leaves: int) -> None:
-    words = ["answer", QUESTION, "--max-depth", depth, "--leaf-protocol", "rsd", "--judge", "me"]
+    leaves = ["--leaf-protocol", "rsd", "--set", "rsd.judge=me"]
+    words = ["answer", QUESTION, "--max-depth", depth, *leaves]
     with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint:
         done = command(*words, "--model", f"openai:any@{endpoint.url}", stdin="\n" * 9)
     assert done.status == 5

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
+from typing_extensions import TypeVar
 
-from dialectree.context import Context, build
+from dialectree.context import ProtocolSettings, build
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.models.door import Run
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
@@ -19,6 +20,7 @@ from dialectree.nodes.tree_structured_debate.decomposer import ChildReply, Decom
 from dialectree.nodes.tree_structured_debate.decomposition_judge import DecompositionJudgeReply
 from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import (
@@ -36,6 +38,7 @@ from dialectree.records import (
 from dialectree.runs import Journal
 from tests.scripted import Asked, ScriptedModel
 
+Own = TypeVar("Own", bound=ProtocolSettings, default=Settings)
 QUESTION = "What ended the Bronze Age?"
 SPLIT_REPLIES = (DecomposerReply, DecompositionJudgeReply, ComplexityReply)
 
@@ -189,8 +192,14 @@ class Debated(NamedTuple):
         return [turn.who for turn in self.node(node).transcript if turn.take == take]
 
 
-def context(model: ScriptedModel, **settings: Any) -> Context:
-    return build(**{"model": model, "cache": False, "max_depth": 1, **settings})
+def context(
+    model: ScriptedModel,
+    kind: type[Own] = Settings,  # type: ignore[assignment]
+    **settings: Any,
+) -> Own:
+    """Return settings of ``kind``: without the reply cache, and with trees of one level."""
+    shape = {"max_depth": 1} if "max_depth" in kind.model_fields else {}
+    return build(kind, **{"model": model, "cache": False, **shape, **settings})
 
 
 async def adebate(
@@ -205,7 +214,7 @@ async def adebate(
     ``given`` is what the protocol takes beside it.
     """
     ledger, events = Ledger(), list[Event]()
-    chosen = context(model, **settings)
+    chosen = context(model, graph.builder.context_schema or Settings, **settings)
     run = Run("run", chosen, ledger)
     ruling: Mapping[str, Any] = {}
     todo = {"question": question, **(given or {})}
@@ -227,7 +236,7 @@ async def told(
     graph: CompiledStateGraph[Any, Any, Any, Any],
     given: Any,
     config: RunnableConfig,
-    chosen: Context,
+    chosen: ProtocolSettings,
     run: Run | None = None,
 ) -> AsyncIterator[tuple[str, Any]]:
     """The events of every level, and the root's values."""

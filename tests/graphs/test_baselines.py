@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
 from dialectree.errors import InputError
-from dialectree.graphs import METHODS
 from dialectree.graphs.adaptive_reasoning_tree import direct
 from dialectree.graphs.role_switching_debate import self_consistency
 from dialectree.graphs.tree_structured_debate import best_of_n, two_round
-from dialectree.models.door import Run
 from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.nodes.tree_structured_debate.critic import CriticReply
 from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
-from dialectree.records import Event, NodeVerdict, Verdict
-from tests.graphs.debating import QUESTION, Debated, Ledger, context, debate, told
+from dialectree.protocol import methods
+from dialectree.records import NodeVerdict, Verdict
+from tests.graphs.debating import QUESTION, Debated, debate
+from tests.graphs.role_switching_debate import switching
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 CLAIM = "The Bronze Age ended with a drought."
@@ -42,22 +40,8 @@ def decide(
     **settings: Any,
 ) -> Debated:
     """Self-consistency over ``options``, or over an open question."""
-
-    async def decided() -> Debated:
-        ledger, events = Ledger(), list[Event]()
-        chosen = context(model, **settings)
-        run = Run("run", chosen, ledger)
-        ruling: Mapping[str, Any] = {}
-        given = {"question": question, "options": [*options]}
-        async for kind, data in told(self_consistency.graph, given, RunnableConfig(), chosen, run):
-            if kind == "values":
-                ruling = data
-            else:
-                events.append(Event.model_validate(data))
-        await run.land()
-        return Debated(ruling, events, ledger.calls)
-
-    return asyncio.run(decided())
+    given = {"question": question, "graph": self_consistency.graph, **settings}
+    return switching.decide(model, options, **given)
 
 
 def ruled(done: Debated) -> NodeVerdict:
@@ -87,7 +71,7 @@ def vote(text: str) -> DirectReply:
 
 # What they have in common
 
-GRAPHS = {name: METHODS[name].graph() for name in (
+GRAPHS = {name: methods()[name].graph() for name in (
     "best_of_n", "two_round", "direct", "cot", "self_consistency",
 )}  # fmt: skip
 NAMED = pytest.mark.parametrize("name", GRAPHS)
@@ -137,7 +121,8 @@ def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(
 def test_a_baseline_asks_the_roles_that_the_registry_names(name: str) -> None:
     model = speakers()
     debate(model, CLAIM, graph=GRAPHS[name])
-    assert {call.role for call in model.calls} == {*METHODS[name].roles}
+    chosen = methods()[name]
+    assert {call.role for call in model.calls} == {*chosen.roles(chosen.protocol.settings())}
 
 
 @NAMED
@@ -330,9 +315,6 @@ def test_a_question_is_no_claim(
     with pytest.raises(InputError, match="this is a question"):
         debate(model, question, graph=graph)
     assert model.calls == []
-    for name in ("direct", "cot"):
-        with pytest.raises(InputError, match="this is a question"):
-            METHODS[name].require({"question": question}, context(model))
 
 
 # Self-consistency
@@ -439,9 +421,6 @@ def test_options_that_are_no_choice_are_refused(options: list[str]) -> None:
     model = voters(A=9)
     with pytest.raises(InputError, match="--option"):
         decide(model, options)
-    with pytest.raises(InputError, match="--option"):
-        given = {"question": QUESTION, "options": options}
-        METHODS["self_consistency"].require(given, context(model))
     assert model.calls == []
 
 

@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree.context import Context, build
+from dialectree.context import build
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.records import Tree
 from tests.graphs.debating import debate, debaters, part, rate, split
 from tests.scripted import Asked, ScriptedModel
@@ -37,7 +38,7 @@ def inner(expansion: int, below: list[Cost], rounds: int) -> Cost:
     return Cost(calls, expansion + max(cost.path for cost in below) + rounds + 1)
 
 
-def reckoned(tree: Tree, context: Context) -> Cost:
+def reckoned(tree: Tree, context: Settings) -> Cost:
     """What a tree of this shape costs: expansion, debates, and one writer."""
     fixed = context.depth_profile == "fixed"
     examined = {
@@ -60,7 +61,7 @@ def reckoned(tree: Tree, context: Context) -> Cost:
     return Cost(root.calls + 1, root.path + 1)
 
 
-def full(children: int, depth: int, context: Context) -> Cost:
+def full(children: int, depth: int, context: Settings) -> Cost:
     """The full tree's cost in closed form, without looking at any tree."""
     cost = leaf(0, context.leaf_rounds)
     expansion = 2 if context.depth_profile == "fixed" else 3
@@ -94,8 +95,8 @@ def test_a_full_tree_makes_as_many_calls_as_reckoned_on_a_path_as_long(
             "max_nodes": 100,
         }
         done = debate(debaters(children), **given)
-        cost = full(children, depth, build(**given))
-        assert reckoned(done.tree, build(**given)) == cost
+        cost = full(children, depth, build(Settings, **given))
+        assert reckoned(done.tree, build(Settings, **given)) == cost
         assert Cost(done.usage.calls, done.usage.critical_path_calls) == cost
 
 
@@ -173,7 +174,9 @@ def test_a_random_tree_never_outgrows_its_budget_and_costs_what_its_shape_says(
         assert len(node.children) in range(2, max_children + 1) or node.kind == "leaf"
         assert node.kind in ("leaf", "branch")
         assert node.status == "answered"
-    assert Cost(done.usage.calls, done.usage.critical_path_calls) == reckoned(tree, build(**given))
+    assert Cost(done.usage.calls, done.usage.critical_path_calls) == reckoned(
+        tree, build(Settings, **given)
+    )
 
 
 def test_a_budget_of_nodes_is_divided_in_equal_shares_and_the_remainder_goes_to_the_first() -> None:

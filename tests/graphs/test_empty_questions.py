@@ -7,46 +7,47 @@ from typing import Any
 
 import pytest
 
-from dialectree.context import Context
+from dialectree.context import build
 from dialectree.errors import InputError
-from dialectree.graphs import METHODS
+from dialectree.protocol import methods
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B
 from tests.scripted import ScriptedModel
 
 CALLED = {"tsd": "question", "rsd": "question", "art": "claim", "tod": "topic"}
-EMPTY: dict[str, dict[str, Any]] = {
-    "none": {},
-    "null": {"question": None},
-    "no letters": {"question": ""},
-    "blanks": {"question": " \n\t"},
-    "what cannot be seen": {"question": " \u200b"},
+MORE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "tod": ({"papers": [PAPER_A, PAPER_B]}, {"paper_a": PAPER_A, "paper_b": PAPER_B})
+}
+"""What a graph takes beside the question, and what a user gives."""
+WRONG = {
+    "null": (None, "empty"),
+    "no letters": ("", "empty"),
+    "blanks": (" \n\t", "empty"),
+    "what cannot be seen": (" \u200b", "empty"),
+    "no text": (["Why?"], "no text"),
 }
 
 
-def refused(name: str, given: dict[str, Any]) -> str:
-    """What the method says of it, to a host and before a run is begun; nothing is asked."""
-    model = ScriptedModel()
-    context = Context(model=model)
-    if METHODS[name].protocol == "tod":
-        given = {**given, "papers": [PAPER_A, PAPER_B]}
-    with pytest.raises(InputError) as to_a_host:
-        asyncio.run(METHODS[name].graph().ainvoke(given, context=context))
-    with pytest.raises(InputError) as before:
-        METHODS[name].require(given, context)
-    assert str(before.value) == str(to_a_host.value)
-    assert model.calls == []
-    return str(before.value)
-
-
-@pytest.mark.parametrize("given", EMPTY.values(), ids=EMPTY.keys())
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_refuses_an_empty_question_before_any_call(
-    name: str, given: dict[str, Any]
+@pytest.mark.parametrize(("text", "fault"), WRONG.values(), ids=WRONG.keys())
+@pytest.mark.parametrize("name", methods())
+def test_a_question_that_is_none_is_refused_before_any_call(
+    name: str, text: Any, fault: str
 ) -> None:
-    assert refused(name, given) == f"the {CALLED[METHODS[name].protocol]} is empty"
+    chosen, model = methods()[name], ScriptedModel()
+    protocol = chosen.protocol.name
+    to_graph, given = MORE.get(protocol, ({}, {}))
+    settings = build(chosen.protocol.settings, model=model)
+    with pytest.raises(InputError) as refused:
+        asyncio.run(chosen.graph().ainvoke({"question": text, **to_graph}, context=settings))
+    assert str(refused.value) == f"the {CALLED[protocol]} is {fault}"
+    with pytest.raises(InputError, match=f"^{refused.value}$"):
+        chosen.prepare({CALLED[protocol]: text, **given}, settings)
+    assert model.calls == []
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_refuses_a_question_that_is_no_text(name: str) -> None:
-    said = refused(name, {"question": ["Why?"]})
-    assert said == f"the {CALLED[METHODS[name].protocol]} is no text"
+@pytest.mark.parametrize("name", methods())
+def test_a_graph_that_is_given_no_question_says_so(name: str) -> None:
+    chosen = methods()[name]
+    to_graph, _ = MORE.get(chosen.protocol.name, ({}, {}))
+    settings = build(chosen.protocol.settings, model=ScriptedModel())
+    with pytest.raises(InputError, match="is empty"):
+        asyncio.run(chosen.graph().ainvoke(to_graph, context=settings))

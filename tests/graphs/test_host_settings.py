@@ -11,11 +11,12 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy
 
-from dialectree.context import Context, build, settings
+from dialectree.context import build, settings
 from dialectree.errors import BudgetReached, SettingsError, Unreachable
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models import run
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.state import Debate
 from tests.scripted import ScriptedModel
 
@@ -46,14 +47,14 @@ def hosted(work: Any, **node: Any) -> Any:
 def test_a_host_asks_another_model_where_the_first_is_unreachable() -> None:
     async def work(_: Debate) -> None:
         with pytest.raises(Unreachable):
-            await debate(build(model=answering(Unreachable("nobody"))))
-        assert await debate(build(model=answering())) == "Yes."
+            await debate(build(Settings, model=answering(Unreachable("nobody"))))
+        assert await debate(build(Settings, model=answering())) == "Yes."
 
     hosted(work)
 
 
 def test_what_halted_a_debate_does_not_halt_the_next_one_with_the_same_settings() -> None:
-    given, tries = build(model=answering(Unreachable("nobody"))), []
+    given, tries = build(Settings, model=answering(Unreachable("nobody"))), []
 
     async def work(_: Debate) -> None:
         tries.append(1)
@@ -65,7 +66,7 @@ def test_what_halted_a_debate_does_not_halt_the_next_one_with_the_same_settings(
 
 def test_each_settings_have_a_budget_of_their_own_in_a_hosts_run() -> None:
     async def work(_: Debate) -> None:
-        small, large = (build(model=answering(), max_calls=calls) for calls in (1, 100))
+        small, large = (build(Settings, model=answering(), max_calls=calls) for calls in (1, 100))
         assert await debate(small) == await debate(large) == "Yes."
         with pytest.raises(BudgetReached):
             await debate(small)
@@ -77,7 +78,7 @@ def test_each_debate_of_a_host_asks_the_cache_as_its_own_settings_say() -> None:
     async def work(_: Debate) -> None:
         seen: list[bool] = []
         for cached in (False, True):
-            await debate(build(model=answering(), cache=cached))
+            await debate(build(Settings, model=answering(), cache=cached))
             seen.append(next(reversed(run._hosts.values())).cache is not None)
         assert seen == [False, True]
 
@@ -88,9 +89,9 @@ def test_a_budget_of_money_without_prices_is_refused_before_anything_is_paid() -
     async def work(_: Debate) -> None:
         model = answering()
         with pytest.raises(SettingsError, match="--max-cost needs prices"):
-            await debate(build(model=model, max_cost=1))
+            await debate(build(Settings, model=model, max_cost=1))
         assert model.calls == []
-        priced = build(model=model, max_cost=1, prices={"live:ScriptedModel": (1, 1)})
+        priced = build(Settings, model=model, max_cost=1, prices={"live:ScriptedModel": (1, 1)})
         assert await debate(priced) == "Yes."
 
     hosted(work)
@@ -102,7 +103,7 @@ def test_a_budget_of_money_without_prices_is_refused_before_anything_is_paid() -
 @dataclass
 class Own:
     user: str = "somebody"
-    dialectree: Context | dict[str, Any] | None = None
+    dialectree: Settings | dict[str, Any] | None = None
 
 
 def within(context: Any, schema: Any = None) -> Any:
@@ -116,7 +117,7 @@ def within(context: Any, schema: Any = None) -> Any:
 
 
 def test_a_host_hands_settings_on_in_a_context_of_its_own() -> None:
-    given = build(model=answering())
+    given = build(Settings, model=answering())
     assert within(Own(dialectree=given), Own) == "Yes."
     assert within({"user": "somebody", "dialectree": given}) == "Yes."
     assert within({"model": answering(), "max_calls": 1}) == "Yes."
@@ -128,7 +129,7 @@ def test_what_a_host_hands_on_may_be_a_mapping_as_it_comes_from_json() -> None:
     assert within({"user": "somebody", "dialectree": given}) == "Yes."
     assert within({"user": "somebody", "dialectree": given}, Own) == "Yes."
     for context in (Own(dialectree=given), {"user": "somebody", "dialectree": given}):
-        assert settings(given_as(context)) is settings(given_as(context))
+        assert settings(given_as(context), Settings) is settings(given_as(context), Settings)
     with pytest.raises(SettingsError, match="user: there is no such setting"):
         within({"dialectree": {**given, "user": "somebody"}})
 
@@ -151,10 +152,10 @@ def given_as(context: Any) -> Any:
 def test_a_mapping_is_the_same_settings_until_it_changes() -> None:
     given: Any = {"max_depth": 1}
     runtime = given_as(given)
-    first = settings(runtime)
-    assert settings(runtime) is first
+    first = settings(runtime, Settings)
+    assert settings(runtime, Settings) is first
     given["max_depth"] = 2
-    assert settings(runtime).max_depth == 2
+    assert settings(runtime, Settings).max_depth == 2
 
 
 @pytest.mark.parametrize("given", [None, {"max_depth": 1}], ids=["nothing", "a mapping"])
@@ -165,13 +166,13 @@ def test_what_a_host_does_not_set_follows_the_environment_and_the_file(
     seen = []
     for name in ("one", "two"):
         monkeypatch.setenv("DIALECTREE_MODEL", f"openai:{name}")
-        seen.append(settings(runtime))
-        assert settings(runtime) is seen[-1]
+        seen.append(settings(runtime, Settings))
+        assert settings(runtime, Settings) is seen[-1]
     monkeypatch.delenv("DIALECTREE_MODEL")
     for text in ('model = "openai:three"', 'model = "openai:fourth"'):
         (tmp_path / "dialectree.toml").write_text(text)
-        seen.append(settings(runtime))
-        assert settings(runtime) is seen[-1]
+        seen.append(settings(runtime, Settings))
+        assert settings(runtime, Settings) is seen[-1]
     assert [str(made.model).partition(":")[2] for made in seen] == ["one", "two", "three", "fourth"]
 
 
@@ -180,8 +181,8 @@ def test_a_mapping_changes_with_what_lies_inside_it() -> None:
     roles: dict[str, Any] = {"judge": "openai:one", "critic": model}
     price = [1, 1]
     runtime = given_as({"roles": roles, "prices": {"openai:one": price}})
-    first = settings(runtime)
-    assert settings(runtime) is first
+    first = settings(runtime, Settings)
+    assert settings(runtime, Settings) is first
     roles["judge"] = "openai:two"
     assert settings(runtime).roles == {"judge": "openai:two", "critic": model}
     price[1] = 2

@@ -16,8 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 
 from dialectree import graphs as every
-from dialectree.context import Context, build
-from dialectree.graphs import METHODS
+from dialectree.context import build
 from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
 from dialectree.graphs.tree_structured_debate import graph as tree_structured_debate
 from dialectree.graphs.tree_structured_debate import (
@@ -28,6 +27,8 @@ from dialectree.graphs.tree_structured_debate import (
     subtree,
     synthesis_debate,
 )
+from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocol import method, methods
 from tests.nodes.tree_structured_debate.test_findings import finding
 
 MODULES = (
@@ -115,21 +116,21 @@ def test_the_whole_drawing_shows_every_role_as_a_step_of_its_own() -> None:
         "leaf_debater_b": {"debater_b"},
         "synthesis_debater": {"concise", "full"},
     }
-    for role in METHODS["tsd"].roles:
+    for role in method("tsd").protocol.roles:
         assert spoken_by.get(role, {role}) <= steps
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", methods())
 def test_a_method_is_drawn_with_all_that_is_inside(name: str) -> None:
     """A subgraph that is drawn twice would raise."""
-    assert METHODS[name].graph().get_graph(xray=True).draw_mermaid()
+    assert methods()[name].graph().get_graph(xray=True).draw_mermaid()
 
 
 @pytest.mark.parametrize(
     ("name", "step"), [("tsd", "solve"), ("art", "grow"), ("tod", "debate"), ("tod", "respond_b")]
 )
 def test_a_drawing_marks_recursion_and_shows_the_default_turns(name: str, step: str) -> None:
-    drawn = METHODS[name].graph().get_graph(xray=1)
+    drawn = methods()[name].graph().get_graph(xray=1)
     inner = next(key for key in drawn.nodes if key.endswith(f":{step}"))
     if step == "respond_b":
         before = {edge.source.rpartition(":")[2] for edge in drawn.edges if edge.target == inner}
@@ -141,10 +142,10 @@ def test_a_drawing_marks_recursion_and_shows_the_default_turns(name: str, step: 
 # Schemas
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", methods())
 def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(name: str) -> None:
-    graph = METHODS[name].graph()
-    protocol = METHODS[name].protocol
+    graph = methods()[name].graph()
+    protocol = methods()[name].protocol.name
     more = {"rsd": {"options", "gold"}, "tod": {"papers"}}.get(protocol, set())
     assert graph.get_input_jsonschema()["properties"].keys() == {"question", *more}
     needed = {"question", *(["papers"] if protocol == "tod" else [])}
@@ -156,7 +157,7 @@ def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(n
     }  # fmt: skip
     context = graph.get_context_jsonschema()
     assert context is not None
-    assert {"model", "roles", "max_depth", "depth_profile", "seed"} <= context["properties"].keys()
+    assert context["properties"].keys() == {*methods()[name].protocol.settings.model_fields}
     assert all(part.get("description") for part in context["properties"].values())
 
 
@@ -171,7 +172,7 @@ def test_no_graph_hides_its_input_or_output(
 # Rules
 
 contexts = st.builds(
-    lambda **given: build(model="openai:any", **given),
+    lambda **given: build(Settings, model="openai:any", **given),
     depth_profile=st.sampled_from(["adaptive", "fixed", "safety"]),
     ask=st.booleans(),
     leaf_protocol=st.sampled_from(["debate", "rsd", "art"]),
@@ -262,7 +263,7 @@ def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
     @seed(1)
     @hypothesis_settings(max_examples=60, deadline=None, database=None)
     @given(state=STATES[module], context=contexts)
-    def check(state: dict[str, Any], context: Context) -> None:
+    def check(state: dict[str, Any], context: Settings) -> None:
         before = repr(state)
         arguments = (state, context) if "settings" in get_type_hints(rule) else (state,)
         chosen = rule(*arguments)

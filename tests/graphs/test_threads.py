@@ -15,7 +15,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Interrupt
 
 from dialectree.errors import InputError
-from dialectree.graphs import METHODS
 from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.debater import ProposalReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
@@ -27,6 +26,7 @@ from dialectree.nodes.tree_structured_debate.critic import CriticReply
 from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
+from dialectree.protocol import methods
 from dialectree.records import Event, Tree, Verdict, fold
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
@@ -48,13 +48,13 @@ class Way(NamedTuple):
     def given(self, word: str) -> dict[str, Any]:
         """A question, or a claim, that holds ``word`` like all that belongs to it."""
         more: dict[str, Any] = {}
-        if METHODS[self.method].protocol == "rsd":
+        if methods()[self.method].protocol.name == "rsd":
             more = {"options": [f"{word} {option}" for option in self.options]}
             if self.settings.get("candidates") == "oracle":
                 more["gold"] = "B"
-        if METHODS[self.method].protocol == "art":
+        if methods()[self.method].protocol.name == "art":
             return {"question": f"It was the {word}."}
-        if METHODS[self.method].protocol == "tod":
+        if methods()[self.method].protocol.name == "tod":
             papers = [
                 {**paper, "title": f"{word} {paper['title']}", "abstract": f"The {word}."}
                 for paper in (comparing.PAPER_A, comparing.PAPER_B)
@@ -67,7 +67,7 @@ SHORT = {"leaf_rounds": 1, "synthesis_rounds": 1}
 COMPARED = {"embeddings": "bm25", "segments": 2, "max_claims": 1}
 FOUR = ("plants", "meat", "sunlight", "clay")
 WAYS = {
-    **{name: Way(name) for name in METHODS},
+    **{name: Way(name) for name in methods()},
     "tsd": Way("tsd", {**SHORT, "second_pass_below": 0.9}),
     "tsd of one leaf": Way("tsd", {**SHORT, "max_depth": 0}),
     "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd"}),
@@ -159,12 +159,13 @@ class Thread:
     """A host's thread, in which questions follow one another."""
 
     def __init__(self, way: Way) -> None:
-        self.graph = METHODS[way.method].graph().copy({"checkpointer": InMemorySaver()})
-        self.settings = way.settings
+        chosen = methods()[way.method]
+        self.graph = chosen.graph().copy({"checkpointer": InMemorySaver()})
+        self.settings, self.kind = way.settings, chosen.protocol.settings
 
     async def ask(self, model: ScriptedModel, given: Any) -> Answer:
         """One question, or a person's answer, to the end or to where it stops."""
-        chosen = context(model, **self.settings)
+        chosen = context(model, self.kind, **self.settings)
         told_of = [part async for part in told(self.graph, given, CONFIG, chosen)]
         events = [Event.model_validate(data) for kind, data in told_of if kind == "custom"]
         state = await self.graph.aget_state(CONFIG)
@@ -300,7 +301,7 @@ def test_no_verdict_is_left_of_the_question_before(name: str) -> None:
 ASKING = {
     "rsd": Way("rsd", {"judge": "me"}, FOUR[:2]),
     "tsd": Way("tsd", {**SHORT, "ask": True}),
-    "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd", "judge": "me"}),
+    "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd", "leaf": {"judge": "me"}}),
 }
 
 

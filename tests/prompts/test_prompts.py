@@ -17,8 +17,7 @@ from jinja2 import UndefinedError
 from pydantic import BaseModel
 
 from dialectree import nodes, prompts
-from dialectree.context import build
-from dialectree.graphs import METHODS
+from dialectree.protocol import methods
 
 NAMES = [n for n in prompts.names() if not n.startswith("evaluation/")]
 """Those that debates speak from; the others are tested in tests/evals/test_judge_prompts.py."""
@@ -325,9 +324,9 @@ SPEAKS_FROM = {
 def test_every_role_has_its_prompts_and_every_prompt_its_role() -> None:
     spoken = {
         f"{folder}/{prompt}"
-        for method in METHODS.values()
-        for folder in method.prompt_folders(build())
-        for role in method.roles
+        for one in methods().values()
+        for folder in one.prompts(one.protocol.settings())
+        for role in one.roles(one.protocol.settings())
         for prompt in SPEAKS_FROM.get((folder, role), (role,))
     }
     assert spoken == {*NAMES}

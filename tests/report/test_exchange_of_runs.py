@@ -11,17 +11,15 @@ from typing import Any
 import pytest
 
 from dialectree import turns
-from dialectree.conduct import start
 from dialectree.contests import Restore, Rule, forms
 from dialectree.contests import start as contesting
-from dialectree.context import build
-from dialectree.graphs import method
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, UncertaintyReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
 from dialectree.report import exchange, html, markdown, transcript, tree
 from dialectree.report.picture import remark
 from dialectree.runs import RunFolder
+from tests import running
 from tests.graphs import debating
 from tests.graphs.role_switching_debate import switching
 from tests.report.test_terminal import seen as seen_on
@@ -39,9 +37,9 @@ ALIKE = {
 
 def held(name: str, model: ScriptedModel, options: Sequence[str] = (), **given: Any) -> RunRecord:
     """A run from its start to its end."""
-    context = build(**{"model": model, "cache": False, **given})
-    more: Any = {"options": [*options]} if options else {}
-    return asyncio.run(start(method(name), "Is it so?", context, RUNS, **more).conduct())
+    more = {"options": options} if options else {}
+    begun = running.begin(name, "Is it so?", RUNS, model=model, **more, **given)
+    return asyncio.run(begun.conduct())
 
 
 def contest(record: RunRecord, *wishes: Rule | Restore) -> RunRecord:
@@ -130,9 +128,9 @@ def test_a_debater_has_one_name_wherever_it_is_named(
     if len(options) in chosen:
         model.will_say_now(switching.choose(*chosen[len(options)] * 2), to=ProposalReply)
     model.will_say_now(no_reply(), to=UncertaintyReply)
-    context = build(model=model, cache=False, **given)
-    more: Any = {"options": [*options]} | ({"gold": "D"} if "balanced" in given.values() else {})
-    begun = start(method("rsd"), "Is it so?", context, RUNS, **more)
+    gold = {"gold": "D"} if "balanced" in given.values() else {}
+    more = {"model": model, "options": options, **gold, **given}
+    begun = running.begin("rsd", "Is it so?", RUNS, **more)
     record = asyncio.run(begun.conduct())
     calls, nodes = begun.folder.ledger(), record.tree.nodes.values()
     lines = [line for e in begun.folder.events() if (line := remark(e))]
@@ -156,9 +154,8 @@ def test_a_debater_has_one_name_wherever_it_is_named(
 
 @pytest.mark.parametrize("gold", ["B", " b "])
 def test_the_gold_option_is_known_however_its_letter_was_written(gold: str) -> None:
-    context = build(model=switching.debaters(), cache=False, candidates="oracle")
-    more: Any = {"options": [*switching.TWO], "gold": gold}
-    begun = start(method("rsd"), "Is it so?", context, RUNS, **more)
+    more = {"options": switching.TWO, "gold": gold, "candidates": "oracle"}
+    begun = running.begin("rsd", "Is it so?", RUNS, model=switching.debaters(), **more)
     record = asyncio.run(begun.conduct())
     assert record.input["gold"] == "B"
     right = [o.letter for o in exchange.options(record) if "known to be right" in o.remarks]

@@ -10,7 +10,9 @@ from dialectree.graphs.adaptive_reasoning_tree.graph import graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply, ArgumentText
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.records import Comparison
+from tests.graphs import debating
 from tests.graphs.debating import Debated, debate
 from tests.scripted import Asked, Said, ScriptedModel
 
@@ -99,6 +101,11 @@ def met(call: Asked) -> tuple[str, str]:
     shown = dict(found)
     assert len(found) == 2 and len(shown) == 2
     return shown["SUPPORT"], shown["ATTACK"]
+
+
+def context(model: ScriptedModel, **settings: Any) -> Settings:
+    """Return the settings of a tree without the reply cache."""
+    return debating.context(model, Settings, **settings)
 
 
 def verify(model: ScriptedModel, claim: str = CLAIM, **options: Any) -> Debated:

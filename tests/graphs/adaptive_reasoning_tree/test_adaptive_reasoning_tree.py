@@ -17,19 +17,20 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from dialectree.conduct import again, start
-from dialectree.context import Context, build
+from dialectree.conduct import again
+from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
-from dialectree.graphs import method
 from dialectree.graphs.adaptive_reasoning_tree import graph as adaptive_reasoning_tree
 from dialectree.graphs.adaptive_reasoning_tree.graph import argllm, graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Argument, Compared, Scored
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, ScorerReply
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.adaptive_reasoning_tree.weighing import Reckoning, weigh
 from dialectree.records import RunRecord, Tree
 from dialectree.runs import RunFolder
+from tests import running
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     CLAIM,
     GENERATORS,
@@ -38,6 +39,7 @@ from tests.graphs.adaptive_reasoning_tree.arguing import (
     arguers,
     by_role,
     compare,
+    context,
     cost,
     met,
     score,
@@ -46,7 +48,7 @@ from tests.graphs.adaptive_reasoning_tree.arguing import (
     verify,
     winners,
 )
-from tests.graphs.debating import Debated, adebate, context
+from tests.graphs.debating import Debated, adebate
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -247,7 +249,7 @@ def test_generator_and_evaluator_can_be_two_models() -> None:
 
 def test_a_role_of_its_own_goes_before_its_family(tmp_path: Path) -> None:
     roles = {"generator": "openai:g", "evaluator": "openai:e", "attacker": "openai:a"}
-    started = start(method("art"), CLAIM, build(model="openai:m", roles=roles), tmp_path)
+    started = running.begin("art", CLAIM, tmp_path, model="openai:m", roles=roles)
     models = {role: name.partition("@")[0] for role, name in started.record.models.items()}
     assert models == {
         "supporter": "openai:g", "attacker": "openai:a", "scorer": "openai:e",
@@ -747,8 +749,7 @@ def test_every_role_may_fail_at_once_and_the_run_still_ends(fault: Said) -> None
 
 
 def start_of(claim: str, folder: Path, name: str = "art") -> RunRecord:
-    context = build(model=arguers(), cache=False)
-    return asyncio.run(start(method(name), claim, context, folder).conduct())
+    return asyncio.run(running.begin(name, claim, folder, model=arguers()).conduct())
 
 
 @pytest.mark.parametrize(
@@ -850,15 +851,14 @@ def but_for_times_and_ids(record: RunRecord) -> dict[str, Any]:
 def test_a_run_that_was_stopped_anywhere_goes_on_to_the_same_record_and_pays_nothing_twice(
     tmp_path: Path, blend: float
 ) -> None:
-    given: dict[str, Any] = {"cache": False, "breadth": 2, "depth": 2, "blend": blend}
-    whole = asyncio.run(
-        start(method("art"), CLAIM, build(model=wild(5), **given), tmp_path / "w").conduct()
-    )
+    given: dict[str, Any] = {"breadth": 2, "depth": 2, "blend": blend}
+    undisturbed = running.begin("art", CLAIM, tmp_path / "w", model=wild(5), **given)
+    whole = asyncio.run(undisturbed.conduct())
     total = whole.usage.calls
     del whole.settings["max_calls"]
     for calls in (1, 2, 3, 7, 15, total - 1):
         model, runs = wild(5), tmp_path / str(calls)
-        begun = start(method("art"), CLAIM, build(model=model, max_calls=calls, **given), runs)
+        begun = running.begin("art", CLAIM, runs, model=model, max_calls=calls, **given)
         with pytest.raises(BudgetReached):
             asyncio.run(begun.conduct())
         assert len(model.calls) == calls
@@ -873,8 +873,8 @@ def test_a_run_that_was_stopped_anywhere_goes_on_to_the_same_record_and_pays_not
 def test_a_run_that_crashed_anywhere_goes_on_to_the_same_record_and_pays_nothing_twice(
     tmp_path: Path, blend: float
 ) -> None:
-    given: dict[str, Any] = {"cache": False, "breadth": 2, "depth": 2, "blend": blend}
-    begun = start(method("art"), CLAIM, build(model=wild(5), **given), tmp_path)
+    given: dict[str, Any] = {"breadth": 2, "depth": 2, "blend": blend}
+    begun = running.begin("art", CLAIM, tmp_path, model=wild(5), **given)
     path = begun.folder.path
     at_first = (path / "run.json").read_text()
     whole = asyncio.run(begun.conduct())
@@ -897,11 +897,9 @@ def test_a_run_that_crashed_anywhere_goes_on_to_the_same_record_and_pays_nothing
 def test_a_run_that_goes_on_with_another_breadth_keeps_no_comparison_of_before(
     tmp_path: Path, before: int, after: int
 ) -> None:
-    given: dict[str, Any] = {"model": arguers(), "cache": False}
-    calls = reckoned(before).calls
-    begun = start(
-        method("art"), CLAIM, build(**given, breadth=before, max_calls=calls - 1), tmp_path
-    )
+    calls = reckoned(before).calls - 1
+    given: dict[str, Any] = {"model": arguers(), "breadth": before, "max_calls": calls}
+    begun = running.begin("art", CLAIM, tmp_path, **given)
     with pytest.raises(BudgetReached):
         asyncio.run(begun.conduct())
     folder = RunFolder.find(begun.record.run_id, tmp_path)
@@ -1009,9 +1007,9 @@ def test_the_drawing_is_as_it_was_agreed() -> None:
 def test_the_rule_after_opening_sends_every_tree_off_whatever_the_settings() -> None:
     state: Any = {"question": CLAIM, "claims": ["0.0", "0.1"], "blend": 0.5}
     trees = ["grow", "grow"]
-    estimated = build(model="openai:any", root_strength="estimated")
-    cases: list[tuple[Context, list[str]]] = [
-        (build(model="openai:any"), trees),
+    estimated = build(Settings, model="openai:any", root_strength="estimated")
+    cases: list[tuple[Settings, list[str]]] = [
+        (build(Settings, model="openai:any"), trees),
         (estimated, [*trees, "claim_scorer", "claim_scorer"]),
     ]
     for chosen, steps in cases:

@@ -11,10 +11,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langgraph.types import Send
 
-from dialectree.context import Context, build
+from dialectree.context import build
 from dialectree.graphs.adaptive_reasoning_tree.argument_growth import after_branching, graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     CLAIM,
     GENERATORS,
@@ -177,7 +178,7 @@ states = st.one_of(
     st.fixed_dictionaries({**common, "children": st.lists(arguments, max_size=5)}),
 )
 contexts = st.builds(
-    lambda **given: build(model="openai:any", **given),
+    lambda **given: build(Settings, model="openai:any", **given),
     depth=st.integers(1, 4),
     judge_orders=st.sampled_from(["one", "both"]),
 )
@@ -187,7 +188,7 @@ contexts = st.builds(
 @hypothesis_settings(max_examples=100, deadline=None, database=None)
 @given(state=states, context=contexts)
 def test_the_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    state: Any, context: Context
+    state: Any, context: Settings
 ) -> None:
     steps = {*graph.get_graph().nodes}
     before = repr(state)

@@ -16,9 +16,8 @@ from dialectree.context import build
 from dialectree.graphs.adaptive_reasoning_tree.tournament import entrants, graph, left_over
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Argument, Stance, pairs
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
-from dialectree.nodes.adaptive_reasoning_tree.state import Entries
-from tests.graphs.adaptive_reasoning_tree.arguing import CLAIM, arguers, compare, met
-from tests.graphs.debating import context
+from dialectree.nodes.adaptive_reasoning_tree.state import Entries, Settings
+from tests.graphs.adaptive_reasoning_tree.arguing import CLAIM, arguers, compare, context, met
 from tests.scripted import ScriptedModel
 
 DRAWINGS = Path(__file__).parents[1] / "drawings"
@@ -133,7 +132,7 @@ def test_the_rules_say_where_to_go_whatever_the_state_and_change_nothing(
         if data.draw(st.booleans())
     ]  # fmt: skip
     state: Any = {**entries(scored, there), "comparisons": compared, "scores": []}
-    context = build(model="openai:any", strength_rule="bradley_terry", ties=ties)
+    context = build(Settings, model="openai:any", strength_rule="bradley_terry", ties=ties)
     before = repr(state)
     first, then = entrants(state), left_over(state, context)
     assert repr(state) == before

@@ -22,8 +22,10 @@ from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.distractor import DistractorReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
+from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.records import Event
-from tests.graphs.debating import Debated, Ledger, context, told
+from tests.graphs import debating
+from tests.graphs.debating import Debated, Ledger, told
 from tests.scripted import Asked, ScriptedModel
 
 QUESTION = "What do cows eat?"
@@ -146,6 +148,11 @@ def given(options: Options, gold: str | None = None, question: str = QUESTION) -
     if gold is not None:
         asked["gold"] = gold
     return asked
+
+
+def context(model: ScriptedModel, **settings: Any) -> Settings:
+    """Return the settings of a debate without the reply cache."""
+    return debating.context(model, Settings, **settings)
 
 
 async def adecide(

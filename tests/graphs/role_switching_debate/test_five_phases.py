@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
-from dialectree.context import Context, build
+from dialectree.context import build
 from dialectree.errors import BudgetReached, DialectreeError, DiskFull, KeyRefused, Unreachable
-from dialectree.graphs import METHODS
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.role_switching_debate import graph as role_switching_debate
 from dialectree.nodes.role_switching_debate.candidates import Side
@@ -36,7 +35,9 @@ from dialectree.nodes.role_switching_debate.debater import (
 )
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
-from tests.graphs.debating import Debated, context
+from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.protocol import methods
+from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import (
     FIRST,
     FIVE,
@@ -46,6 +47,7 @@ from tests.graphs.role_switching_debate.switching import (
     blocks_of,
     by,
     choose,
+    context,
     debaters,
     decide,
     listed,
@@ -249,7 +251,7 @@ def test_an_ablation_leaves_out_its_phases_and_nothing_else(
     method: str, kinds: set[type[BaseModel]], read: list[str]
 ) -> None:
     model = debaters()
-    done = decide(model, graph=METHODS[method].graph())
+    done = decide(model, graph=methods()[method].graph())
     asked = {kind.__name__ for kind in {ProposalReply, RebuttalReply, JudgeReply} | kinds}
     assert set(model.asked) == asked
     judge = of(model, JudgeReply)[0]
@@ -261,7 +263,7 @@ def test_an_ablation_leaves_out_its_phases_and_nothing_else(
 @pytest.mark.parametrize("method", ["rsd", "no_role_switch", "no_uncertainty", "basic"])
 def test_no_prompt_has_a_word_on_a_phase_that_is_left_out(method: str) -> None:
     model = debaters()
-    decide(model, graph=METHODS[method].graph())
+    decide(model, graph=methods()[method].graph())
     words = {SwitchReply: r"switch|other's answer", UncertaintyReply: r"admi|doubt|percent|unsure"}
     for kind, about in words.items():
         held = kind.__name__ in model.asked
@@ -632,7 +634,7 @@ def test_what_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(
 
 SETTINGS = {
     (cross, orders, judge): build(
-        model="openai:any", cross_examination=cross, judge_orders=orders, judge=judge
+        Settings, model="openai:any", cross_examination=cross, judge_orders=orders, judge=judge
     )
     for cross, orders, judge in product(
         ("in_turn", "simultaneous"), ("one", "both"), ("model", "me")
@@ -708,7 +710,7 @@ OUTER = st.fixed_dictionaries(
     optional={"failed": st.just(True)},
 )
 CONTEXTS = st.builds(
-    lambda **some: build(model="openai:any", **some),
+    lambda **some: build(Settings, model="openai:any", **some),
     cross_examination=st.sampled_from(["in_turn", "simultaneous"]),
     judge_orders=st.sampled_from(["one", "both"]),
     judge=st.sampled_from(["model", "me"]),
@@ -735,7 +737,7 @@ def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
     @seed(1)
     @hypothesis_settings(max_examples=60, deadline=None, database=None)
     @given(state=states, settings=CONTEXTS)
-    def check(state: dict[str, Any], settings: Context) -> None:
+    def check(state: dict[str, Any], settings: Settings) -> None:
         before = repr(state)
         arguments = (state, settings) if "settings" in get_type_hints(rule) else (state,)
         chosen = rule(*arguments)

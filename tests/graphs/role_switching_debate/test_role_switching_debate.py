@@ -16,7 +16,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
-from dialectree.graphs import METHODS
 from dialectree.graphs.role_switching_debate.graph import (
     Question,
     RoleSwitchingDebate,
@@ -38,7 +37,8 @@ from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.distractor import DistractorReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
-from tests.graphs.debating import context
+from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.protocol import method, methods
 from tests.graphs.role_switching_debate.switching import (
     FIRST,
     FIVE,
@@ -50,6 +50,7 @@ from tests.graphs.role_switching_debate.switching import (
     blocks_of,
     by,
     choose,
+    context,
     cost,
     debaters,
     decide,
@@ -142,7 +143,7 @@ def test_a_turn_says_what_its_speaker_defends_and_the_switch_what_it_defends_the
 def test_two_options_cost_what_the_protocol_says(
     method: str, settings: dict[str, Any], expected: Cost
 ) -> None:
-    done = decide(debaters(), gold="B", graph=METHODS[method].graph(), **settings)
+    done = decide(debaters(), gold="B", graph=methods()[method].graph(), **settings)
     assert cost(done) == expected
     assert done.verdict.label == "B"
     assert no_request_twice(done)
@@ -159,7 +160,7 @@ def test_a_knockout_is_one_debate_after_another(
     method: str, options: tuple[str, ...], debates: int
 ) -> None:
     calls, path = {"rsd": (9, 6), "basic": (5, 4)}.get(method, (7, 5))
-    graph = METHODS[method].graph()
+    graph = methods()[method].graph()
     done = decide(debaters(), options, graph=graph, candidates="knockout")
     assert cost(done) == Cost(calls * debates, path * debates)
     assert no_request_twice(done)
@@ -623,7 +624,7 @@ def test_options_that_are_none_are_refused_before_anything_is_paid(
     with pytest.raises(InputError, match=wrong):
         asyncio.run(graph.ainvoke(asked, context=context(model, candidates=candidates)))
     with pytest.raises(InputError, match=wrong):
-        METHODS["rsd"].require(asked, context(model, candidates=candidates))
+        method("rsd").prepare(asked, context(model, candidates=candidates))
     assert model.calls == []
 
 
@@ -653,8 +654,8 @@ def test_a_gold_answer_is_an_options_letter_even_where_nobody_needs_it(
 ) -> None:
     if candidates == "knockout" and not options:
         return
-    for method in ("rsd", "self_consistency"):
-        way = METHODS[method].graph()
+    for name in ("rsd", "self_consistency"):
+        way = methods()[name].graph()
         with pytest.raises(InputError, match="there is no such option"):
             decide(debaters(), options, gold=gold, candidates=candidates, graph=way)
 
@@ -893,13 +894,13 @@ def undistracted() -> ScriptedModel:
 def test_only_a_distractor_of_the_models_choice_is_asked_for(
     candidates: str, distractor: str, way: str
 ) -> None:
-    settings = build(model="openai:any", candidates=candidates, distractor=distractor)
+    settings = build(Settings, model="openai:any", candidates=candidates, distractor=distractor)
     assert before_pairing(cast(RoleSwitchingDebate, {}), settings) == way
 
 
 def test_rules_of_the_whole_protocol() -> None:
     a, b = labelled(TWO)
-    settings = build(model="openai:any", gate=2)
+    settings = build(Settings, model="openai:any", gate=2)
 
     def state(**some: Any) -> RoleSwitchingDebate:
         return cast(RoleSwitchingDebate, {"dropped": 0, **some})
@@ -926,8 +927,10 @@ def test_the_drawing_of_the_protocol_is_as_it_was_agreed() -> None:
 
 def test_the_ablations_are_the_same_protocol_around_another_debate() -> None:
     for name in ("no_role_switch", "no_uncertainty", "basic"):
-        assert METHODS[name].graph().get_graph().draw_mermaid() == graph.get_graph().draw_mermaid()
-        inner = METHODS[name].graph().get_graph(xray=True).nodes
+        assert (
+            methods()[name].graph().get_graph().draw_mermaid() == graph.get_graph().draw_mermaid()
+        )
+        inner = methods()[name].graph().get_graph(xray=True).nodes
         steps = {step.rpartition(":")[2] for step in inner}
         assert ("switch_a" in steps) == (name == "no_uncertainty")
         assert ("uncertainty_a" in steps) == (name == "no_role_switch")

@@ -19,10 +19,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dialectree.conduct import again, start
-from dialectree.context import Context, build
+from dialectree.conduct import again
 from dialectree.errors import InputError, ReplyError
-from dialectree.graphs import method
 from dialectree.graphs.role_switching_debate.five_phases import after_mapping
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models import replies
@@ -40,9 +38,9 @@ from dialectree.nodes.role_switching_debate.judge import (
 )
 from dialectree.nodes.role_switching_debate.verdict import lowest, percents, settle
 from dialectree.runs import RunFolder
-from tests.graphs.debating import context
+from tests import running
 from tests.graphs.role_switching_debate import switching
-from tests.graphs.role_switching_debate.switching import THREE, TWO, debaters, decide, of
+from tests.graphs.role_switching_debate.switching import THREE, TWO, context, debaters, decide, of
 from tests.scripted import ScriptedModel, no_reply
 
 PAIRS = [
@@ -477,8 +475,8 @@ def test_a_debate_that_lost_a_proposal_asks_nobody() -> None:
 
 
 def started(runs: Path, model: ScriptedModel, options: tuple[str, ...], **settings: Any) -> Any:
-    chosen: Context = build(model=model, judge="me", **settings)
-    return start(method("rsd"), switching.QUESTION, chosen, runs, options=list(options))
+    given = {"model": model, "judge": "me", "options": options, **settings}
+    return running.begin("rsd", switching.QUESTION, runs, **given)
 
 
 class Person:

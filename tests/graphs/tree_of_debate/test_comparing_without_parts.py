@@ -8,7 +8,6 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, DialectreeError, DiskFull, KeyRefused, Unreachable
-from dialectree.graphs import METHODS
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.moderator import (
@@ -18,6 +17,7 @@ from dialectree.nodes.tree_of_debate.moderator import (
 )
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
+from dialectree.protocol import methods
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import of
 from tests.graphs.tree_of_debate.comparing import (
@@ -221,10 +221,10 @@ def test_without_a_summary_the_comparison_is_unresolved_and_the_tree_stands(faul
 
 
 def test_without_subtopics_an_ablation_is_unresolved(fault: Said) -> None:
-    graph = METHODS["no_self_deliberation"].graph()
+    graph = methods()["no_self_deliberation"].graph()
     done = compare(losing(BareSubtopicsReply, fault), graph=graph)
     assert (told(done), done.verdict.answer) == ([("0", "moderator", "")], None)
-    graph = METHODS["no_tree"].graph()
+    graph = methods()["no_tree"].graph()
     done = compare(losing(SubtopicsReply, fault), graph=graph)
     assert (told(done), done.verdict.answer) == ([("0", "moderator", "")], None)
 
@@ -242,7 +242,7 @@ def test_half_a_comparison_is_none(
 ) -> None:
     model = personas()
     model.will_say_now(fault, to=kind)
-    done = compare(model, graph=METHODS[name].graph())
+    done = compare(model, graph=methods()[name].graph())
     assert told(done) == [("0", role, one) for one in who]
     assert (done.verdict.answer, done.node().status) == (None, "missing")
 
@@ -253,7 +253,7 @@ def test_without_one_summary_nothing_is_compared(fault: Said) -> None:
     model.will_say_now(
         lambda call: fault if speaker(call) == "b" else usual(call), to=PaperSummaryReply
     )
-    done = compare(model, graph=METHODS["two_stage"].graph())
+    done = compare(model, graph=methods()["two_stage"].graph())
     assert told(done) == [("0", "summariser", "b")]
     assert done.verdict.answer is None and of(model, ComparisonReply) == []
 
@@ -265,7 +265,7 @@ def test_every_role_may_fail_at_once_and_the_run_still_ends(name: str, fault: Sa
     model = personas()
     for kind in EVERY_REPLY:
         model.will_say_now(fault, to=kind)
-    assert compare(model, graph=METHODS[name].graph(), max_depth=3).verdict.answer is None
+    assert compare(model, graph=methods()[name].graph(), max_depth=3).verdict.answer is None
 
 
 def test_a_filter_that_leaves_a_segment_out_is_asked_again() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree.graphs import METHODS
 from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
 from dialectree.nodes.tree_of_debate.moderator import SubtopicsReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply
+from dialectree.protocol import methods
 from tests.graphs.debating import Debated
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
@@ -124,7 +124,7 @@ def test_without_segments_a_sentence_that_names_one_is_marked_and_the_run_answer
     done = compare(
         summing_up(said),
         papers=({**PAPER_A, "title": "Ladder, never shelved"}, PAPER_B),
-        graph=METHODS["no_self_deliberation"].graph(),
+        graph=methods()["no_self_deliberation"].graph(),
     )
     assert (done.node().status, done.verdict.answer) == (
         "answered", "So. [cites what is not there]",

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from dialectree.graphs import METHODS
 from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
 from dialectree.nodes.tree_of_debate.persona import (
@@ -17,6 +16,7 @@ from dialectree.nodes.tree_of_debate.persona import (
     ClaimText,
     ResponseReply,
 )
+from dialectree.protocol import methods
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import within
 from tests.graphs.tree_of_debate.comparing import (
@@ -144,7 +144,7 @@ def hostile(order: str) -> dict[str, Any]:
     }
 
 
-METHODS_OF_TOD = [name for name, method in METHODS.items() if method.protocol == "tod"]
+METHODS_OF_TOD = [name for name, method in methods().items() if method.protocol.name == "tod"]
 
 
 def told(done: Debated) -> list[Any]:
@@ -170,7 +170,7 @@ def test_a_paper_that_gives_orders_changes_nothing_but_what_is_quoted(
         done = compare(
             model,
             (PAPER_A, hostile(order)),
-            graph=METHODS[name].graph(),
+            graph=methods()[name].graph(),
             max_depth=2,
             max_claims=2,
             max_subtopics=2,

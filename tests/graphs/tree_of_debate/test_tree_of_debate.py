@@ -11,7 +11,6 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
-from dialectree.graphs import METHODS
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
 from dialectree.nodes.tree_of_debate.papers import given
 from dialectree.nodes.tree_of_debate.persona import (
@@ -21,6 +20,7 @@ from dialectree.nodes.tree_of_debate.persona import (
     ResponseReply,
 )
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
+from dialectree.protocol import methods
 from dialectree.records import Node, Tree, fold
 from dialectree.retrieval.papers import from_fields
 from tests.graphs.role_switching_debate.switching import of, within
@@ -101,7 +101,7 @@ def test_an_ablation_and_a_baseline_cost_what_their_page_says(
     k: int, depth: int, turns: str, steps: int
 ) -> None:
     def cost(name: str) -> tuple[int, int]:
-        graph = METHODS[name].graph()
+        graph = methods()[name].graph()
         settings: Any = {"max_depth": depth, "max_subtopics": k, "max_claims": 2, "turns": turns}
         done = compare(personas(2, k), graph=graph, **settings)
         assert done.verdict.answer
@@ -575,7 +575,7 @@ def test_a_record_is_folded_from_its_events_however_often_they_come() -> None:
 def test_no_depth_at_all_is_refused() -> None:
     with pytest.raises(InputError, match="--max-depth 0"):
         compare(personas(), max_depth=0)
-    single = METHODS["single_stage"].graph()
+    single = methods()["single_stage"].graph()
     assert compare(personas(), graph=single, max_depth=0).verdict.answer == "They do."
 
 
@@ -603,7 +603,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(papers: Any, why: str, n
 
     model = personas()
     with pytest.raises(InputError) as refused:
-        debate(model, TOPIC, graph=METHODS[name].graph(), given={"papers": papers})
+        debate(model, TOPIC, graph=methods()[name].graph(), given={"papers": papers})
     assert why in str(refused.value) and "\n" not in str(refused.value)
     assert model.calls == []
 
@@ -646,7 +646,7 @@ def test_a_paper_with_hardly_any_text_is_compared_as_far_as_it_goes(
     fields: dict[str, str | None], name: str
 ) -> None:
     paper = {n: text for n, text in {**PAPER_B, **fields}.items() if text is not None}
-    done = compare(personas(1, 1), (PAPER_A, paper), graph=METHODS[name].graph(), segments=5)
+    done = compare(personas(1, 1), (PAPER_A, paper), graph=methods()[name].graph(), segments=5)
     assert done.verdict.answer and done.failures == []
     assert {name for name in done.tree.segments if name[0] == "b"} <= {"b:1"}
 
@@ -761,7 +761,7 @@ def test_the_last_word_decides_whether_a_persona_concedes(
 
 def test_without_a_tree_one_debate_is_about_all_subtopics_and_is_split_no_further() -> None:
     model = personas(3, 3)
-    done = compare(model, graph=METHODS["no_tree"].graph(), max_depth=3)
+    done = compare(model, graph=methods()["no_tree"].graph(), max_depth=3)
     assert [*done.tree.nodes] == ["0", "0.0"]
     merged = done.node("0.0")
     assert merged.text == "part 0 of 0; part 1 of 0; part 2 of 0"
@@ -775,7 +775,7 @@ def test_without_a_tree_one_debate_is_about_all_subtopics_and_is_split_no_furthe
 
 def test_without_self_deliberation_introductions_are_the_only_evidence() -> None:
     model = personas(3, 2)
-    done = compare(model, graph=METHODS["no_self_deliberation"].graph(), max_depth=2)
+    done = compare(model, graph=methods()["no_self_deliberation"].graph(), max_depth=2)
     assert {*Counter(model.asked)} == {
         "BareSubtopicsReply", "ArgumentReply", "ResponseReply", "ProgressReply", "SummaryReply",
     }  # fmt: skip
@@ -794,12 +794,12 @@ def test_the_baselines_read_titles_abstracts_and_introductions() -> None:
         paper[n] for paper in (PAPER_A, PAPER_B) for n in ("title", "abstract", "introduction")
     ]
     model = personas()
-    done = compare(model, graph=METHODS["single_stage"].graph())
+    done = compare(model, graph=methods()["single_stage"].graph())
     reads(model.calls[0], TOPIC, *parts)
     does_not_read(model.calls[0], "treats accuracy")
     assert (done.verdict.answer, done.node().status) == ("They do.", "answered")
     model = personas()
-    compare(model, graph=METHODS["two_stage"].graph())
+    compare(model, graph=methods()["two_stage"].graph())
     first, second, last = model.calls
     for call, own, other in ((first, parts[:3], parts[3:]), (second, parts[3:], parts[:3])):
         reads(call, TOPIC, *own)

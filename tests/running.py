@@ -1,0 +1,23 @@
+"""Begin a run by the name of a method, as a command does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dialectree.conduct import Started, start
+from dialectree.context import build
+from dialectree.protocol import method
+
+
+def begin(name: str, text: str, runs: Path, **values: Any) -> Started:
+    """Return a run about ``text``; ``values`` are settings and other parts of the input.
+
+    The reply cache is off unless they say otherwise.
+    """
+    chosen = method(name)
+    fields = chosen.protocol.input.model_fields
+    given = {field: values.pop(field) for field in fields if field in values}
+    given["topic" if "topic" in fields else next(iter(fields))] = text
+    settings = build(chosen.protocol.settings, **{"cache": False, **values})
+    return start(chosen, given, settings, runs)

@@ -1,0 +1,64 @@
+"""The kernel names no protocol: what it knows of one stands in the protocol's declaration."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+from dialectree.protocol import installed
+
+ROOT = Path(__file__).resolve().parent.parent
+KERNEL = ("dialectree", "evals", "retrieval")
+GENERATED = "dialectree/functions.pyi"
+NAMED = {
+    "dialectree/conduct.py": 1,
+    "dialectree/contests/__init__.py": 1,
+    "dialectree/contests/account.py": 1,
+    "dialectree/contests/arguments.py": 3,
+    "dialectree/contests/changes.py": 2,
+    "dialectree/contests/leaf_arguments.py": 1,
+    "dialectree/contests/reckoning.py": 3,
+    "dialectree/contests/replies.py": 2,
+    "dialectree/contests/reply_changes.py": 6,
+    "dialectree/contests/wishes.py": 1,
+    "dialectree/persons.py": 2,
+    "dialectree/records/ledger.py": 1,
+    "dialectree/report/arguments.py": 1,
+    "dialectree/report/markdown_page.py": 1,
+    "dialectree/report/page_parts.jinja": 2,
+    "dialectree/report/run.html.jinja": 1,
+    "dialectree/report/topics.py": 1,
+    "dialectree/report/words.py": 17,
+    "evals/catalogue.py": 1,
+    "evals/judges.py": 1,
+    "evals/matrix.py": 1,
+    "evals/published.py": 1,
+    "evals/rating.py": 1,
+    "evals/reporting/cautions.py": 1,
+    "evals/rows.py": 5,
+    "evals/rubrics.py": 1,
+    "evals/sides.py": 2,
+    "evals/voting.py": 8,
+    "evals/worth.py": 2,
+    "retrieval/mending.py": 1,
+    "retrieval/segments.py": 1,
+}
+"""Lines that still name one, by file. A line that goes is taken off here; none is added."""
+
+
+def test_only_the_lines_that_are_listed_name_a_protocol() -> None:
+    ours = [one for one in installed().values() if one.graph.startswith("dialectree.")]
+    folders = [one.graph.split(".")[2] for one in ours]
+    short = "|".join(one.name for one in ours)
+    naming = re.compile(rf"""(["'])({short})\1|\b({"|".join(folders)})\b""")
+    found = Counter[str]()
+    for room in KERNEL:
+        for path in sorted((ROOT / room).rglob("*")):
+            name = path.relative_to(ROOT).as_posix()
+            linked = any(part.is_symlink() for part in (path, *path.parents))
+            if linked or not path.is_file() or "__pycache__" in path.parts or name == GENERATED:
+                continue
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            found[name] = sum(naming.search(line) is not None for line in lines)
+    assert {name: count for name, count in found.items() if count} == NAMED
