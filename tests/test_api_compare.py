@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -149,7 +149,7 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         with pytest.raises(InputError, match=match):
             dialectree.compare(*given, **settings)
     with pytest.raises(SettingsError, match="no such setting"):
-        dialectree.compare(PAPER_A, PAPER_B, TOPIC, max_dept=1)
+        dialectree.compare(PAPER_A, PAPER_B, TOPIC, **cast(Any, {"max_dept": 1}))
     assert not Path("runs").exists()
 
 

@@ -23,6 +23,8 @@ from dialectree.nodes.tree_of_debate.persona import (
     ResponseReply,
 )
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
+from dialectree.nodes.tree_of_debate.state import Settings
+from tests.graphs import debating
 from tests.graphs.debating import Debated, debate
 from tests.graphs.role_switching_debate.switching import within
 from tests.scripted import Asked, Said, ScriptedModel
@@ -225,6 +227,11 @@ def personas(
 def by_letter(**said: Said) -> Callable[[Asked], Said]:
     """What either persona says: ``a=...``, ``b=...``."""
     return lambda call: said[speaker(call)]
+
+
+def context(model: ScriptedModel, **settings: Any) -> Settings:
+    """Return the settings of a comparison without the reply cache."""
+    return debating.context(model, Settings, **settings)
 
 
 def compare(

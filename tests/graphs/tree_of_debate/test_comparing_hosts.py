@@ -23,8 +23,7 @@ from dialectree.nodes.tree_of_debate.moderator import SubtopicsReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply
 from dialectree.nodes.tree_of_debate.state import Papers, TreeOfDebate
 from dialectree.retrieval import library
-from tests.graphs.debating import context
-from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC, personas
+from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC, context, personas
 from tests.scripted import ScriptedModel
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}

@@ -548,8 +548,8 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
     assert all(
         name in record.tree.nodes[str(record.tree.nodes[name].parent)].children for name in below
     )
-    assert (record.settings["depth"], record.settings["trees"]) == (2, 2)
-    assert "candidates" not in record.settings
+    leaf: Any = record.settings["leaf"]
+    assert (leaf["depth"], leaf["trees"]) == (2, 2) and "depth" not in record.settings
     assert {name.partition("/")[0] for name in record.prompts} == {
         "adaptive_reasoning_tree",
         "tree_structured_debate",
@@ -600,7 +600,8 @@ def test_a_leaf_that_is_a_claim_still_says_why_expansion_stopped_there() -> None
 )
 def test_the_roles_of_the_protocol_can_be_given_models(protocol: str, spoken: set[str]) -> None:
     chosen = build(Settings, model="openai:any", leaf_protocol=protocol)
-    assert {*method("tsd").speakers(chosen)} == {*method("tsd").roles} | spoken
+    tsd = method("tsd")
+    assert {*tsd.roles(chosen)} == {*tsd.protocol.roles} | spoken
 
 
 @pytest.mark.parametrize(
