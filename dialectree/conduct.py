@@ -167,7 +167,8 @@ def checked(kind: type[ProtocolInput], given: Mapping[str, Any]) -> dict[str, An
         return kind.model_validate(tidied).model_dump(exclude_none=True)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
-        raise InputError(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+        where, message = ".".join(map(str, fault["loc"])), fault["msg"]
+        raise InputError(f"{where}: {message[:1].lower()}{message[1:]}") from None
 
 
 def _tidied(value: object, name: str) -> object:

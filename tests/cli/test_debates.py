@@ -287,8 +287,8 @@ def test_an_empty_ruling_leaves_a_debate_unresolved(model: Model) -> None:
 
 @pytest.mark.parametrize(("depth", "leaves"), [("0", 1), ("1", 4)])
 def test_a_leaf_that_is_debated_in_vain_says_why(depth: str, leaves: int) -> None:
-    leaves = ["--leaf-protocol", "rsd", "--set", "rsd.judge=me"]
-    words = ["answer", QUESTION, "--max-depth", depth, *leaves]
+    words = ["answer", QUESTION, "--max-depth", depth, "--leaf-protocol", "rsd"]
+    words += ["--set", "rsd.judge=me"]
     with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint:
         done = command(*words, "--model", f"openai:any@{endpoint.url}", stdin="\n" * 9)
     assert done.status == 5
