@@ -926,7 +926,7 @@ def test_the_person_who_judged_is_asked_again_only_where_something_changed() -> 
 
     given: Any = {"judge": "me", "candidates": "knockout", "cache": False}
     model = speakers()
-    old = dialectree.decide("What?", switching.THREE, ask=person, model=model, **given)
+    old = dialectree.decide("What?", [*switching.THREE], ask=person, model=model, **given)
     assert asked == ["0.0", "0.1"]
     folder = at(old)
     name = called(old.tree.nodes["0.1"], "a", 4)
@@ -981,7 +981,9 @@ def judged_by_a_person(ruling: str, model: ScriptedModel | None = None, **given:
         return ruling
 
     given = {"judge": "me", "allow_uncertain": True, "cache": False, **given}
-    return dialectree.decide("What?", switching.TWO, ask=person, model=model or speakers(), **given)
+    return dialectree.decide(
+        "What?", [*switching.TWO], ask=person, model=model or speakers(), **given
+    )
 
 
 def resolution(record: RunRecord) -> str | None:
@@ -1037,7 +1039,7 @@ def test_no_judge_rules_at_the_root_of_a_knockout(judge: str) -> None:
 
     given: Any = {"judge": judge, "candidates": "knockout", "cache": False, "model": speakers()}
     ask = person if judge == "me" else None
-    old = dialectree.decide("What?", switching.THREE, ask=ask, **given)
+    old = dialectree.decide("What?", [*switching.THREE], ask=ask, **given)
     with pytest.raises(InputError, match="--verdict 0: no judge has ruled there"):
         contest(old, Rule("0", "A"), model=speakers())
 

@@ -279,24 +279,6 @@ def test_with_win_rates_a_flip_for_the_claim_never_lowers_it(data: st.DataObject
         assert (after - before if helps else before - after) >= -rounding
 
 
-def test_a_record_that_names_no_rule_is_contested_by_bradley_terry() -> None:
-    made = small(
-        ("0.0", "support", 0.5),
-        ("0.1", "support", 0.4),
-        ("0.2", "attack", 0.3),
-        ("0.3", "attack", 0.2),
-        strength_rule="bradley_terry",
-    )
-    folder = run_of(made)
-    old = folder.record()
-    del old.settings["strength_rule"]
-    folder.write_record(old)
-    same = contest(folder, Set("0.0", 0.5))
-    assert figures(same) == figures(old)
-    assert same.settings == old.settings
-    assert contest(at(same), Flip("0.0", "0.2"), Flip("0.0", "0.2")).tree.nodes["0.0"].theta == 0.5
-
-
 def test_an_added_attacker_enters_the_tournament_and_may_help_the_claim() -> None:
     folder = run_of(small(("0.0", "support", 0.2)))
     loser = Add("attack", "0", "A weak reason.")

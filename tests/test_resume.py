@@ -242,7 +242,7 @@ def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
-        ({"depht": 1}, "depht: there is no such setting; is depth meant?"),
+        ({"max_dept": 1}, "max_dept: there is no such setting; is max_depth meant?"),
         ({"max_nodes": 0}, "--max-nodes: input should be"),
     ],
 )

@@ -216,7 +216,8 @@ def reckoning(record: RunRecord) -> list[str]:
     """How the tree was weighed: semantics, lambda and what else bears on the figures."""
     if not any(node.kind == "argument" for node in record.tree.nodes.values()):
         return []
-    get = record.settings.get
+    leaf = record.settings.get("leaf")
+    get = (leaf if isinstance(leaf, dict) else record.settings).get
     blend = 0.0 if record.method == "argllm" else get("blend")
     said: list[str] = []
     if isinstance(semantics := get("semantics"), str):

@@ -331,9 +331,15 @@ def settings(record: RunRecord) -> dict[str, str]:
         "max_depth": "2" if shallow else "3",
         "samples": _SAMPLES.get(record.method, ""),
     }
+    values = {**record.settings}
+    if isinstance(leaf := values.pop("leaf", None), dict):
+        protocol = values.get("leaf_protocol")
+        values |= {f"{protocol}.{name}": value for name, value in leaf.items()}
     shown = {
-        name: unset.get(name, plain(value)) if value in (None, {}) else plain(value)
-        for name, value in record.settings.items()
+        name: unset.get(name.rpartition(".")[2], plain(value))
+        if value in (None, {})
+        else plain(value)
+        for name, value in values.items()
     }
     return {name: said for name, said in shown.items() if said}
 

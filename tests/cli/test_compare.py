@@ -69,7 +69,7 @@ WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
         "papers: both have the BibTeX key 'same'; give each its own",
     ),
     "an empty topic": (("ladder.txt", "mesh.json"), ["--topic", " "], "the topic is empty"),
-    "no depth": (("ladder.txt", "mesh.json"), [*WORDS[:-1], "0"], "--max-depth 0"),
+    "no depth": (("ladder.txt", "mesh.json"), [*WORDS[:-1], "0"], "--max-depth"),
     "no segments": (("ladder.txt", "mesh.json"), [*WORDS, "--segments", "0"], "--segments"),
     "too many subtopics": (
         ("ladder.txt", "mesh.json"), [*WORDS, "--max-subtopics", "9"], "--max-subtopics",

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
-from hypothesis import given, seed
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langgraph.graph.state import CompiledStateGraph
-from langgraph.types import Send
 
 from dialectree import graphs as every
 from dialectree.context import build
@@ -29,6 +26,7 @@ from dialectree.graphs.tree_structured_debate import (
 )
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocol import method, methods
+from tests.graphs.rules import check_rule
 from tests.nodes.tree_structured_debate.test_findings import finding
 
 MODULES = (
@@ -257,22 +255,7 @@ RULES = [
 def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
     module: Any, name: str
 ) -> None:
-    rule = getattr(module, name)
-    steps = {*module.graph.get_graph().nodes, "__end__"}
-
-    @seed(1)
-    @hypothesis_settings(max_examples=60, deadline=None, database=None)
-    @given(state=STATES[module], context=contexts)
-    def check(state: dict[str, Any], context: Settings) -> None:
-        before = repr(state)
-        arguments = (state, context) if "settings" in get_type_hints(rule) else (state,)
-        chosen = rule(*arguments)
-        assert repr(state) == before
-        for way in chosen if isinstance(chosen, list) else [chosen]:
-            assert (way.node if isinstance(way, Send) else way) in steps
-        assert chosen == rule(*arguments)
-
-    check()
+    check_rule(module, name, STATES[module], contexts)
 
 
 def test_every_graph_bears_the_name_of_its_file() -> None:

@@ -19,7 +19,8 @@ from pydantic import BaseModel
 from dialectree import nodes, prompts
 from dialectree.protocol import methods
 
-NAMES = [n for n in prompts.names() if not n.startswith("evaluation/")]
+FOLDERS = {path.parent.name for path in Path(prompts.__file__).parent.glob("*/*.md")}
+NAMES = [name for folder in sorted(FOLDERS - {"evaluation"}) for name in prompts.names(folder)]
 """Those that debates speak from; the others are tested in tests/evals/test_judge_prompts.py."""
 TAGS = prompts._TAGS.split("|")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import re
 from itertools import product
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, cast
 
 import pytest
-from hypothesis import given, seed
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
@@ -59,6 +56,7 @@ from tests.graphs.role_switching_debate.switching import (
     sides,
     within,
 )
+from tests.graphs.rules import check_rule
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 DRAWINGS = Path(__file__).parents[1] / "drawings"
@@ -730,28 +728,7 @@ RULES = [
 def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
     module: Any, name: str
 ) -> None:
-    rule = getattr(module, name)
-    steps = {*module.graph.get_graph().nodes, "__end__"}
-    states = STATES if module is five_phases else OUTER
-
-    @seed(1)
-    @hypothesis_settings(max_examples=60, deadline=None, database=None)
-    @given(state=states, settings=CONTEXTS)
-    def check(state: dict[str, Any], settings: Settings) -> None:
-        before = repr(state)
-        arguments = (state, settings) if "settings" in get_type_hints(rule) else (state,)
-        chosen = rule(*arguments)
-        assert repr(state) == before
-        for way in chosen if isinstance(chosen, list) else [chosen]:
-            assert getattr(way, "node", way) in steps
-        assert chosen == rule(*arguments)
-
-    check()
-
-
-def test_rules_ask_nobody_and_wait_for_nothing() -> None:
-    for module, name in RULES:
-        assert not inspect.iscoroutinefunction(getattr(module, name))
+    check_rule(module, name, STATES if module is five_phases else OUTER, CONTEXTS)
 
 
 @pytest.mark.parametrize(

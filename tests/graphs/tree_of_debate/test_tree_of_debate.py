@@ -595,14 +595,7 @@ def test_a_record_is_folded_from_its_events_however_often_they_come() -> None:
     assert Tree.model_validate_json(tree.model_dump_json()) == tree
 
 
-# Depth 0, papers that are none, and papers that hardly are
-
-
-def test_no_depth_at_all_is_refused() -> None:
-    with pytest.raises(InputError, match="--max-depth 0"):
-        compare(personas(), max_depth=0)
-    single = methods()["single_stage"].graph()
-    assert compare(personas(), graph=single, max_depth=0).verdict.answer == "They do."
+# Papers that are none, and papers that hardly are
 
 
 REFUSED: dict[str, tuple[Any, str]] = {

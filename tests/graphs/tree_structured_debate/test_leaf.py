@@ -38,6 +38,7 @@ from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.protocol import method
 from dialectree.records import Event, RunRecord, fold
+from dialectree.report import view
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs import debating
@@ -550,6 +551,7 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
     )
     leaf: Any = record.settings["leaf"]
     assert (leaf["depth"], leaf["trees"]) == (2, 2) and "depth" not in record.settings
+    assert view.settings(record)["art.trees"] == "2"
     assert {name.partition("/")[0] for name in record.prompts} == {
         "adaptive_reasoning_tree",
         "tree_structured_debate",
