@@ -13,7 +13,7 @@ WRONG = {
     "answer Q? --max-depth deep": "--max-depth: input should be a valid integer",
     "answer Q? --stop-threshold 1,5": "not '1,5'",
     "eval Q? --engine slow": "--engine: one of 'local', 'ray', not 'slow'",
-    "answer Q? --depht 1": "no such option: --depht (Possible options: --depth,",
+    "answer Q? --depht 1": "no such option: --depht (Possible options: --max-depth,",
     "answr Q?": "no such command 'answr'. Did you mean 'answer'?",
     "resume": "missing argument 'run'",
     "show --node 0": "which run? dialectree show lists them",
@@ -41,4 +41,4 @@ def test_a_command_without_words_shows_its_help(words: list[str]) -> None:
 def test_the_help_that_was_asked_for_is_the_result() -> None:
     done = command("answer", "--help")
     assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("Usage: ") and "Debate a question" in done.out
+    assert done.out.startswith("Usage: ") and "Split a question" in done.out
