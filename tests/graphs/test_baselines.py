@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from langgraph.graph.state import CompiledStateGraph
 
 from dialectree.errors import InputError
 from dialectree.graphs.adaptive_reasoning_tree import direct
@@ -304,17 +303,6 @@ def test_what_is_neither_yes_nor_no_decides_nothing(said: str) -> None:
     assert model.asked == ["VerifierReply"] * 3
     assert (done.verdict.answer, done.verdict.label) == (None, None)
     assert [failure.role for _, failure in done.failures] == ["verifier"]
-
-
-@pytest.mark.parametrize("graph", [direct.graph, direct.cot], ids=["direct", "cot"])
-@pytest.mark.parametrize("question", ["Is it so?", "是这样吗？", "Is it so?  \n"])
-def test_a_question_is_no_claim(
-    graph: CompiledStateGraph[Any, Any, Any, Any], question: str
-) -> None:
-    model = speakers()
-    with pytest.raises(InputError, match="this is a question"):
-        debate(model, question, graph=graph)
-    assert model.calls == []
 
 
 # Self-consistency

@@ -992,8 +992,6 @@ def test_events_of_every_level_reach_a_host_that_streams_them() -> None:
 
 def test_a_claim_goes_in_and_a_verdict_comes_out() -> None:
     for public in (graph, argllm):
-        assert public.get_input_jsonschema()["properties"].keys() == {"question"}
-        assert public.get_output_jsonschema()["properties"].keys() == {"verdict"}
         out = asyncio.run(public.ainvoke({"question": CLAIM}, context=context(arguers())))
         assert out.keys() == {"verdict"}
 

@@ -660,12 +660,6 @@ def test_a_gold_answer_is_an_options_letter_even_where_nobody_needs_it(
             decide(debaters(), options, gold=gold, candidates=candidates, graph=way)
 
 
-@pytest.mark.parametrize("question", ["", "  \n"])
-def test_a_question_is_needed(question: str) -> None:
-    with pytest.raises(InputError, match="the question is empty"):
-        decide(debaters(), question=question)
-
-
 def test_a_knockout_needs_options() -> None:
     with pytest.raises(InputError, match="there are no options"):
         decide(debaters(), (), candidates="knockout")
@@ -934,9 +928,3 @@ def test_the_ablations_are_the_same_protocol_around_another_debate() -> None:
         steps = {step.rpartition(":")[2] for step in inner}
         assert ("switch_a" in steps) == (name == "no_uncertainty")
         assert ("uncertainty_a" in steps) == (name == "no_role_switch")
-
-
-def test_the_graph_shows_what_it_takes_and_gives() -> None:
-    assert set(graph.get_input_jsonschema()["properties"]) == {"question", "options", "gold"}
-    assert graph.get_input_jsonschema()["required"] == ["question"]
-    assert set(graph.get_output_jsonschema()["properties"]) == {"verdict"}
