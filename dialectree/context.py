@@ -230,7 +230,7 @@ class ProtocolSettings(BaseModel):
     def _add_sources(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         """Add what environment and file say; a wrong value is shown without its passwords."""
         if isinstance(values, Mapping):
-            values = {**sources.configured(cls.protocol, cls.model_fields), **values}
+            values = sources.over(values, sources.configured(cls.protocol, cls.model_fields))
         try:
             return handler(values)
         except ValidationError as error:

@@ -132,7 +132,7 @@ class Protocol:
     input: type[ProtocolInput]
     settings: type[ProtocolSettings]
     outcome: Outcome
-    view: View
+    view: View = "rounds"
     """How its debates are shown."""
     unit: str = "part"
     """What one place of its tree is called."""

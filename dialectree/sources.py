@@ -30,7 +30,16 @@ _TABLES = {"roles": "role", "prices": "price"}
 
 def configured(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
     """Return what environment and file say of ``fields``, for the ``protocol``."""
-    return {**_from_file(protocol, fields), **from_environment(protocol, fields)}
+    return over(from_environment(protocol, fields), _from_file(protocol, fields))
+
+
+def over(nearer: Mapping[str, Any], farther: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both; of one name the nearer counts, and two tables are put together."""
+    both = {**farther, **nearer}
+    for name in farther.keys() & nearer.keys():
+        if isinstance(farther[name], Mapping) and isinstance(nearer[name], Mapping):
+            both[name] = {**farther[name], **nearer[name]}
+    return both
 
 
 def from_environment(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from dialectree import chance, clock
 from dialectree.conduct import versions
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.evals import scoring
+from dialectree.evals import scoring, voting
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.items import Item, Task
 from dialectree.evals.results import DataUsed, Evaluation, bare
 from dialectree.evals.results_file import Done, Folder
-from dialectree.evals.rows import Ready, require_gold, require_same_rows
+from dialectree.evals.rows import Ready, require_input, require_same_rows
 from dialectree.evals.tasks import TASKS
 from dialectree.models.specs import resolve
 
@@ -76,7 +76,8 @@ def make_plan(
     """Return a plan of the items that the options choose; InputError where they choose none."""
     task = task_of(loaded)
     items = taken(loaded.items, limit, shard, sample=sample, seed=seed, repeats=repeats)
-    require_gold(rows, items)
+    require_input(rows, items)
+    voting.require_input(rows, items[:1], vote_first)
     spec = resolve(judge.model, judge) if judge else None
     scorers = scoring.names(task, loaded.items)
     evaluation = Evaluation(

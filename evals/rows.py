@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dialectree import chance
-from dialectree.conduct import speakers
+from dialectree.conduct import prepared, speakers
 from dialectree.context import EMBEDDED, ProtocolSettings, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals import tasks
@@ -76,8 +76,10 @@ def _ready(written: Written, task: Task, flags: Mapping[str, Any], where: str) -
         )
     place = f"{where}: row {written.name!r}"
     try:
+        _require_own(written, method, place)
         context = _context(written, method, flags)
-        _require_own(written, method, context, place)
+        for name in context.asks():
+            raise InputError(f"{place}: {name}: in an evaluation nobody is there to be asked")
         specs = speakers(method, context)  # and every model has a price where --max-cost is given
     except SettingsError as error:
         raise SettingsError(f"{place}: {error}") from None
@@ -112,13 +114,11 @@ def _own(method: Method) -> frozenset[str]:
     return method.reads() - method.persons()
 
 
-def _require_own(written: Written, method: Method, context: ProtocolSettings, place: str) -> None:
+def _require_own(written: Written, method: Method, place: str) -> None:
     own = _own(method)
-    if other := sorted(written.settings.keys() - own):
+    if other := sorted(written.settings.keys() - method.reads()):
         known = ", ".join(sorted(own))
         raise InputError(f"{place}: {other[0]} is no setting of {method.name}; known: {known}")
-    for name in context.asks():
-        raise InputError(f"{place}: {name}: in an evaluation nobody is there to be asked")
 
 
 def _context(written: Written, method: Method, flags: Mapping[str, Any]) -> ProtocolSettings:
@@ -149,8 +149,27 @@ def _context(written: Written, method: Method, flags: Mapping[str, Any]) -> Prot
     return context.model_copy(update={"roles": {**lent, **named}})
 
 
-def require_gold(rows: Iterable[Ready], items: Iterable[Item]) -> None:
-    """InputError where a debater needs the gold answer of an item that has none."""
+def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:
+    """Raise InputError where a row takes no item at all, or lacks a gold answer that it needs.
+
+    One item that it does not take is one question that fails.
+    """
+    _require_gold(rows, items)
+    for row in rows:
+        fault = None
+        for item in items:
+            given = tasks.user_input(row.method, item, row.gold(item))
+            try:
+                prepared(row.method, given, row.context)
+                break
+            except InputError as error:
+                fault = fault or error
+        else:
+            if fault is not None:
+                raise InputError(f"row {row.row.name!r}: {fault}")
+
+
+def _require_gold(rows: Iterable[Ready], items: Iterable[Item]) -> None:
     without = next((item.id for item in items if item.reference.gold is None), None)
     for row in rows:
         if without is not None and needs_gold(row.method, row.context):

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 
 from dialectree import chance
-from dialectree.conduct import Started
+from dialectree.conduct import Started, prepared
 from dialectree.context import ProtocolSettings, within
+from dialectree.errors import InputError
+from dialectree.evals.items import Item
 from dialectree.evals.rows import Ready
-from dialectree.evals.tasks import evaluated
+from dialectree.evals.tasks import evaluated, user_input
 from dialectree.nodes.answers import match_candidate
 from dialectree.protocol import Method
 from dialectree.protocol import method as every_method
@@ -41,6 +43,17 @@ def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]
     return [
         (f".vote-{n}", method, _settings(row, method, {**own, "seed": s})) for n, s in seeds.items()
     ]
+
+
+def require_input(rows: Sequence[Ready], items: Sequence[Item], count: int) -> None:
+    """Raise InputError where direct answers cannot be asked for with a row's settings."""
+    for row in rows:
+        for item in items:
+            for _, method, settings in voters(row, count):
+                try:
+                    prepared(method, user_input(method, item, row.gold(item)), settings)
+                except InputError as error:
+                    raise InputError(f"--vote-first: {error}") from None
 
 
 def _samples(method: Method) -> bool:

@@ -109,7 +109,7 @@ def _keeps_its_hyphen(before: str, after: str, words: Words) -> bool:
         return hyphened > whole
     if named:
         return True
-    # Of "state-of-the-" and "art", or "multi-" and "agent-based", the inner pair decides.
+    # Of "multi-" and "agent-based" the inner pair decides.
     left, right = before.rpartition("-")[2], after.partition("-")[0]
     if (left, right) != (before, after) and not words.beginning(left + right[:3]):
         return left in _OPEN or bool(words[left] or words[right])

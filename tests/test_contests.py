@@ -531,8 +531,8 @@ def test_nothing_but_a_change_changes_a_real_run(breadth: int, depth: int, url: 
         ("euler", {"trees": 2, "root_strength": "estimated"}),
         ("dfquad", {"method_name": "argllm"}),
     ):
-        shape: dict[str, Any] = {"breadth": breadth, "depth": depth, "semantics": semantics}
-        old = dialectree.verify("It is so.", model=f"openai:any@{url}", **shape, **more)
+        shape: dict[str, Any] = {"breadth": breadth, "depth": depth, "semantics": semantics, **more}
+        old = dialectree.verify("It is so.", model=f"openai:any@{url}", **shape)
         name = "0.0.0" if "trees" in more else "0.0"
         same = contest(at(old), Set(name, old.tree.nodes[name].tau))
         assert figures(same) == figures(old)

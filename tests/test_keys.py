@@ -22,7 +22,6 @@ from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
 from dialectree.nodes.tree_of_debate.state import Settings as Comparison
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocol import method
 from tests import running
 from tests.cli.commands import command, refused
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC

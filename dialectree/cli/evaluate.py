@@ -58,6 +58,20 @@ def _fields() -> dict[str, type[BaseModel]]:
     return fields
 
 
+def _help_texts() -> dict[str, str]:
+    """Return the help of settings that several protocols declare, with each one's own words."""
+    declared: dict[str, dict[str, str]] = {}
+    for protocol in installed().values():
+        for name in protocol.own_settings():
+            text = flags.help_of(protocol.settings, name)
+            declared.setdefault(name, {})[protocol.name] = text
+    return {
+        name: " ".join(f"{protocol}: {text}" for protocol, text in texts.items())
+        for name, texts in declared.items()
+        if len({*texts.values()}) > 1
+    }
+
+
 FIELDS = _fields()
 OWN = frozenset(FIELDS) - frozenset(flags.SHARED)
 
@@ -86,7 +100,7 @@ _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 
 
 @app.command("run", no_args_is_help=True)
-@flags.with_fields(*((kind, name) for name, kind in FIELDS.items()))
+@flags.with_fields(*((kind, name) for name, kind in FIELDS.items()), help_texts=_help_texts())
 def run(
     dataset: Annotated[
         str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")

@@ -31,12 +31,15 @@ MODELS_AND_LIMITS = tuple(
 )
 
 
-def parameter(kind: type[BaseModel], name: str) -> inspect.Parameter:
-    """Return the command's parameter for one field: an argument or a flag."""
+def parameter(kind: type[BaseModel], name: str, help_text: str = "") -> inspect.Parameter:
+    """Return the command's parameter for one field: an argument or a flag.
+
+    ``help_text`` takes the place of the field's own description.
+    """
     field, declared = kind.model_fields[name], about(kind, name)
     flag = declared.get("alias") or name.replace("_", "-")
     value, more = _value(field.annotation, name)
-    text = _help(field.description or "", field.default)
+    text = help_text or help_of(kind, name)
     options = {"help": text, "metavar": declared.get("metavar"), "hidden": declared.get("hidden")}
     required = field.is_required()
     if declared.get("positional"):
@@ -79,8 +82,9 @@ def _choice(name: str, *values: str) -> type[StrEnum]:
     return StrEnum(name, list(values))  # type: ignore[return-value]
 
 
-def _help(text: str, default: object) -> str:
-    """Return the first sentence of a docstring, with the default."""
+def help_of(kind: type[BaseModel], name: str) -> str:
+    """Return the first sentence of a field's docstring, with the default."""
+    text, default = kind.model_fields[name].description or "", kind.model_fields[name].default
     sentence = re.split(r"(?<=\.)\s", " ".join(text.replace("``", "").split()), maxsplit=1)[0]
     sentence = sentence.rstrip(".")
     if isinstance(default, str | int | float) and not isinstance(default, bool):
@@ -92,12 +96,15 @@ def with_fields(
     *fields: tuple[type[BaseModel], str],
     given_as: str = "settings",
     more: Iterable[inspect.Parameter] = (),
+    help_texts: Mapping[str, str] | None = None,
 ) -> Callable[[Command], Command]:
     """Give a command a flag for each field; it takes those given as the mapping ``given_as``.
 
-    ``more`` are parameters of the command that are made elsewhere.
+    ``more`` are parameters of the command that are made elsewhere, ``help_texts`` take the place
+    of descriptions, by name.
     """
-    added = [*(parameter(kind, name) for kind, name in fields), *more]
+    texts = help_texts or {}
+    added = [*(parameter(kind, name, texts.get(name, "")) for kind, name in fields), *more]
     made = {given_as, *(one.name for one in more)}
     kinds = {name: kind for kind, name in fields}
 

@@ -37,6 +37,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.persons import Ask
 from dialectree.protocol import method
 from dialectree.records import Event, RunRecord, Usage
+from dialectree.report.words import outcome_of
 from dialectree.runs import RunFolder
 
 
@@ -153,7 +154,7 @@ def _before_the_maths(folder: RunFolder, old: RunRecord) -> list[Event]:
         how = f"contest {old.contest.run} again" if old.contest else f"resume {folder.path}"
         raise InputError(f"{old.run_id} is not finished; first: dialectree {how}")
     root = old.tree.nodes.get(old.tree.root)
-    if old.protocol != "art" or root is None or root.kind != "claim":
+    if outcome_of(old) != "probability" or root is None or root.kind != "claim":
         raise InputError(f"{old.run_id} has no argument tree of a claim: nothing can be contested")
     events = [*takewhile(lambda event: event.kind != "weighed", folder.events())]
     try:

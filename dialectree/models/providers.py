@@ -142,7 +142,7 @@ def decoded(chat: Chat, decoding: Mapping[str, float | None], *, own: bool) -> C
                 continue
             if not own or (name == "seed" and getattr(model, name) is None):
                 update[known] = value
-        return model.model_copy(update=update)
+        return model.model_copy(update=update) if update else model
 
     return changed(chat, set_fields)
 

@@ -19,12 +19,13 @@ import pytest
 
 from benchmarks.endpoint import LocalEndpoint
 from dialectree.cli import evaluation_progress
-from dialectree.cli.evaluate import SETTINGS
-from dialectree.context import OWN_SETTINGS, build
+from dialectree.cli.evaluate import OWN
+from dialectree.context import ProtocolSettings, build
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.study import study
 from dialectree.evals.running import Standing
 from dialectree.evals.spending import Spending
+from dialectree.protocol import installed
 from tests.cli.commands import Done, command, refused
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -98,7 +99,8 @@ def test_the_list_of_data_sets_breaks_no_word_in_a_narrow_terminal(
 
 
 def test_every_setting_of_every_protocol_is_a_flag() -> None:
-    assert set(SETTINGS) == frozenset().union(*OWN_SETTINGS.values()) - {"ask", "judge"}
+    own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
+    assert own - {"ask", "judge"} == OWN
     help_text = command("eval", "mine.jsonl", "--help").out
     for flag in ("--methods", "--matrix", "--shard", "--vote-first", "--max-cost", "--breadth"):
         assert flag in help_text
@@ -110,7 +112,7 @@ def test_help_names_no_flag_that_is_not_there_and_tells_both_trees_depths() -> N
     there = {flag for both in named for flag in both if flag}
     assert set(re.findall(r"--[a-z-]+", told)) == there
     (depth,) = re.findall(r"--max-depth <int>(.*?)\n +--min-depth", told, re.DOTALL)
-    assert "leaves" in depth and "topics" in depth
+    assert "is a leaf" in depth and "no topic is split" in depth
 
 
 def test_a_data_set_is_run_over_with_or_without_the_word_run(model: tuple[str, str]) -> None:
@@ -272,7 +274,7 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
 
 def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[str, str]) -> None:
     asked = [{"id": f"q{n}", "question": "What?", "options": OPTIONS, "gold": "B"} for n in (1, 2)]
-    asked[1]["options"] = ["a cow", "A cow."]  # none that a debate can choose between
+    asked[1]["options"] = ["a cow", "x" * 6001]  # too long for a debate to write out
     Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
     words = ("eval", "mine.jsonl", *model, "--methods", "basic", "--out", "out")
     for more, said in (
@@ -289,7 +291,9 @@ def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[s
 
 
 def test_the_closing_lines_name_no_failure_where_there_is_none() -> None:
-    standing = Standing(total=2, before=0, spending=Spending(build()), done=2, incomplete=1)
+    standing = Standing(
+        total=2, before=0, spending=Spending(build(ProtocolSettings)), done=2, incomplete=1
+    )
     *_, last = evaluation_progress.closing(standing)
     assert last == "1 lost a call; the same command with --retry-failed asks them again"
 
@@ -322,7 +326,7 @@ def test_the_closing_lines_name_no_failure_where_there_is_none() -> None:
         (["mine.jsonl", "--methods", "self_consistency", "--vote-first", "3"], "before a debate"),
         (
             ["mine.jsonl", "--candidates", "oracle", "--distractor", "model", "--vote-first", "1"],
-            "--vote-first: with --distractor model the two options are not known",
+            "--vote-first: --distractor model: only a debate asks a model for it",
         ),
         (["mine.jsonl", "--columns", "queston=x"], "--columns queston=x: known are"),
         (["half.jsonl"], "half.jsonl, line 2: the row is cut off"),

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from dialectree.errors import InputError
 from dialectree.evals import rows
@@ -76,7 +77,7 @@ def test_toml_says_the_same() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rows: [{method: chess}]", "rows[1].method: there is no method 'chess'; known: tsd,"),
+        ("rows: [{method: chess}]", "rows[1].method: there is no method 'chess'; known: art,"),
         ("rows: [{name: x}]", "rows[1].method: field required"),
         ("rows: [{method: rsd, setings: {}}]", "rows[1].setings: there is no such key"),
         ("axes: {methods: []}", "axes[1].methods: list should have at least 1 item"),
@@ -265,9 +266,8 @@ def test_a_role_lends_its_model_with_the_secrets_of_its_address(
     monkeypatch.setenv("DIALECTREE_ROLES", json.dumps({"debater": address}))
     (made,) = ready(Written("v", "self_consistency", {}, {"answerer": "debater_a"}))
     assert made.row.models == {"answerer": "openai:strong@http://h:1/v1"}
-    assert resolve(made.context.speaker("answerer"), made.context).whole_url.endswith(
-        "me:word@h:1/v1"
-    )
+    spec = resolve(made.context.speaker("answerer"), made.context)
+    assert spec.whole_url == "http://me:word@h:1/v1"
 
 
 @pytest.mark.parametrize(
@@ -313,7 +313,7 @@ def test_a_role_goes_before_its_family_where_one_place_names_both() -> None:
         (Written("r", "rsd", {"depth": 2}, {}), {}, "depth is no setting of rsd; known: allow"),
         (Written("r", "rsd", {"gate": -1}, {}), {}, "row 'r': --gate: input should be"),
         (Written("r", "rsd", {"seed": 1}, {}), {}, "seed is no setting of rsd"),
-        (Written("r", "rsd", {"judge": "me"}, {}), {}, "judge is no setting of rsd"),
+        (Written("r", "rsd", {"judge": "me"}, {}), {}, "judge: in an evaluation nobody"),
         (Written("r", "rsd", {}, {"judge": "gpt"}), {}, "a model is written openai:NAME"),
         (Written("r", "rsd", {}, {}), {"depth": 2}, "--depth: that is no setting of rsd"),
         (Written("r", "rsd", {}, {}), {"max_cost": 1.0}, "--max-cost needs prices"),
@@ -329,6 +329,8 @@ def test_a_row_that_cannot_be_run_is_refused_in_one_line(
 
 
 def test_a_person_cannot_judge_an_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIALECTREE_JUDGE", "me")
-    with pytest.raises(InputError, match="nobody is there to rule"):
-        ready(Written("r", "rsd", {}, {}))
+    given: list[dict[str, JsonValue]] = [{"judge": "me"}, {}]
+    for settings in given:
+        with pytest.raises(InputError, match="judge: in an evaluation nobody is there to be asked"):
+            ready(Written("r", "rsd", settings, {}))
+        monkeypatch.setenv("DIALECTREE_JUDGE", "me")

@@ -367,5 +367,5 @@ def test_judge_samples_and_vote_choose_between_the_two_options_of_the_debate(
 
 def test_a_distractor_that_a_model_finds_is_not_known_to_anybody_else() -> None:
     pair = {"candidates": "balanced", "distractor": "model"}
-    with pytest.raises(InputError, match="distractor=model: only a debate asks a model for it"):
+    with pytest.raises(InputError, match="--distractor model: only a debate asks a model for it"):
         plan(choices(1), model(), row("judge_alone", **pair))

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dialectree.graphs import METHODS
 from dialectree.graphs.tree_structured_debate import leaf_debate, synthesis_debate
+from dialectree.protocol import methods
 
 PAGE = Path(__file__).parents[2] / "docs" / "graphs.md"
 DRAWINGS = {
-    "Tree-Structured Debate": METHODS["tsd"].graph().get_graph(xray=1),
+    "Tree-Structured Debate": methods()["tsd"].graph().get_graph(xray=1),
     "The debate at a leaf": leaf_debate.graph.get_graph(),
     "The synthesis above the leaves": synthesis_debate.graph.get_graph(),
-    "Role-Switching Debate": METHODS["rsd"].graph().get_graph(xray=True),
-    "Adaptive Reasoning Trees": METHODS["art"].graph().get_graph(xray=True),
-    "Tree-of-Debate": METHODS["tod"].graph().get_graph(xray=True),
+    "Role-Switching Debate": methods()["rsd"].graph().get_graph(xray=True),
+    "Adaptive Reasoning Trees": methods()["art"].graph().get_graph(xray=True),
+    "Tree-of-Debate": methods()["tod"].graph().get_graph(xray=True),
 }
 
 

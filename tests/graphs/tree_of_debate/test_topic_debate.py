@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 
-from dialectree.context import Context, build
+from dialectree.context import build
 from dialectree.graphs.tree_of_debate import comparison_baselines, topic_debate
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
+from dialectree.nodes.tree_of_debate.state import Settings
 from dialectree.nodes.tree_of_debate.topics import Claim, Counter, Said, countered, latest, wording
 
 DRAWINGS = Path(__file__).parents[1] / "drawings"
@@ -115,7 +116,10 @@ def why(rule: Any, progression: bool, questions: bool, winner: bool, asked: bool
     return None if way == "expansion" else way.removeprefix("stop_")
 
 
-RULE = {rule: build(model="openai:any", expansion_rule=rule) for rule in ("reference", "paper")}
+RULE = {
+    rule: build(Settings, model="openai:any", expansion_rule=rule)
+    for rule in ("reference", "paper")
+}
 
 
 @pytest.mark.parametrize(("judged", "reasons"), EXPANDED.items())
@@ -138,10 +142,10 @@ def test_what_the_reference_splits_the_paper_splits_too() -> None:
 # Rules
 
 contexts = st.builds(
-    lambda **given: build(model="openai:any", **given),
+    lambda **given: build(Settings, model="openai:any", **given),
     expansion_rule=st.sampled_from(["reference", "paper"]),
     filter=st.sampled_from(["per_claim", "per_segment"]),
-    max_depth=st.none() | st.integers(0, 3),
+    max_depth=st.integers(1, 3),
 )
 claims = st.fixed_dictionaries(
     {"id": st.sampled_from(["a1", "b2"]), "paper": st.sampled_from("ab")}
@@ -195,7 +199,7 @@ def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
     @seed(1)
     @hypothesis_settings(max_examples=60, deadline=None, database=None)
     @given(state=STATES[module], context=contexts)
-    def check(state: dict[str, Any], context: Context) -> None:
+    def check(state: dict[str, Any], context: Settings) -> None:
         before = repr(state)
         arguments = (state, context) if "settings" in get_type_hints(rule) else (state,)
         chosen = rule(*arguments)
@@ -214,7 +218,7 @@ def test_every_segment_of_a_claim_is_weighed_once_and_no_call_is_made_about_noth
     state: dict[str, Any], each: bool
 ) -> None:
     way = "per_segment" if each else "per_claim"
-    context = build(model="openai:any", filter=way)
+    context = build(Settings, model="openai:any", filter=way)
     chosen = topic_debate.after_pre_emption(state, context)  # type: ignore[arg-type]
     weighed: list[Any] = [send.arg for send in chosen] if isinstance(chosen, list) else []
     if not state["own"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -11,10 +10,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-import dialectree
 from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
-from dialectree.nodes.tree_of_debate.papers import given
+from dialectree.nodes.tree_of_debate.papers import as_data
 from dialectree.nodes.tree_of_debate.persona import (
     ArgumentReply,
     ClaimsReply,
@@ -23,7 +21,7 @@ from dialectree.nodes.tree_of_debate.persona import (
 )
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
 from dialectree.protocol import methods
-from dialectree.records import Event, Node, Tree, fold
+from dialectree.records import Node, Tree, fold
 from dialectree.retrieval.papers import from_fields
 from tests.graphs.role_switching_debate.switching import of, within
 from tests.graphs.tree_of_debate.comparing import (
@@ -548,30 +546,6 @@ def test_topics_are_debated_at_the_same_time() -> None:
     assert places.index("0.0", places.index("0.0") + 2) > len(places) - 6
 
 
-def test_one_topic_asks_on_before_the_replies_of_the_next_are_read() -> None:
-    model, happened, met = personas(1, 3), list[tuple[str, str]](), list[float]()
-
-    def all_at_once(call: Asked) -> float:
-        if call.kind == "ResponseReply":
-            happened.append(("asked", call.node))
-        if call.kind != "ArgumentReply":
-            return 0.0
-        met.append(time.monotonic() + 1)
-        return max(0.0, met[0] - time.monotonic())
-
-    def watch(event: Event) -> None:
-        if event.kind == "spoke" and event.data["stage"] == "present":
-            happened.append(("read", event.node))
-
-    model.wait = all_at_once
-    own: Any = {"model": model, "embeddings": "bm25", "max_depth": 1}
-    dialectree.compare(PAPER_A, PAPER_B, topic=TOPIC, watch=watch, **own)
-    assert len(happened) == 12
-    for topic in ("0.0", "0.1", "0.2"):
-        second = max(n for n, what in enumerate(happened) if what == ("read", topic))
-        assert happened[second + 1 : second + 3] == [("asked", topic)] * 2
-
-
 def test_a_record_is_the_same_whoever_replies_first() -> None:
     def record(slow: str) -> tuple[Any, ...]:
         model = personas(2, 2)
@@ -628,7 +602,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line(papers: Any, why: str, n
 
 
 def test_half_a_character_in_a_passage_is_a_question_mark() -> None:
-    plain: dict[str, Any] = {**given(from_fields(PAPER_A))}
+    plain: dict[str, Any] = {**as_data(from_fields(PAPER_A))}
     passages = [{**passage, "text": f"{passage['text']} \ud800"} for passage in plain["passages"]]
     done = compare(personas(1, 1), ({**plain, "passages": passages}, PAPER_B))
     assert done.verdict.answer and done.failures == []
