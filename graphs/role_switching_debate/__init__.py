@@ -24,7 +24,7 @@ protocol = Protocol(
     graph=f"{_HERE}.graph:graph",
     roles={"debater_a": "debater", "debater_b": "debater", "judge": ""},
     prompts=("role_switching_debate",),
-    prepare=f"{_HERE}.graph:prepare",
+    prepare=f"{_NODES}.candidates:prepare",
     only_variants=("samples",),
     leaf=Variant(
         name="rsd",
@@ -83,7 +83,7 @@ protocol = Protocol(
         task="decide",
         voters=dict.fromkeys(("rsd", "no_role_switch", "no_uncertainty", "basic"), "debater_a"),
         vote_by="self_consistency",
-        given_gold=Settings.given_gold,
+        given_gold=Settings.uses_gold,
         sides=f"{_HERE}.sides:sides",
     ),
     variants=(

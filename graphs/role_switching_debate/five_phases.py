@@ -6,14 +6,12 @@ or without the two phases that the paper's ablations leave out.
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated, Literal
+from typing import Literal
 
 from langgraph.graph import END, START
-from typing_extensions import TypedDict
 
 from dialectree.flow import FAILED, Flow, Graph
-from dialectree.nodes.role_switching_debate.candidates import Candidate, Side
+from dialectree.nodes.role_switching_debate.candidates import meeting, proposed_pair, same_answer
 from dialectree.nodes.role_switching_debate.debater import (
     alternative,
     proposal,
@@ -21,75 +19,33 @@ from dialectree.nodes.role_switching_debate.debater import (
     switch,
     uncertainty,
 )
-from dialectree.nodes.role_switching_debate.exchange import Exchange
-from dialectree.nodes.role_switching_debate.judge import (
-    Orders,
-    Rulings,
-    judge,
-    judge_again,
-    person,
-)
-from dialectree.nodes.role_switching_debate.meeting import (
-    Agreement,
-    meeting,
-    pairing,
-    same_answer,
-)
-from dialectree.nodes.role_switching_debate.state import Settings
-from dialectree.nodes.role_switching_debate.verdict import Debated, broken_off, verdict
+from dialectree.nodes.role_switching_debate.judge import broken_off, judge, person, verdict
+from dialectree.nodes.role_switching_debate.state import Debated, FivePhases, Pair, Settings
 
-
-class Pair(TypedDict):
-    """What a debate is about."""
-
-    id: str
-    question: str
-    take: int
-    background: list[str]
-    """What stands around the question, where it is part of a larger inquiry."""
-    options: list[Candidate]
-    """The answers to choose from; none for an open question."""
-    held: bool
-    """True where each debater was given its answer."""
-    candidates: dict[Side, Candidate]
-    """Who holds what; empty until the debaters have chosen."""
-    first: Side
-    """Whose words the judge reads first."""
-
-
-class FivePhases(Pair, Exchange, Rulings, Debated):
-    """A debate while it lasts."""
-
-    agreed: Agreement
-    """Whether both proposals are the same answer."""
-    failed: Annotated[bool, operator.or_]
-    """True when a part failed that the debate cannot do without; two may fail at once."""
-
-
-Asker = Literal["judge", "judge_swapped", "person"]
-Again = Literal["judge_again", "judge_swapped_again", "verdict", "broken_off"]
+Judging = Literal["judge", "judge_swapped", "person"]
+Mapped = Literal["judge_again", "judge_swapped_again", "verdict", "broken_off"]
 
 
 def after_meeting(
     state: FivePhases,
 ) -> Literal["same_answer", "alternative", "pairing", "crossing"]:
-    """Two answers that differ are debated; the same answer twice is not."""
+    """Debate two answers that differ; the same answer twice is no debate."""
     if state["agreed"] == "unknown":
         return "same_answer"
     if state["agreed"] == "yes":
         return "alternative"
-    return "crossing" if state["held"] else "pairing"
+    return "crossing" if state["assigned"] else "pairing"
 
 
 def after_same_answer(state: FivePhases) -> Literal["alternative", "pairing"]:
-    """Where both said the same in other words, b looks for another answer."""
+    """Let b look for another answer where both proposed one answer in different words."""
     return "alternative" if state["agreed"] == "yes" else "pairing"
 
 
 def who_examines(
     state: FivePhases, settings: Settings
 ) -> list[Literal["rebuttal_a", "rebuttal_b"]]:
-    """In turn a begins; else both examine the other's proposal at once."""
+    """Let a begin; or let both examine the other's proposal at once."""
     if settings.cross_examination == "in_turn":
         return ["rebuttal_a"]
     return ["rebuttal_a", "rebuttal_b"]
@@ -98,37 +54,28 @@ def who_examines(
 def after_rebuttal_a(
     state: FivePhases, settings: Settings
 ) -> Literal["rebuttal_b", "cross_examined"]:
-    """In turn b answers, having read a's rebuttal."""
+    """In turn, let b reply to a's rebuttal."""
     in_turn = settings.cross_examination == "in_turn"
     return "rebuttal_b" if in_turn else "cross_examined"
 
 
-def who_judges(state: FivePhases, settings: Settings) -> list[Asker]:
-    """A person, or a model that reads the sides in one order or in both."""
+def who_judges(state: FivePhases, settings: Settings) -> list[Judging]:
+    """Ask a person, or a model that reads the sides in one order or in both."""
     if settings.judge == "me":
         return ["person"]
-    both = settings.judge_orders == "both"
-    return ["judge", "judge_swapped"] if both else ["judge"]
+    return ["judge", "judge_swapped"] if settings.judge_orders == "both" else ["judge"]
 
 
-def after_mapping(state: FivePhases) -> list[Again]:
-    """A ruling whose label and answer name no one candidate is asked for once more."""
+def after_mapping(state: FivePhases) -> list[Mapped]:
+    """Ask once more for a ruling whose label and answer do not name one candidate."""
     if state.get("failed"):
         return ["broken_off"]
-    again: list[Again] = []
-    if _to_mend(state, "as_held"):
-        again.append("judge_again")
-    if _to_mend(state, "swapped"):
-        again.append("judge_swapped_again")
+    again: list[Mapped] = []
+    for speaker in ("judge", "swapped"):
+        own = [t["fields"] for t in state["turns"] if t["speaker"] == speaker]
+        if len(own) == 1 and own[0]["candidate"] is None and own[0]["label"]:
+            again.append("judge_again" if speaker == "judge" else "judge_swapped_again")
     return again or ["verdict"]
-
-
-def _to_mend(state: FivePhases, order: Orders) -> bool:
-    """Return whether a ruling is the first of its order, and its answer is not its label's text."""
-    rulings = [ruled for ruled in state["rulings"] if ruled["order"] == order]
-    if len(rulings) != 1 or rulings[0]["candidate"] is not None:
-        return False
-    return rulings[0]["label"] != ""
 
 
 def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True) -> Graph:
@@ -143,18 +90,18 @@ def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True)
     flow.step("meeting", meeting)
     flow.role("same_answer", same_answer, on_failure={"agreed": "no"})
     flow.role("alternative", alternative, required=True)
-    flow.step("pairing", pairing)
+    flow.step("pairing", proposed_pair)
     flow.step("crossing")
     flow.role("rebuttal_a", rebuttal("a"))
     flow.role("rebuttal_b", rebuttal("b"))
     flow.step("cross_examined")
     flow.step("hearing")
-    flow.role("judge", judge("as_held"), on_failure=FAILED)
-    flow.role("judge_swapped", judge("swapped"), on_failure=FAILED)
+    flow.role("judge", judge(), on_failure=FAILED)
+    flow.role("judge_swapped", judge(swapped=True), on_failure=FAILED)
     flow.step("person", person)
     flow.step("mapping")
-    flow.role("judge_again", judge_again("as_held"), on_failure=FAILED)
-    flow.role("judge_swapped_again", judge_again("swapped"), on_failure=FAILED)
+    flow.role("judge_again", judge(again=True), on_failure=FAILED)
+    flow.role("judge_swapped_again", judge(swapped=True, again=True), on_failure=FAILED)
     flow.step("verdict", verdict)
     flow.step("broken_off", broken_off)
 

@@ -14,7 +14,7 @@ from dialectree.graphs.adaptive_reasoning_tree import graph as adaptive_reasonin
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.tree_structured_debate import leaf_debate
 from dialectree.nodes.adaptive_reasoning_tree.state import Weighing
-from dialectree.nodes.role_switching_debate.verdict import Debated
+from dialectree.nodes.role_switching_debate.state import Debated, Pair
 from dialectree.nodes.tree_structured_debate import state as tree
 from dialectree.nodes.tree_structured_debate.findings import Judged
 from dialectree.nodes.tree_structured_debate.leaf_sides import claiming, decided, pairing, verified
@@ -22,7 +22,7 @@ from dialectree.nodes.tree_structured_debate.sides import is_polar
 from dialectree.nodes.tree_structured_debate.state import Settings
 
 
-class Leaf(tree.Leaf, five_phases.Pair, Debated, Weighing, Judged):
+class Leaf(tree.Leaf, Pair, Debated, Weighing, Judged):
     """A leaf on its way to a finding."""
 
     claim: str

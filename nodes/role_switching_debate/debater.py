@@ -5,11 +5,10 @@ RSD, Method, phases I to IV. Sides ``a`` and ``b`` speak from the same prompts.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field, JsonValue
-from typing_extensions import TypedDict
+from pydantic import BaseModel, Field
 
 from dialectree.context import settings
 from dialectree.events import tell
@@ -19,26 +18,22 @@ from dialectree.nodes.answers import match_candidate, same
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import (
     LONGEST,
-    Candidate,
-    Side,
     offered,
-    other,
+    proposed,
     shortened,
     texts,
     tokens,
 )
-from dialectree.nodes.role_switching_debate.exchange import (
-    Error,
-    Exchange,
-    Proposal,
-    Rebuttal,
-    Report,
-    Switch,
-    blocks,
-    proposal_of,
-    written,
+from dialectree.nodes.role_switching_debate.state import (
+    Candidate,
+    FivePhases,
+    Phase,
+    Settings,
+    Side,
+    Turn,
+    other,
 )
-from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.nodes.role_switching_debate.transcript import blocks, written
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
@@ -78,114 +73,71 @@ class UncertaintyReply(BaseModel):
     percent: Annotated[int, Field(ge=0, le=100)]
 
 
-class ToSpeak(Exchange):
-    """What a debater reads."""
-
-    id: str
-    question: str
-    take: int
-    background: list[str]
-    """What stands around the question, where it is part of a larger inquiry."""
-    options: list[Candidate]
-    """The answers to choose from; none for an open question."""
-    held: bool
-    """True where each debater was given its answer."""
-
-
-class Proposed(TypedDict):
-    """What a proposal leaves."""
-
-    proposals: list[Proposal]
-
-
-class CrossExamined(TypedDict):
-    """What a rebuttal leaves."""
-
-    rebuttals: list[Rebuttal]
-
-
-class Switched(TypedDict):
-    """What a switch leaves."""
-
-    switches: list[Switch]
-
-
-class OwnedUp(TypedDict):
-    """What an uncertainty report leaves."""
-
-    reports: list[Report]
+# Phase 1
 
 
 def proposal(side: Side) -> Step:
     """Phase 1: an answer with its reasons, without a look at the other's."""
 
-    async def proposal(state: ToSpeak, runtime: Runtime[Settings]) -> Proposed:
-        if state["held"]:
-            return await _held(state, runtime, side)
-        return {"proposals": [await _propose(state, runtime, side)]}
+    async def proposal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+        if state["assigned"]:
+            return await _defend(state, runtime, side)
+        return await _propose(state, runtime, side)
 
     return proposal
 
 
-async def alternative(state: ToSpeak, runtime: Runtime[Settings]) -> Proposed:
-    """Both proposed the same: b proposes again, the strongest answer that is another one."""
-    taken = _answer_of("a", state)
+async def alternative(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
+    """Let b propose again after both proposed the same: the strongest other answer."""
+    taken, rejected = proposed(state, "a"), proposed(state, "b")
     step = 1 if state["options"] else 2
-    mine = _answer_of("b", state)
-    return {
-        "proposals": [await _propose(state, runtime, "b", taken=taken, rejected=mine, step=step)]
-    }
+    return await _propose(state, runtime, "b", taken=taken, rejected=rejected, step=step)
 
 
-def _answer_of(side: Side, state: ToSpeak) -> str:
-    found = proposal_of(state["proposals"], side)
-    return found["answer"] if found else ""
-
-
-async def _held(state: ToSpeak, runtime: Runtime[Settings], side: Side) -> Proposed:
-    """The candidate stands; what the reply calls its answer is compared with it and no more."""
-    mine = state["candidates"][side]
+async def _defend(
+    state: FivePhases, runtime: Runtime[Settings], side: Side
+) -> dict[str, list[Turn]]:
+    """Argue for the assigned candidate. If the reply names the other one, only a note says so."""
+    own = state["candidates"][side]
     reply = await ask(
         runtime,
         _place(state, side, "proposals"),
         "role_switching_debate/proposal",
         ProposalReply,
-        suggested=offered([mine["text"]]),
-        max_tokens=900 + tokens(mine["text"]),
+        suggested=offered([own["text"]]),
+        max_tokens=900 + tokens(own["text"]),
         question=state["question"],
         background=state["background"],
         options={},
-        answer=mine["text"],
+        answer=own["text"],
         taken=None,
     )
-    pair = texts([*state["candidates"].values()])
-    meant = match_candidate(reply.answer, pair)
-    if meant not in (None, mine["label"]):
-        note = f"debater {mine['label']} named {meant} in its proposal"
+    meant = match_candidate(reply.answer, texts([*state["candidates"].values()]))
+    if meant not in (None, own["label"]):
+        note = f"debater {own['label']} named {meant} in its proposal"
         tell(runtime, state["id"], "noted", {"note": note})
-    said: Proposal = {"side": side, "answer": mine["text"], "argument": reply.argument}
-    return {"proposals": [said]}
+    return _turn(side, "proposals", {"argument": reply.argument, "answer": own["text"]})
 
 
 async def _propose(
-    state: ToSpeak,
+    state: FivePhases,
     runtime: Runtime[Settings],
     side: Side,
     *,
     taken: str | None = None,
     rejected: str = "",
     step: int = 0,
-) -> Proposal:
-    """A proposal of one's own.
+) -> dict[str, list[Turn]]:
+    """Choose an answer and argue for it.
 
-    It must differ from ``taken``, the other's answer, and from ``rejected``, one's own that was
-    found to say the same.
+    It must differ from ``taken``, the other's answer, and from ``rejected``, the debater's own
+    first answer, which turned out to be the same.
     """
     options = texts(state["options"])
     left = {label: text for label, text in options.items() if taken is None or text != taken}
 
-    def wrong(reply: ProposalReply) -> str | None:
-        if options:  # what names one that is taken must not be read as one that is left
+    def fault(reply: ProposalReply) -> str | None:
+        if options:  # a reply that names the taken option must not be read as one that is left
             meant = match_candidate(reply.answer, options) in left
             return None if meant else f"answer: it does not name one of {', '.join(left)}"
         if taken is not None and (same(reply.answer, taken) or same(reply.answer, rejected)):
@@ -193,7 +145,7 @@ async def _propose(
         return None if any(map(str.isalnum, reply.answer)) else "answer: it is empty"
 
     place = Place(
-        state["id"], "debater", "proposals", step, _turn(state, side), state["take"], side
+        state["id"], "debater", "proposals", step, _round(state, side), state["take"], side
     )
     if not options:  # open answers are A and B
         place = place._replace(label=side.upper(), called=side.upper())
@@ -203,7 +155,7 @@ async def _propose(
         "role_switching_debate/proposal",
         ProposalReply,
         suggested=offered([*left.values()]),
-        check=wrong,
+        check=fault,
         names=(lambda reply: match_candidate(reply.answer, options)) if options else None,
         max_tokens=900 + tokens(*left.values()),
         question=state["question"],
@@ -214,26 +166,23 @@ async def _propose(
     )
     label = match_candidate(reply.answer, options) if options else None
     answer = options[label] if label else reply.answer
-    return {"side": side, "answer": answer, "argument": reply.argument}
+    return _turn(side, "proposals", {"argument": reply.argument, "answer": answer})
+
+
+# Phases 2 to 4
 
 
 def rebuttal(side: Side) -> Step:
     """Phase 2: located errors in the opponent's text. In turn, b has read a's rebuttal."""
 
-    async def rebuttal(state: ToSpeak, runtime: Runtime[Settings]) -> CrossExamined:
+    async def rebuttal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         in_turn = settings(runtime, Settings).cross_examination == "in_turn"
-        opponents = written(state, other(side))
+        opponents = written(state["turns"], other(side))
 
-        def located(reply: RebuttalReply) -> list[Error]:
-            return [
-                {"quote": e.quote, "fault": e.fault, "occurs": occurs(e.quote, opponents)}
-                for e in reply.errors
-            ]
-
-        def told(reply: RebuttalReply) -> dict[str, JsonValue]:
-            errors: list[JsonValue] = [
-                {"quote": e["quote"], "fault": e["fault"], "occurs": e["occurs"]}
-                for e in located(reply)
+        def located(reply: RebuttalReply) -> dict[str, Any]:
+            errors = [
+                {**error.model_dump(), "occurs": occurs(error.quote, opponents)}
+                for error in reply.errors
             ]
             return {"errors": errors, "defence": reply.defence}
 
@@ -242,20 +191,17 @@ def rebuttal(side: Side) -> Step:
             _place(state, side, "cross_examination", step=int(in_turn and side == "b")),
             "role_switching_debate/cross_examination",
             RebuttalReply,
-            told=told,
+            told=located,
             max_tokens=1200,
             question=state["question"],
             background=state["background"],
             label=state["candidates"][side]["label"],
             own=state["candidates"][side]["text"],
             blocks=blocks(
-                state,
-                until="cross_examination" if in_turn else "proposals",
-                under_way=True,
+                state, until="cross_examination" if in_turn else "proposals", under_way=True
             ),
         )
-        said: Rebuttal = {"side": side, "errors": located(reply), "defence": reply.defence}
-        return {"rebuttals": [said]}
+        return _turn(side, "cross_examination", located(reply))
 
     return rebuttal
 
@@ -263,7 +209,7 @@ def rebuttal(side: Side) -> Step:
 def switch(side: Side) -> Step:
     """Phase 3: the strongest case for what the opponent proposed."""
 
-    async def switch(state: ToSpeak, runtime: Runtime[Settings]) -> Switched:
+    async def switch(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         theirs = state["candidates"][other(side)]
         reply = await ask(
             runtime,
@@ -278,7 +224,7 @@ def switch(side: Side) -> Step:
             theirs=theirs["text"],
             blocks=blocks(state, until="cross_examination"),
         )
-        return {"switches": [{"side": side, "argument": reply.argument}]}
+        return _turn(side, "role_switch", reply.model_dump())
 
     return switch
 
@@ -286,7 +232,7 @@ def switch(side: Side) -> Step:
 def uncertainty(side: Side) -> Step:
     """Phase 4: how sure a debater is of its first answer, without a look at the other's report."""
 
-    async def uncertainty(state: ToSpeak, runtime: Runtime[Settings]) -> OwnedUp:
+    async def uncertainty(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         reply = await ask(
             runtime,
             _place(state, side, "uncertainty"),
@@ -299,28 +245,28 @@ def uncertainty(side: Side) -> Step:
             own=state["candidates"][side]["text"],
             blocks=blocks(state, until="role_switch"),
         )
-        report: Report = {
-            "side": side,
-            "percent": reply.percent,
-            "unsure_of": reply.unsure_of,
-            "would_settle": reply.would_settle,
-        }
-        return {"reports": [report]}
+        return _turn(side, "uncertainty", reply.model_dump())
 
     return uncertainty
 
 
+def _turn(side: Side, phase: Phase, fields: dict[str, Any]) -> dict[str, list[Turn]]:
+    """Return the update that a turn leaves."""
+    return {"turns": [{"speaker": side, "phase": phase, "fields": fields}]}
+
+
 def _place(
-    state: ToSpeak, side: Side, stage: str, step: int = 0, defends: Candidate | None = None
+    state: FivePhases, side: Side, phase: Phase, step: int = 0, defends: Candidate | None = None
 ) -> Place:
-    """Where a turn belongs, and what its speaker defends there."""
+    """Return where a turn belongs, and what its speaker defends there."""
     own = defends or state["candidates"][side]
-    turn, take, text = _turn(state, side), state["take"], shortened(own["text"])
+    number, take, text = _round(state, side), state["take"], shortened(own["text"])
     called = state["candidates"][side]["label"]
-    return Place(state["id"], "debater", stage, step, turn, take, side, text, own["label"], called)
+    return Place(
+        state["id"], "debater", phase, step, number, take, side, text, own["label"], called
+    )
 
 
-def _turn(state: ToSpeak, side: Side) -> int:
-    """How often the debater has spoken with this turn: in the record no turn replaces another."""
-    said = (state["proposals"], state["rebuttals"], state["switches"], state["reports"])
-    return 1 + sum(turn["side"] == side for phase in said for turn in phase)
+def _round(state: FivePhases, side: Side) -> int:
+    """Return the number of a debater's next turn. In the record no turn replaces another."""
+    return 1 + sum(turn["speaker"] == side for turn in state["turns"])

@@ -1,25 +1,31 @@
-"""Direct answers to a question: samples of one model that nobody debates."""
+"""Direct answers to a question that nobody debates: the gate, the baselines and the distractor."""
 
 from __future__ import annotations
 
-import operator
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
+from pydantic import BaseModel, BeforeValidator, Field
 
+from dialectree import chance
+from dialectree.context import settings
+from dialectree.events import tell
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import match_candidate, normal
-from dialectree.nodes.role_switching_debate.candidates import (
-    LONGEST,
-    Candidate,
-    offered,
-    texts,
-    tokens,
+from dialectree.nodes.answers import letter, match_candidate, normal
+from dialectree.nodes.role_switching_debate.candidates import LONGEST, offered, texts, tokens
+from dialectree.nodes.role_switching_debate.state import (
+    RoleSwitchingDebate,
+    Sample,
+    Settings,
 )
-from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.state import Ruling
+
+DROPPED: Mapping[str, object] = {"samples": [], "dropped": 1}
+"""The update that a direct answer leaves which a person took out."""
+_SHOWN = 60
+"""Characters of an open answer that a note shows."""
 
 
 class DirectReply(BaseModel):
@@ -29,56 +35,37 @@ class DirectReply(BaseModel):
     answer: Annotated[str, Field(min_length=1, max_length=LONGEST)]
 
 
-class Sample(TypedDict):
-    """One direct answer."""
+class DistractorReply(BaseModel):
+    """The letter of one option."""
 
-    number: int
-    """From 1."""
-    label: str | None
-    """The option that it names; None where the question is open."""
-    answer: str
-    reasoning: str
+    label: Annotated[str, BeforeValidator(lambda v: letter(v) if isinstance(v, str) else v)]
 
 
-class Sampled(TypedDict):
-    """What samples leave."""
-
-    samples: Annotated[list[Sample], operator.add]
-    dropped: Annotated[int, operator.add]
-    """Samples that a person took out: nobody asked for them."""
-
-
-DROPPED: Sampled = {"samples": [], "dropped": 1}
-
-
-class ToSample(TypedDict):
-    """What one sample is asked."""
-
-    id: str
-    question: str
-    options: list[Candidate]
-    number: int
+def requests(state: RoleSwitchingDebate) -> list[dict[str, Any]]:
+    """Return what each direct answerer reads; all are asked at once."""
+    return [{**state, "number": number} for number in range(1, state["asked"] + 1)]
 
 
 def direct_answerer(role: str) -> Step:
-    """One sample at 0.7, from the model that plays ``role``."""
+    """Return the step that gives one sample, from the model that plays ``role``."""
 
-    async def direct_answerer(state: ToSample, runtime: Runtime[Settings]) -> Sampled:
+    async def direct_answerer(
+        state: RoleSwitchingDebate, runtime: Runtime[Settings]
+    ) -> dict[str, object]:
         choice = texts(state["options"])
 
-        def wrong(reply: DirectReply) -> str | None:
+        def fault(reply: DirectReply) -> str | None:
             if choice and match_candidate(reply.answer, choice) is None:
                 return "answer: it names none of the options to choose from, or more than one"
             return None
 
-        who = str(state["number"])
         reply = await ask(
             runtime,
-            Place(state["id"], role, "direct", 0, who=who),
+            Place(state["id"], role, "direct", 0, who=str(state["number"])),
             "role_switching_debate/direct_answer",
             DirectReply,
             suggested=offered([*choice.values()]),
-            check=wrong,
+            check=fault,
             max_tokens=700 + tokens(*choice.values()),
             question=state["question"],
             options=choice,
@@ -95,12 +82,102 @@ def direct_answerer(role: str) -> Step:
     return direct_answerer
 
 
-def votes(samples: list[Sample]) -> dict[str, list[Sample]]:
-    """The samples by what they say, most votes first; of two alike the one that came first.
+def votes(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+    """Return the samples by their answer, most votes first; among equals the first sample's first.
 
     Options count by their letter, open answers by their normal form.
     """
-    found: dict[str, list[Sample]] = {}
+    by_answer: dict[str, list[Sample]] = {}
     for sample in sorted(samples, key=lambda sample: sample["number"]):
-        found.setdefault(sample["label"] or normal(sample["answer"]), []).append(sample)
-    return dict(sorted(found.items(), key=lambda vote: -len(vote[1])))
+        by_answer.setdefault(sample["label"] or normal(sample["answer"]), []).append(sample)
+    return dict(sorted(by_answer.items(), key=lambda vote: -len(vote[1])))
+
+
+async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
+    """Take the answer that every sample gave. Nobody was asked how sure it is."""
+    count = len(state["samples"])
+    note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
+    tell(runtime, "0", "noted", {"note": note})
+    first = min(state["samples"], key=lambda sample: sample["number"])
+    fields = {"answer": first["answer"], "rationale": first["reasoning"]}
+    tell(runtime, "0", "settled", {"take": 1, "verdict": fields, "provenance": ["0"]})
+    return {
+        "verdict": {
+            "answer": first["answer"],
+            "label": first["label"],
+            "explanation": first["reasoning"] or None,
+            "confidence": None,
+            "confidence_source": None,
+            "notes": [note],
+        }
+    }
+
+
+async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
+    """Take the answer with the most votes; its confidence is its share of all samples asked for.
+
+    A sample that a person dropped counts as if nobody had asked for it.
+    """
+    counted, asked = votes(state["samples"]), state["asked"] - state["dropped"]
+    most = max(len(voters) for voters in counted.values())
+    tied = sorted(name for name, voters in counted.items() if len(voters) == most)
+    place = (settings(runtime, Settings).seed, "tie", state["id"], state["question"])
+    won = min(tied, key=lambda name: chance.seed(*place, name))
+    notes = [_counts(counted, asked, state["dropped"])]
+    if len(tied) > 1:
+        *others, last = (_name(counted[name][0]) for name in tied)
+        among = f"{', '.join(others)} and {last}"
+        notes.append(f"tie between {among} ({most} of {asked} each); drawn from the seed")
+    speaker, confidence = counted[won][0], most / asked
+    for note in notes:
+        tell(runtime, state["id"], "noted", {"note": note})
+    fields = {
+        "answer": speaker["answer"],
+        "rationale": speaker["reasoning"],
+        "confidence": confidence,
+        "local_confidence": confidence,
+    }
+    settled = {"take": 1, "verdict": fields, "provenance": [state["id"]]}
+    tell(runtime, state["id"], "settled", settled)
+    return {
+        "verdict": {
+            "answer": speaker["answer"],
+            "label": speaker["label"],
+            "explanation": speaker["reasoning"],
+            "confidence": confidence,
+            "confidence_source": "share of samples",
+            "notes": notes,
+        }
+    }
+
+
+def _counts(counted: Mapping[str, Sequence[Sample]], asked: int, dropped: int) -> str:
+    """Return ``9 samples: A 5, C 3, 1 failed`` or ``4 samples: B 2, A 2; 1 dropped``."""
+    counts = [f"{_name(voters[0])} {len(voters)}" for voters in counted.values()]
+    failed = asked - sum(len(voters) for voters in counted.values())
+    counts += [f"{failed} failed"] if failed else []
+    out = f"; {dropped} dropped" if dropped else ""
+    return f"{asked} sample{'' if asked == 1 else 's'}: {', '.join(counts)}{out}"
+
+
+def _name(sample: Sample) -> str:
+    """Return the option's letter, or the first words of an open answer."""
+    text = " ".join(sample["answer"].split())
+    short = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return sample["label"] or f"“{short}”"
+
+
+async def distractor(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Ask for the most plausible of the wrong options. The right one is not shown."""
+    wrong = texts([option for option in state["options"] if option["label"] != state["gold"]])
+    reply = await ask(
+        runtime,
+        Place(state["id"], "debater_a", "direct", 1, who="distractor"),
+        "role_switching_debate/distractor",
+        DistractorReply,
+        ids={"label": [*wrong]},
+        max_tokens=200,
+        question=state["question"],
+        options=wrong,
+    )
+    return {"distractor": {"label": reply.label, "text": wrong[reply.label]}}

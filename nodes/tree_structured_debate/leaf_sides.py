@@ -10,12 +10,13 @@ from dialectree.figures import figure
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
 from dialectree.nodes.adaptive_reasoning_tree.state import Weighing
-from dialectree.nodes.role_switching_debate.candidates import Candidate, drawn
-from dialectree.nodes.role_switching_debate.verdict import Outcome
+from dialectree.nodes.role_switching_debate.candidates import drawn
+from dialectree.nodes.role_switching_debate.state import Candidate
 from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
 from dialectree.nodes.tree_structured_debate.missing import missing
 from dialectree.nodes.tree_structured_debate.sides import is_polar
 from dialectree.nodes.tree_structured_debate.state import Leaf, Settings
+from dialectree.state import Verdict
 
 YES: Candidate = {"label": "A", "text": "Yes"}
 NO: Candidate = {"label": "B", "text": "No"}
@@ -32,7 +33,7 @@ async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
             *(f"Left open by the question: {gap}" for gap in state["unclear"]),
         ],
         "options": [YES, NO] if polar else [],
-        "held": polar,
+        "assigned": polar,
         "candidates": drawn(YES, NO, settings(runtime, Settings).seed, *place) if polar else {},
         "first": "a",
     }
@@ -41,15 +42,14 @@ async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
 class Decided(Leaf):
     """A leaf after its role-switching debate."""
 
-    outcome: Outcome
+    outcome: Verdict
 
 
 async def decided(state: Decided) -> Judged:
     """Take the winner as the leaf's answer, with the judge's confidence."""
     outcome = state["outcome"]
-    won = outcome["candidate"]
-    answer = None if won is None else won["text"]
-    return {"finding": _finding(state, answer, outcome["rationale"], outcome["confidence"])}
+    rationale = outcome["explanation"] or ""
+    return {"finding": _finding(state, outcome["answer"], rationale, outcome["confidence"])}
 
 
 async def claiming(state: Leaf) -> dict[str, str]:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from langgraph.graph.state import CompiledStateGraph
 
-from dialectree.graphs.role_switching_debate.graph import Question, graph
+from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models.door import Run
+from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
 from dialectree.nodes.role_switching_debate.debater import (
     LocatedError,
     ProposalReply,
@@ -18,11 +19,9 @@ from dialectree.nodes.role_switching_debate.debater import (
     SwitchReply,
     UncertaintyReply,
 )
-from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
-from dialectree.nodes.role_switching_debate.distractor import DistractorReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply, DistractorReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
-from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.nodes.role_switching_debate.state import Question, Settings
 from dialectree.records import Event
 from tests.graphs import debating
 from tests.graphs.debating import Debated, Ledger, told

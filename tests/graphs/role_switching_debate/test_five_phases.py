@@ -17,13 +17,12 @@ from dialectree.context import build
 from dialectree.errors import BudgetReached, DialectreeError, DiskFull, KeyRefused, Unreachable
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.role_switching_debate import graph as role_switching_debate
-from dialectree.nodes.role_switching_debate.candidates import Side
+from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
 from dialectree.nodes.role_switching_debate.debater import (
     LocatedError,
     ProposalReply,
     RebuttalReply,
     SwitchReply,
-    ToSpeak,
     UncertaintyReply,
     proposal,
     rebuttal,
@@ -31,8 +30,13 @@ from dialectree.nodes.role_switching_debate.debater import (
     uncertainty,
 )
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
-from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.nodes.role_switching_debate.state import (
+    SIDES,
+    FivePhases,
+    Phase,
+    Settings,
+    Side,
+)
 from dialectree.protocol import methods
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import (
@@ -151,47 +155,48 @@ def test_each_phase_reads_the_ones_before_it_and_nothing_of_its_own(cross_examin
 @pytest.mark.parametrize("who", ["a", "b"])
 def test_what_is_there_already_is_not_read_before_its_phase(who: Side) -> None:
     """As if the other side had been quicker, or the step were run again."""
-    said = whole_exchange()
+    state = whole_debate()
     model = debaters()
     runtime = Runtime(
         context=context(model, cross_examination="simultaneous"), stream_writer=lambda _: None
     )
     steps: list[Any] = [proposal(who), rebuttal(who), switch(who), uncertainty(who)]
     for step in steps:
-        asyncio.run(step(said, runtime))
+        asyncio.run(step(state, runtime))
     shown = [[block.partition(", ")[2] for block in blocks_of(call)] for call in model.calls]
     phases = [block.partition(", ")[2] for block in WHOLE]
     assert shown == [[], phases[:2], phases[:4], phases[:6]]
     assert "why" not in model.calls[0].prompt.rpartition("<question>")[2]
 
 
-def whole_exchange() -> ToSpeak:
-    """A debate in which everything has been said."""
-    return {
-        "id": "0",
-        "question": "What?",
-        "take": 1,
-        "background": [],
-        "options": [],
-        "held": True,
-        "candidates": {
-            "a": {"label": "A", "text": TWO[0]},
-            "b": {"label": "B", "text": TWO[1]},
-        },
-        "proposals": [
-            {"side": "a", "answer": TWO[0], "argument": "why a"},
-            {"side": "b", "answer": TWO[1], "argument": "why b"},
-        ],
-        "rebuttals": [
-            {"side": "a", "errors": [], "defence": "So."},
-            {"side": "b", "errors": [], "defence": "So."},
-        ],
-        "switches": [{"side": "a", "argument": "x"}, {"side": "b", "argument": "x"}],
-        "reports": [
-            {"side": "a", "percent": 5, "unsure_of": "x", "would_settle": "x"},
-            {"side": "b", "percent": 5, "unsure_of": "x", "would_settle": "x"},
-        ],
+def whole_debate() -> FivePhases:
+    """A debate in which every debater has spoken in every phase."""
+    fields: dict[Phase, dict[str, Any]] = {
+        "proposals": {"answer": "x", "argument": "why x"},
+        "cross_examination": {"errors": [], "defence": "So."},
+        "role_switch": {"argument": "x"},
+        "uncertainty": {"percent": 5, "unsure_of": "x", "would_settle": "x"},
     }
+    return cast(
+        FivePhases,
+        {
+            "id": "0",
+            "question": "What?",
+            "take": 1,
+            "background": [],
+            "options": [],
+            "assigned": True,
+            "candidates": {
+                "a": {"label": "A", "text": TWO[0]},
+                "b": {"label": "B", "text": TWO[1]},
+            },
+            "turns": [
+                {"speaker": side, "phase": phase, "fields": own}
+                for phase, own in fields.items()
+                for side in SIDES
+            ],
+        },
+    )
 
 
 def test_each_debater_is_told_its_own_answer_and_in_the_switch_its_opponents() -> None:
@@ -640,12 +645,12 @@ SETTINGS = {
 }
 
 
-def state(**some: Any) -> five_phases.FivePhases:
-    return cast(five_phases.FivePhases, some)
+def state(**some: Any) -> FivePhases:
+    return cast(FivePhases, some)
 
 
 @pytest.mark.parametrize(
-    ("agreed", "held", "way"),
+    ("agreed", "assigned", "way"),
     [
         ("no", True, "crossing"),
         ("no", False, "pairing"),
@@ -653,8 +658,8 @@ def state(**some: Any) -> five_phases.FivePhases:
         ("unknown", False, "same_answer"),
     ],
 )
-def test_where_two_proposals_lead(agreed: str, held: bool, way: str) -> None:
-    assert five_phases.after_meeting(state(agreed=agreed, held=held)) == way
+def test_where_two_proposals_lead(agreed: str, assigned: bool, way: str) -> None:
+    assert five_phases.after_meeting(state(agreed=agreed, assigned=assigned)) == way
 
 
 def test_who_speaks_next() -> None:
@@ -670,18 +675,17 @@ def test_who_speaks_next() -> None:
     assert five_phases.after_same_answer(state(agreed="no")) == "pairing"
 
 
-RULED = st.fixed_dictionaries(
-    {
-        "order": st.sampled_from(["as_held", "swapped"]),
-        "label": st.sampled_from(["A", "B", "uncertain", ""]),
-        "candidate": st.sampled_from([None, "A", "B"]),
-    }
+RULINGS = st.builds(
+    lambda speaker, **fields: {"speaker": speaker, "phase": "judgment", "fields": fields},
+    st.sampled_from(["judge", "swapped"]),
+    label=st.sampled_from(["A", "B", "uncertain", ""]),
+    candidate=st.sampled_from([None, "A", "B"]),
 )
 STATES = st.fixed_dictionaries(
     {
         "agreed": st.sampled_from(["yes", "no", "unknown"]),
-        "held": st.booleans(),
-        "rulings": st.lists(RULED, max_size=4),
+        "assigned": st.booleans(),
+        "turns": st.lists(RULINGS, max_size=4),
     },
     optional={"failed": st.just(True)},
 )
@@ -690,7 +694,8 @@ OUTER = st.fixed_dictionaries(
         "question": st.just("What?"),
         "options": st.just([]),
         "waiting": st.lists(st.just({"label": "A", "text": "x"}), max_size=3),
-        "heard": st.integers(0, 3),
+        "debates": st.integers(0, 3),
+        "asked": st.integers(0, 3),
         "samples": st.lists(
             st.fixed_dictionaries(
                 {
@@ -703,7 +708,7 @@ OUTER = st.fixed_dictionaries(
             max_size=4,
         ),
         "dropped": st.integers(0, 2),
-        "outcome": st.fixed_dictionaries({"candidate": st.sampled_from([None, {"label": "A"}])}),
+        "outcome": st.fixed_dictionaries({"answer": st.sampled_from([None, "x"])}),
     },
     optional={"failed": st.just(True)},
 )

@@ -17,8 +17,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.graphs.role_switching_debate.graph import (
-    Question,
-    RoleSwitchingDebate,
     after_debate,
     after_gate,
     before_pairing,
@@ -26,18 +24,20 @@ from dialectree.graphs.role_switching_debate.graph import (
 )
 from dialectree.models.asking import Asking
 from dialectree.models.endpoints import Completion, Decoding
-from dialectree.nodes.role_switching_debate.candidates import labelled
+from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply, labelled
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
     RebuttalReply,
     SwitchReply,
     UncertaintyReply,
 )
-from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
-from dialectree.nodes.role_switching_debate.distractor import DistractorReply
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply, DistractorReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
-from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.nodes.role_switching_debate.state import (
+    Question,
+    RoleSwitchingDebate,
+    Settings,
+)
 from dialectree.protocol import method, methods
 from tests.graphs.role_switching_debate.switching import (
     FIRST,
@@ -893,7 +893,7 @@ def test_only_a_distractor_of_the_models_choice_is_asked_for(
 
 
 def test_rules_of_the_whole_protocol() -> None:
-    a, b = labelled(TWO)
+    (a, _) = labelled(TWO)
     settings = build(Settings, model="openai:any", gate=2)
 
     def state(**some: Any) -> RoleSwitchingDebate:
@@ -908,7 +908,7 @@ def test_rules_of_the_whole_protocol() -> None:
     assert after_gate(state(samples=[sample(1, "A"), sample(2, "A")]), settings) == "agreed"
     assert after_gate(state(samples=[sample(1, "A")], dropped=1), settings) == "agreed"
     assert after_gate(state(samples=[], dropped=2), settings) == "pairing"
-    won, lost = {"candidate": b}, {"candidate": None}
+    won, lost = {"answer": "x"}, {"answer": None}
     assert after_debate(state(outcome=won, waiting=[a])) == "pairing"
     assert after_debate(state(outcome=won, waiting=[])) == "ruling"
     assert after_debate(state(outcome=lost, waiting=[a])) == "ruling"

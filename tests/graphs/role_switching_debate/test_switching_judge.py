@@ -25,18 +25,16 @@ from dialectree.graphs.role_switching_debate.five_phases import after_mapping
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models import replies
 from dialectree.nodes.answers import exact, ruling
-from dialectree.nodes.role_switching_debate.candidates import Candidate, Side
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, SwitchReply
 from dialectree.nodes.role_switching_debate.judge import (
     JudgeReply,
-    Orders,
-    Ruled,
-    ToRule,
     judge,
-    judge_again,
-    last_ruling,
+    lowest,
+    percents,
+    rulings,
+    settle,
 )
-from dialectree.nodes.role_switching_debate.verdict import lowest, percents, settle
+from dialectree.nodes.role_switching_debate.state import FivePhases, Turn
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs.role_switching_debate import switching
@@ -176,41 +174,31 @@ SAID = [("A", TWO[0]), ("A", TWO[1]), ("B", TWO[0]), ("B", TWO[1]), ("A", "both"
         ("uncertain", "uncertain"), ("uncertain", TWO[0]), ("A", "uncertain")]  # fmt: skip
 
 
-def to_rule(rulings: list[Ruled] | None = None) -> ToRule:
+def to_rule(turns: list[Turn] | None = None) -> FivePhases:
     """A debate that has come to its judge."""
-    held: dict[Side, Candidate] = {
-        "a": {"label": "A", "text": TWO[0]},
-        "b": {"label": "B", "text": TWO[1]},
-    }
-    return {
-        "id": "0",
-        "question": "What?",
-        "take": 1,
-        "background": [],
-        "first": "a",
-        "candidates": held,
-        "proposals": [],
-        "rebuttals": [],
-        "switches": [],
-        "reports": [],
-        "rulings": rulings or [],
-    }
+    return cast(
+        FivePhases,
+        {
+            "id": "0",
+            "question": "What?",
+            "take": 1,
+            "background": [],
+            "first": "a",
+            "candidates": {
+                "a": {"label": "A", "text": TWO[0]},
+                "b": {"label": "B", "text": TWO[1]},
+            },
+            "turns": turns or [],
+        },
+    )
 
 
 NEITHER = ("uncertain", "uncertain")
 
 
-def ruled(label: str, answer: str, order: Orders = "as_held", by: str | None = "") -> Ruled:
+def ruled(label: str, answer: str) -> dict[str, Any]:
     texts = {"A": TWO[0], "B": TWO[1], "uncertain": "uncertain"}
-    candidate = ruling(label, answer, texts) if by == "" else by
-    return {
-        "order": order,
-        "label": label,
-        "answer": answer,
-        "rationale": "So.",
-        "confidence": 0.5,
-        "candidate": candidate,
-    }
+    return {"label": label, "answer": answer, "candidate": ruling(label, answer, texts)}
 
 
 def outcome(first: tuple[str, str], second: tuple[str, str]) -> tuple[list[str], str | None]:
@@ -219,18 +207,16 @@ def outcome(first: tuple[str, str], second: tuple[str, str]) -> tuple[list[str],
     model.will_say(*(switching.rule(*said) for said in (first, second)))
     runtime = Runtime(context=context(model, allow_uncertain=True), stream_writer=lambda _: None)
 
-    async def steps() -> tuple[list[str], list[Ruled]]:
-        state = to_rule()
-        rulings = [*(await judge("as_held")(state, runtime))["rulings"]]
-        ways = after_mapping(cast(Any, {"rulings": rulings}))
+    async def steps() -> tuple[list[str], list[Turn]]:
+        turns: list[Turn] = [*(await judge()(to_rule(), runtime))["turns"]]
+        ways = after_mapping(to_rule(turns))
         if ways == ["judge_again"]:
-            rulings += (await judge_again("as_held")(to_rule(rulings), runtime))["rulings"]
-            assert after_mapping(cast(Any, {"rulings": rulings})) == ["verdict"]
-        return [*ways], rulings
+            turns += (await judge(again=True)(to_rule(turns), runtime))["turns"]
+            assert after_mapping(to_rule(turns)) == ["verdict"]
+        return [*ways], turns
 
-    ways, rulings = asyncio.run(steps())
-    last = last_ruling({"rulings": rulings}, "as_held")
-    assert last is not None
+    ways, turns = asyncio.run(steps())
+    (last,) = rulings(turns)
     label = settle([last])[0]
     assert label == (None if last["candidate"] == "uncertain" else last["candidate"])
     return ways, last["candidate"]
@@ -260,7 +246,7 @@ def test_a_repair_shows_the_judge_its_own_ruling() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rulings", "label", "why"),
+    ("counted", "label", "why"),
     [
         ([], None, "there is no ruling"),
         ([ruled("A", TWO[0])], "A", None),
@@ -268,23 +254,23 @@ def test_a_repair_shows_the_judge_its_own_ruling() -> None:
         ([ruled(*NEITHER)], None, "neither side convinced"),
         ([ruled("uncertain", TWO[0])], None, "do not name the same candidate"),
         ([ruled("", "")], None, "the person gave no ruling"),
-        ([ruled("B", TWO[1]), ruled("B", TWO[1], "swapped")], "B", None),
-        ([ruled("B", TWO[1]), ruled("A", TWO[0], "swapped")], None, "position bias"),
-        ([ruled("B", TWO[1]), ruled("B", "x", "swapped")], None, "do not name the same"),
-        ([ruled("B", TWO[1]), ruled(*NEITHER, "swapped")], None, "position bias"),
-        ([ruled(*NEITHER), ruled("B", TWO[1], "swapped")], None, "position bias"),
-        ([ruled(*NEITHER), ruled("B", "x", "swapped")], None, "do not name the same"),
+        ([ruled("B", TWO[1]), ruled("B", TWO[1])], "B", None),
+        ([ruled("B", TWO[1]), ruled("A", TWO[0])], None, "position bias"),
+        ([ruled("B", TWO[1]), ruled("B", "x")], None, "do not name the same"),
+        ([ruled("B", TWO[1]), ruled(*NEITHER)], None, "position bias"),
+        ([ruled(*NEITHER), ruled("B", TWO[1])], None, "position bias"),
+        ([ruled(*NEITHER), ruled("B", "x")], None, "do not name the same"),
         (
-            [ruled(*NEITHER), ruled(*NEITHER, "swapped")],
+            [ruled(*NEITHER), ruled(*NEITHER)],
             None,
             "neither side convinced",
         ),
     ],
 )
 def test_rulings_settle_a_debate_or_the_verdict_says_why_not(
-    rulings: list[Ruled], label: str | None, why: str | None
+    counted: list[dict[str, Any]], label: str | None, why: str | None
 ) -> None:
-    settled, said = settle(rulings)
+    settled, said = settle(counted)
     assert settled == label
     assert (said is None) == (why is None)
     assert why is None or why in str(said)
@@ -537,5 +523,5 @@ def test_an_invalid_ruling_to_the_last_repair_is_an_error_of_the_judge() -> None
     model.will_say('{"label": "A"}', to=JudgeReply)
     runtime = Runtime(context=context(model), stream_writer=lambda _: None)
     with pytest.raises(ReplyError, match="role_switching_debate/judge@2 at node 0"):
-        asyncio.run(cast(Any, judge("as_held")(to_rule(), runtime)))
+        asyncio.run(cast(Any, judge()(to_rule(), runtime)))
     assert len(model.calls) == 3

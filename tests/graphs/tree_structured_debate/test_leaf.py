@@ -24,6 +24,7 @@ from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
+from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
     RebuttalReply,
@@ -31,7 +32,6 @@ from dialectree.nodes.role_switching_debate.debater import (
     UncertaintyReply,
 )
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.role_switching_debate.meeting import SameAnswerReply
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
 from dialectree.nodes.tree_structured_debate.state import Settings

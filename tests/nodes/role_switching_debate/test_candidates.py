@@ -15,22 +15,16 @@ from dialectree.errors import InputError
 from dialectree.nodes.answers import exact
 from dialectree.nodes.role_switching_debate.candidates import (
     LONGEST,
-    Candidate,
-    Side,
     checked,
     drawn,
-    gold_against,
     labelled,
     offered,
     order,
-    other,
-    read_from,
     shortened,
-    side_of,
     texts,
     tokens,
-    wrong_option,
 )
+from dialectree.nodes.role_switching_debate.state import Candidate
 
 OIL: Candidate = {"label": "C", "text": "oil"}
 CLAY: Candidate = {"label": "A", "text": "clay"}
@@ -102,30 +96,6 @@ def test_every_order_of_a_knockout_occurs() -> None:
     assert min(seen.values()) > 25
     assert len({tuple(order(4, 0, "0", f"{n}?")) for n in range(40)}) > 12
     assert sorted(order(26, 7, "0", "What?")) == list(range(26))
-
-
-def test_the_gold_answer_is_a_s_or_drawn() -> None:
-    for n in range(9):
-        assert gold_against(OIL, CLAY, n, "0", "What?", balanced=False) == {"a": OIL, "b": CLAY}
-    both = [gold_against(OIL, CLAY, n, "0", "What?", balanced=True) for n in range(40)]
-    assert 8 < both.count({"a": OIL, "b": CLAY}) < 32
-    assert all(pair in ({"a": OIL, "b": CLAY}, {"a": CLAY, "b": OIL}) for pair in both)
-
-
-def test_a_distractor_is_the_first_wrong_option_or_a_drawn_one() -> None:
-    wrong = labelled(["x", "y", "z"])
-    assert {wrong_option(wrong, "first", n, "0", "?")["text"] for n in range(9)} == {"x"}
-    found = Counter(wrong_option(wrong, "random", n, "0", "?")["text"] for n in range(300))
-    assert set(found) == {"x", "y", "z"} and min(found.values()) > 60
-    assert len({wrong_option(wrong, "random", 0, "0", f"{n}?")["text"] for n in range(30)}) == 3
-
-
-@pytest.mark.parametrize("first", ["a", "b"])
-def test_candidates_are_read_in_the_order_of_the_sides(first: Side) -> None:
-    held: dict[Side, Candidate] = {"a": OIL, "b": CLAY}
-    own = held[first], held[other(first)]
-    assert list(read_from(first, held).items()) == [(c["label"], c["text"]) for c in own]
-    assert [side_of(label, held) for label in ("C", "A")] == ["a", "b"]
 
 
 def test_long_answers_are_shortened_where_they_are_only_named_and_get_room_to_be_written() -> None:
