@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dialectree.nodes.role_switching_debate.state import Input, Settings
 from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 
 _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
 _PAIR = ("candidates", "distractor")
-"""What a debate of an evaluation is held over, for baselines that choose between the same two."""
+"""The settings of the two candidates of an evaluation, between which baselines choose, too."""
+
+_WITHDRAWN = {"argument": WITHDRAWN}
+
+
+def _phase(role: str, name: str, reply: str, *editable: str, **more: Any) -> Phase:
+    return Phase(role=role, name=name, reply=(f"{_NODES}.{reply}",), editable=editable, **more)
+
 
 protocol = Protocol(
     name="rsd",
@@ -33,51 +42,26 @@ protocol = Protocol(
         reads=("cross_examination", "judge_orders", "allow_uncertain", "judge"),
     ),
     phases=(
-        Phase(
-            role="debater",
-            name="proposals",
-            reply=(f"{_NODES}.debater:ProposalReply",),
-            editable=("argument",),
-            withdrawn={"argument": WITHDRAWN},
-        ),
-        Phase(
-            role="debater",
-            name="cross_examination",
-            reply=(f"{_NODES}.debater:RebuttalReply",),
-            editable=("defence",),
+        _phase("debater", "proposals", "debater:ProposalReply", "argument", withdrawn=_WITHDRAWN),
+        _phase(
+            "debater",
+            "cross_examination",
+            "debater:RebuttalReply",
+            "defence",
             withdrawn={"errors": [], "defence": WITHDRAWN},
         ),
-        Phase(
-            role="debater",
-            name="role_switch",
-            reply=(f"{_NODES}.debater:SwitchReply",),
-            editable=("argument",),
-            withdrawn={"argument": WITHDRAWN},
-        ),
-        Phase(
-            role="debater",
-            name="uncertainty",
-            reply=(f"{_NODES}.debater:UncertaintyReply",),
-            editable=("unsure_of", "would_settle"),
+        _phase("debater", "role_switch", "debater:SwitchReply", "argument", withdrawn=_WITHDRAWN),
+        _phase(
+            "debater",
+            "uncertainty",
+            "debater:UncertaintyReply",
+            "unsure_of",
+            "would_settle",
             optional=True,
         ),
-        Phase(
-            role="judge",
-            name="judgment",
-            reply=(f"{_NODES}.judge:JudgeReply",),
-            editable=("rationale",),
-            labels=True,
-        ),
-        *(
-            Phase(
-                role=role,
-                name="direct",
-                reply=(f"{_NODES}.direct_answerer:DirectReply",),
-                editable=("reasoning",),
-                optional=True,
-            )
-            for role in ("debater_a", "answerer")
-        ),
+        _phase("judge", "judgment", "judge:JudgeReply", "rationale", labels=True),
+        _phase("debater_a", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
+        _phase("answerer", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
     ),
     evaluation=Evaluation(
         task="decide",

@@ -7,24 +7,18 @@ model one answer is asked for: the judge alone. With the candidates of an evalua
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from dialectree.context import settings
-from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.flow import Flow, Graph, Step
 from dialectree.nodes.answers import letter
-from dialectree.nodes.role_switching_debate.candidates import (
-    checked,
-    gold_pair,
-    labelled,
-    require_gold,
-    tidied,
-)
+from dialectree.nodes.role_switching_debate import candidates
+from dialectree.nodes.role_switching_debate.candidates import checked, gold_pair, labelled
 from dialectree.nodes.role_switching_debate.direct_answerer import (
     DROPPED,
     direct_answerer,
@@ -32,27 +26,13 @@ from dialectree.nodes.role_switching_debate.direct_answerer import (
     requests,
 )
 from dialectree.nodes.role_switching_debate.state import Question, RoleSwitchingDebate, Settings
-from dialectree.steps import require_question, unresolved
+from dialectree.steps import unresolved
 
 SAMPLES = 9
 """Where the settings name no other number."""
 
 
-def require(given: Mapping[str, Any], settings: Settings) -> None:
-    """Raise InputError where there is no question, or nothing to choose between."""
-    require_question(given)
-    checked(given.get("options") or [])
-    require_gold(given, settings)
-    if settings.uses_gold() and settings.distractor == "model":
-        raise InputError(
-            "--distractor model: only a debate asks a model for it; use first or random"
-        )
-
-
-def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return what the graph takes; InputError where the input cannot be answered."""
-    require(given, settings)
-    return tidied(given)
+prepare = partial(candidates.prepare, debated=False)
 
 
 def opening(alone: bool) -> Step:
@@ -60,7 +40,7 @@ def opening(alone: bool) -> Step:
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
         context, question = settings(runtime, Settings), state["question"]
-        require(state, context)
+        candidates.require(state, context, debated=False)
         tell(runtime, "0", "opened", {"text": question, "depth": 0, "kind": "leaf"})
         options = labelled(checked(state.get("options") or []))
         if context.uses_gold():

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from dialectree import chance
-from dialectree.nodes.answers import match_candidate
-from dialectree.nodes.role_switching_debate.candidates import labelled, texts
 from dialectree.records import Node, RunRecord
-
-Side = Literal["a", "b"]
 
 
 def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
-    """Return who held the gold answer, where the judge read it, and whether the order swayed it.
+    """Return who defended the gold answer, where the judge read it, and if the order swayed it.
 
     Of a knockout the last debate counts. None where there was no debate.
     """
@@ -24,8 +19,12 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     if not debated or not isinstance(options, list):
         return None
     node = max(debated, key=lambda one: [int(part) for part in one.id.split(".")])
-    labels = _labels(node, texts(labelled([str(option) for option in options])))
-    side: Side | None = next((s for s, label in labels.items() if label == gold), None)
+    labels = {
+        turn.who: turn.label or turn.names
+        for turn in node.transcript
+        if turn.role == "debater" and turn.stage != "role_switch"
+    }
+    side = next((who for who, label in labels.items() if label and label == gold), None)
     return {
         "gold_side": side,
         "gold_position": None if side is None else _position(record, node, side),
@@ -33,23 +32,8 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     }
 
 
-def _labels(node: Node, options: Mapping[str, str]) -> dict[Side, str | None]:
-    """Return the option that each debater defended in the end."""
-    labels: dict[Side, str | None] = {}
-    for turn in node.transcript:
-        if turn.stage == "role_switch" or turn.who not in ("a", "b"):
-            continue
-        side: Side = "a" if turn.who == "a" else "b"
-        answer = turn.side or turn.fields.get("answer")
-        if turn.label in options:  # a long answer is shortened in ``turn.side``
-            labels[side] = turn.label
-        elif isinstance(answer, str):
-            labels[side] = match_candidate(answer, options)
-    return labels
-
-
-def _position(record: RunRecord, node: Node, side: Side) -> Literal["first", "second"]:
-    """Side a's words come first, unless the draw of balanced candidates swapped them."""
+def _position(record: RunRecord, node: Node, side: str) -> Literal["first", "second"]:
+    """Return where the judge read ``side``: a first, unless balanced candidates were swapped."""
     seed, question = record.settings.get("seed", 0), str(record.input["question"])
     balanced = record.settings.get("candidates") == "balanced"
     swapped = balanced and chance.coin(int(str(seed)), "first", node.id, question)
@@ -58,9 +42,11 @@ def _position(record: RunRecord, node: Node, side: Side) -> Literal["first", "se
 
 def _flipped(node: Node) -> bool | None:
     """Return whether the rulings of the two orders differ; None where the judge ruled once."""
-    ruled = {
+    labels = {
         turn.who: turn.fields.get("label")
         for turn in node.transcript
         if turn.role == "judge" and turn.stage == "judgment"
     }
-    return ruled["judge"] != ruled["swapped"] if {"judge", "swapped"} <= ruled.keys() else None
+    if not {"judge", "swapped"} <= labels.keys():
+        return None
+    return labels["judge"] != labels["swapped"]

@@ -40,14 +40,14 @@ _SHORT = 200
 # The options of a question
 
 
-def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Return what the graph takes; InputError where the input cannot be debated."""
-    require(given, settings)
-    return tidied(given)
+def prepare(
+    given: Mapping[str, Any], settings: Settings, *, debated: bool = True
+) -> dict[str, Any]:
+    """Return the input with its options as texts and the gold answer as a letter.
 
-
-def tidied(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the input with its options as texts and the gold answer as a letter."""
+    InputError where it cannot be ``debated``, or answered directly.
+    """
+    require(given, settings, debated=debated)
     return {
         "question": given["question"],
         "options": checked(given.get("options") or []) or None,
@@ -55,22 +55,20 @@ def tidied(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def require(given: Mapping[str, Any], settings: Settings) -> None:
-    """Raise InputError where there is no question, or nothing to choose between."""
+def require(given: Mapping[str, Any], settings: Settings, *, debated: bool = True) -> None:
+    """Raise InputError where there is no question, no choice, or no gold answer as needed."""
     require_question(given)
-    if not checked(given.get("options") or []) and settings.candidates == "knockout":
+    options, gold = checked(given.get("options") or []), letter(str(given.get("gold") or ""))
+    if debated and settings.candidates == "knockout" and not options:
         raise InputError("--candidates knockout: there are no options")
-    require_gold(given, settings)
-
-
-def require_gold(given: Mapping[str, Any], settings: Settings) -> None:
-    """Raise InputError where the gold answer is no option's letter, or is needed and missing."""
-    gold, options = letter(str(given.get("gold") or "")), given.get("options") or []
     if gold and (not options or gold not in letters(len(options))):
         raise InputError(f"--gold {gold}: there is no such option")
     if settings.uses_gold() and not gold:
         why = "it is for evaluations, where the gold answer is known (--gold LABEL)"
         raise InputError(f"--candidates {settings.candidates}: {why}")
+    if settings.uses_gold() and settings.distractor == "model" and not debated:
+        why = "only a debate asks a model for it; use first or random"
+        raise InputError(f"--distractor model: {why}")
 
 
 def checked(options: object) -> list[str]:
@@ -194,8 +192,8 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
 
 
 def _winner(state: RoleSwitchingDebate) -> Candidate:
-    won = state["outcome"]["label"]
-    return next(option for option in state["options"] if option["label"] == won)
+    label = state["outcome"]["label"]
+    return next(option for option in state["options"] if option["label"] == label)
 
 
 def drawn(first: Candidate, second: Candidate, seed: int, *place: str) -> dict[Side, Candidate]:

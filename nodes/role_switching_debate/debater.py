@@ -5,6 +5,7 @@ RSD, Method, phases I to IV. Sides ``a`` and ``b`` speak from the same prompts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
@@ -14,6 +15,7 @@ from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
+from dialectree.models.replies import Reply
 from dialectree.nodes.answers import match_candidate, same
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import (
@@ -33,7 +35,7 @@ from dialectree.nodes.role_switching_debate.state import (
     Turn,
     other,
 )
-from dialectree.nodes.role_switching_debate.transcript import blocks, written
+from dialectree.nodes.role_switching_debate.transcript import Block, blocks, written
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
@@ -80,8 +82,6 @@ def proposal(side: Side) -> Step:
     """Phase 1: an answer with its reasons, without a look at the other's."""
 
     async def proposal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        if state["assigned"]:
-            return await _defend(state, runtime, side)
         return await _propose(state, runtime, side)
 
     return proposal
@@ -94,31 +94,6 @@ async def alternative(state: FivePhases, runtime: Runtime[Settings]) -> dict[str
     return await _propose(state, runtime, "b", taken=taken, rejected=rejected, step=step)
 
 
-async def _defend(
-    state: FivePhases, runtime: Runtime[Settings], side: Side
-) -> dict[str, list[Turn]]:
-    """Argue for the assigned candidate. If the reply names the other one, only a note says so."""
-    own = state["candidates"][side]
-    reply = await ask(
-        runtime,
-        _place(state, side, "proposals"),
-        "role_switching_debate/proposal",
-        ProposalReply,
-        suggested=offered([own["text"]]),
-        max_tokens=900 + tokens(own["text"]),
-        question=state["question"],
-        background=state["background"],
-        options={},
-        answer=own["text"],
-        taken=None,
-    )
-    meant = match_candidate(reply.answer, texts([*state["candidates"].values()]))
-    if meant not in (None, own["label"]):
-        note = f"debater {own['label']} named {meant} in its proposal"
-        tell(runtime, state["id"], "noted", {"note": note})
-    return _turn(side, "proposals", {"argument": reply.argument, "answer": own["text"]})
-
-
 async def _propose(
     state: FivePhases,
     runtime: Runtime[Settings],
@@ -128,15 +103,19 @@ async def _propose(
     rejected: str = "",
     step: int = 0,
 ) -> dict[str, list[Turn]]:
-    """Choose an answer and argue for it.
+    """Argue for the assigned candidate, or for an answer of the debater's choice.
 
-    It must differ from ``taken``, the other's answer, and from ``rejected``, the debater's own
-    first answer, which turned out to be the same.
+    A choice must differ from ``taken``, the other's answer, and from ``rejected``, the debater's
+    own first answer, which turned out to be the same.
     """
-    options = texts(state["options"])
+    own = state["candidates"][side]["text"] if state["assigned"] else None
+    options = {} if own else texts(state["options"])
     left = {label: text for label, text in options.items() if taken is None or text != taken}
+    possible = [own] if own else [*left.values()]
 
     def fault(reply: ProposalReply) -> str | None:
+        if own:  # whatever the reply calls its answer, the debater keeps its own
+            return None
         if options:  # a reply that names the taken option must not be read as one that is left
             meant = match_candidate(reply.answer, options) in left
             return None if meant else f"answer: it does not name one of {', '.join(left)}"
@@ -144,29 +123,37 @@ async def _propose(
             return "answer: it is the one that is taken; propose another"
         return None if any(map(str.isalnum, reply.answer)) else "answer: it is empty"
 
-    place = Place(
-        state["id"], "debater", "proposals", step, _round(state, side), state["take"], side
-    )
-    if not options:  # open answers are A and B
-        place = place._replace(label=side.upper(), called=side.upper())
     reply = await ask(
         runtime,
-        place,
+        _place(state, side, "proposals", step),
         "role_switching_debate/proposal",
         ProposalReply,
-        suggested=offered([*left.values()]),
+        suggested=offered(possible),
         check=fault,
         names=(lambda reply: match_candidate(reply.answer, options)) if options else None,
-        max_tokens=900 + tokens(*left.values()),
+        max_tokens=900 + tokens(*possible),
         question=state["question"],
         background=state["background"],
         options=left,
-        answer=None,
+        answer=own,
         taken=taken,
     )
+    if own:
+        _note_other_answer(state, runtime, side, reply.answer)
     label = match_candidate(reply.answer, options) if options else None
-    answer = options[label] if label else reply.answer
+    answer = own or (options[label] if label else reply.answer)
     return _turn(side, "proposals", {"argument": reply.argument, "answer": answer})
+
+
+def _note_other_answer(
+    state: FivePhases, runtime: Runtime[Settings], side: Side, answer: str
+) -> None:
+    """Note that a debater named the other's candidate, for which it does not argue."""
+    label = state["candidates"][side]["label"]
+    meant = match_candidate(answer, texts([*state["candidates"].values()]))
+    if meant not in (None, label):
+        note = f"debater {label} named {meant} in its proposal"
+        tell(runtime, state["id"], "noted", {"note": note})
 
 
 # Phases 2 to 4
@@ -186,21 +173,10 @@ def rebuttal(side: Side) -> Step:
             ]
             return {"errors": errors, "defence": reply.defence}
 
-        reply = await ask(
-            runtime,
-            _place(state, side, "cross_examination", step=int(in_turn and side == "b")),
-            "role_switching_debate/cross_examination",
-            RebuttalReply,
-            told=located,
-            max_tokens=1200,
-            question=state["question"],
-            background=state["background"],
-            label=state["candidates"][side]["label"],
-            own=state["candidates"][side]["text"],
-            blocks=blocks(
-                state, until="cross_examination" if in_turn else "proposals", under_way=True
-            ),
-        )
+        place = _place(state, side, "cross_examination", step=int(in_turn and side == "b"))
+        until: Phase = "cross_examination" if in_turn else "proposals"
+        transcript = blocks(state, until=until, under_way=True)
+        reply = await _ask(state, runtime, place, RebuttalReply, transcript, 1200, told=located)
         return _turn(side, "cross_examination", located(reply))
 
     return rebuttal
@@ -210,20 +186,9 @@ def switch(side: Side) -> Step:
     """Phase 3: the strongest case for what the opponent proposed."""
 
     async def switch(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        theirs = state["candidates"][other(side)]
-        reply = await ask(
-            runtime,
-            _place(state, side, "role_switch", defends=theirs),
-            "role_switching_debate/role_switch",
-            SwitchReply,
-            max_tokens=800,
-            question=state["question"],
-            background=state["background"],
-            label=state["candidates"][side]["label"],
-            opponent=theirs["label"],
-            theirs=theirs["text"],
-            blocks=blocks(state, until="cross_examination"),
-        )
+        place = _place(state, side, "role_switch", defends=state["candidates"][other(side)])
+        transcript = blocks(state, until="cross_examination")
+        reply = await _ask(state, runtime, place, SwitchReply, transcript, 800)
         return _turn(side, "role_switch", reply.model_dump())
 
     return switch
@@ -233,21 +198,40 @@ def uncertainty(side: Side) -> Step:
     """Phase 4: how sure a debater is of its first answer, without a look at the other's report."""
 
     async def uncertainty(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        reply = await ask(
-            runtime,
-            _place(state, side, "uncertainty"),
-            "role_switching_debate/uncertainty",
-            UncertaintyReply,
-            max_tokens=700,
-            question=state["question"],
-            background=state["background"],
-            label=state["candidates"][side]["label"],
-            own=state["candidates"][side]["text"],
-            blocks=blocks(state, until="role_switch"),
-        )
+        place, transcript = _place(state, side, "uncertainty"), blocks(state, until="role_switch")
+        reply = await _ask(state, runtime, place, UncertaintyReply, transcript, 700)
         return _turn(side, "uncertainty", reply.model_dump())
 
     return uncertainty
+
+
+async def _ask(
+    state: FivePhases,
+    runtime: Runtime[Settings],
+    place: Place,
+    reply: type[Reply],
+    transcript: list[Block],
+    max_tokens: int,
+    told: Callable[[Reply], dict[str, Any]] | None = None,
+) -> Reply:
+    """Ask the debater at ``place``, from the prompt of its phase."""
+    side: Side = "a" if place.who == "a" else "b"
+    own, theirs = state["candidates"][side], state["candidates"][other(side)]
+    return await ask(
+        runtime,
+        place,
+        f"role_switching_debate/{place.stage}",
+        reply,
+        told=told,
+        max_tokens=max_tokens,
+        question=state["question"],
+        background=state["background"],
+        label=own["label"],
+        own=own["text"],
+        opponent=theirs["label"],
+        theirs=theirs["text"],
+        blocks=transcript,
+    )
 
 
 def _turn(side: Side, phase: Phase, fields: dict[str, Any]) -> dict[str, list[Turn]]:
@@ -259,11 +243,17 @@ def _place(
     state: FivePhases, side: Side, phase: Phase, step: int = 0, defends: Candidate | None = None
 ) -> Place:
     """Return where a turn belongs, and what its speaker defends there."""
-    own = defends or state["candidates"][side]
-    number, take, text = _round(state, side), state["take"], shortened(own["text"])
-    called = state["candidates"][side]["label"]
+    text: str | None = None
+    label: str | None = None
+    called = ""
+    if own := state["candidates"].get(side):
+        called = own["label"]
+        text, label = shortened((defends or own)["text"]), (defends or own)["label"]
+    elif not state["options"]:  # open answers are A and B
+        called = label = side.upper()
+    number = _round(state, side)
     return Place(
-        state["id"], "debater", phase, step, number, take, side, text, own["label"], called
+        state["id"], "debater", phase, step, number, state["take"], side, text, label, called
     )
 
 

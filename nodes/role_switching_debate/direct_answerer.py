@@ -97,20 +97,8 @@ async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     """Take the answer that every sample gave. Nobody was asked how sure it is."""
     count = len(state["samples"])
     note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
-    tell(runtime, "0", "noted", {"note": note})
     first = min(state["samples"], key=lambda sample: sample["number"])
-    fields = {"answer": first["answer"], "rationale": first["reasoning"]}
-    tell(runtime, "0", "settled", {"take": 1, "verdict": fields, "provenance": ["0"]})
-    return {
-        "verdict": {
-            "answer": first["answer"],
-            "label": first["label"],
-            "explanation": first["reasoning"] or None,
-            "confidence": None,
-            "confidence_source": None,
-            "notes": [note],
-        }
-    }
+    return _settle(runtime, first, first["reasoning"] or None, [note])
 
 
 async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
@@ -128,23 +116,30 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
         *others, last = (_name(counted[name][0]) for name in tied)
         among = f"{', '.join(others)} and {last}"
         notes.append(f"tie between {among} ({most} of {asked} each); drawn from the seed")
-    speaker, confidence = counted[won][0], most / asked
+    first = counted[won][0]
+    return _settle(runtime, first, first["reasoning"], notes, most / asked)
+
+
+def _settle(
+    runtime: Runtime[Settings],
+    sample: Sample,
+    explanation: str | None,
+    notes: list[str],
+    share: float | None = None,
+) -> Ruling:
+    """Rule for the answer of ``sample``, which has this ``share`` of the votes."""
     for note in notes:
-        tell(runtime, state["id"], "noted", {"note": note})
-    fields = {
-        "answer": speaker["answer"],
-        "rationale": speaker["reasoning"],
-        "confidence": confidence,
-        "local_confidence": confidence,
-    }
-    settled = {"take": 1, "verdict": fields, "provenance": [state["id"]]}
-    tell(runtime, state["id"], "settled", settled)
+        tell(runtime, "0", "noted", {"note": note})
+    fields: dict[str, object] = {"answer": sample["answer"], "rationale": sample["reasoning"]}
+    if share is not None:
+        fields |= {"confidence": share, "local_confidence": share}
+    tell(runtime, "0", "settled", {"take": 1, "verdict": fields, "provenance": ["0"]})
     return {
         "verdict": {
-            "answer": speaker["answer"],
-            "label": speaker["label"],
-            "explanation": speaker["reasoning"],
-            "confidence": confidence,
+            "answer": sample["answer"],
+            "label": sample["label"],
+            "explanation": explanation,
+            "confidence": share,
             "confidence_source": "share of samples",
             "notes": notes,
         }

@@ -33,6 +33,7 @@ from dialectree.nodes.role_switching_debate.state import (
     FivePhases,
     RoleSwitchingDebate,
     Settings,
+    Side,
     Turn,
     other,
 )
@@ -258,8 +259,10 @@ def _outcome(
 
 def disclosed(label: str | None, state: FivePhases) -> list[str]:
     """Note both debaters' own confidence, and whether the loser was surer than the winner."""
-    reports = {side: latest(state["turns"], side, "uncertainty") for side in SIDES}
-    sure = {side: report["percent"] for side, report in reports.items() if report is not None}
+    sure: dict[Side, int] = {}
+    for side in SIDES:
+        if report := latest(state["turns"], side, "uncertainty"):
+            sure[side] = report["percent"]
     if not sure:
         return []
     shown = [f"{state['candidates'][side]['label']} {sure[side]}%" for side in sure]
