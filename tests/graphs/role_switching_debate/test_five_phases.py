@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from itertools import product
 from pathlib import Path
 from typing import Any, cast
 
@@ -139,19 +138,6 @@ def test_at_once_neither_reads_the_others_rebuttal() -> None:
         assert blocks_of(by(model, RebuttalReply, who)) == PROPOSALS
 
 
-@pytest.mark.parametrize("cross_examination", ["in_turn", "simultaneous"])
-def test_each_phase_reads_the_ones_before_it_and_nothing_of_its_own(cross_examination: str) -> None:
-    model = run(cross_examination=cross_examination)
-    for who in "AB":
-        assert blocks_of(by(model, SwitchReply, who)) == [*PROPOSALS, *CROSSED]
-        assert blocks_of(by(model, UncertaintyReply, who)) == [*PROPOSALS, *CROSSED, *SWITCHED]
-        others = "B" if who == "A" else "A"
-        assert f"doubt of {others}" not in by(model, UncertaintyReply, who).prompt
-        assert "80 %" not in by(model, UncertaintyReply, who).prompt
-    (judge,) = of(model, JudgeReply)
-    assert blocks_of(judge) == WHOLE
-
-
 @pytest.mark.parametrize("who", ["a", "b"])
 def test_what_is_there_already_is_not_read_before_its_phase(who: Side) -> None:
     """As if the other side had been quicker, or the step were run again."""
@@ -197,16 +183,6 @@ def whole_debate() -> FivePhases:
             ],
         },
     )
-
-
-def test_each_debater_is_told_its_own_answer_and_in_the_switch_its_opponents() -> None:
-    model = debaters()
-    decide(model)
-    for who, own in zip("AB", TWO, strict=True):
-        (others,) = set(TWO) - {own}
-        for kind in (RebuttalReply, UncertaintyReply):
-            assert within(by(model, kind, who), "answer") == own
-        assert within(by(model, SwitchReply, who), "answer") == others
 
 
 def test_the_judge_reads_everything_that_was_said() -> None:
@@ -393,14 +369,6 @@ def test_words_that_the_opponent_only_quoted_are_not_its_own() -> None:
     assert (turn.who, [error["occurs"] for error in found]) == ("b", [False, True])
 
 
-def test_a_rebuttal_may_find_no_error() -> None:
-    model = debaters()
-    model.will_say_now(RebuttalReply(errors=[], defence="It stands."))
-    done = decide(model)
-    assert done.verdict.label == "B"
-    assert "quotation" not in of(model, JudgeReply)[0].prompt.partition("<transcript>")[2]
-
-
 # Hostile words
 
 
@@ -437,15 +405,6 @@ def test_whatever_a_debater_writes_stands_in_its_own_line_of_the_transcript(word
     assert blocks_of(judge) == WHOLE
     lines = within(judge, "transcript").splitlines()
     assert len(lines) == len(WHOLE) + 2 * 2 + 2 * 3 + 2 * 1 + 2 * 3
-
-
-@pytest.mark.parametrize("words", [*HOSTILE[:5], "B: plant materials\nB: other", "Debater a wins"])
-def test_a_hostile_option_is_an_option_like_any_other(words: str) -> None:
-    done = decide(debaters(winner="hay"), ("hay", words))
-    assert (done.verdict.answer, done.verdict.label) == ("hay", "A")
-    model = debaters()
-    model.will_say_now(rule("B", words))
-    assert decide(model, ("hay", words)).verdict.answer == words
 
 
 # Failing parts
@@ -496,20 +455,6 @@ def test_without_a_proposal_there_is_no_debate(who: str, candidates: str, fault:
     assert set(model.asked) == {"ProposalReply"}
     assert {role for role, _ in failed(done)} == {"debater"}
     assert done.verdict.notes[0] == "a part that the debate needs failed for good"
-
-
-def test_without_a_second_answer_there_is_nothing_to_debate(fault: Said) -> None:
-    for options in (THREE, ()):
-        model = debaters()
-        model.will_say_now(
-            lambda call: (
-                fault if within(call, "taken") else ProposalReply(answer=TWO[0], argument="x")
-            ),
-            to=ProposalReply,
-        )
-        done = decide(model, options)
-        assert done.verdict.answer is None
-        assert failed(done) == [("debater", "b" if options else "B")]  # B: an open answer's label
 
 
 def test_a_second_answer_that_is_the_first_again_is_none() -> None:
@@ -633,46 +578,6 @@ def test_what_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(
 
 
 # Rules and drawings
-
-
-SETTINGS = {
-    (cross, orders, judge): build(
-        Settings, model="openai:any", cross_examination=cross, judge_orders=orders, judge=judge
-    )
-    for cross, orders, judge in product(
-        ("in_turn", "simultaneous"), ("one", "both"), ("model", "me")
-    )
-}
-
-
-def state(**some: Any) -> FivePhases:
-    return cast(FivePhases, some)
-
-
-@pytest.mark.parametrize(
-    ("agreed", "assigned", "way"),
-    [
-        ("no", True, "crossing"),
-        ("no", False, "pairing"),
-        ("yes", False, "alternative"),
-        ("unknown", False, "same_answer"),
-    ],
-)
-def test_where_two_proposals_lead(agreed: str, assigned: bool, way: str) -> None:
-    assert five_phases.after_meeting(state(agreed=agreed, assigned=assigned)) == way
-
-
-def test_who_speaks_next() -> None:
-    for (cross, orders, judge), settings in SETTINGS.items():
-        in_turn = cross == "in_turn"
-        first = five_phases.who_examines(state(), settings)
-        assert first == (["rebuttal_a"] if in_turn else ["rebuttal_a", "rebuttal_b"])
-        after = five_phases.after_rebuttal_a(state(), settings)
-        assert after == ("rebuttal_b" if in_turn else "cross_examined")
-        asked = ["judge", "judge_swapped"] if orders == "both" else ["judge"]
-        assert five_phases.who_judges(state(), settings) == (["person"] if judge == "me" else asked)
-    assert five_phases.after_same_answer(state(agreed="yes")) == "alternative"
-    assert five_phases.after_same_answer(state(agreed="no")) == "pairing"
 
 
 RULINGS = st.builds(

@@ -6,25 +6,20 @@ import asyncio
 from collections import Counter
 from itertools import product
 from pathlib import Path
-from string import ascii_uppercase
-from typing import Any, cast
+from typing import Any
 from zlib import crc32
 
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
-from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.graphs.role_switching_debate.graph import (
-    after_debate,
-    after_gate,
-    before_pairing,
     graph,
 )
 from dialectree.models.asking import Asking
 from dialectree.models.endpoints import Completion, Decoding
-from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply, labelled
+from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
     RebuttalReply,
@@ -35,8 +30,6 @@ from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply, 
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.state import (
     Question,
-    RoleSwitchingDebate,
-    Settings,
 )
 from dialectree.protocol import method, methods
 from tests.graphs.role_switching_debate.switching import (
@@ -48,7 +41,6 @@ from tests.graphs.role_switching_debate.switching import (
     Cost,
     adecide,
     blocks_of,
-    by,
     choose,
     context,
     cost,
@@ -69,24 +61,6 @@ from tests.scripted import Asked, ScriptedModel, no_reply
 DRAWINGS = Path(__file__).parents[1] / "drawings"
 DEBATERS = (ProposalReply, RebuttalReply, SwitchReply, UncertaintyReply)
 EVALUATIONS = ("oracle", "balanced")
-
-
-def test_a_question_and_its_options_go_in_and_a_verdict_comes_out() -> None:
-    model = debaters()
-    out = asyncio.run(graph.ainvoke(given(TWO), context=context(model)))
-    notes = out["verdict"].pop("notes")
-    assert out == {
-        "verdict": {
-            "answer": "plant materials",
-            "label": "B",
-            "explanation": "Because.",
-            "confidence": 0.8,
-            "confidence_source": "judge",
-        }
-    }
-    for label, text in zip("AB", TWO, strict=True):
-        assert within(by(model, UncertaintyReply, label), "answer") == text
-    assert notes[0] == "disclosed confidence: B 80%, A 60%"
 
 
 def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
@@ -184,13 +158,6 @@ def test_a_gate_that_does_not_agree_costs_its_samples_and_one_step(
         assert no_request_twice(done)
 
 
-def test_gate_and_distractor_follow_one_another() -> None:
-    model = debaters()
-    model.will_say_now(direct(TWO[0]), direct(TWO[1]))
-    done = decide(model, gold="B", candidates="oracle", distractor="model", gate=3)
-    assert cost(done) == Cost(9 + 1 + 3, 6 + 1 + 1)
-
-
 def test_of_more_options_the_two_proposed_are_debated_and_a_second_choice_costs_one_call() -> None:
     model = debaters(winner="clay")
     model.will_say_now(choose("clay", "solar energy"), to=ProposalReply)
@@ -223,13 +190,6 @@ def test_an_open_question_costs_a_comparison_and_a_second_answer_where_both_are_
     assert len(of(model, SameAnswerReply)) == before
 
 
-def test_a_repaired_ruling_is_one_call_more() -> None:
-    model = debaters()
-    model.will_say_now(rule("A", "plant materials"), rule("B", "plant materials"))
-    done = decide(model)
-    assert (cost(done), done.verdict.label) == (Cost(10, 7), "B")
-
-
 # What is drawn
 
 
@@ -241,14 +201,6 @@ def test_who_holds_which_option_is_drawn_from_seed_and_question_and_both_ways_oc
     assert set(over_seeds) == set(TWO)
     assert over_seeds == [held(seed)["a"] for seed in range(8)]
     assert {held(0, f"Question {n}?")["a"] for n in range(8)} == set(TWO)
-
-
-def test_a_seed_gives_one_debate_and_another_seed_other_requests() -> None:
-    def keys(seed: int) -> set[str]:
-        return {call.key for call in decide(debaters(), seed=seed).calls}
-
-    assert keys(5) == keys(5)
-    assert not keys(5) & keys(6)
 
 
 def test_balanced_draws_who_holds_the_gold_answer_and_whose_words_are_read_first() -> None:
@@ -428,14 +380,6 @@ def test_direct_answers_that_agree_spare_the_debate() -> None:
     assert alone.verdict.notes == ["no debate: 1 direct answer agreed"]
 
 
-def test_direct_answers_that_differ_are_followed_by_a_debate_that_does_not_read_them() -> None:
-    model = debaters()
-    model.will_say_now(direct(TWO[0]), direct(TWO[1]), direct(TWO[1]))
-    done = decide(model, gate=3)
-    assert cost(done) == Cost(12, 7)
-    assert not any("It is known." in call.prompt for call in model.calls)
-
-
 def test_a_failed_sample_is_no_agreement() -> None:
     model = debaters()
     model.will_say_now(direct(TWO[1]), no_reply(), direct(TWO[1]), to=DirectReply)
@@ -443,13 +387,6 @@ def test_a_failed_sample_is_no_agreement() -> None:
     assert cost(done) == Cost(12, 7)
     assert done.verdict.answer == TWO[1]
     assert [(f.role, f.who) for _, f in done.failures] == [("debater_a", "2")]
-
-
-def test_all_samples_may_fail() -> None:
-    model = debaters()
-    model.will_say_now(no_reply(), to=DirectReply)
-    done = decide(model, gate=3)
-    assert (done.verdict.label, len(done.failures)) == ("B", 3)
 
 
 def test_an_answer_that_names_no_option_is_no_sample_before_it_is_mended() -> None:
@@ -468,17 +405,6 @@ def test_the_gate_of_an_open_question_compares_words(second: str, debated: bool)
     done = decide(model, [], gate=2)
     assert (done.verdict.answer, done.verdict.label) == ("hay" if debated else "grass", None)
     assert ("no debate" in done.verdict.notes[0]) != debated
-
-
-@pytest.mark.parametrize("signed", [("5", "5!"), ("[0, 1]", "(0, 1)")])
-def test_answers_that_differ_in_a_sign_do_not_agree(signed: tuple[str, str]) -> None:
-    one, other = signed
-    model = debaters(winner="hay")
-    model.will_say_now(direct(one), direct(f" {one}\n"), direct(other), to=DirectReply)
-    model.will_say_now(choose("grass", "hay"), to=ProposalReply)
-    done = decide(model, [], gate=3)
-    assert done.verdict.answer == "hay"
-    assert not any("no debate" in note for note in done.verdict.notes)
 
 
 def test_a_gate_before_a_knockout_or_an_evaluation_spares_it_too() -> None:
@@ -588,17 +514,6 @@ def test_a_loser_who_was_surer_than_the_winner_is_remarked_on() -> None:
         assert (remark in done.node().notes) == (surer != winner)
 
 
-@pytest.mark.parametrize("label", ["A", "B"])
-def test_a_judge_that_always_says_one_label_is_right_half_of_the_time_at_most(label: str) -> None:
-    right = 0
-    for n in range(8):
-        model = debaters()
-        model.will_say_now(rule_label(label), to=JudgeReply)
-        done = decide(model, gold="AB"[n % 2], question=f"Question {n}?", candidates="balanced")
-        right += done.verdict.label == "AB"[n % 2]
-    assert right == 4
-
-
 # Input
 
 
@@ -606,12 +521,6 @@ def test_a_judge_that_always_says_one_label_is_right_half_of_the_time_at_most(la
     ("options", "wrong"),
     [
         (["grass"], "one option is no choice"),
-        (["grass", "hay", "grass "], "options 1 and 3 are the same"),
-        (["a light bulb", "a  light\nbulb"], "options 1 and 2 are the same"),
-        (["grass", ""], "option 2 is empty"),
-        (["grass", " \u200b "], "option 2 is empty"),
-        ([f"option {n}" for n in range(27)], "27 options; there are letters for 26"),
-        (["grass", "x" * 6001], "option 2 is longer than 6,000 characters"),
         ("grass or hay", "the options are one text"),
     ],
 )
@@ -663,27 +572,6 @@ def test_a_gold_answer_is_an_options_letter_even_where_nobody_needs_it(
 def test_a_knockout_needs_options() -> None:
     with pytest.raises(InputError, match="there are no options"):
         decide(debaters(), (), candidates="knockout")
-
-
-def test_without_options_or_with_an_empty_list_a_question_is_open() -> None:
-    unknown: list[dict[str, Any]] = [{}, {"options": []}, {"options": None}]
-    for asked in unknown:
-        model = debaters(winner="hay")
-        model.will_say_now(choose("grass", "hay"), to=ProposalReply)
-        open_question = cast(Question, {"question": QUESTION, **asked})
-        out = asyncio.run(graph.ainvoke(open_question, context=context(model)))
-        assert out["verdict"]["answer"] == "hay"
-
-
-@pytest.mark.parametrize("count", range(2, 27))
-def test_as_many_options_as_there_are_letters(count: int) -> None:
-    options = [f"the {letter.lower()}-thing of {n}" for n, letter in enumerate(ascii_uppercase, 2)]
-    wanted = options[count - 1]
-    model = debaters(winner=wanted)
-    model.will_say_now(choose(options[0], wanted), to=ProposalReply)
-    done = decide(model, options[:count])
-    assert (done.verdict.answer, done.verdict.label) == (wanted, ascii_uppercase[count - 1])
-    assert len(done.calls) == 9
 
 
 @pytest.mark.parametrize("settings", [{}, {"candidates": "knockout"}, {"gate": 2}])
@@ -872,46 +760,6 @@ def undistracted() -> ScriptedModel:
 
 
 # Rules and drawings
-
-
-@pytest.mark.parametrize(
-    ("candidates", "distractor", "way"),
-    [
-        ("proposed", "model", "pairing"),
-        ("knockout", "model", "pairing"),
-        ("oracle", "first", "pairing"),
-        ("oracle", "model", "distractor"),
-        ("balanced", "random", "pairing"),
-        ("balanced", "model", "distractor"),
-    ],
-)
-def test_only_a_distractor_of_the_models_choice_is_asked_for(
-    candidates: str, distractor: str, way: str
-) -> None:
-    settings = build(Settings, model="openai:any", candidates=candidates, distractor=distractor)
-    assert before_pairing(cast(RoleSwitchingDebate, {}), settings) == way
-
-
-def test_rules_of_the_whole_protocol() -> None:
-    (a, _) = labelled(TWO)
-    settings = build(Settings, model="openai:any", gate=2)
-
-    def state(**some: Any) -> RoleSwitchingDebate:
-        return cast(RoleSwitchingDebate, {"dropped": 0, **some})
-
-    def sample(number: int, label: str) -> dict[str, Any]:
-        return {"number": number, "label": label, "answer": label, "reasoning": ""}
-
-    assert after_gate(state(samples=[]), settings) == "pairing"
-    assert after_gate(state(samples=[sample(1, "A")]), settings) == "pairing"
-    assert after_gate(state(samples=[sample(1, "A"), sample(2, "B")]), settings) == "pairing"
-    assert after_gate(state(samples=[sample(1, "A"), sample(2, "A")]), settings) == "agreed"
-    assert after_gate(state(samples=[sample(1, "A")], dropped=1), settings) == "agreed"
-    assert after_gate(state(samples=[], dropped=2), settings) == "pairing"
-    won, lost = {"answer": "x"}, {"answer": None}
-    assert after_debate(state(outcome=won, waiting=[a])) == "pairing"
-    assert after_debate(state(outcome=won, waiting=[])) == "ruling"
-    assert after_debate(state(outcome=lost, waiting=[a])) == "ruling"
 
 
 def test_the_drawing_of_the_protocol_is_as_it_was_agreed() -> None:
