@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -62,7 +61,6 @@ from tests.graphs.role_switching_debate.switching import (
 from tests.graphs.rules import check_rule
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
-DRAWINGS = Path(__file__).parents[1] / "drawings"
 PROPOSALS, CROSSED, SWITCHED, REPORTED = (
     [f"{who}, {phase}" for who in (FIRST, SECOND)]
     for phase in ("proposal", "cross-examination", "switched sides", "uncertainty")
@@ -639,14 +637,6 @@ def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
     module: Any, name: str
 ) -> None:
     check_rule(module, name, STATES if module is five_phases else OUTER, CONTEXTS)
-
-
-@pytest.mark.parametrize(
-    ("name", "attribute"), [("five_phases", "graph"), ("five_phases_basic", "basic")]
-)
-def test_the_drawing_of_a_debate_is_as_it_was_agreed(name: str, attribute: str) -> None:
-    drawing = getattr(five_phases, attribute).get_graph().draw_mermaid()
-    assert drawing == (DRAWINGS / f"{name}.mmd").read_text()
 
 
 @pytest.mark.parametrize("attribute", ["graph", "no_role_switch", "no_uncertainty", "basic"])
