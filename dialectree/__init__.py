@@ -26,11 +26,19 @@ if TYPE_CHECKING:
     from dialectree.errors import DialectreeError as DialectreeError
     from dialectree.flow import Flow as Flow
     from dialectree.functions import *  # noqa: F403 - the names stand in functions.pyi
+    from dialectree.models.asking import Place as Place
     from dialectree.models.door import ask as ask
+    from dialectree.protocol import Evaluation as Evaluation
+    from dialectree.protocol import Phase as Phase
     from dialectree.protocol import Protocol as Protocol
     from dialectree.protocol import ProtocolInput as ProtocolInput
     from dialectree.protocol import Variant as Variant
     from dialectree.records import RunRecord as RunRecord
+    from dialectree.state import Debate as Debate
+    from dialectree.state import Question as Question
+    from dialectree.state import Ruling as Ruling
+    from dialectree.steps import settle as settle
+    from dialectree.steps import unresolved as unresolved
 
 _HOMES = {
     "acontest": "dialectree.api",
@@ -45,11 +53,19 @@ _HOMES = {
     "settings": "dialectree.context",
     "DialectreeError": "dialectree.errors",
     "Flow": "dialectree.flow",
+    "Place": "dialectree.models.asking",
     "ask": "dialectree.models.door",
+    "Evaluation": "dialectree.protocol",
+    "Phase": "dialectree.protocol",
     "Protocol": "dialectree.protocol",
     "ProtocolInput": "dialectree.protocol",
     "Variant": "dialectree.protocol",
     "RunRecord": "dialectree.records",
+    "Debate": "dialectree.state",
+    "Question": "dialectree.state",
+    "Ruling": "dialectree.state",
+    "settle": "dialectree.steps",
+    "unresolved": "dialectree.steps",
 }
 
 

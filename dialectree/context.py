@@ -297,7 +297,7 @@ class ProtocolSettings(BaseModel):
         persons = [name for name in fields if about(type(self), name).get("person")]
         return [name for name in persons if getattr(self, name) != fields[name].default]
 
-    def rounds(self) -> dict[str, int]:
+    def rounds_by_phase(self) -> dict[str, int]:
         """Return how many rounds each phase has whose number is a setting."""
         fields = {
             name: about(type(self), name).get("rounds_of") for name in type(self).model_fields

@@ -138,8 +138,10 @@ class Protocol:
     """What one place of its tree is called."""
     graph: str
     roles: Roles
+    speaking: Callable[[Any], Collection[str]] | None = None
+    """Returns which of the roles speak with these settings; without it all do."""
     prompts: tuple[str, ...]
-    """The folders of its prompts."""
+    """The folders of its prompts: each a package with a folder ``prompts``."""
     phases: tuple[Phase, ...] = ()
     """What its roles say, its baselines' included."""
     variants: tuple[Variant, ...] = ()
@@ -270,8 +272,11 @@ class Method:
 
     def roles(self, settings: ProtocolSettings) -> dict[str, str]:
         """Return the roles that speak with these settings, each with its family."""
-        leaf = self.leaf(settings)
-        return {**self.own_roles(), **(leaf.roles(settings) if leaf else {})}
+        own, leaf = dict(self.own_roles()), self.leaf(settings)
+        if self.protocol.speaking is not None and self.variant.roles is None:
+            speaking = self.protocol.speaking(settings)
+            own = {role: family for role, family in own.items() if role in speaking}
+        return {**own, **(leaf.roles(settings) if leaf else {})}
 
     def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
         """Return the folders of prompts that it speaks from with these settings."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -50,6 +50,38 @@ async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
             "confidence": None,
             "confidence_source": None,
             "notes": [],
+        }
+    }
+
+
+def settle(
+    runtime: Runtime[Any],
+    answer: str,
+    *,
+    label: str | None = None,
+    explanation: str = "",
+    confidence: float | None = None,
+    confidence_source: str | None = None,
+    notes: Sequence[str] = (),
+) -> Ruling:
+    """Rule ``answer`` at the root of the debate; the step that rules returns what this returns."""
+    ruled = {
+        "answer": answer,
+        "rationale": explanation,
+        "confidence": confidence,
+        "local_confidence": confidence,
+    }
+    for note in notes:
+        tell(runtime, "0", "noted", {"note": note})
+    tell(runtime, "0", "settled", {"take": 1, "verdict": ruled, "provenance": ["0"]})
+    return {
+        "verdict": {
+            "answer": answer,
+            "label": label,
+            "explanation": explanation,
+            "confidence": confidence,
+            "confidence_source": confidence_source,
+            "notes": [*notes],
         }
     }
 

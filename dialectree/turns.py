@@ -35,10 +35,16 @@ def speaker(node: Node | None, speaking: Turn | Call) -> str:
 
 
 def name(node: Node, turn: Turn) -> str:
-    """``0.1/A2``: what debater A said in round 2 at node 0.1; ``0.1/A2@2``: in a second pass."""
+    """``0.1/A2``: what debater A said in round 2 at node 0.1; ``0.1/A2@2``: in a second pass.
+
+    ``0/member_1/2``: what a speaker without a letter of its own said in round 2.
+    """
     stage = f"/{turn.stage}" if turn.role in _BY_STAGE else ""
     again = f"@{turn.take}" if turn.take > 1 else ""
-    return f"{node.id}/{speaker(node, turn)}{turn.round or ''}{stage}{again}"
+    who, number = speaker(node, turn), turn.round or ""
+    if who.isdigit() and number:
+        who, number = f"{turn.role}_{who}", f"/{number}"
+    return f"{node.id}/{who}{number}{stage}{again}"
 
 
 def editable(protocol: str, turn: Turn) -> Phase | None:

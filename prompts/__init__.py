@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Collection
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +25,9 @@ _TAGS = (
     "|answers|draft|critique|topic|paper|paper_a|paper_b|evidence|claims|tree|before|after|summary"
     "|questions"
 )
+_OURS = frozenset(_TAGS.split("|"))
+"""The tags of our own prompts."""
+_CLOSING_TAG = re.compile(r"</([a-z0-9_]+)>")
 _PUT_IN = re.compile(r"\{[{%#]")
 _CHAT = "s|bos|eos|sys|start_of_turn|end_of_turn|tool_call|tool_response"
 _SQUARE = "inst|system_prompt|available_tools|tool_calls|tool_results"
@@ -39,12 +43,12 @@ _WHOLE = re.compile(f"(?P<bracket>[{_OPENING}]){_INSIDE}")
 _BROKEN = re.compile(f"(?P<bracket>[{_OPENING}])~{_INSIDE}")
 
 
-def disarmed(text: str) -> str:
-    """Break up our tags and the marks of chat templates, whatever brackets imitate them: ``<~s>``.
+def disarmed(text: str, tags: Collection[str] = _OURS) -> str:
+    """Break up ``tags`` and the marks of chat templates, whatever brackets imitate them: ``<~s>``.
 
     What stays is as readable as it was; :func:`rearmed` takes the signs out of what quotes it.
     """
-    return _WHOLE.sub(lambda found: found[0] + "~" * _is_mark(found), text)
+    return _WHOLE.sub(lambda found: found[0] + "~" * _is_mark(found, tags), text)
 
 
 def rearmed(text: str) -> str:
@@ -52,22 +56,22 @@ def rearmed(text: str) -> str:
     return _BROKEN.sub(lambda found: found["bracket"] if _is_mark(found) else found[0], text)
 
 
-def _is_mark(found: re.Match[str]) -> bool:
+def _is_mark(found: re.Match[str], tags: Collection[str] = _OURS) -> bool:
     """Whether a bracket and what follows it could pass for a mark."""
     seen = re.sub(f"[{_UNSEEN}]", "", found["name"] or "")
     name = unicodedata.normalize("NFKC", seen).casefold()
     closed = found["next"] in _CLOSING
     if found["bracket"] in "[［":
         return closed and name in _SQUARE.split("|")
-    if found["bar"] or name in _TAGS.split("|"):
+    if found["bar"] or name in tags:
         return True
     mixed = not name.isascii() and re.search("[a-z]", name)  # е, of another script, looks like e
     return closed and (name in _CHAT.split("|") or bool(mixed))
 
 
-def _as_data(value: object) -> object:
+def _as_data(value: object, tags: Collection[str] = _OURS) -> object:
     """A text without marks; everything else as it is."""
-    return disarmed(value) if isinstance(value, str) else value
+    return disarmed(value, tags) if isinstance(value, str) else value
 
 
 _TEMPLATES = Environment(
@@ -85,6 +89,14 @@ def _line(value: str) -> str:
 
 
 _TEMPLATES.filters["line"] = _line
+
+
+def _templates(source: str) -> Environment:
+    """Return what reads a prompt; the tags in the prompt count beside those of our own."""
+    tags = _OURS.union(_CLOSING_TAG.findall(source))
+    if tags == _OURS:
+        return _TEMPLATES
+    return _TEMPLATES.overlay(finalize=partial(_as_data, tags=tags))
 
 
 class Prompt(NamedTuple):
@@ -126,6 +138,7 @@ def load(name: str) -> Prompt:
     system, mark, user = parts.partition("\n# user\n")
     if not (system.strip() and mark and user.strip()):
         raise ValueError(f"the prompt {name} needs a '# system' and a '# user' part")
+    templates = _templates(body)
     return Prompt(
         name=name,
         version=int(head["version"]),
@@ -133,8 +146,8 @@ def load(name: str) -> Prompt:
         temperature=float(head["temperature"]),
         top_p=float(head["top_p"]) if "top_p" in head else None,
         source=str(head["source"]),
-        system=_TEMPLATES.from_string(system) if _PUT_IN.search(system) else system.strip(),
-        user=_TEMPLATES.from_string(user),
+        system=templates.from_string(system) if _PUT_IN.search(system) else system.strip(),
+        user=templates.from_string(user),
     )
 
 

@@ -43,7 +43,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     question = str(run.record.input["question"])
     view: Watcher
     if drawn:
-        view = LiveTree(console, question, lambda: spoken, rounds=run.context.rounds())
+        view = LiveTree(console, question, lambda: spoken, rounds=run.context.rounds_by_phase())
     else:
         view = Lines(Console(stderr=True, quiet=quiet), question, lambda: spoken)
 

@@ -39,6 +39,7 @@ def start(
     if old.status in ("running", "partial"):
         raise InputError(f"{old.run_id} is not finished; first: dialectree resume {folder.path}")
     only_models_and_limits(given)
+    chosen = method(old.method, old.protocol)
     calls = _journal(folder, old)
     changing = Changing(old, _rulings_of_persons(folder))
     for wish in wishes:
@@ -50,7 +51,6 @@ def start(
     if changing.to_rule and not person:
         raise InputError("--judge me: nobody is there to rule")
     context = _settings(old, given, asked)
-    chosen = method(old.method, old.protocol)
     chosen.require_roles(context, given)
     specs = speakers(chosen, context)
     new = RunFolder.create(runs)

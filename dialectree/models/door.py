@@ -124,6 +124,7 @@ def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
             "tree_node": place.node,
             "role": place.role,
             "who": place.called or place.who or place.role,
+            "phase": place.stage,
             "round": place.round,
             "take": place.take,
             "prompt": prompt,

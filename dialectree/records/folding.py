@@ -107,7 +107,7 @@ def _add(node: Node, event: Event) -> None:
         case "spoke":
             turn = Turn.model_validate(data)
             kept = [t for t in node.transcript if t.place() != turn.place()]
-            node.transcript = sorted([*kept, turn], key=_order)
+            node.transcript = _ordered([*kept, turn])
         case "noted" | "asked" | "clarified":
             note = str(data["note"])
             node.notes = node.notes if note in node.notes else [*node.notes, note]
@@ -143,9 +143,19 @@ def _kind(data: Mapping[str, JsonValue]) -> NodeKind:
             return "branch"
 
 
-def _order(turn: Turn) -> tuple[int, int, str, int]:
-    """Within a node: by pass, then by place in it (expansion first), by name, by round."""
-    return turn.take, STAGES.index(turn.stage) * 1000 + turn.step, turn.who, turn.round
+def _ordered(turns: list[Turn]) -> list[Turn]:
+    """Sort the turns of a node by pass, stage, step, name and round.
+
+    Stages that are not in :data:`STAGES` are those of a protocol from elsewhere. It counts its
+    steps through the whole node, so they order its turns alone.
+    """
+    known = all(turn.stage in STAGES for turn in turns)
+
+    def place(turn: Turn) -> tuple[int, int, int, str, int]:
+        stage = STAGES.index(turn.stage) if known else 0
+        return turn.take, stage, turn.step, turn.who, turn.round
+
+    return sorted(turns, key=place)
 
 
 STAGES = (

@@ -185,6 +185,8 @@ def _kind(record: RunRecord, node: Node) -> str:
         return "No debate."
     if words.view_of(record) in ("two_sided", "arguments"):
         return f"{words.label(exchange.kind(node))}."
+    if words.view_of(record) == "rounds":
+        return f"{words.label(words.unit(record))}."
     return "Not split." if node.kind == "leaf" else "Not split yet."
 
 

@@ -147,7 +147,8 @@ class Picture:
         else:
             verb = "merging" if stage == "synthesis" else "round"
             of = f" of {last}" if last else ""
-            node.doing = f"{second}{verb} {number}{of}, {words.line(who, 20)}"
+            name = f"{words.label(_text(data, 'role'))} {who}" if who.isdigit() else who
+            node.doing = f"{second}{verb} {number}{of}, {words.line(name, 20)}"
 
     def _compare(self, node: Growing, event: Event) -> None:
         """What is known of a topic that two papers debate."""

@@ -80,14 +80,14 @@ def stages(node: Node) -> list[Stage]:
     parts: dict[tuple[int, str], list[Turn]] = {}
     for turn in node.transcript:
         parts.setdefault((turn.take, turn.stage), []).append(turn)
-    ordered = sorted(parts, key=lambda key: _place(*key))
+    known = all(name in STAGES for _, name in parts)
+    ordered = sorted(parts, key=lambda key: _place(*key)) if known else parts
     return [Stage(name, take, _rounds(parts[take, name])) for take, name in ordered]
 
 
 def _place(take: int, stage: str) -> tuple[bool, int, int]:
     """Pass by pass; what is written for the person who asked comes after every pass."""
-    known = STAGES.index(stage) if stage in STAGES else len(STAGES)
-    return stage == STAGES[-1], take, known
+    return stage == STAGES[-1], take, STAGES.index(stage)
 
 
 def _rounds(turns: list[Turn]) -> list[Round]:
