@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import openai
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel, PrivateAttr
 
+from dialectree import testing
+from dialectree.testing import Asked, Said
 
-class Asked(NamedTuple):
-    """One call: what kind of reply it wants, where in the debate, and all that is shown."""
+__all__ = ["Asked", "Said", "Say", "ScriptedModel", "no_reply"]
 
-    kind: str
-    node: str
-    role: str
-    round: int
-    take: int
-    prompt: str
-
-
-Said = BaseModel | str | BaseException
 Say = Said | Callable[[Asked], Said]
 """A reply, its raw text, an error to raise, or a function of the call that gives one of them."""
 
@@ -38,16 +25,12 @@ def no_reply() -> openai.OpenAIError:
     return openai.BadRequestError("maximum context length", response=refused, body=None)
 
 
-class ScriptedModel(BaseChatModel):
+class ScriptedModel(testing.ScriptedModel):
     """Answers each kind of reply from its own queue; the last entry is said again and again."""
-
-    wait: Callable[[Asked], float] | None = None
-    """Seconds that a reply takes."""
 
     _says: defaultdict[tuple[str, str], list[Say]] = PrivateAttr(
         default_factory=lambda: defaultdict[tuple[str, str], list[Say]](list)
     )
-    _calls: list[Asked] = PrivateAttr(default_factory=list)
 
     def will_say(
         self, *replies: Say, to: type[BaseModel] | None = None, at: str = "", times: int = 1
@@ -76,11 +59,6 @@ class ScriptedModel(BaseChatModel):
         return lambda call: _said(usual, call)
 
     @property
-    def calls(self) -> list[Asked]:
-        """Every call, in order."""
-        return self._calls
-
-    @property
     def asked(self) -> list[str]:
         """The kinds of reply that were asked for, in order."""
         return [call.kind for call in self._calls]
@@ -94,44 +72,6 @@ class ScriptedModel(BaseChatModel):
     def places(self) -> list[tuple[str, str]]:
         """(node, role) of each call, in order."""
         return [(call.node, call.role) for call in self._calls]
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        raise AssertionError("the door asks without blocking")
-
-    async def _agenerate(
-        self,
-        messages: Sequence[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        assert run_manager is not None
-        about = run_manager.metadata
-        call = Asked(
-            kind=str(about["reply"]),
-            node=str(about["tree_node"]),
-            role=str(about["role"]),
-            round=int(about["round"]),
-            take=int(about["take"]),
-            prompt="\n\n".join(message.text for message in messages),
-        )
-        self._calls.append(call)
-        await asyncio.sleep(self.wait(call) if self.wait else 0)
-        said = self._next(call)
-        if isinstance(said, BaseException):
-            raise said
-        content = said if isinstance(said, str) else said.model_dump_json()
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(content))])
 
     def _next(self, call: Asked) -> Said:
         queue = self._says[call.kind, call.node] or self._says[call.kind, ""]

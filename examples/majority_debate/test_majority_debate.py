@@ -1,0 +1,29 @@
+"""The tests of majority debate: no model, no network."""
+
+from pathlib import Path
+
+from majority_debate.graph import AgentReply
+
+import dialectree
+from dialectree.testing import Asked, ScriptedModel, check_contest, check_declaration, check_resume
+
+GIVEN = {"question": "Is fire hot?", "options": ["yes", "no"]}
+
+
+def script(call: Asked) -> AgentReply:
+    """Let agent C say no until it has read the others."""
+    label = "B" if call.who == "C" and call.round == 1 else "A"
+    return AgentReply(reasoning=f"{call.who} in round {call.round}", label=label)
+
+
+def test_the_majority_decides(tmp_path: Path) -> None:
+    record = dialectree.run(
+        "majority_debate", **GIVEN, model=ScriptedModel(script=script), runs=tmp_path
+    )
+    assert record.verdict is not None and record.verdict.label == "A"
+    check_contest(record, script, tmp_path)
+
+
+def test_it_is_declared_whole_and_can_be_resumed(tmp_path: Path) -> None:
+    check_declaration("majority_debate")
+    check_resume("majority_debate", GIVEN, script, tmp_path)

@@ -1,0 +1,43 @@
+"""The packages of examples/, installed as a person installs them, for these tests alone."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dialectree import protocol
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="session")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the examples, without a network, into a folder of their own."""
+    source = tmp_path_factory.mktemp("source") / "examples"
+    shutil.copytree(EXAMPLES, source)
+    folder = tmp_path_factory.mktemp("target")
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*install, "--target", folder, *sorted(source.iterdir())], check=True)
+    return folder
+
+
+@pytest.fixture
+def installed(target: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Let this process, and those that it starts, find the examples."""
+    from dialectree.cli import program
+
+    monkeypatch.syspath_prepend(target)
+    monkeypatch.setenv("PYTHONPATH", str(target))
+    protocol._found.cache_clear()
+    importlib.reload(program)
+    yield target
+    monkeypatch.undo()
+    importlib.invalidate_caches()
+    protocol._found.cache_clear()
+    importlib.reload(program)
