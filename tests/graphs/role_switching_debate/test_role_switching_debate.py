@@ -711,6 +711,52 @@ def test_a_host_whose_budget_was_reached_goes_on_where_the_run_stopped(calls: in
     assert len(model.calls) <= 19  # of two side by side, the one that was under way
 
 
+def test_a_thread_that_is_used_again_begins_anew() -> None:
+    async def talk() -> list[tuple[int, str]]:
+        thread = graph.copy({"checkpointer": InMemorySaver()})
+        found: list[tuple[int, str]] = []
+        turns: list[tuple[ScriptedModel, dict[str, Any]]] = [
+            *[(debaters(), {"gate": 2}) for _ in range(3)],
+            *[(undistracted(), EVALUATED), (debaters(), EVALUATED)],
+            *[(debaters(), {"candidates": "knockout"}), (debaters(), {})],
+        ]
+        for model, settings in turns:
+            chosen = context(model, **settings)
+            asked = given(THREE, "C", f"Question {len(found)}?")
+            out = await thread.ainvoke(asked, CONFIG, context=chosen)
+            found.append((len(model.calls), out["verdict"]["notes"][0][:9]))
+        return found
+
+    agreed, debated = "no debate", "disclosed"
+    assert asyncio.run(talk()) == [
+        *[(2, agreed)] * 3,
+        *[(1, "there is "), (10, debated)],
+        *[(18, debated), (10, debated)],
+    ]
+
+
+def test_a_thread_does_not_take_the_options_of_an_earlier_question() -> None:
+    async def talk() -> dict[str, Any]:
+        thread = graph.copy({"checkpointer": InMemorySaver()})
+        model = debaters(winner="hay")
+        model.will_say_now(choose("grass", "hay"), to=ProposalReply)
+        await thread.ainvoke(given(TWO), CONFIG, context=context(debaters()))
+        asked: Question = {"question": "Else?"}
+        found: dict[str, Any] = await thread.ainvoke(asked, CONFIG, context=context(model))
+        return found
+
+    assert asyncio.run(talk())["verdict"]["answer"] == "hay"
+
+
+EVALUATED: dict[str, Any] = {"candidates": "oracle", "distractor": "model"}
+
+
+def undistracted() -> ScriptedModel:
+    model = debaters()
+    model.will_say_now(no_reply(), to=DistractorReply)
+    return model
+
+
 # Rules and drawings
 
 
