@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.types import Send
 from pydantic import BaseModel, PrivateAttr
 
 from dialectree import api, prompts, turns
 from dialectree.contests import Replace, Restore
 from dialectree.errors import BudgetReached
+from dialectree.flow import Graph, Rule
 from dialectree.protocol import installed
 from dialectree.records import RunRecord
-
-__all__ = ["Asked", "ScriptedModel", "check_contest", "check_declaration", "check_resume"]
 
 
 class Asked(NamedTuple):
@@ -57,13 +57,7 @@ class ScriptedModel(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
+    def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
         raise AssertionError("a debate asks without blocking")
 
     async def _agenerate(
@@ -96,6 +90,16 @@ class ScriptedModel(BaseChatModel):
     def _next(self, call: Asked) -> Said:
         assert self.script is not None, "a scripted model needs a script"
         return self.script(call)
+
+
+def check_rule(graph: Graph, rule: Rule, state: Mapping[str, Any], settings: Any) -> None:
+    """Check that ``rule`` leads to a step of ``graph``, always the same, and changes nothing."""
+    arguments = (state, settings) if "settings" in get_type_hints(rule) else (state,)
+    before, ways = repr(state), rule(*arguments)
+    assert (repr(state), rule(*arguments)) == (before, ways)
+    steps = {*graph.get_graph().nodes, "__end__"}
+    for way in ways if isinstance(ways, list) else [ways]:
+        assert (way.node if isinstance(way, Send) else way) in steps
 
 
 def check_declaration(name: str) -> None:
@@ -135,8 +139,7 @@ def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
             if not (place := turns.printed(record.protocol, node, turn)):
                 continue
             model = ScriptedModel(script=script)
-            wish = Replace(place, "Something else.")
-            changed = api.contest(record, [wish], model=model, runs=runs)
+            changed = api.contest(record, [Replace(place, "Other.")], model=model, runs=runs)
             asked = len(model.calls)
             back = api.contest(changed, [Restore(place)], model=model, runs=runs)
             assert (back.verdict, len(model.calls)) == (record.verdict, asked), place

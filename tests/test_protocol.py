@@ -15,6 +15,7 @@ from dialectree.context import ProtocolSettings, option
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocol import Protocol, ProtocolInput, method, methods
+from dialectree.testing import check_declaration
 
 made: Any = functions  # functions.pyi shows only what it makes
 
@@ -284,6 +285,8 @@ def test_our_own_declarations_are_sound() -> None:
         assert one.name == name
         assert one.graph().name
         assert callable(protocol.load(one.variant.prepare or one.protocol.prepare))
+    for name in protocol.installed():
+        check_declaration(name)
 
 
 # Functions

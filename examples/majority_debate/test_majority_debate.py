@@ -2,10 +2,18 @@
 
 from pathlib import Path
 
-from majority_debate.graph import AgentReply
+from majority_debate import Settings
+from majority_debate.graph import AgentReply, after_round, graph
 
 import dialectree
-from dialectree.testing import Asked, ScriptedModel, check_contest, check_declaration, check_resume
+from dialectree.testing import (
+    Asked,
+    ScriptedModel,
+    check_contest,
+    check_declaration,
+    check_resume,
+    check_rule,
+)
 
 GIVEN = {"question": "Is fire hot?", "options": ["yes", "no"]}
 
@@ -27,3 +35,11 @@ def test_the_majority_decides(tmp_path: Path) -> None:
 def test_it_is_declared_whole_and_can_be_resumed(tmp_path: Path) -> None:
     check_declaration("majority_debate")
     check_resume("majority_debate", GIVEN, script, tmp_path)
+
+
+def test_the_rule_leads_on_whatever_was_said() -> None:
+    said = {"agent": "a", "round": 2, "reasoning": "So.", "label": "A"}
+    for number in range(4):
+        for answers in ([], [said]):
+            state = {**GIVEN, "round": number, "answers": answers}
+            check_rule(graph, after_round, state, Settings(rounds=2))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -176,12 +177,10 @@ def test_the_example_tests_itself(tmp_path: Path) -> None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    tests: list[Callable[[Path], None]] = [
-        test for name, test in vars(module).items() if name.startswith("test_")
-    ]
-    assert len(tests) == 2
+    tests = [test for name, test in vars(module).items() if name.startswith("test_")]
+    assert len(tests) == 3
     for number, test in enumerate(tests):
-        test(tmp_path / str(number))
+        test(*[tmp_path / str(number)][: len(inspect.signature(test).parameters)])
 
 
 def test_the_document_shows_the_files_of_the_example() -> None:
