@@ -158,7 +158,7 @@ def test_a_line_that_cannot_be_read_is_named(folder: RunFolder) -> None:
     [
         ("opened", {"parent": None, "depth": 0}),
         ("stopped", {}),
-        ("spoke", {"role": "judge", "who": "judge", "stage": "x", "step": 0, "fields": {}}),
+        ("spoke", {"role": "judge", "who": "judge", "stage": "x", "step": "one", "fields": {}}),
         ("settled", {"verdict": 5}),
         ("branched", {"children": None}),
     ],
