@@ -220,6 +220,6 @@ def _told(record: RunRecord) -> str:
     label = " Demonstration model: no better than chance." if record.demonstration else ""
     degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""
     return (
-        f"{verdict.answer}\n{verdict.explanation or ''}\n"
+        f"{verdict.answer}\n{verdict.rationale or ''}\n"
         f"{named}: {sure}. Run: {record.run_id}.{degraded}{label}"
     )

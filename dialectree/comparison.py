@@ -19,6 +19,7 @@ from dialectree.records import (
     Tree,
     Verdict,
     path_key,
+    topic_of,
 )
 
 
@@ -66,7 +67,7 @@ def _emptied(node: Node) -> bool:
     if node.kind == "argument":
         return True
     debated = node.kind == "topic" and node.parent is not None
-    return debated and not node.positions and not node.failures
+    return debated and not topic_of(node).positions and not node.failures
 
 
 _VERBS = {"replaced": "replaced", "dropped": "dropped", "ruled": "given another verdict"}
@@ -133,8 +134,8 @@ def _standing(verdict: Verdict | None) -> Standing | None:
 
 def _of(node: Node | None, *, named: bool) -> Standing | None:
     """What came of a node; ``named``: with its own words, where these are others than before."""
-    if node is not None and node.positions:
-        said = " | ".join(_said(one) for one in node.positions)
+    if node is not None and topic_of(node).positions:
+        said = " | ".join(_said(one) for one in topic_of(node).positions)
         return Standing(answer=f"{node.text} | {said}" if named else said)
     if node is None or node.verdict is None:
         return None

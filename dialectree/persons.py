@@ -24,7 +24,7 @@ Answers = dict[tuple[str, str], str]
 
 def answered_before(folder: RunFolder) -> Answers:
     """What the person answered before the run was broken off."""
-    told = [event for event in folder.told() if event.kind == "clarified"]
+    told = [event for event in folder.told() if event.kind == "answered"]
     return {(e.node, str(e.data.get("of", "clarification"))): str(e.data["answer"]) for e in told}
 
 
@@ -44,7 +44,7 @@ async def replies(
         said[i] = await _answer(ask, asked) if answer is None else answer
         if data := _taken(asked, said[i]):
             event = {"t": clock.stamp(), "run_id": folder.run_id, "node": asked["node"]}
-            folder.tell(Event.model_validate({**event, "kind": "clarified", "data": data}))
+            folder.tell(Event.model_validate({**event, "kind": "answered", "data": data}))
     return said
 
 

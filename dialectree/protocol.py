@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dialectree.context import ProtocolSettings, about, build
 from dialectree.errors import InputError
+from dialectree.records.phases import UNORDERED, PhaseOrder
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -144,6 +145,8 @@ class Protocol:
     """The folders of its prompts: each a package with a folder ``prompts``."""
     phases: tuple[Phase, ...] = ()
     """What its roles say, its baselines' included."""
+    order: PhaseOrder = UNORDERED
+    """The order of the phases within one node, its baselines' included."""
     variants: tuple[Variant, ...] = ()
     only_variants: Collection[str] = ()
     """Settings that mean something to variants, and nothing to the protocol itself."""
@@ -385,6 +388,14 @@ def phase_of(protocol_name: str, role: str, stage: str) -> Phase | None:
             if phase.name in ("", stage):
                 return phase
     return None
+
+
+def phase_order(protocol_name: str) -> PhaseOrder:
+    """Return the order of a protocol's phases, with those of a protocol that settles its leaves."""
+    own = installed().get(protocol_name)
+    if own is None:
+        return UNORDERED
+    return own.order.around([one.order for one in installed().values() if one.leaf])
 
 
 def families() -> dict[str, str]:

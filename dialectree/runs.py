@@ -21,9 +21,12 @@ from pydantic import BaseModel, ValidationError
 
 from dialectree import chance, clock
 from dialectree.errors import NO_ROOM, DiskFull, RunFolderError
+from dialectree.protocol import phase_order
 from dialectree.records import (
+    UNORDERED,
     Call,
     Event,
+    PhaseOrder,
     RunRecord,
     Tree,
     Verdict,
@@ -280,16 +283,19 @@ class RunFolder:
         calls = own_calls(ledger)
         took = record.usage.model_dump(include={"wall_s", "embedding_s"})
         took["wall_s"] = took["wall_s"] or seconds(calls)
-        record.tree, record.verdict = self._folded(events)
+        order = phase_order(record.protocol)
+        record.tree, record.verdict = self._folded(events, order)
         record.usage = usage(calls).model_copy(
-            update={**took, "critical_path_calls": critical_path(record.tree, calls)}
+            update={**took, "critical_path_calls": critical_path(record.tree, calls, order)}
         )
         record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
 
-    def _folded(self, events: list[Event]) -> tuple[Tree, Verdict | None]:
-        """The tree that ``events`` tell of; RunFolderError where they do not tell of one."""
+    def _folded(
+        self, events: list[Event], order: PhaseOrder = UNORDERED
+    ) -> tuple[Tree, Verdict | None]:
+        """Return the tree and the verdict of ``events``; RunFolderError if they are broken."""
         try:
-            return fold(events)
+            return fold(events, order)
         except (KeyError, ValueError, TypeError) as error:
             raise RunFolderError(
                 f"{self._events_path} cannot be read: an event is not as it was written: "
@@ -341,14 +347,18 @@ def own_calls(ledger: Iterable[Call]) -> list[Call]:
 
 _IDENTIFYING = (
     *("stage", "role", "who", "round", "take", "note"),
-    *("stance", "supporter", "attacker", "order", "change", "of", "paper", "claim", "fault"),
+    *("supporter", "attacker", "order", "change", "of", "paper", "fault"),
 )
 
 
 def _event_id(event: Event) -> tuple[str, ...]:
-    """What makes an event the one it is: its node, its kind, and whose turn it was."""
+    """Return the key of an event: its node, its kind, whose turn it was, and what it is about."""
     data = event.data
-    return event.node, event.kind, *(str(data.get(name, "")) for name in _IDENTIFYING)
+    about = [str(data.get(name, "")) for name in _IDENTIFYING]
+    if event.kind in ("noted", "scored"):
+        for name, value in (data.get("data") or data.get("scores") or {}).items():  # type: ignore[union-attr]
+            about += [name, *(value if isinstance(value, dict) else ())]
+    return event.node, event.kind, *about
 
 
 def _whole_lines(path: Path) -> tuple[list[bytes], bool]:

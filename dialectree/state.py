@@ -23,7 +23,7 @@ class Verdict(TypedDict):
     """None when the debate could not be resolved."""
     label: str | None
     """The answer out of a closed set: an option's letter, or ``True`` or ``False``."""
-    explanation: str | None
+    rationale: str | None
     confidence: float | None
     """0 to 1; None when no judge gave one."""
     confidence_source: str | None

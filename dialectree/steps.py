@@ -46,7 +46,7 @@ async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
         "verdict": {
             "answer": None,
             "label": None,
-            "explanation": None,
+            "rationale": None,
             "confidence": None,
             "confidence_source": None,
             "notes": [],
@@ -59,7 +59,7 @@ def settle(
     answer: str,
     *,
     label: str | None = None,
-    explanation: str = "",
+    rationale: str = "",
     confidence: float | None = None,
     confidence_source: str | None = None,
     notes: Sequence[str] = (),
@@ -67,7 +67,7 @@ def settle(
     """Rule ``answer`` at the root of the debate; the step that rules returns what this returns."""
     ruled = {
         "answer": answer,
-        "rationale": explanation,
+        "rationale": rationale,
         "confidence": confidence,
         "local_confidence": confidence,
     }
@@ -78,7 +78,7 @@ def settle(
         "verdict": {
             "answer": answer,
             "label": label,
-            "explanation": explanation,
+            "rationale": rationale,
             "confidence": confidence,
             "confidence_source": confidence_source,
             "notes": [*notes],
@@ -106,7 +106,7 @@ def stop(why: str, **update: object) -> Callable[[Any, Runtime[Any]], Awaitable[
     """Return a step that tells ``why`` a tree is not expanded here, and leaves ``update``."""
 
     async def stop(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, object]:
-        tell(runtime, state["id"], "stopped", {"why": why})
+        tell(runtime, state["id"], "branched", {"children": [], "why": why})
         return update
 
     return stop

@@ -150,7 +150,7 @@ def test_verify_returns_a_probability_and_the_tree_behind_it(model: str) -> None
     told: list[Event] = []
     record = dialectree.verify(CLAIM, model=model, breadth=2, watch=told.append)
     assert record.verdict is not None
-    assert record.verdict.confidence == record.tree.nodes["0"].strength
+    assert record.verdict.confidence == record.tree.nodes["0"].score("strength")
     assert record.verdict.confidence_source == "P(claim)"
     assert kept(record) == record
     assert [event.kind for event in told][-1] == "concluded"
@@ -163,7 +163,7 @@ def test_contest_returns_what_a_change_comes_to(model: str) -> None:
     new = dialectree.contest(old.run_id, [Drop("0.1")], watch=told.append)
     assert new.contest is not None and new.contest.run == old.run_id
     assert kept(new) == new and kept(old) == old
-    assert [event.kind for event in told][:2] == ["contested", "weighed"]
+    assert [event.kind for event in told][:2] == ["contested", "scored"]
     back = dialectree.contest(Path("runs") / new.run_id, [Restore("0.1")], runs="more")
     assert kept(back, "more").verdict == old.verdict
     again = dialectree.contest(old, [Drop("0.1")])

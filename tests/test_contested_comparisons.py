@@ -19,7 +19,7 @@ from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSumma
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
 from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
-from dialectree.records import RunRecord
+from dialectree.records import RunRecord, topic_of
 from dialectree.report import html, markdown, topics
 from dialectree.runs import RunFolder
 from tests import running
@@ -127,7 +127,7 @@ def test_below_a_replaced_last_word_the_topic_may_be_split_anew() -> None:
 
 def test_a_dropped_segment_is_not_retrieved_any_more() -> None:
     old = compare(model())
-    name = next(iter(old.tree.nodes["0.0"].positions)).evidence[0]
+    name = next(iter(topic_of(old.tree.nodes["0.0"]).positions)).evidence[0]
     said = model()
     new = contest(old, Drop(name), said=said)
     found = {one.id for node in new.tree.nodes.values() for r in node.retrievals for one in r.found}
@@ -139,7 +139,7 @@ def test_a_dropped_segment_is_not_retrieved_any_more() -> None:
 
 def test_a_replaced_segment_is_shown_in_the_words_of_a_person_and_marked() -> None:
     old = compare(model())
-    name = next(iter(old.tree.nodes["0.0"].positions)).evidence[0]
+    name = next(iter(topic_of(old.tree.nodes["0.0"]).positions)).evidence[0]
     text = f"{old.tree.segments[name].text} But only on dry days."
     said = model()
     new = contest(old, Replace(name, text), said=said)
@@ -343,7 +343,7 @@ def test_a_topic_without_an_argument_because_a_person_dropped_them_is_no_failure
     turns = [f"0.0/{who}1/{stage}" for who in "ab" for stage in ("present", "respond", "revise")]
     new = contest(old, *map(Drop, turns), said=model())
     topic = new.tree.nodes["0.0"]
-    assert (topic.positions, topic.dropped, new.status) == ([], True, "answered")
+    assert (topic_of(topic).positions, topic.dropped, new.status) == ([], True, "answered")
     assert topics.course(new, topic) == "not split: dropped by a person"
     for page in (html(new, []), markdown(new, [])):
         assert "dropped by a person" in page

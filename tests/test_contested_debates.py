@@ -322,8 +322,9 @@ def test_a_persons_verdict_is_a_persons_and_its_confidence_is_not(tree: RunRecor
     new = contest(tree, Rule("0.1.0", TEXT), model=speakers())
     verdict, old = new.tree.nodes["0.1.0"].verdict, tree.tree.nodes["0.1.0"].verdict
     assert verdict is not None and old is not None
-    assert verdict.answer == TEXT and verdict.rationale.startswith("A person set this verdict.")
-    assert "still the judge's" in verdict.rationale
+    assert verdict.answer == TEXT
+    assert str(verdict.rationale).startswith("A person set this verdict.")
+    assert "still the judge's" in str(verdict.rationale)
     assert verdict.confidence == old.confidence
 
 
@@ -639,7 +640,7 @@ def test_a_leaf_that_is_settled_by_switching_roles_is_contested_turn_by_turn() -
     assert said(new, name)["defence"] == TEXT
     verdict = old.tree.nodes["0.1"].verdict
     assert verdict is not None
-    other = {"Yes": "B", "No": "A"}[verdict.answer]
+    other = {"Yes": "B", "No": "A"}[str(verdict.answer)]
     ruled = contest(old, Rule("0.1", other), model=(model := speakers()))
     assert {role for _, role in anew(model, 0)} == {*SYNTHESIS, "answer_writer"}
     turned = ruled.tree.nodes["0.1"].verdict

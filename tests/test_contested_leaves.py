@@ -152,7 +152,7 @@ def test_a_change_does_at_a_leaf_what_it_does_to_the_same_tree_alone(given: dict
     assert below(inside, root) == below(single, "0")
     claim = "0.0" if given.get("trees", 1) > 1 else "0"
     wishes: list[Wish] = [Drop(f"{claim}.3"), Drop(f"{claim}.0.1")]
-    scored = [n.id for n in single.tree.nodes.values() if n.tau is not None]
+    scored = [n.id for n in single.tree.nodes.values() if n.score("tau") is not None]
     wishes += [Set(scored[0], 0.9), Set(scored[-1], 0.95), Set(scored[-1], None)]
     pairs = decided(single)
     assert pairs or given.get("blend") == 0
@@ -164,7 +164,7 @@ def test_a_change_does_at_a_leaf_what_it_does_to_the_same_tree_alone(given: dict
         there = contest(single, wish)
         assert below(here, root) == below(there, "0"), wish
         probability = there.verdict.confidence if there.verdict is not None else None
-        assert here.tree.nodes[root].strength == probability
+        assert here.tree.nodes[root].score("strength") == probability
         model = speakers()
         (held,) = held_by(here)
         back = contest(here, *reversal(held), model=model)
@@ -210,7 +210,7 @@ def test_nothing_is_asked_anew_but_what_stands_above_the_leaf(tree: RunRecord) -
     assert stated is not None and [move.node for move in stated.moved] == ["0.0", "0"]
     assert stated.changes == ["strength of 0.0.2 set to 0.99"]
     node = new.tree.nodes["0.0.2"]
-    assert node.tau == 0.99
+    assert node.score("tau") == 0.99
     before = tree.tree.nodes["0.0.2"].notes
     assert node.notes == [*before, "strength of 0.0.2 set to 0.99 by a person"]
     (scorer,) = [turn for turn in node.transcript if turn.role == "scorer"]
@@ -223,9 +223,9 @@ def test_whom_a_void_comparison_leaves_undecided_is_scored_where_comparisons_alo
     model.will_say_now(arguing.compare("SUPPORT"), to=PairwiseReply)
     old, model = debated(model, blend=1.0, breadth=1, depth=1), speakers()
     one, other = decided(old, "0.0")[0]
-    assert [old.tree.nodes[name].tau for name in (one, other)] == [None, None]
+    assert [old.tree.nodes[name].score("tau") for name in (one, other)] == [None, None]
     new = contest(old, Void(one, other), model=model)
-    assert [new.tree.nodes[name].tau is None for name in (one, other)] == [False, False]
+    assert [new.tree.nodes[name].score("tau") is None for name in (one, other)] == [False, False]
     asked = [place for place in model.places if place[0] != "0"]
     assert asked == [("0.0", "scorer")] * 2
     back = contest(new, Restore(one, other))
@@ -233,7 +233,7 @@ def test_whom_a_void_comparison_leaves_undecided_is_scored_where_comparisons_alo
 
 
 def test_a_change_that_moves_no_verdict_asks_nobody(tree: RunRecord) -> None:
-    known = tree.tree.nodes["0.0.0.0"].tau
+    known = tree.tree.nodes["0.0.0.0"].score("tau")
     assert known is not None
     model = speakers()
     there_and_back = contest(contest(tree, Set("0.0.0.0", 0.5)), Set("0.0.0.0", known), model=model)
@@ -301,7 +301,7 @@ def test_a_verdict_of_a_second_pass_and_a_strength_hold_side_by_side() -> None:
     for new in (contest(contest(old, ruled), set_), contest(contest(old, set_), ruled)):
         verdict = new.tree.nodes["0.0"].verdict
         assert verdict is not None and verdict.answer == "So."
-        assert new.tree.nodes["0.0"].tau == 0.9
+        assert new.tree.nodes["0.0"].score("tau") == 0.9
         assert {held.what for held in held_by(new)} == {"ruled", "set"}
         both_back = contest(contest(new, Restore("0.0")), Restore("0.0"))
         assert (both_back.tree, both_back.verdict) == (old.tree, old.verdict)
@@ -312,18 +312,20 @@ def test_where_one_side_alone_argued_a_strength_can_be_set_at_any_lambda() -> No
     silent = arguing.by_role(supporter=argue, attacker=arguing.argue())
     model.will_say_now(silent, to=ArgumentsReply)
     old = debated(model, blend=1.0, breadth=1, depth=1)
-    assert old.tree.nodes["0.0.0"].tau is not None and old.tree.nodes["0.0"].comparisons == []
+    assert (
+        old.tree.nodes["0.0.0"].score("tau") is not None and old.tree.nodes["0.0"].comparisons == []
+    )
     new = contest(old, Set("0.0.0", 0.9))
-    assert new.tree.nodes["0.0.0"].tau == 0.9
+    assert new.tree.nodes["0.0.0"].score("tau") == 0.9
     model.will_say_now(arguing.argue(), to=ArgumentsReply)
     nobody = debated(model, breadth=1, depth=1)
     assert nobody.tree.nodes["0.0"].children == []
-    assert contest(nobody, Set("0.0", 0.9)).tree.nodes["0.0"].tau == 0.9
+    assert contest(nobody, Set("0.0", 0.9)).tree.nodes["0.0"].score("tau") == 0.9
 
 
 def test_a_dropped_leaf_is_said_to_be_dropped_and_no_more(tree: RunRecord) -> None:
     new = contest(tree, Drop("0.0"))
-    assert new.tree.nodes["0.0"].tau == tree.tree.nodes["0.0"].tau
+    assert new.tree.nodes["0.0"].score("tau") == tree.tree.nodes["0.0"].score("tau")
     assert [note for note in new.tree.nodes["0.0"].notes if "verdict" in note] == []
 
 
@@ -337,9 +339,9 @@ def test_a_strength_that_failed_can_be_given_and_taken_back() -> None:
     model = speakers()
     model.will_say(no_reply(), to=ScorerReply, at="0.0.0")
     old = debated(model)
-    assert old.tree.nodes["0.0.0"].tau is None and old.status == "degraded"
+    assert old.tree.nodes["0.0.0"].score("tau") is None and old.status == "degraded"
     new = contest(old, Set("0.0.0", 0.7))
-    assert new.tree.nodes["0.0.0"].tau == 0.7
+    assert new.tree.nodes["0.0.0"].score("tau") == 0.7
     assert new.tree.nodes["0.0.0"].failures == [] and new.status == "answered"
 
 

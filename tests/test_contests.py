@@ -29,8 +29,9 @@ from dialectree.nodes.adaptive_reasoning_tree.arguments import (
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
 from dialectree.nodes.adaptive_reasoning_tree.weighing import Reckoning, outcome, weigh
-from dialectree.records import Event, EventKind, Node, RunRecord, fold
+from dialectree.records import Event, EventKind, Node, RunRecord
 from dialectree.runs import RunFolder
+from tests.folding import fold
 from tests.graphs.adaptive_reasoning_tree.arguing import score
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
@@ -187,7 +188,14 @@ def figures(record: RunRecord, among: RunRecord | None = None) -> dict[str, obje
         "verdict": record.verdict,
         "status": record.status,
         **{
-            name: (node.tau, node.theta, node.blended, node.strength, node.status, node.dropped)
+            name: (
+                node.score("tau"),
+                node.score("theta"),
+                node.score("blended"),
+                node.score("strength"),
+                node.status,
+                node.dropped,
+            )
             for name, node in record.tree.nodes.items()
             if name in (among or record).tree.nodes
         },
@@ -211,7 +219,7 @@ def known(record: RunRecord) -> list[str]:
     """The trees that have a probability."""
     root = record.tree.nodes["0"]
     claims = root.children if record.settings["trees"] != 1 else ["0"]
-    return [name for name in claims if record.tree.nodes[name].strength is not None]
+    return [name for name in claims if record.tree.nodes[name].score("strength") is not None]
 
 
 several = st.sampled_from([1, 1, 2])
@@ -224,9 +232,9 @@ def test_a_stronger_argument_helps_the_claim_after_an_even_number_of_attacks_and
 ) -> None:
     folder = run_of(data.draw(several.flatmap(lambda n: trees(trees=n))))
     old = folder.record()
-    name = data.draw(st.sampled_from([n.id for n in old.tree.nodes.values() if n.tau is not None]))
+    name = data.draw(st.sampled_from([n.id for n in old.tree.nodes.values() if "tau" in n.scores]))
     node = old.tree.nodes[name]
-    new = contest(folder, Set(name, data.draw(st.floats(node.tau or 0.0, 1))))
+    new = contest(folder, Set(name, data.draw(st.floats(node.score("tau") or 0.0, 1))))
     before, after = probability(old), probability(new)
     assert (before is None) == (after is None)
     if before is not None and after is not None:
@@ -253,7 +261,10 @@ def test_without_an_attacker_the_claim_is_no_weaker_and_without_a_supporter_no_s
     elif same:
         same.add("0")
     for name in same:
-        before, after = old.tree.nodes[name].strength, new.tree.nodes[name].strength
+        before, after = (
+            old.tree.nodes[name].score("strength"),
+            new.tree.nodes[name].score("strength"),
+        )
         assert before is not None and after is not None
         helped = after - before if attacks(old, node) % 2 else before - after
         assert helped >= -rounding
@@ -344,7 +355,7 @@ def possible(record: RunRecord, tau: float) -> list[tuple[Wish, Wish]]:
     nodes = record.tree.nodes
     for node in nodes.values():
         if not any(nodes[child].kind == "claim" for child in node.children):
-            wishes.append((Set(node.id, tau), Set(node.id, node.tau)))
+            wishes.append((Set(node.id, tau), Set(node.id, node.score("tau"))))
         if node.kind == "argument":
             turns = (Drop(node.id), Restore(node.id))
             wishes.append((turns[1], turns[0]) if node.dropped else turns)
@@ -534,7 +545,7 @@ def test_nothing_but_a_change_changes_a_real_run(breadth: int, depth: int, url: 
         shape: dict[str, Any] = {"breadth": breadth, "depth": depth, "semantics": semantics, **more}
         old = dialectree.verify("It is so.", model=f"openai:any@{url}", **shape)
         name = "0.0.0" if "trees" in more else "0.0"
-        same = contest(at(old), Set(name, old.tree.nodes[name].tau))
+        same = contest(at(old), Set(name, old.tree.nodes[name].score("tau")))
         assert figures(same) == figures(old)
         assert same.verdict == old.verdict
         assert same.contest is not None and same.contest.path == []
@@ -550,7 +561,7 @@ def test_minus_nothing_is_nothing() -> None:
     record = contest(run_of(two()), Set("0.0", -0.0))
     assert record.contest is not None
     assert record.contest.changes == ["strength of 0.0 set to 0.0 (before: 0.5)"]
-    assert str(record.tree.nodes["0.0"].tau) == "0.0"
+    assert str(record.tree.nodes["0.0"].score("tau")) == "0.0"
 
 
 def test_the_new_run_names_the_old_one_and_leaves_it_as_it_was() -> None:
@@ -696,7 +707,7 @@ def test_one_that_is_taken_back_has_no_strength_on_the_path() -> None:
     gone = contest(at(added), Drop("0.2"))
     assert gone.contest is not None
     (change,) = [change for change in gone.contest.path if change.node == "0.2"]
-    assert (change.before, change.after) == (added.tree.nodes["0.2"].strength, None)
+    assert (change.before, change.after) == (added.tree.nodes["0.2"].score("strength"), None)
 
 
 def test_an_addition_does_not_meet_one_that_was_taken_back() -> None:

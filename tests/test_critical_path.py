@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from dialectree.records import Call, Event, Tree, critical_path, fold
+from dialectree.records import Call, Event, Tree
+from tests.folding import critical_path, fold
 from tests.test_records import call
 
 
@@ -20,7 +21,8 @@ def tree(**kinds: str) -> Tree:
         events.append(event(name, "opened", opened | {"kind": kind}))
     for name, kind in of.items():
         if children := [child for child in of if child.rpartition(".")[0] == name]:
-            events.append(event(name, "branched", {"children": children, "kind": kind}))
+            split = {"children": children, "kind": kind, "in_turn": kind == "knockout"}
+            events.append(event(name, "branched", split))
     return fold(events)[0]
 
 

@@ -61,7 +61,7 @@ async def judge(state: Talk, runtime: object) -> dict[str, object]:
     verdict: Verdict = {
         "answer": words,
         "label": None,
-        "explanation": None,
+        "rationale": None,
         "confidence": None,
         "confidence_source": None,
         "notes": [],

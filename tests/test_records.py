@@ -17,12 +17,11 @@ from dialectree.records import (
     Event,
     RunRecord,
     chains,
-    critical_path,
-    fold,
     path_key,
     segment_key,
     usage,
 )
+from tests.folding import critical_path, fold
 
 
 def event(node: str, kind: str, **data: Any) -> Event:
@@ -51,8 +50,8 @@ STORY = [
     event("0", "branched", children=["0.0", "0.1"]),
     opened("0.0", "0"),
     opened("0.1", "0"),
-    event("0.0", "stopped", why="max_depth"),
-    event("0.1", "stopped", why="max_depth"),
+    event("0.0", "branched", children=[], why="max_depth"),
+    event("0.1", "branched", children=[], why="max_depth"),
     spoke("0.0", "A", step=0),
     spoke("0.0", "B", step=1),
     spoke("0.0", "A", step=2),
@@ -145,7 +144,7 @@ def test_a_record_reads_back_as_it_was_written() -> None:
     )
     record.tree, record.verdict = tree, verdict
     assert RunRecord.read(record.model_dump_json()) == record
-    assert '"schema":"dialectree.run/1"' in record.model_dump_json()
+    assert '"schema":"dialectree.run/2"' in record.model_dump_json()
     assert [node for node, _ in record.degraded()] == ["0.1"]
 
 

@@ -145,7 +145,7 @@ def test_a_finished_record_reads_back_as_it_is_and_says_what_was_embedded(tmp_pa
     assert record.settings["embeddings"] == "bm25"
     assert not {"leaf_rounds", "breadth", "gate"} & {*record.settings}
     assert [event["kind"] for event in lines(run, "events.jsonl")][-2:] == [
-        "summarised",
+        "settled",
         "concluded",
     ]
     assert record.input["question"] == TOPIC

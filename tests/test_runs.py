@@ -157,7 +157,7 @@ def test_a_line_that_cannot_be_read_is_named(folder: RunFolder) -> None:
     ("kind", "data"),
     [
         ("opened", {"parent": None, "depth": 0}),
-        ("stopped", {}),
+        ("branched", {"why": "max_depth"}),
         ("spoke", {"role": "judge", "who": "judge", "stage": "x", "step": "one", "fields": {}}),
         ("settled", {"verdict": 5}),
         ("branched", {"children": None}),
@@ -316,8 +316,8 @@ def test_a_file_that_grows_too_large_is_not_there(folder: RunFolder) -> None:
     [
         (b"", "run.json is not a run's record"),
         (b"{", "run.json is not a run's record: Invalid JSON"),
-        (b'{"schema": "dialectree.run/1"}', "run_id"),
-        (b'{"schema": "dialectree.run/2"}', "schema: Input should be 'dialectree.run/1'"),
+        (b'{"schema": "dialectree.run/2"}', "run_id"),
+        (b'{"schema": "dialectree.run/1"}', "schema: Input should be 'dialectree.run/2'"),
         (b"\xff\xfe", "run.json is not a run's record"),
     ],
 )

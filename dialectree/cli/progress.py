@@ -112,8 +112,8 @@ def _say_answer(verdict: Verdict) -> None:
     letter = f"{verdict.label}: " if verdict.label not in (None, verdict.answer) else ""
     answer = verdict.answer or "No answer: the debate could not be resolved."
     print(clean(f"{letter}{answer}"))
-    if verdict.explanation:
-        print(f"\n{clean(verdict.explanation)}")
+    if verdict.rationale:
+        print(f"\n{clean(verdict.rationale)}")
     print(f"\n{'P(claim)' if verdict.confidence_source == 'P(claim)' else 'Confidence'}: {sure}")
 
 

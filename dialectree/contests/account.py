@@ -35,7 +35,7 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
 
 def _strength(node: Node | None) -> float | None:
     """What counts of it; nothing does of an argument that was taken back."""
-    return None if node is None or node.taken_back() else node.strength
+    return None if node is None or node.taken_back() else node.score("strength")
 
 
 def _why(

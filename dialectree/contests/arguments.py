@@ -156,7 +156,9 @@ def _before_the_maths(folder: RunFolder, old: RunRecord) -> list[Event]:
     root = old.tree.nodes.get(old.tree.root)
     if outcome_of(old) != "probability" or root is None or root.kind != "claim":
         raise InputError(f"{old.run_id} has no argument tree of a claim: nothing can be contested")
-    events = [*takewhile(lambda event: event.kind != "weighed", folder.events())]
+    events = [
+        *takewhile(lambda event: "theta" not in str(event.data.get("scores")), folder.events())
+    ]
     try:
         whole = _judgements(nodes_of(events)) == _judgements(old.tree.nodes)
     except ValueError:
@@ -168,8 +170,8 @@ def _before_the_maths(folder: RunFolder, old: RunRecord) -> list[Event]:
 
 def _judgements(nodes: Nodes) -> list[object]:
     """The tree without what the maths made of it."""
-    weighed = {"theta", "blended", "strength", "status", "verdict", "provenance", "notes"}
-    return [node.model_dump(exclude=weighed) for node in nodes.values()]
+    weighed = {"scores", "status", "verdict", "provenance", "notes"}
+    return [(node.model_dump(exclude=weighed), node.score("tau")) for node in nodes.values()]
 
 
 def _judges(

@@ -105,8 +105,8 @@ def _set(nodes: Nodes, name: str, tau: float | None) -> Changed:
         if not 0 <= tau <= 1:
             raise InputError(f"--set {name}={tau}: a strength lies in 0 to 1")
         tau += 0.0  # -0 is 0
-    change = f"strength of {name} set to {exact(tau)} (before: {exact(node.tau)})"
-    return Changed(name, change, [(name, "scored", {"tau": tau})], {})
+    change = f"strength of {name} set to {exact(tau)} (before: {exact(node.score('tau'))})"
+    return Changed(name, change, [(name, "scored", {"scores": {"tau": tau}})], {})
 
 
 def _compare(

@@ -40,14 +40,14 @@ def strength(record: RunRecord, name: str, tau: float | None, earlier: Held | No
         raise InputError(f"{flag}: nobody was asked for it, since comparisons alone decide there")
     if tau is not None and not 0 <= tau <= 1:
         raise InputError(f"{flag}: a strength lies in 0 to 1")
-    if tau == node.tau:
+    if tau == node.score("tau"):
         raise InputError(f"{flag}: nothing to change, that is its strength already")
     return Held(
         id=name,
         what="set",
         spots=[spot],
         reply=None if tau is None else _reply(node, tau),
-        before=exact(node.tau),
+        before=exact(node.score("tau")),
         after=exact(tau),
     )
 

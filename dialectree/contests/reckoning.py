@@ -22,6 +22,7 @@ from dialectree.nodes.adaptive_reasoning_tree.weighing import (
     weigh,
 )
 from dialectree.records import Event, Node, RunRecord, fold
+from dialectree.report.words import declined_sides
 
 Nodes = dict[str, Node]
 
@@ -77,7 +78,9 @@ def reckoned(record: RunRecord, context: Settings, nodes: Nodes) -> Outcome:
     claims = [child for child in root.children if nodes[child].kind == "claim"] or [root.id]
     arguments = [_as_argument(node) for node in nodes.values() if node.kind == "argument"]
     scores: list[Scored] = [
-        {"id": node.id, "tau": node.tau} for node in nodes.values() if node.tau is not None
+        {"id": node.id, "tau": node.scores["tau"]}
+        for node in nodes.values()
+        if "tau" in node.scores
     ]
     comparisons: list[Compared] = [
         {
@@ -113,7 +116,7 @@ def _unheard(nodes: Nodes, arguments: Sequence[Argument]) -> set[str]:
         for node in nodes.values()
         for failure in node.failures
         if (stance := _SIDES.get(failure.role)) is not None
-        and stance not in node.declined
+        and stance not in declined_sides(node)
         and (node.id, stance) not in argued
     }
 

@@ -112,7 +112,7 @@ def _place(spot: Spot) -> tuple[str, str, str, int, int, str]:
 def _settings(old: RunRecord, given: Mapping[str, Any], asked: Sequence[Event]) -> ProtocolSettings:
     """Those of the run. Nobody is asked what a question means who was not asked before."""
     context = settled(old, given)
-    if not any(event.kind == "clarified" and "of" not in event.data for event in asked):
+    if not any(event.kind == "answered" and "of" not in event.data for event in asked):
         context = context.model_copy(update={"ask": False})
     return context
 
@@ -131,17 +131,17 @@ def _asked_before(folder: RunFolder, old: RunRecord, changing: Changing) -> list
             elif any(_rests_on(event.node, node, old) for node in changing.touched):
                 changing.forget(event.node)
                 continue
-        if event.kind in ("opened", "asked", "clarified"):
+        if event.kind in ("opened", "asked", "answered"):
             told.append(event)
-    if not any(event.kind == "clarified" for event in told):
+    if not any(event.kind == "answered" for event in told):
         return []
-    nodes = {up for event in told if event.kind == "clarified" for up in _way_up(event.node)}
+    nodes = {up for event in told if event.kind == "answered" for up in _way_up(event.node)}
     return [event for event in told if event.node in nodes]
 
 
 def _judged(event: Event) -> bool:
     """Whether a person ruled there."""
-    return event.kind == "clarified" and event.data.get("of") == "judge"
+    return event.kind == "answered" and event.data.get("of") == "judge"
 
 
 def _rulings_of_persons(folder: RunFolder) -> dict[str, str]:

@@ -16,7 +16,7 @@ from dialectree.errors import InputError
 from dialectree.nodes.answers import letter
 from dialectree.nodes.role_switching_debate.judge import UNCERTAIN
 from dialectree.protocol import Phase, phase_of
-from dialectree.records import Held, Node, RunRecord, Spot, Turn
+from dialectree.records import Held, Node, RunRecord, Spot, Turn, topic_of
 from dialectree.report.words import outcome_of
 
 
@@ -322,7 +322,7 @@ class Changing:
             change["rationale"] = _SET
             spots += silent
         else:
-            own = " ".join(one.text for one in node.sentences if one.part != "proposal")
+            own = " ".join(one.text for one in topic_of(node).sentences if one.part != "proposal")
             if said in (before, own):  # the program marks sentences in the verdict
                 raise InputError(f"{flag}: nothing to change, that is the verdict already")
             assert phase.ruling is not None  # else the ruling is a label

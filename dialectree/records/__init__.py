@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dialectree.records.contest import Change, Contest, Held, Moved, Spot, Standing
 from dialectree.records.events import Event, EventKind
-from dialectree.records.folding import STAGES, fold, path_key, segment_key
+from dialectree.records.evidence import Found, Retrieval, Segment
+from dialectree.records.folding import fold, path_key, segment_key
 from dialectree.records.ledger import (
     Call,
     Usage,
@@ -19,14 +20,14 @@ from dialectree.records.ledger import (
     seconds,
     usage,
 )
+from dialectree.records.phases import OTHERS, UNORDERED, PhaseOrder
 from dialectree.records.run import SCHEMA, RunRecord, RunStatus
 from dialectree.records.strict import Strict
-from dialectree.records.topics import Claim, Found, Letter, Position, Retrieval, Segment, Sentence
+from dialectree.records.topics import Claim, Letter, Position, Sentence, Topic, topic_of
 from dialectree.records.tree import (
     Comparison,
     Failure,
     Node,
-    NodeKind,
     NodeStatus,
     NodeVerdict,
     Order,
@@ -37,8 +38,9 @@ from dialectree.records.tree import (
 )
 
 __all__ = [
+    "OTHERS",
     "SCHEMA",
-    "STAGES",
+    "UNORDERED",
     "Call",
     "Change",
     "Claim",
@@ -52,10 +54,10 @@ __all__ = [
     "Letter",
     "Moved",
     "Node",
-    "NodeKind",
     "NodeStatus",
     "NodeVerdict",
     "Order",
+    "PhaseOrder",
     "Position",
     "Retrieval",
     "RunRecord",
@@ -66,6 +68,7 @@ __all__ = [
     "Stance",
     "Standing",
     "Strict",
+    "Topic",
     "Tree",
     "Turn",
     "Usage",
@@ -78,5 +81,6 @@ __all__ = [
     "prompts",
     "seconds",
     "segment_key",
+    "topic_of",
     "usage",
 ]

@@ -1,4 +1,4 @@
-"""What is told of a debate as it happens."""
+"""One event of a debate: one schema for terminal, web page and progress elsewhere."""
 
 from __future__ import annotations
 
@@ -9,25 +9,18 @@ from pydantic import JsonValue
 from dialectree.records.strict import Strict
 
 EventKind = Literal[
-    "opened",  # a node came into being: text, parent, depth
+    "opened",  # a node came into being: text, parent, depth, kind, stance, data
     "spoke",  # a role replied: Turn
-    "noted",  # the program remarks on a node: note
-    "stopped",  # expansion stops here: why
-    "branched",  # the node was split: children
-    "asked",  # a person is asked: request
-    "clarified",  # the person answered: text
-    "failed",  # one part failed for good: role, fault
-    "settled",  # the node has its verdict, or none: NodeVerdict or null, provenance
-    "declined",  # a side has no honest argument: stance
-    "scored",  # an argument's intrinsic strength: tau
+    "scored",  # numbers of a node: scores by name, None for one that it has not
     "compared",  # a supporter met an attacker: Comparison
-    "weighed",  # what the maths makes of an argument: theta, blended, strength
     "retrieved",  # segments were found in a paper: Retrieval, and the segments
-    "claimed",  # a persona's claims about a topic: paper, claims
-    "countered",  # what the other paper has to say on a claim: claim, segments
-    "debated",  # both sides' last word on a topic: positions
-    "summarised",  # the comparison, sentence by sentence: sentences
-    "contested",  # a person changed something here: change, and what it changes
+    "branched",  # the node was split into children, or was not and why: children, kind, why
+    "settled",  # the node has its verdict, or none: NodeVerdict or null, provenance, status, data
+    "noted",  # the program remarks on a node: note, data
+    "failed",  # one part failed for good: role, who, fault
+    "asked",  # a person is asked: note
+    "answered",  # the person answered: note, answer
+    "contested",  # a person changed something here: change, dropped, added
     "concluded",  # the run has its verdict: Verdict
 ]
 
@@ -42,5 +35,5 @@ class Event(Strict):
     data: dict[str, JsonValue] = {}
 
     def same(self, other: Event) -> bool:
-        """True when both say the same thing of the same node, whenever they said it."""
+        """Return whether both say the same of the same node, at whatever time."""
         return (self.node, self.kind, self.data) == (other.node, other.kind, other.data)

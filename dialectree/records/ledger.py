@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
+from dialectree.records.phases import UNORDERED, PhaseOrder
 from dialectree.records.strict import Strict
 from dialectree.records.tree import Tree
 
@@ -143,12 +144,12 @@ def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
     return chain
 
 
-def critical_path(tree: Tree, calls: Iterable[Call]) -> int:
-    """The longest chain of calls from the root down and back up, repairs included.
+def critical_path(tree: Tree, calls: Iterable[Call], order: PhaseOrder = UNORDERED) -> int:
+    """Return the longest chain of calls from the root down and back up, repairs included.
 
-    The parts of a split are debated side by side, the debates of a knockout one after another. A
-    tournament goes on while the arguments in it grow arguments of their own, and an argument's
-    strength is asked for meanwhile. A second pass follows the first, so their chains add up.
+    The children of a node are debated side by side, unless they are debated in turn. ``order``
+    names the phases that go on beside them, or beside all else. A second pass follows the first,
+    so their chains add up.
     """
     chain = chains(calls)
     stages = {(node, take): set[str]() for node, take, _ in chain}
@@ -159,9 +160,10 @@ def critical_path(tree: Tree, calls: Iterable[Call]) -> int:
         node = tree.nodes.get(node_id)
         children = [below(child, take) for child in node.children] if node else []
         lengths = {stage: chain[node_id, take, stage] for stage in stages.get((node_id, take), ())}
-        alone, tournament = lengths.pop("strength", 0), lengths.pop("tournament", 0)
-        one_by_one = node is not None and node.kind == "knockout"
-        longest = sum(children) if one_by_one else max([tournament, *children])
-        return max(alone, sum(lengths.values()) + longest)
+        beside_all = [lengths.pop(stage, 0) for stage in order.beside_all]
+        beside_children = [lengths.pop(stage, 0) for stage in order.beside_children]
+        in_turn = node is not None and node.in_turn
+        longest = sum(children) if in_turn else max([0, *beside_children, *children])
+        return max([sum(lengths.values()) + longest, *beside_all])
 
     return sum(below(tree.root, take) for take in {take for _, take, _ in chain})

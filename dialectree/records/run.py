@@ -11,7 +11,7 @@ from dialectree.records.ledger import Usage
 from dialectree.records.strict import Strict
 from dialectree.records.tree import Failure, Tree, Verdict
 
-SCHEMA: Final = "dialectree.run/1"
+SCHEMA: Final = "dialectree.run/2"
 
 RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 
@@ -19,7 +19,7 @@ RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 class RunRecord(Strict):
     """run.json: a run from the question to the verdict."""
 
-    schema_: Literal["dialectree.run/1"] = Field(default=SCHEMA, alias="schema")
+    schema_: Literal["dialectree.run/2"] = Field(default=SCHEMA, alias="schema")
     run_id: str
     protocol: str
     method: str

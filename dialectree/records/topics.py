@@ -1,50 +1,23 @@
-"""What a record keeps of two papers that debate: segments, claims, positions, sentences."""
+"""The data of a node at which two papers debate a topic; the view ``topics`` shows it.
+
+A protocol tells of them by ``noted`` and ``settled`` events, in the shape of :class:`Topic`.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import BaseModel
+
 from dialectree.records.strict import Strict
+from dialectree.records.tree import Node
 
 Letter = Literal["a", "b"]
 """One of two papers, and the persona that speaks for it."""
 
 
-class Segment(Strict):
-    """A quotable piece of a paper, with its place."""
-
-    id: str
-    """The paper's letter and the segment's number: ``a:12``."""
-    text: str
-    page: int | None = None
-    """Counted from 1; None where the source has no pages."""
-    offset: int = 0
-    """Characters into the paper's text."""
-    heading: str | None = None
-    contested: bool = False
-    """True when a person wrote it in the place of what the paper says."""
-
-
-class Found(Strict):
-    """One segment that a retrieval found."""
-
-    id: str
-    score: float
-    """Inner product of the normalised vectors, or what a lexical index gives."""
-
-
-class Retrieval(Strict):
-    """What was looked for in one paper, and what was found."""
-
-    paper: Letter
-    of: str
-    """``topic``, or the id of the other paper's claim."""
-    query: str
-    found: list[Found]
-
-
 class Claim(Strict):
-    """What a paper claims to contribute to a topic."""
+    """One contribution that a paper claims on a topic."""
 
     id: str
     """The paper's letter and a number: ``a1``."""
@@ -53,10 +26,6 @@ class Claim(Strict):
     description: str
     evidence: list[str]
     """Ids of the segments of its own paper that it rests on."""
-    counter: list[str] = []
-    """Ids of the segments of the other paper that speak to it."""
-    addressed: bool | None = None
-    """Whether the other paper speaks to it at all; None until somebody looked."""
 
 
 class Position(Strict):
@@ -68,16 +37,46 @@ class Position(Strict):
     evidence: list[str] = []
     """Ids of the segments that it cites."""
     proposals: list[str] = []
-    """What it suggests beyond either paper."""
+    """Suggestions beyond either paper."""
     concedes: bool = False
 
 
 class Sentence(Strict):
-    """One sentence of a comparison, and what it rests on."""
+    """One sentence of a comparison, and its sources."""
 
     part: Literal["similarity", "difference", "proposal"]
     text: str
     nodes: list[str] = []
     segments: list[str] = []
     faults: list[str] = []
-    """What the program found wrong with it: it rests on nothing, a quotation does not occur."""
+    """Faults that the program found: it rests on nothing, a quotation does not occur."""
+
+
+class Topic(BaseModel):
+    """The data of one topic; a node may hold other data beside them."""
+
+    description: str = ""
+    """The matter of debate."""
+    relevant: list[str] = []
+    """The ids of its parent's claims that the topic is about."""
+    raised_by: list[str] = []
+    """Questions that the debate of its parent left open and that led to this topic."""
+    claims: dict[Letter, list[Claim]] = {}
+    """The claims of both papers, made before the topic was split."""
+    counter: dict[str, list[str]] = {}
+    """By claim, the segments of the other paper that speak to it: empty if none does. A claim
+    that nobody looked at is absent."""
+    positions: list[Position] = []
+    """Both personas' last word on it."""
+    sentences: list[Sentence] = []
+    """The comparison; at the root."""
+
+    @property
+    def all_claims(self) -> list[Claim]:
+        """Return the claims of both papers."""
+        return [claim for letter in sorted(self.claims) for claim in self.claims[letter]]
+
+
+def topic_of(node: Node) -> Topic:
+    """Return the data of ``node`` as those of a topic; ValueError if they have another shape."""
+    return Topic.model_validate(node.data)

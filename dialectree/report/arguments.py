@@ -61,8 +61,8 @@ def by_strength(record: RunRecord | None, node: Node) -> bool:
     if node.kind != "claim":
         return node.kind == "argument"
     if record is None:
-        return node.verdict is None or node.verdict.confidence == node.strength
-    one_of_several = node.verdict is None and node.strength is not None
+        return node.verdict is None or node.verdict.confidence == node.score("strength")
+    one_of_several = node.verdict is None and node.score("strength") is not None
     return words.outcome_of(record) == "probability" or one_of_several
 
 
@@ -72,10 +72,14 @@ def figures(node: Node) -> list[Figure]:
     named = [
         Figure(sign, name, value)
         for sign, name, value in (
-            ("τ", "before any argument" if claim else "by itself", node.tau),
-            ("θ", "from its comparisons", node.theta),
-            ("τ′", "τ and θ blended", node.blended if node.theta is not None else None),
-            ("P" if claim else "s", _last(node), node.strength),
+            ("τ", "before any argument" if claim else "by itself", node.score("tau")),
+            ("θ", "from its comparisons", node.score("theta")),
+            (
+                "τ′",
+                "τ and θ blended",
+                node.score("blended") if "theta" in node.scores else None,
+            ),
+            ("P" if claim else "s", _last(node), node.score("strength")),
         )
         if value is not None
     ]
@@ -130,8 +134,9 @@ def _out(record: RunRecord | None, node: Node) -> str:
     leaf = own.get("leaf")
     limit = (leaf if isinstance(leaf, dict) else own).get("prune_below")
     known = isinstance(limit, int | float) and not isinstance(limit, bool)
-    if known and isinstance(limit, int | float) and node.blended is not None:
-        return f"pruned: its weight is below {limit:g}" if node.blended < limit else ""
+    weight = node.score("blended")
+    if known and isinstance(limit, int | float) and weight is not None:
+        return f"pruned: its weight is below {limit:g}" if weight < limit else ""
     return ""
 
 

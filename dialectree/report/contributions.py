@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dialectree.records import Claim, Letter, Node, Tree, path_key
+from dialectree.records import Claim, Letter, Node, Tree, path_key, topic_of
 from dialectree.report.words import listed
 
 LETTERS: tuple[Letter, Letter] = ("a", "b")
@@ -56,44 +56,55 @@ def rows(tree: Tree) -> list[Row]:
     topics = [node for node in tree.nodes.values() if node.kind == "topic"]
     for node in sorted(topics, key=lambda node: (node.depth, path_key(node.id))):
         above = tree.nodes.get(node.parent or "")
-        claims = [claim for claim in above.claims if claim.id in node.relevant] if above else []
+        claims = relevant(above, node) if above else []
         if above is not None and claims:
             found.append(_row(node, above, claims))
     root = tree.nodes.get(tree.root)
     below = [tree.nodes[child] for child in root.children if child in tree.nodes] if root else []
-    taken = {name for child in below for name in child.relevant}
-    left = [claim for claim in root.claims if claim.id not in taken] if root else []
+    taken = {name for child in below for name in topic_of(child).relevant}
+    left = [c for c in topic_of(root).all_claims if c.id not in taken] if root else []
     if root is not None and left:
         found.append(_row(None, root, left))
     return found
 
 
+def relevant(above: Node, node: Node) -> list[Claim]:
+    """Return the claims of ``above`` that its child ``node`` is about."""
+    named = topic_of(node).relevant
+    return [claim for claim in topic_of(above).all_claims if claim.id in named]
+
+
 def _row(topic: Node | None, home: Node, claims: list[Claim]) -> Row:
+    counter = topic_of(home).counter
     row = Row(topic, [], [], [], conceded(topic) if topic is not None else [])
     for claim in claims:
         effects = _effects(home, claim)
-        made = Contribution(home.id, claim, _remark(claim, effects), claim.counter)
-        row.column("shared" if _shared(claim, effects) else claim.paper).append(made)
+        found = counter.get(claim.id)
+        made = Contribution(home.id, claim, _remark(claim, found, effects), found or [])
+        row.column("shared" if _shared(found, effects) else claim.paper).append(made)
     return row
 
 
 def conceded(topic: Node) -> list[Letter]:
     """The papers that concede in their last word."""
     return [
-        p.paper for letter in LETTERS for p in topic.positions if p.paper == letter and p.concedes
+        p.paper
+        for letter in LETTERS
+        for p in topic_of(topic).positions
+        if p.paper == letter and p.concedes
     ]
 
 
-def _shared(claim: Claim, effects: list[str]) -> bool:
+def _shared(counter: list[str] | None, effects: list[str]) -> bool:
     """Without a word on what the segments do to the claim, that they speak to it must do."""
-    return bool(claim.addressed) and ("supports" in effects or not effects)
+    return bool(counter) and ("supports" in effects or not effects)
 
 
-def _remark(claim: Claim, effects: list[str]) -> str:
+def _remark(claim: Claim, counter: list[str] | None, effects: list[str]) -> str:
     other = "b" if claim.paper == "a" else "a"
-    if claim.addressed is None:
+    if counter is None:
         return f"not known whether {other} addresses it"
-    if not claim.addressed:
+    if not counter:
         return f"{other} does not address it"
     return f"{other} {listed(effects) or 'speaks to'} it"
 

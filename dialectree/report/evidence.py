@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from dialectree.records import Node, RunRecord, Segment, Turn, segment_key
+from dialectree.records import Node, RunRecord, Segment, Turn, segment_key, topic_of
 from dialectree.report.words import line
 
 _SHOWN = 3
@@ -114,9 +114,10 @@ def cited(record: RunRecord) -> list[Cited]:
     """Every segment that anything rests on, in the order of the papers."""
     nodes, hits = record.tree.nodes, _hits(record)
     root = nodes.get(record.tree.root)
-    sentences = list(enumerate(root.sentences, 1)) if root is not None else []
+    sentences = list(enumerate(topic_of(root).sentences, 1)) if root is not None else []
     topics = {node.id: {*_argued(node)} for node in nodes.values()}
-    claims = [(node.id, claim) for node in nodes.values() for claim in node.claims]
+    data = {node.id: topic_of(node) for node in nodes.values()}
+    claims = [(node, claim) for node, one in data.items() for claim in one.all_claims]
     found: list[Cited] = []
     for name, one in record.tree.segments.items():
         entry = Cited(
@@ -125,7 +126,11 @@ def cited(record: RunRecord) -> list[Cited]:
             [number for number, said in sentences if name in said.segments],
             [node for node, used in topics.items() if name in used],
             [(node, claim.id) for node, claim in claims if name in claim.evidence],
-            [(node, claim.id) for node, claim in claims if name in claim.counter],
+            [
+                (node, claim.id)
+                for node, claim in claims
+                if name in data[node].counter.get(claim.id, [])
+            ],
             sorted(hits.get(name, []), key=lambda hit: -hit.score),
         )
         if entry.sentences or entry.topics or entry.claims or entry.counters:
@@ -141,7 +146,7 @@ def uncited(record: RunRecord) -> list[Segment]:
 
 def _argued(node: Node) -> Iterator[str]:
     """What the arguments of a topic rest on."""
-    for position in node.positions:
+    for position in topic_of(node).positions:
         yield from position.evidence
     for turn in node.transcript:
         if turn.stage in ("present", "respond", "revise"):

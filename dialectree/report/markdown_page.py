@@ -83,8 +83,8 @@ def _verdict(record: RunRecord) -> Iterator[str]:
     root = record.tree.nodes.get(record.tree.root)
     if root:
         yield from _product(record, root)
-    if verdict.explanation:
-        yield from ("Explanation:", quoted(verdict.explanation))
+    if verdict.rationale:
+        yield from ("Explanation:", quoted(verdict.rationale))
     yield from _notes(words.notes(record))
 
 
@@ -128,7 +128,7 @@ def _row(record: RunRecord, node: Node) -> str:
     found = share(node.verdict.confidence) if node.verdict else _open(node)
     if node.verdict and topics.compares(record):
         found = "compared"
-    answer = f": {escaped(words.line(node.verdict.answer, 160))}" if node.verdict else ""
+    answer = f": {escaped(words.line(node.verdict.answer or '', 160))}" if node.verdict else ""
     return f"{bold(node.id)} {escaped(words.line(node.text, 200))} — {found}{answer}"
 
 
@@ -191,7 +191,7 @@ def _kind(record: RunRecord, node: Node) -> str:
 
 
 def _ruling(record: RunRecord, node: Node, ruled: NodeVerdict) -> Iterator[str]:
-    yield quoted(ruled.answer)
+    yield quoted(ruled.answer or "")
     won = exchange.winner(record, node, ruled)
     winner = f" · winner of the debate: {escaped(won)}" if won else ""
     if not topics.compares(record):

@@ -71,7 +71,7 @@ def probability(record: RunRecord) -> Iterator[str]:
     if words.probable(record.verdict) and figure is not None:
         yield f"P(claim): **{words.figure(figure)}**, {words.threshold(figure)}"
     if trees := arguments.roots(record):
-        parts = ", ".join(f"{escaped(t.id)} {words.figure(t.strength)}" for t in trees)
+        parts = ", ".join(f"{escaped(t.id)} {words.figure(t.score('strength'))}" for t in trees)
         yield f"The mean of {words.count(len(trees), 'tree')}: {parts}."
     if how := arguments.reckoning(record):
         yield escaped(" · ".join(how))
@@ -98,8 +98,8 @@ def argument(record: RunRecord, node: Node) -> Iterator[str]:
     yield "\n".join(known) or f"{words.label(arguments.unweighed(node))}."
     if edges := arguments.edges(record, node):
         yield f"Against its opponents: {escaped('; '.join(edges))}."
-    if node.declined:
-        yield "\n".join(f"- {words.declined(side)}" for side in node.declined)
+    if words.declined_sides(node):
+        yield "\n".join(f"- {words.declined(side)}" for side in words.declined_sides(node))
 
 
 def meetings(record: RunRecord, node: Node) -> Iterator[str]:

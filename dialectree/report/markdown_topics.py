@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote
 
-from dialectree.records import Node, RunRecord
+from dialectree.records import Node, RunRecord, topic_of
 from dialectree.report import contributions, evidence, markdown_parts, topics, words
 from dialectree.report.contributions import LETTERS
 from dialectree.report.evidence import Reference
@@ -134,7 +134,7 @@ def row(node: Node) -> str:
 
 def words_of(node: Node) -> Iterator[str]:
     """Both last words in short, for the tree."""
-    for held in node.positions:
+    for held in topic_of(node).positions:
         gives = " (concedes)" if held.concedes else ""
         yield f"**{held.paper}**{gives} {escaped(words.line(held.title, 200)) or '–'}"
 
@@ -145,15 +145,15 @@ def topic(record: RunRecord, node: Node) -> Iterator[str]:
     yield f"### {anchor(place(node.id))}{escaped(node.id)} · {title}"
     if words.line(node.text, 160) != node.text.strip():
         yield quoted(node.text)
-    if node.description:
-        yield quoted(node.description)
+    if topic_of(node).description:
+        yield quoted(topic_of(node).description)
     yield f"{words.label(escaped(topics.course(record, node)))}."
     if about := topics.relevant(record, node):
         names = ", ".join(_link(c.id, _claim_place(node.parent or "", c.id)) for c in about)
         yield f"About {names} of {_places([node.parent or ''])}."
-    if node.raised_by:
-        yield "\n".join(f"- Raised by: {escaped(text)}" for text in node.raised_by)
-    if node.positions:
+    if topic_of(node).raised_by:
+        yield "\n".join(f"- Raised by: {escaped(text)}" for text in topic_of(node).raised_by)
+    if topic_of(node).positions:
         yield "\n".join(_positions(record, node))
     elif came := topics.outcome(node):
         yield f"{words.label(came)}."

@@ -101,7 +101,7 @@ class Picture:
             self._compare(node, event)
         elif event.kind == "spoke":
             self._spoke(node, data)
-        elif event.kind == "stopped":
+        elif event.kind == "branched" and "why" in data:
             node.doing = "debating"
         elif event.kind == "branched":
             children = data.get("children")
@@ -112,7 +112,7 @@ class Picture:
             node.failures += 1
         elif event.kind == "asked":
             node.doing = "lacks something"
-        elif event.kind == "clarified":
+        elif event.kind == "answered":
             debated = any(spot == node.id for spot, _ in self._phases)
             node.doing = "judgment" if debated else "splitting"
         elif event.kind == "settled":
@@ -157,20 +157,27 @@ class Picture:
             who, stage = _text(data, "who"), _text(data, "stage")
             persona = f", {who}" if who in ("a", "b") and stage in topics.EXCHANGE else ""
             node.doing = f"{_DOING.get(stage, words.line(stage, 12))}{persona}"
+        elif event.kind == "branched" and "why" in data:
+            self._close(node)
         elif event.kind == "branched":
             children = data.get("children")
             node.children = list(map(str, children)) if isinstance(children, list) else []
             node.doing = ""
-        elif event.kind == "debated":
-            node.outcome, node.doing = _conceded(data), "with the moderator"
-        elif event.kind == "stopped":
-            self._close(node)
         elif event.kind == "failed":
             node.failures += 1
-        elif event.kind == "summarised":
+        elif event.kind == "settled":
+            self._come_to(node, data)
+
+    def _come_to(self, node: Growing, data: Mapping[str, JsonValue]) -> None:
+        """Say what a topic came to: its positions, the whole comparison, or nothing."""
+        more = data.get("data")
+        positions = more.get("positions") if isinstance(more, dict) else None
+        if positions is not None:
+            node.outcome, node.doing = _conceded(positions), "with the moderator"
+        elif isinstance(more, dict) and "sentences" in more:
             node.outcome = "compared"
             self._close(node)
-        elif event.kind == "settled" and data.get("verdict") is None:
+        elif data.get("verdict") is None:
             node.outcome = ""
             self._close(node)
 
@@ -247,9 +254,8 @@ _DOING = {
 }
 
 
-def _conceded(data: Mapping[str, JsonValue]) -> str:
-    """What a topic came to: who concedes; empty where nobody has a word."""
-    positions = data.get("positions")
+def _conceded(positions: JsonValue) -> str:
+    """Return who concedes; nothing where nobody has a word."""
     held = (
         [one for one in positions if isinstance(one, dict)] if isinstance(positions, list) else []
     )
@@ -278,22 +284,27 @@ def _opened(event: Event) -> Growing:
 def _settle(node: Growing, data: Mapping[str, JsonValue]) -> None:
     verdict = data.get("verdict")
     node.confidence = _share(verdict, "confidence") if isinstance(verdict, dict) else None
-    node.settled, node.missing = True, not isinstance(verdict, dict)
+    answered = isinstance(verdict, dict) or data.get("status") == "answered"
+    node.settled, node.missing = True, not answered
 
 
 def _argue(node: Growing, event: Event) -> None:
     """What is known of an argument, or of those below it."""
     data = event.data
-    if event.kind == "scored":
-        node.tau = _share(data, "tau")
-        node.doing = "" if node.doing == "being scored" else node.doing
+    scores, more = data.get("scores"), data.get("data")
+    if event.kind == "scored" and isinstance(scores, dict):
+        if "strength" in scores:
+            node.strength = _share(scores, "strength")
+            node.settled, node.missing = True, node.strength is None
+        else:
+            node.tau = _share(scores, "tau")
+            node.doing = "" if node.doing == "being scored" else node.doing
     elif event.kind == "compared":
         node.met += 1
-    elif event.kind == "declined":
-        node.declined.add("supporter" if data.get("stance") == "support" else "attacker")
-    elif event.kind == "weighed":
-        node.strength = _share(data, "strength")
-        node.settled, node.missing = True, node.strength is None
+    elif event.kind == "noted" and isinstance(more, dict):
+        sides = more.get("declined")
+        for side in sides if isinstance(sides, dict) else ():
+            node.declined.add("supporter" if side == "support" else "attacker")
 
 
 def _share(data: Mapping[str, JsonValue], name: str) -> float | None:

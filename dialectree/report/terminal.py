@@ -127,7 +127,7 @@ def _node(record: RunRecord, node: Node) -> Iterator[Text]:
         if arguments.weighs(node):
             yield Text(arguments.chain(node), SOFT)
         if node.verdict is not None:
-            yield Text(f"→ {words.line(node.verdict.answer, SHOWN) or '–'}")
+            yield Text(f"→ {words.line(node.verdict.answer or '', SHOWN) or '–'}")
     yield from _remarks(node)
 
 
@@ -183,8 +183,8 @@ def _verdict(record: RunRecord) -> Iterator[RenderableType]:
         source = words.line(verdict.confidence_source or "", 80)
         yield confidence(verdict.confidence, f" · source: {source}" if source else "")
     yield from terminal_parts.probability(record)
-    if verdict.explanation:
-        yield Text(words.clean(verdict.explanation))
+    if verdict.rationale:
+        yield Text(words.clean(verdict.rationale))
     yield from (Text(f"note: {words.clean(note)}", WARN) for note in words.notes(record))
 
 
@@ -242,7 +242,7 @@ def transcript(node: Node, record: RunRecord | None = None) -> RenderableType:
 
 def _ruling(ruled: NodeVerdict, *, sure: bool = True) -> Iterator[RenderableType]:
     """What was ruled, and how ``sure``; of a comparison nobody says."""
-    yield Text(words.clean(ruled.answer))
+    yield Text(words.clean(ruled.answer or ""))
     yield from ([confidence(ruled.confidence)] if sure else [])
     if ruled.local_confidence not in (None, ruled.confidence):
         yield Text(f"its judge alone: {words.percent(ruled.local_confidence)}", SOFT)

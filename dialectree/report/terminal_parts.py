@@ -83,7 +83,7 @@ def probability(record: RunRecord) -> Iterator[Text]:
         yield Text.assemble(("P(claim) ", SOFT), drawn, (f" · {words.threshold(share)}", SOFT))
     trees = arguments.roots(record)
     if trees:
-        means = ", ".join(f"{tree.id} {words.figure(tree.strength)}" for tree in trees)
+        means = ", ".join(f"{tree.id} {words.figure(tree.score('strength'))}" for tree in trees)
         yield Text(f"The mean of {words.count(len(trees), 'tree')}: {means}", SOFT)
     if how := arguments.reckoning(record):
         yield Text(" · ".join(how), SOFT)
@@ -100,8 +100,9 @@ def argument(record: RunRecord | None, node: Node, *, whole: bool = False) -> It
             f"{words.stance(node.stance)}  ", ACCENT if node.stance == "support" else SECOND
         )
     chain = arguments.chain(node)
-    if node.strength is not None:
-        drawn = (gauge if node.kind == "claim" else bar)(node.strength, 8)
+    strength = node.score("strength")
+    if strength is not None:
+        drawn = (gauge if node.kind == "claim" else bar)(strength, 8)
         yield Text.assemble(name, f"{chain} ", drawn)
     else:
         style_of_none = "" if node.dropped else BAD if node.status == "missing" else WARN
@@ -111,7 +112,7 @@ def argument(record: RunRecord | None, node: Node, *, whole: bool = False) -> It
     yield Text(text or "–", "strike" if node.dropped else style)
     if edges := arguments.edges(record, node):
         yield Text(" · ".join(edges), SOFT)
-    yield from (Text(words.declined(side), SOFT) for side in node.declined)
+    yield from (Text(words.declined(side), SOFT) for side in words.declined_sides(node))
 
 
 def meetings(record: RunRecord | None, node: Node) -> Iterator[Text]:

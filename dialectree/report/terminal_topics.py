@@ -10,7 +10,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from dialectree.records import Node, RunRecord, segment_key
+from dialectree.records import Node, RunRecord, segment_key, topic_of
 from dialectree.report import contributions, terminal_parts, topics, words
 from dialectree.report.contributions import LETTERS
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SHOWN, SOFT, WARN, entries
@@ -59,7 +59,7 @@ def row(record: RunRecord, node: Node) -> Iterator[RenderableType]:
     told = (f"  {came}", BAD if failed else SOFT) if came else ""
     yield Text.assemble((f"{words.line(node.id, 40)} ", ACCENT), (title, "bold"), told)
     yield Text(words.line(topics.course(record, node), 120), SOFT)
-    if node.positions:
+    if topic_of(node).positions:
         yield SideBySide(*(_brief(node, letter) for letter in LETTERS))
 
 
@@ -138,15 +138,15 @@ def _sentence(one: topics.Said) -> Text:
 def topic(record: RunRecord | None, node: Node) -> Iterator[RenderableType]:
     """A topic from close by; without a record segments are known by their ids only."""
     yield Text.assemble((f"{words.line(node.id, 40)} ", ACCENT), (words.clean(node.text), "bold"))
-    if node.description:
-        yield Text(words.clean(node.description))
+    if topic_of(node).description:
+        yield Text(words.clean(topic_of(node).description))
     if record is not None:
         yield Text(words.line(topics.course(record, node), 120), SOFT)
         if about := ", ".join(claim.id for claim in topics.relevant(record, node)):
             yield Text(f"about {words.line(about, SHOWN)} of {node.parent}", SOFT)
-    for text in node.raised_by:
+    for text in topic_of(node).raised_by:
         yield Text.assemble(("raised by: ", SOFT), words.clean(text))
-    if node.positions:
+    if topic_of(node).positions:
         yield SideBySide(*(_position(record, node, letter) for letter in LETTERS))
     elif came := topics.outcome(node):
         yield Text(came, WARN)

@@ -10,7 +10,17 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from dialectree.records import Claim, Letter, Node, Position, RunRecord, Sentence, Turn, path_key
+from dialectree.records import (
+    Claim,
+    Letter,
+    Node,
+    Position,
+    RunRecord,
+    Sentence,
+    Turn,
+    path_key,
+    topic_of,
+)
 from dialectree.report import contributions, evidence, view, words
 from dialectree.report.contributions import LETTERS, conceded
 from dialectree.report.evidence import Reference
@@ -124,7 +134,8 @@ class Summary(NamedTuple):
 def summary(record: RunRecord) -> Summary | None:
     """The comparison sentence by sentence; None where it has no sentences, or another text."""
     root = record.tree.nodes.get(record.tree.root)
-    if root is None or not root.sentences or _overruled(record, root.sentences):
+    sentences = topic_of(root).sentences if root is not None else []
+    if not sentences or _overruled(record, sentences):
         return None
     parts = Summary([], [], [])
     shelves = {
@@ -132,7 +143,7 @@ def summary(record: RunRecord) -> Summary | None:
         "difference": parts.differences,
         "proposal": parts.proposals,
     }
-    for number, one in enumerate(root.sentences, 1):
+    for number, one in enumerate(sentences, 1):
         nodes = [evidence.topic(record, name) for name in sorted(one.nodes, key=path_key)]
         segments = evidence.segments(record, one.segments)
         shelves[one.part].append(Said(number, one.text, nodes, segments, one.faults))
@@ -153,7 +164,7 @@ def paragraphs(record: RunRecord) -> list[str]:
         verdict = record.verdict
         answer = verdict.answer if verdict is not None else None
         said = [answer or words.unresolved(record)]
-        said += [verdict.explanation] if verdict is not None and verdict.explanation else []
+        said += [verdict.rationale] if verdict is not None and verdict.rationale else []
     else:
         said = [" ".join(map(plain, part)) for _, part in made.paragraphs]
         if made.proposals:
@@ -180,7 +191,7 @@ def remarks(record: RunRecord) -> list[str]:
 def marked(record: RunRecord) -> str:
     """``2 of 9 sentences are marked``; empty where none is."""
     root = record.tree.nodes.get(record.tree.root)
-    sentences = root.sentences if root is not None else []
+    sentences = topic_of(root).sentences if root is not None else []
     faulty = sum(bool(one.faults) for one in sentences)
     verb = "is" if faulty == 1 else "are"
     return f"{faulty} of {words.count(len(sentences), 'sentence')} {verb} marked" if faulty else ""
@@ -200,20 +211,20 @@ def outcome(node: Node) -> str:
     gave = conceded(node)
     if node.dropped:
         return "dropped by a person"
-    if not node.positions:
+    if not topic_of(node).positions:
         if node.parent is None:
             return ""
         return "no argument" if node.status == "missing" else "not debated yet"
     if len(gave) == 2:
         return "both concede"
-    if len(node.positions) == 1 and not gave:
-        return f"only {node.positions[0].paper} argues"
+    if len(topic_of(node).positions) == 1 and not gave:
+        return f"only {topic_of(node).positions[0].paper} argues"
     return f"{gave[0]} concedes" if gave else "neither concedes"
 
 
 def position(node: Node, letter: str) -> Position | None:
     """A persona's last word."""
-    return next((one for one in node.positions if one.paper == letter), None)
+    return next((one for one in topic_of(node).positions if one.paper == letter), None)
 
 
 def silence(node: Node, letter: str) -> str:
@@ -359,7 +370,7 @@ def exchange(record: RunRecord | None, node: Node) -> list[Round]:
 
 def others(node: Node) -> list[Stage]:
     """What else was said at a topic, reply by reply."""
-    shown = (*EXCHANGE, "progress", *(("claims", "relevance") if node.claims else ()))
+    shown = (*EXCHANGE, "progress", *(("claims", "relevance") if topic_of(node).claims else ()))
     return [stage for stage in view.stages(node) if stage.name not in shown]
 
 
@@ -378,24 +389,27 @@ class Made(NamedTuple):
 
 def claims(record: RunRecord | None, node: Node) -> list[tuple[Letter, list[Made]]]:
     """The claims that were made at a topic, paper by paper; empty where none was."""
+    data = topic_of(node)
     made: list[tuple[Letter, list[Made]]] = [
-        (who, [_made(record, node, c) for c in node.claims if c.paper == who]) for who in LETTERS
+        (who, [_made(record, node, c) for c in data.all_claims if c.paper == who])
+        for who in LETTERS
     ]
-    return made if node.claims else []
+    return made if data.claims else []
 
 
 def _made(record: RunRecord | None, node: Node, claim: Claim) -> Made:
     other = "b" if claim.paper == "a" else "a"
     effects = contributions.effects(node, claim.id)
+    found = topic_of(node).counter.get(claim.id)
     counter = [
-        (ref, words.listed(effects.get(ref.id, []))) for ref in references(record, claim.counter)
+        (ref, words.listed(effects.get(ref.id, []))) for ref in references(record, found or [])
     ]
     why = ""
-    if claim.addressed is None:
+    if found is None:
         why = f"Not known whether {other} addresses it."
-    elif not claim.addressed:
+    elif not found:
         why = f"{other} does not address it."
-    left_out = [name for name in effects if name not in claim.counter]
+    left_out = [name for name in effects if name not in (found or [])]
     return Made(
         claim, references(record, claim.evidence), counter, why, references(record, left_out)
     )
@@ -404,7 +418,7 @@ def _made(record: RunRecord | None, node: Node, claim: Claim) -> Made:
 def relevant(record: RunRecord, node: Node) -> list[Claim]:
     """The claims of its parent that a topic is about."""
     above = record.tree.nodes.get(node.parent or "")
-    return [claim for claim in above.claims if claim.id in node.relevant] if above else []
+    return contributions.relevant(above, node) if above else []
 
 
 class Table(NamedTuple):
@@ -432,4 +446,6 @@ def gave_way(row: contributions.Row) -> str:
     """Who conceded there; a dash where nobody did."""
     if row.topic is None:
         return "–"
-    return words.listed(row.conceded) or ("–" if row.topic.positions else outcome(row.topic))
+    return words.listed(row.conceded) or (
+        "–" if topic_of(row.topic).positions else outcome(row.topic)
+    )

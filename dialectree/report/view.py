@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from dialectree.records import STAGES, Call, Node, NodeVerdict, RunRecord, Turn
+from dialectree.records import Call, Node, NodeVerdict, RunRecord, Turn
 from dialectree.report.words import figure, label
 from dialectree.report.words import stage as stage_name
 
@@ -80,14 +80,7 @@ def stages(node: Node) -> list[Stage]:
     parts: dict[tuple[int, str], list[Turn]] = {}
     for turn in node.transcript:
         parts.setdefault((turn.take, turn.stage), []).append(turn)
-    known = all(name in STAGES for _, name in parts)
-    ordered = sorted(parts, key=lambda key: _place(*key)) if known else parts
-    return [Stage(name, take, _rounds(parts[take, name])) for take, name in ordered]
-
-
-def _place(take: int, stage: str) -> tuple[bool, int, int]:
-    """Pass by pass; what is written for the person who asked comes after every pass."""
-    return stage == STAGES[-1], take, STAGES.index(stage)
+    return [Stage(name, take, _rounds(said)) for (take, name), said in parts.items()]
 
 
 def _rounds(turns: list[Turn]) -> list[Round]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dialectree import turns
 from dialectree.figures import figure, move, percent
 from dialectree.protocol import Outcome, View, installed, title
-from dialectree.records import Call, Failure, Node, NodeKind, RunRecord, Stance, Turn, Verdict
+from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, Verdict
 
 __all__ = ["figure", "move", "percent"]
 
@@ -133,7 +133,7 @@ def view_of(record: RunRecord) -> View:
     return declared.view if declared else "rounds"
 
 
-_KINDS: dict[NodeKind, str] = {"claim": "claim", "argument": "argument"}
+_KINDS: dict[str, str] = {"claim": "claim", "argument": "argument"}
 
 
 def unit(record: RunRecord) -> str:
@@ -223,6 +223,13 @@ def declined(side: Stance) -> str:
     """That one side has no (further) argument."""
     role, way = ("supporter", "for") if side == "support" else ("attacker", "against")
     return f"The {role} declined: it has no (further) honest argument {way} this."
+
+
+def declined_sides(node: Node) -> list[Stance]:
+    """Return the sides that have no (further) argument."""
+    sides = node.data.get("declined")
+    known: tuple[Stance, Stance] = ("support", "attack")
+    return [side for side in known if isinstance(sides, dict) and side in sides]
 
 
 _WHYS = {
@@ -372,7 +379,9 @@ def _without_strength(record: RunRecord) -> list[str]:
         if node.kind == "claim" and not any(nodes[name].kind == "claim" for name in node.children)
     ]
     below = [nodes[name] for claim in claims for name in claim.children]
-    return [node.id for node in [*claims, *below] if node.blended is None and not node.dropped]
+    return [
+        node.id for node in [*claims, *below] if node.score("blended") is None and not node.dropped
+    ]
 
 
 def notes(record: RunRecord) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
 from dialectree.protocol import Evaluation, Protocol, Variant
+from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.adaptive_reasoning_tree"
 _GROWING = {"supporter": "generator", "attacker": "generator", "scorer": "evaluator"}
@@ -28,6 +29,11 @@ protocol = Protocol(
         name="art",
         summary="An argument tree about one yes-or-no question of another tree.",
         graph=f"{_HERE}.graph:leaf",
+    ),
+    order=PhaseOrder(
+        phases=("strength", "generation", "tournament", "answer"),
+        beside_all=("strength",),
+        beside_children=("tournament",),
     ),
     evaluation=Evaluation(
         task="verify",

@@ -47,7 +47,7 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
         if not said:
             unheard = [state["id"]]
         if "" in said.values():
-            tell(runtime, state["id"], "declined", {"stance": stance})
+            tell(runtime, state["id"], "noted", {"data": {"declined": {stance: True}}})
         if doubles[stance]:
             note = f"{stance}: near-duplicates dropped: {len(doubles[stance])}"
             tell(runtime, state["id"], "noted", {"note": note})

@@ -6,6 +6,7 @@ from typing import Any
 
 from dialectree.nodes.role_switching_debate.state import Input, Settings
 from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
+from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
@@ -62,6 +63,12 @@ protocol = Protocol(
         _phase("judge", "judgment", "judge:JudgeReply", "rationale", labels=True),
         _phase("debater_a", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
         _phase("answerer", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
+    ),
+    order=PhaseOrder(
+        phases=(
+            *("direct", "proposals", "cross_examination", "role_switch", "uncertainty"),
+            "judgment",
+        )
     ),
     evaluation=Evaluation(
         task="decide",

@@ -6,6 +6,7 @@ from typing import Any
 
 from dialectree.nodes.tree_of_debate.state import Input, Settings
 from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
+from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.tree_of_debate"
 _NODES = "dialectree.nodes.tree_of_debate"
@@ -80,6 +81,12 @@ protocol = Protocol(
             editable=("summary",),
             ruling=_whole,
         ),
+    ),
+    order=PhaseOrder(
+        phases=(
+            *("present", "respond", "revise", "progress", "claims", "relevance", "subtopics"),
+            *("summary", "answer"),
+        )
     ),
     evaluation=Evaluation(task="compare"),
     variants=(

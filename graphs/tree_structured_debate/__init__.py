@@ -6,6 +6,7 @@ from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import Input, Settings
 from dialectree.protocol import KEPT_CONFIDENCE, WITHDRAWN, Evaluation, Phase, Protocol, Variant
+from dialectree.records import OTHERS, PhaseOrder
 
 _HERE = "dialectree.graphs.tree_structured_debate"
 _NODES = "dialectree.nodes.tree_structured_debate"
@@ -91,6 +92,10 @@ protocol = Protocol(
             reply=(f"{_NODES}.answerer:AnswererReply",),
             editable=("answer", "explanation"),
         ),
+    ),
+    order=PhaseOrder(
+        phases=("expansion", "direct", OTHERS, "debate", "synthesis", "answer"),
+        closing=("answer",),
     ),
     evaluation=Evaluation(
         task="answer",

@@ -30,7 +30,7 @@ def aggregation(*, settles: bool = True) -> Step:
         standing = [argument for argument in arguments if argument["id"] not in how.dropped]
         came = outcome(state["id"], trees, standing, state["unheard"])
         for node, kind, data in came.told:
-            if settles or kind != "settled":
+            if settles or (node, kind) != (state["id"], "settled"):
                 tell(runtime, node, kind, data)
         return {"probability": came.verdict["confidence"], "verdict": came.verdict}
 

@@ -93,10 +93,10 @@ def unasked(claim: str, runtime: Runtime[Settings]) -> list[Scored]:
         return []
     else:
         tau = float(held.after)
-    tell(runtime, claim, "scored", {"tau": tau})
+    tell(runtime, claim, "scored", {"scores": {"tau": tau}})
     return [{"id": claim, "tau": tau}]
 
 
 def _scored(runtime: Runtime[Settings], node: str, tau: float) -> dict[str, list[Scored]]:
-    tell(runtime, node, "scored", {"tau": tau})
+    tell(runtime, node, "scored", {"scores": {"tau": tau}})
     return {"scores": [{"id": node, "tau": tau}]}

@@ -68,7 +68,7 @@ def _ruling(
         "verdict": {
             "answer": label,
             "label": label,
-            "explanation": reasoning,
+            "rationale": reasoning,
             "confidence": None,
             "confidence_source": None,
             "notes": [],

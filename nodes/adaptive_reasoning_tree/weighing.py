@@ -168,10 +168,10 @@ def outcome(
         strength = balanced(tree.weights[claim].strength) if heard else None
         weights = {**tree.weights, claim: tree.weights[claim]._replace(strength=strength)}
         found.append(strength)
-        told += _told(tree._replace(weights=weights))
+        told += _told(root, tree._replace(weights=weights))
     probability = balanced(mean(found))
     if len(trees) > 1:
-        told.append((root, "weighed", {"strength": probability}))
+        told.append((root, "scored", {"scores": {"strength": probability}}))
     ruled = verdict(probability, arguments, trees)
     if probability is not None and None in found:
         note = f"{found.count(None)} of {len(found)} trees could not be weighed and do not count"
@@ -218,14 +218,14 @@ def verdict(
     return {
         "answer": label,
         "label": label,
-        "explanation": explanation(arguments, trees),
+        "rationale": strongest(arguments, trees),
         "confidence": probability,
         "confidence_source": "P(claim)",
         "notes": notes,
     }
 
 
-def explanation(arguments: Sequence[Argument], trees: Sequence[Tree]) -> str | None:
+def strongest(arguments: Sequence[Argument], trees: Sequence[Tree]) -> str | None:
     """Return the strongest argument on each side of the claim, in the words of the debate."""
     strength = {name: w.strength for tree in trees for name, w in tree.weights.items() if w.counted}
     claims = {next(iter(tree.weights)) for tree in trees}
@@ -252,15 +252,18 @@ def mean(strengths: Sequence[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _told(tree: Tree) -> Iterator[Told]:
-    """Return the weights of each argument, and the notes on it, as events."""
+def _told(root: str, tree: Tree) -> Iterator[Told]:
+    """Yield the weights of each argument, its status, and the notes on it, as events."""
     for name, weight in tree.weights.items():
         figures = {
             "theta": weight.theta,
             "blended": weight.blended,
             "strength": weight.strength,
         }
-        yield name, "weighed", {**figures}
+        yield name, "scored", {"scores": {**figures}}
+        if name != root:
+            status = "missing" if weight.strength is None else "answered"
+            yield name, "settled", {"verdict": None, "status": status}
     for name, notes in tree.notes.items():
         for note in notes:
             yield name, "noted", {"note": note}

@@ -177,7 +177,7 @@ async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dic
         text = f"{one['label']} or {two['label']}: {question}"
         tell(runtime, node, "opened", {"text": text, "depth": 1, "parent": "0", "kind": "leaf"})
         rounds = [f"0.{n}" for n in range(state["debates"] + 1)]
-        tell(runtime, "0", "branched", {"children": rounds, "kind": "knockout"})
+        tell(runtime, "0", "branched", {"children": rounds, "kind": "knockout", "in_turn": True})
     elif len(state["options"]) == 2:
         one, two = state["options"]
         pair = drawn(one, two, context.seed, node, question)

@@ -123,7 +123,7 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
 def _settle(
     runtime: Runtime[Settings],
     sample: Sample,
-    explanation: str | None,
+    rationale: str | None,
     notes: list[str],
     share: float | None = None,
 ) -> Ruling:
@@ -138,7 +138,7 @@ def _settle(
         "verdict": {
             "answer": sample["answer"],
             "label": sample["label"],
-            "explanation": explanation,
+            "rationale": rationale,
             "confidence": share,
             "confidence_source": "share of samples",
             "notes": notes,

@@ -129,7 +129,7 @@ async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, lis
     while label and label not in labels:
         again = f"{label[:80]!r} is no such label. {request}"
         label = named_by_person(interrupt({**payload, "request": again}))
-    tell(runtime, state["id"], "clarified", ruled_by_person(label))
+    tell(runtime, state["id"], "answered", ruled_by_person(label))
     fields = {
         "rationale": "",
         "label": label,
@@ -249,7 +249,7 @@ def _outcome(
     verdict: Verdict = {
         "answer": answer,
         "label": label,
-        "explanation": rationale or None,
+        "rationale": rationale or None,
         "confidence": confidence,
         "confidence_source": "judge",
         "notes": notes,
@@ -306,7 +306,7 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     if knockout:
         fields = {
             "answer": outcome["answer"],
-            "rationale": outcome["explanation"] or "",
+            "rationale": outcome["rationale"] or "",
             "confidence": outcome["confidence"],
             "winner": outcome["label"],
         }

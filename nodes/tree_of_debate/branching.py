@@ -15,12 +15,14 @@ def opened(topic: Topic, runtime: Runtime[Settings]) -> None:
     """Tell of a new topic."""
     told = {
         "text": topic["title"],
-        "description": topic["description"],
         "depth": topic["depth"],
         "parent": topic["id"].rpartition(".")[0] or None,
         "kind": "topic",
-        "relevant": [claim["id"] for claim in topic["claims"]],
-        "raised_by": [*topic["raised_by"]],
+        "data": {
+            "description": topic["description"],
+            "relevant": [claim["id"] for claim in topic["claims"]],
+            "raised_by": [*topic["raised_by"]],
+        },
     }
     tell(runtime, topic["id"], "opened", told)
 
@@ -32,7 +34,13 @@ async def last_words(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str
         {name: value for name, value in said.items() if name not in ("stage", "questions")}
         for said in positions
     ]
-    tell(runtime, state["id"], "debated", {"positions": told})
+    status = "answered" if told else "missing"
+    tell(
+        runtime,
+        state["id"],
+        "settled",
+        {"verdict": None, "status": status, "data": {"positions": told}},
+    )
     debated: Debated = {
         "id": state["id"],
         "title": state["title"],

@@ -89,7 +89,7 @@ def _compared(reply: ComparisonReply, runtime: Runtime[Settings]) -> Ruling:
         "verdict": {
             "answer": reply.summary,
             "label": None,
-            "explanation": None,
+            "rationale": None,
             "confidence": None,
             "confidence_source": None,
             "notes": [],

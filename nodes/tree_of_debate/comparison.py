@@ -85,7 +85,8 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings], *, searche
         for part, texts in parts.items()
         for said in texts
     ]
-    tell(runtime, "0", "summarised", {"sentences": sentences})
+    settled = {"verdict": None, "status": "answered", "data": {"sentences": sentences}}
+    tell(runtime, "0", "settled", settled)
     return {"verdict": _verdict(sentences, debates)}
 
 
@@ -166,13 +167,13 @@ def _argued(debated: Debated) -> list[str]:
 def _verdict(sentences: Sequence[Sentence], debates: Sequence[Debated]) -> Verdict:
     """Similarities, then differences; a sentence without ground is marked in the text."""
     proposed = [_marked(one) for one in sentences if one["part"] == "proposal"]
-    explanation = None
+    rationale = None
     if proposed:
-        explanation = "Proposed in the debate, and claimed by neither paper: " + " ".join(proposed)
+        rationale = "Proposed in the debate, and claimed by neither paper: " + " ".join(proposed)
     return {
         "answer": " ".join(_marked(one) for one in sentences if one["part"] != "proposal"),
         "label": None,
-        "explanation": explanation,
+        "rationale": rationale,
         "confidence": None,
         "confidence_source": None,
         "notes": [*_ungrounded(sentences), *_conceded(debates)],

@@ -70,8 +70,8 @@ async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str,
     claims = countered(state["own"], state["counters"])
     for claim in claims:
         if claim["counter"] is not None:
-            told = {"claim": claim["id"], "segments": claim["counter"]}
-            tell(runtime, state["id"], "countered", told)
+            told = {"data": {"counter": {claim["id"]: claim["counter"]}}}
+            tell(runtime, state["id"], "noted", told)
     ids = {letter: [c["id"] for c in claims if c["paper"] == letter] for letter in ("a", "b")}
 
     def wrong(reply: SubtopicsReply) -> str | None:

@@ -91,7 +91,8 @@ def claims(letter: Letter) -> Step:
             most=most,
         )
         made = _claims(letter, reply, offered, most)
-        tell(runtime, state["id"], "claimed", {"paper": letter, "claims": [_told(c) for c in made]})
+        told = {"data": {"claims": {letter: [_told(c) for c in made]}}}
+        tell(runtime, state["id"], "noted", told)
 
         def read() -> list[str]:
             asked = [question["text"] for question in state["open_questions"]]

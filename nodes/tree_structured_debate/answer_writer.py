@@ -89,12 +89,12 @@ async def unresolved(state: TreeStructuredDebate) -> Ruling:
     return {"verdict": {**ruled, "confidence": None, "notes": [*ruled["notes"], note]}}
 
 
-def verdict(finding: Finding, answer: str | None, explanation: str | None) -> Verdict:
+def verdict(finding: Finding, answer: str | None, rationale: str | None) -> Verdict:
     """Return the verdict, with a note on each gap that the question leaves open."""
     return {
         "answer": answer,
         "label": None,
-        "explanation": explanation,
+        "rationale": rationale,
         "confidence": finding["confidence"],
         "confidence_source": "judges",
         "notes": [f"The question leaves something open: {gap}" for gap in finding["unclear"]],

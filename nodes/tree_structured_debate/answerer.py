@@ -47,7 +47,7 @@ def settled(reply: AnswererReply, source: str, runtime: Runtime[Settings]) -> Ru
         "verdict": {
             "answer": reply.answer,
             "label": None,
-            "explanation": reply.explanation,
+            "rationale": reply.explanation,
             "confidence": reply.confidence,
             "confidence_source": source,
             "notes": [],

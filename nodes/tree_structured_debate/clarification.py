@@ -24,7 +24,7 @@ async def clarification(state: Subtree, runtime: Runtime[Settings]) -> dict[str,
         "request": request,
     }
     answer = _line(interrupt(asked))
-    tell(runtime, state["id"], "clarified", answered_by_person(answer))
+    tell(runtime, state["id"], "answered", answered_by_person(answer))
     if not answer:
         return {"attempt": state["attempt"] + 1}
     return {

@@ -48,7 +48,7 @@ class Decided(Leaf):
 async def decided(state: Decided) -> Judged:
     """Take the winner as the leaf's answer, with the judge's confidence."""
     outcome = state["outcome"]
-    rationale = outcome["explanation"] or ""
+    rationale = outcome["rationale"] or ""
     return {"finding": _finding(state, outcome["answer"], rationale, outcome["confidence"])}
 
 
@@ -71,7 +71,7 @@ async def verified(state: Verified, runtime: Runtime[Settings]) -> Judged:
         return await missing(state, runtime)
     answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
     known = f"The claim that the answer is yes has a probability of {figure(probability)}."
-    rationale = "\n".join(filter(None, [known, verdict["explanation"]]))
+    rationale = "\n".join(filter(None, [known, verdict["rationale"]]))
     fields = {
         "answer": answer,
         "rationale": rationale,

@@ -67,7 +67,7 @@ def _ruling(
         "verdict": {
             "answer": sample["answer"],
             "label": None,
-            "explanation": sample["explanation"],
+            "rationale": sample["explanation"],
             "confidence": sample["confidence"],
             "confidence_source": source,
             "notes": [note],

@@ -71,7 +71,7 @@ def test_answer_prints_one_json_document_and_leaves_a_whole_folder(answer: Answe
     done = answer(QUESTION, "--json", by=started)
     record = json.loads(done.stdout)
     assert done.returncode == 0, done.stderr
-    assert record["schema"] == "dialectree.run/1"
+    assert record["schema"] == "dialectree.run/2"
     assert record["status"] == "answered"
     assert record["usage"]["calls"] == 37
     assert record["usage"]["critical_path_calls"] == 14

@@ -144,7 +144,7 @@ def _said(
     elif task == "decide":
         gold = asked.reference.gold or "A"
         label = gold if right else chance.choice([x for x in "ABCD" if x != gold])
-        verdict = Verdict(answer=text or "it", label=label, confidence=sure, explanation=why)
+        verdict = Verdict(answer=text or "it", label=label, confidence=sure, rationale=why)
         scores = [Score(key="choice", score=float(right), value="scored")]
     elif task == "verify":
         truth = bool(asked.reference.label)

@@ -31,11 +31,10 @@ from dialectree.records import (
     Tree,
     Usage,
     Verdict,
-    critical_path,
-    fold,
     usage,
 )
 from dialectree.runs import Journal
+from tests.folding import critical_path, fold
 from tests.scripted import Asked, ScriptedModel
 
 Own = TypeVar("Own", bound=ProtocolSettings, default=Settings)

@@ -145,7 +145,7 @@ def test_best_of_n_samples_side_by_side_and_picks_once() -> None:
         turn.fields["answer"] for turn in done.node().transcript if turn.who == "3"
     )
     assert (done.verdict.confidence, done.verdict.confidence_source) == (0.9, "picker")
-    assert done.verdict.explanation == f"Why: {done.verdict.answer}"
+    assert done.verdict.rationale == f"Why: {done.verdict.answer}"
     assert done.verdict.notes == done.node().notes == ["sample 3 was picked out of 5"]
     assert ruled(done).rationale == "It is accurate."
 
@@ -276,7 +276,7 @@ def test_direct_asks_once_for_yes_or_no(said: str, label: str) -> None:
     assert model.places == [("0", "verifier")]
     assert CLAIM in model.prompts[0]
     verdict = done.verdict
-    assert (verdict.answer, verdict.label, verdict.explanation) == (label, label, None)
+    assert (verdict.answer, verdict.label, verdict.rationale) == (label, label, None)
     assert (verdict.confidence, verdict.confidence_source) == (None, None)
     assert (done.usage.calls, done.usage.critical_path_calls) == (1, 1)
 
@@ -285,7 +285,7 @@ def test_chain_of_thought_gives_its_reasoning_as_the_explanation() -> None:
     model = speakers()
     done = debate(model, CLAIM, graph=direct.cot)
     assert model.asked == ["ReasonedReply"]
-    assert (done.verdict.label, done.verdict.explanation) == ("True", "It was dry.")
+    assert (done.verdict.label, done.verdict.rationale) == ("True", "It was dry.")
     assert done.verdict.confidence is None
     assert [*ReasonedReply.model_fields] == ["reasoning", "answer"]  # thinks before it answers
 
@@ -321,7 +321,7 @@ def test_the_option_that_most_samples_name_wins() -> None:
     assert model.places == [("0", "answerer")] * 9
     assert (done.usage.calls, done.usage.critical_path_calls) == (9, 1)
     assert (done.verdict.label, done.verdict.answer) == ("B", "the Sea Peoples")
-    assert done.verdict.explanation == "Because of B."
+    assert done.verdict.rationale == "Because of B."
     assert done.verdict.confidence == pytest.approx(5 / 9)
     assert done.verdict.confidence_source == "share of samples"
     assert done.verdict.notes == done.node().notes == ["9 samples: B 5, A 3, D 1"]

@@ -181,7 +181,7 @@ def test_without_judge_and_concise_debater_the_full_text_goes_upward(fault: Said
 def test_without_a_writer_the_roots_integration_is_the_answer_as_it_stands(fault: Said) -> None:
     done = debate(failing(WriterReply, fault=fault))
     assert told(done) == [("0", "answer_writer", "")]
-    assert (done.verdict.answer, done.verdict.explanation) == ("all in all", "Fits.")
+    assert (done.verdict.answer, done.verdict.rationale) == ("all in all", "Fits.")
     assert done.verdict.confidence == pytest.approx(0.72)
 
 

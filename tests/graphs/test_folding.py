@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from dialectree import answer
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.records import Event, RunRecord, Tree, Verdict, critical_path, fold
+from dialectree.records import Event, RunRecord, Tree, Verdict
+from tests.folding import critical_path, fold
 from tests.graphs.debating import debate, debaters, rate, rule, split
 from tests.scripted import no_reply
 
@@ -56,7 +57,7 @@ def whole(tree: Tree) -> None:
 def test_the_events_tell_the_whole_debate() -> None:
     assert list(TREE.nodes) == ["0", "0.0", "0.0.0", "0.0.1", "0.1"]
     assert {e.kind for e in EVENTS} == {
-        "opened", "spoke", "noted", "asked", "stopped", "branched", "failed", "settled",
+        "opened", "spoke", "noted", "asked", "branched", "failed", "settled",
         "concluded",
     }  # fmt: skip
     assert [verdict.take for verdict in TREE.nodes["0.1"].earlier] == [1]
@@ -162,7 +163,7 @@ def test_a_question_that_is_split_anew_disowns_what_came_of_the_first_split() ->
     ]
     tree, _ = fold([*first, event("0", "branched", children=["0.0"]), opened("0.0", "new a?")])
     assert {i: node.text for i, node in tree.nodes.items()} == {"0": "why?", "0.0": "new a?"}
-    tree, _ = fold([*first, event("0", "stopped", why="max_depth")])
+    tree, _ = fold([*first, event("0", "branched", children=[], why="max_depth")])
     assert set(tree.nodes) == {"0"}
 
 

@@ -27,7 +27,8 @@ from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.protocol import methods
-from dialectree.records import Event, Tree, Verdict, fold
+from dialectree.records import Event, Tree, Verdict
+from tests.folding import fold
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import context, told

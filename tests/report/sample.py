@@ -119,7 +119,7 @@ def record() -> RunRecord:
         models={"leaf_judge": "openai:any"},
         prompts={"tree_structured_debate/leaf_judge": 1},
         verdict=Verdict(
-            answer="There is none.", confidence=0.36, confidence_source="judges", explanation="Why."
+            answer="There is none.", confidence=0.36, confidence_source="judges", rationale="Why."
         ),
         tree=Tree(nodes={"0": root, "0.0": leaf, "0.1": other}),
         usage=Usage(calls=20, attempts=21, prompt_tokens=1234, completion_tokens=99, wall_s=65),
@@ -185,7 +185,7 @@ def everywhere(text: str) -> RunRecord:
     run.started = run.ended = text
     run.settings, run.models = {"prices": {text: [1.0, 2.0]}}, {text: text}
     run.verdict = Verdict(
-        answer=text, label=text, confidence=0.36, confidence_source=text, explanation=text
+        answer=text, label=text, confidence=0.36, confidence_source=text, rationale=text
     )
     run.verdict.notes = [text]
     for node in run.tree.nodes.values():

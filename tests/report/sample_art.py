@@ -17,8 +17,8 @@ from dialectree.records import (
     RunRecord,
     Usage,
     Verdict,
-    fold,
 )
+from tests.folding import fold
 from tests.report import sample
 
 CLAIM = "Chameleons change colour mainly for camouflage"
@@ -59,7 +59,7 @@ def argument(node: str, stance: str, text: str, tau: float) -> list[Event]:
         stance=stance,
     )
     reply = spoke(node, "scorer", "strength", rationale=f"Why {node} weighs.", strength=tau)
-    return [opened, reply, told("scored", node, tau=tau)]
+    return [opened, reply, told("scored", node, scores={"tau": tau})]
 
 
 def met(
@@ -80,15 +80,21 @@ def met(
     return [said, compared]
 
 
-def weighed(node: str, theta: float | None, blended: float | None, strength: float | None) -> Event:
-    return told("weighed", node, theta=theta, blended=blended, strength=strength)
+def weighed(
+    node: str, theta: float | None, blended: float | None, strength: float | None
+) -> list[Event]:
+    status = "missing" if strength is None else "answered"
+    return [
+        told("scored", node, scores={"theta": theta, "blended": blended, "strength": strength}),
+        told("settled", node, verdict=None, status=status),
+    ]
 
 
 def claim(node: str = "0") -> list[Event]:
     """A claim before anything is said about it."""
     data: dict[str, JsonValue] = {"parent": node.rpartition(".")[0]} if "." in node else {}
     opened = told("opened", node, text=CLAIM, depth=node.count("."), kind="claim", **data)
-    return [opened, told("scored", node, tau=0.5)]
+    return [opened, told("scored", node, scores={"tau": 0.5})]
 
 
 def ended(probability: float | None, notes: list[JsonValue] | None = None) -> list[Event]:
@@ -98,7 +104,7 @@ def ended(probability: float | None, notes: list[JsonValue] | None = None) -> li
         "label": label,
         "confidence": probability,
         "confidence_source": "P(claim)" if label else None,
-        "explanation": f"The strongest argument against the claim (0.59): {AGAINST}",
+        "rationale": f"The strongest argument against the claim (0.59): {AGAINST}",
         "notes": notes or [],
     }
     ruled: JsonValue = None
@@ -127,14 +133,14 @@ def events() -> list[Event]:
         told("branched", children=["0.0", "0.1", "0.2"], kind="claim"),
         *met("0.0", "0.1", "ATTACK"),
         *met("0.0", "0.2", "TIE"),
-        told("declined", "0.1", stance="attack"),
+        told("noted", "0.1", data={"declined": {"attack": True}}),
         *argument("0.1.0", "support", "Rivals were filmed.", 0.7),
         told("branched", "0.1", children=["0.1.0"], kind="argument"),
-        weighed("0", None, 0.5, 0.41),
-        weighed("0.0", 0.0, 0.34, 0.34),
-        weighed("0.1", 1.0, 0.9, 0.97),
-        weighed("0.2", None, 0.25, 0.25),
-        weighed("0.1.0", None, 0.7, 0.7),
+        *weighed("0", None, 0.5, 0.41),
+        *weighed("0.0", 0.0, 0.34, 0.34),
+        *weighed("0.1", 1.0, 0.9, 0.97),
+        *weighed("0.2", None, 0.25, 0.25),
+        *weighed("0.1.0", None, 0.7, 0.7),
         told("noted", note="1 tie counts for nobody"),
         *ended(0.41),
     ]
@@ -174,7 +180,7 @@ def pruned() -> RunRecord:
     """0.1 is strong enough to stay, 0.2 is not; 0.1.0 has no strength."""
     happened = [
         *events(),
-        weighed("0.1.0", None, None, None),
+        *weighed("0.1.0", None, None, None),
         told("noted", note="0.2 is pruned: its weight is below 0.3"),
         told("noted", "0.1", note="0.1.0 is left out: it has no strength"),
     ]
@@ -189,22 +195,23 @@ def both_orders() -> RunRecord:
 def undecided() -> RunRecord:
     """Exactly one half."""
     note = "undecided: P(claim) is exactly 0.5"
-    return run([*events(), weighed("0", None, 0.5, 0.5), *ended(0.5, [note])])
+    return run([*events(), *weighed("0", None, 0.5, 0.5), *ended(0.5, [note])])
 
 
 def unheard() -> RunRecord:
     """A side failed for good: no verdict."""
     note = "a side of the claim could not be heard or weighed; there is no verdict"
     failed = told("failed", role="supporter", fault="no reply came")
-    return run([*events(), failed, weighed("0", None, 0.5, None), *ended(None, [note])])
+    return run([*events(), failed, *weighed("0", None, 0.5, None), *ended(None, [note])])
 
 
 def unknown() -> RunRecord:
     """Nobody could estimate the claim's own strength: no verdict, but all arguments are weighed."""
     note = "the claim's own strength is not known; there is no verdict"
-    happened = [event for event in events() if event.node != "0" or event.kind != "scored"]
+    kinds = ("scored", "settled")
+    happened = [event for event in events() if event.node != "0" or event.kind not in kinds]
     failed = told("failed", role="claim_scorer", fault="no reply came")
-    return run([*happened, failed, weighed("0", None, None, None), *ended(None, [note])])
+    return run([*happened, failed, *weighed("0", None, None, None), *ended(None, [note])])
 
 
 def taken_back() -> RunRecord:
@@ -221,12 +228,12 @@ def ensemble() -> RunRecord:
             *claim(name),
             *argument(f"{name}.0", "support", FOR, 0.5),
             told("branched", name, children=[f"{name}.0"], kind="claim"),
-            weighed(f"{name}.0", None, 0.5, 0.5),
-            weighed(name, None, 0.5, strength),
+            *weighed(f"{name}.0", None, 0.5, 0.5),
+            *weighed(name, None, 0.5, strength),
         ]
     happened += [
         told("branched", children=["0.0", "0.1"], kind="claim"),
-        weighed("0", None, None, 0.51),
+        *weighed("0", None, None, 0.51),
         *ended(0.51),
     ]
     return run(happened)
@@ -239,10 +246,10 @@ def contested() -> RunRecord:
             *events(),
             told("contested", "0.2", change="0.2 dropped", dropped=True),
             told("contested", change="0.0 against 0.1: flipped"),
-            weighed("0.0", 1.0, 0.84, 0.84),
-            weighed("0.1", 0.0, 0.4, 0.82),
-            weighed("0.2", None, None, None),
-            weighed("0", None, 0.5, 0.51),
+            *weighed("0.0", 1.0, 0.84, 0.84),
+            *weighed("0.1", 0.0, 0.4, 0.82),
+            *weighed("0.2", None, None, None),
+            *weighed("0", None, 0.5, 0.51),
             *ended(0.51),
         ]
     )
@@ -303,7 +310,7 @@ def everywhere(text: str) -> RunRecord:
     run = contested()
     run.input, run.notices = {"question": text}, [text]
     run.verdict = Verdict(
-        answer=text, label=text, confidence=0.41, confidence_source="P(claim)", explanation=text
+        answer=text, label=text, confidence=0.41, confidence_source="P(claim)", rationale=text
     )
     run.verdict.notes = [text]
     assert run.contest is not None

@@ -163,7 +163,7 @@ def won() -> RunRecord:
         label="C",
         confidence=0.8,
         confidence_source="judge",
-        explanation="It is sounder.",
+        rationale="It is sounder.",
         notes=[DISCLOSED],
     )
     return run([node], verdict, OPTIONS)
@@ -183,7 +183,7 @@ def biased() -> RunRecord:
     rulings = [ruling("B", OPTIONS[1]), ruling("C", OPTIONS[2], who="swapped")]
     node = debate("0", QUESTION, OPTIONS[1], OPTIONS[2], rulings, None)
     node.notes = [BIAS, DISCLOSED]
-    return run([node], Verdict(explanation="Both.", notes=[BIAS, DISCLOSED]), OPTIONS)
+    return run([node], Verdict(rationale="Both.", notes=[BIAS, DISCLOSED]), OPTIONS)
 
 
 def mismatched() -> RunRecord:
@@ -235,6 +235,7 @@ def knockout() -> RunRecord:
     root = Node(
         id="0",
         kind="knockout",
+        in_turn=True,
         text=QUESTION,
         depth=0,
         status="answered",
@@ -286,7 +287,7 @@ def everywhere(text: str) -> RunRecord:
     """A debate with ``text`` wherever a model or a person can put one."""
     record = biased()
     record.input, record.notices = {"question": text, "options": [text, text]}, [text]
-    record.verdict = Verdict(label=text, explanation=text, notes=[text, text])
+    record.verdict = Verdict(label=text, rationale=text, notes=[text, text])
     node = record.tree.nodes["0"]
     node.text, node.notes = text, [text]
     error: JsonValue = {"quote": text, "fault": text, "occurs": False, text: text}

@@ -11,6 +11,7 @@ from dialectree.records import (
     Event,
     EventKind,
     Failure,
+    Node,
     NodeVerdict,
     Position,
     RunRecord,
@@ -18,8 +19,9 @@ from dialectree.records import (
     Turn,
     Usage,
     Verdict,
-    fold,
+    topic_of,
 )
+from tests.folding import fold
 
 TOPIC = "Fast estimation of orbits in large surveys"
 LADDER, MESH = "Ladder: orbits in linear time", "Mesh: orbits with guaranteed error"
@@ -68,11 +70,10 @@ def opened(node: str, text: str, description: str = "", *relevant: str) -> Event
         "opened",
         node,
         text=text,
-        description=description,
         depth=node.count("."),
         parent=parent,
         kind="topic",
-        relevant=[*relevant],
+        data={"description": description, "relevant": [*relevant]},
     )
 
 
@@ -108,7 +109,7 @@ def weighed(node: str, of: str, number: int, **segments: str) -> list[Event]:
     other = "b" if of[0] == "a" else "a"
     kept: list[JsonValue] = [name for name, does in ids.items() if does]
     reply = spoke(node, other, "relevance", number, claim=of, segments=said)
-    return [reply, told("countered", node, claim=of, segments=kept)]
+    return [reply, told("noted", node, data={"counter": {of: kept}})]
 
 
 def deliberated() -> list[Event]:
@@ -126,8 +127,8 @@ def deliberated() -> list[Event]:
         retrieved("0", "topic", "b", _2=0.66, _3=0.79, _8=0.61, _11=0.2),
         spoke("0", "a", "claims", claims=own),
         spoke("0", "b", "claims", claims=other),
-        told("claimed", paper="a", claims=own),
-        told("claimed", paper="b", claims=other),
+        told("noted", data={"claims": {"a": own}}),
+        told("noted", data={"claims": {"b": other}}),
         retrieved("0", "a1", "b", _5=0.58, _2=0.31),
         retrieved("0", "b2", "a", _9=0.52),
         *weighed("0", "a1", 1, b_5="refutes", b_2=""),
@@ -162,7 +163,10 @@ def exchanged(node: str, a: JsonValue, b: JsonValue, asks: str = "") -> list[Eve
     for who, fields in last.items():
         assert isinstance(fields, dict)
         positions.append({"paper": who, **fields})
-    return [*events, told("debated", node, positions=positions)]
+    return [
+        *events,
+        told("settled", node, verdict=None, status="answered", data={"positions": positions}),
+    ]
 
 
 def _turned(node: str, who: str, stage: str, fields: dict[str, JsonValue]) -> Event:
@@ -203,21 +207,21 @@ def debates() -> list[Event]:
         *exchanged("0.0", fast, slower, asks="Is that the worst case?"),
         moderated("0.0", True, True, False, "Both went into the constants."),
         retrieved("0.0", "topic", "a", _4=0.69),
-        told("claimed", "0.0", paper="a", claims=uneven),
-        told("countered", "0.0", claim="a1", segments=[]),
+        told("noted", "0.0", data={"claims": {"a": uneven}}),
+        told("noted", "0.0", data={"counter": {"a1": []}}),
         told("branched", "0.0", children=["0.0.0", "0.0.1"], kind="topic"),
         opened("0.0.0", CHEAPER, "Per object.", "a1"),
         *exchanged("0.0.0", both, never),
-        told("stopped", "0.0.0", why="max_depth"),
+        told("branched", "0.0.0", children=[], why="max_depth"),
         opened("0.0.1", EARLY, "Before the first orbit.", "a1"),
         *exchanged("0.0.1", both, gives),
-        told("stopped", "0.0.1", why="max_depth"),
+        told("branched", "0.0.1", children=[], why="max_depth"),
         *exchanged("0.1", loses, bounded),
         moderated("0.1", False, True, True, "The bound settles it."),
-        told("stopped", "0.1", why="clear_winner"),
+        told("branched", "0.1", children=[], why="clear_winner"),
         *exchanged("0.2", both, never),
         moderated("0.2", False, False, False, "They repeat themselves."),
-        told("stopped", "0.2", why="no_progress"),
+        told("branched", "0.2", children=[], why="no_progress"),
     ]  # fmt: skip
 
 
@@ -244,10 +248,10 @@ def summarised() -> list[Event]:
     ]
     answer = f"{SHARED} {FASTER} {UNGROUNDED} [rests on nothing] {MISQUOTED} [quotation not found]"
     notes = ["2 of 5 sentences are marked", "paper a conceded at 0.1", "paper b conceded at 0.0.1"]
-    explanation = f"Proposed in the debate, and claimed by neither paper: {HYBRID}"
+    rationale = f"Proposed in the debate, and claimed by neither paper: {HYBRID}"
     return [
-        told("summarised", sentences=sentences),
-        told("concluded", answer=answer, explanation=explanation, notes=[*notes]),
+        told("settled", verdict=None, status="answered", data={"sentences": sentences}),
+        told("concluded", answer=answer, rationale=rationale, notes=[*notes]),
     ]
 
 
@@ -291,11 +295,17 @@ def record() -> RunRecord:
     return run([*deliberated(), *debates(), *summarised()])
 
 
+def told_of(event: Event, *names: str) -> bool:
+    """Return whether an event adds one of these data to its node."""
+    data = event.data.get("data")
+    return event.kind == "noted" and isinstance(data, dict) and not {*names}.isdisjoint(data)
+
+
 def broken_off() -> RunRecord:
     """Broken off while two topics were debated and one was not."""
     events = [*deliberated(), *debates()]
     kept = [e for e in events if not e.node.startswith(("0.0.1", "0.2")) or e.kind == "opened"]
-    return run([e for e in kept if (e.node, e.kind) != ("0.1", "stopped")])
+    return run([e for e in kept if not (e.node == "0.1" and "why" in e.data)])
 
 
 def begun() -> RunRecord:
@@ -305,14 +315,18 @@ def begun() -> RunRecord:
 
 def deliberating() -> RunRecord:
     """Broken off before the moderator split the topic; nobody has met the claims."""
-    return run([e for e in deliberated() if e.kind in ("retrieved", "claimed")])
+    return run([e for e in deliberated() if e.kind == "retrieved" or told_of(e, "claims")])
 
 
 def unsplit() -> RunRecord:
     """Claims were made and met, and the split failed for good: nothing can be compared."""
     failed = told("failed", role="moderator", fault="no reply came")
     events = [e for e in deliberated() if e.kind != "branched"]
-    end = [told("stopped", why="failed"), told("settled", verdict=None), told("concluded")]
+    end = [
+        told("branched", children=[], why="failed"),
+        told("settled", verdict=None),
+        told("concluded"),
+    ]
     made = run([*events, failed, *end])
     made.status = "unresolved"
     return made
@@ -323,17 +337,19 @@ def one_sided() -> RunRecord:
     made = record()
     made.status = "degraded"
     nodes = made.tree.nodes
-    nodes["0.1"].positions = [p for p in nodes["0.1"].positions if p.paper == "b"]
+    own = [p for p in topic_of(nodes["0.1"]).positions if p.paper == "b"]
+    change(nodes["0.1"], positions=own)
     nodes["0.1"].transcript = [t for t in nodes["0.1"].transcript if t.who != "a"]
     nodes["0.1"].failures = [Failure(role="persona", who="a", fault="no reply came")]
-    nodes["0.2"].positions, nodes["0.2"].status = [], "missing"
+    change(nodes["0.2"], positions=[])
+    nodes["0.2"].status = "missing"
     nodes["0.2"].transcript, nodes["0.2"].stopped = [], "failed"
     return made
 
 
 def bare() -> RunRecord:
     """Without self-deliberation: nobody claims, nothing is retrieved."""
-    kept = [e for e in [*debates(), *summarised()] if e.kind not in ("claimed", "countered")]
+    kept = [e for e in [*debates(), *summarised()] if not told_of(e, "claims", "counter")]
     split = told("branched", children=["0.0", "0.1", "0.2"], kind="topic")
     made = run([split, *kept], "no_self_deliberation")
     made.tree.segments = {}
@@ -397,25 +413,36 @@ RUNS = [
 ]
 
 
+def change(node: Node, **update: object) -> None:
+    """Put other data in the place of those of a topic."""
+    node.data = topic_of(node).model_copy(update=update).model_dump(mode="json")
+
+
 def everywhere(text: str) -> RunRecord:
     """The run with ``text`` wherever a model, a paper or a person can put one."""
     made = record()
     made.notices = [text]
     paper: JsonValue = {"title": text, "abstract": text, "name": text, "key": text}
     made.input = {"question": text, "papers": [paper, paper]}
-    made.verdict = Verdict(answer=text, explanation=text, notes=[text])
+    made.verdict = Verdict(answer=text, rationale=text, notes=[text])
     for one in made.tree.segments.values():
         one.text = one.heading = text
     for node in made.tree.nodes.values():
-        node.text = node.description = text
-        node.raised_by = [text]
-        node.notes, node.failures = [text], [Failure(role=text, who=text, fault=text)]
-        node.claims = [_claim(one, text) for one in node.claims]
-        node.positions = [_position(one, text) for one in node.positions]
-        node.transcript = [_turn(turn, text) for turn in node.transcript]
-        for said in node.sentences:
+        topic = topic_of(node)
+        node.text = text
+        for said in topic.sentences:
             said.text, said.faults = text, [text] if said.faults else []
-    made.verdict.answer = " ".join(s.text for s in made.tree.nodes["0"].sentences)
+        change(
+            node,
+            description=text,
+            raised_by=[text],
+            claims={who: [_claim(one, text) for one in own] for who, own in topic.claims.items()},
+            positions=[_position(one, text) for one in topic.positions],
+            sentences=topic.sentences,
+        )
+        node.notes, node.failures = [text], [Failure(role=text, who=text, fault=text)]
+        node.transcript = [_turn(turn, text) for turn in node.transcript]
+    made.verdict.answer = " ".join(s.text for s in topic_of(made.tree.nodes["0"]).sentences)
     return made
 
 

@@ -139,7 +139,7 @@ def test_an_undecided_side_names_the_arguments_that_lack_a_strength() -> None:
     record = sample_art.unheard()
     assert "--set" not in words.unresolved(record)
     for name in ("0.0", "0.1.0"):
-        record.tree.nodes[name].blended = None
+        record.tree.nodes[name].scores.pop("blended")
     assert words.unresolved(record).endswith(
         "dialectree contest 20260131-120000-abc123 --set 0.0=STRENGTH"
     )

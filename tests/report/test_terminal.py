@@ -15,7 +15,8 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from dialectree.records import STAGES, Event, EventKind, Node, NodeKind, RunRecord, Tree
+from dialectree.protocol import installed
+from dialectree.records import Event, EventKind, Node, RunRecord, Tree
 from dialectree.report import Lines, LiveTree, transcript, tree
 from dialectree.report.picture import Growing, shown
 from dialectree.report.words import clean, line, percent
@@ -134,7 +135,7 @@ PLACES: list[tuple[Callable[[], RunRecord], str]] = [
     (sample_art.record, "settings.semantics"),
     (sample_art.contested, "contest.path.0.node"),
     (sample_rsd.won, "tree.nodes.0.id"),
-    (sample_tod.record, "tree.nodes.0.claims.0.counter.0"),
+    (sample_tod.record, "tree.nodes.0.data.counter.a1.0"),
 ]
 
 
@@ -262,14 +263,19 @@ json = st.recursive(
     max_leaves=4,
 )
 names = ["text", "depth", "stage", "round", "who", "take", "children", "verdict", "role", "note"]
-names += ["kind", "stance", "tau", "theta", "blended", "strength", "winner", "change", "dropped"]
-stages = [*STAGES, "dreaming"]
+names += ["kind", "stance", "scores", "data", "why", "status", "winner", "change", "dropped"]
+stages = [*{phase for one in installed().values() for phase in one.order.phases}, "dreaming"]
+kinds = ["open", "branch", "leaf", "knockout", "claim", "argument", "topic"]
 data = st.dictionaries(st.sampled_from(names), json)
 data |= st.fixed_dictionaries({"stage": st.sampled_from(stages), "who": st.sampled_from("abc")})
 data |= st.fixed_dictionaries(
-    {"kind": st.sampled_from(get_args(NodeKind)), "stance": st.sampled_from(["support", "attack"])}
+    {"kind": st.sampled_from(kinds), "stance": st.sampled_from(["support", "attack"])}
 )
-data |= st.fixed_dictionaries({name: st.floats() for name in ("tau", "strength")})
+scores = st.fixed_dictionaries({name: st.floats() for name in ("tau", "strength")})
+data |= st.fixed_dictionaries({"scores": scores})
+data |= st.fixed_dictionaries(
+    {"data": st.dictionaries(st.sampled_from(["positions", "declined"]), json)}
+)
 data |= st.fixed_dictionaries({"verdict": st.dictionaries(st.just("confidence"), json)})
 events = st.builds(
     lambda node, kind, held: Event(t="", run_id="", node=node, kind=kind, data=held),
@@ -296,7 +302,7 @@ def phase(stage: str, who: str, node: str = "0", round_: int = 1, take: int = 1)
         ([phase("uncertainty", "a"), phase("uncertainty", "b")], "with the judge"),
         ([phase("judgment", "swapped")], "judgment, swapped"),
         ([phase("role_switch", "a", take=2)], "again, role switch, a"),
-        ([phase("uncertainty", "b"), told("clarified", note="ruled", answer="B")], "judgment"),
+        ([phase("uncertainty", "b"), told("answered", note="ruled", answer="B")], "judgment"),
     ],
 )
 def test_the_live_tree_says_which_phase_a_debate_is_in(said: list[Event], doing: str) -> None:
@@ -346,7 +352,7 @@ def test_an_argument_is_settled_when_it_is_weighed() -> None:
     assert "5 of 5 settled" in rows[0]
     assert rows[1].endswith("━━────  0.41")
     assert rows[3].startswith("  0.1 ✗ (attacker declined) They") and rows[3].endswith("0.97")
-    lost = frame([*sample_art.events(), told("weighed", "0.2", strength=None)])
+    lost = frame([*sample_art.events(), told("scored", "0.2", scores={"strength": None})])
     assert lost.splitlines()[-1].endswith("no answer")
 
 
@@ -354,7 +360,7 @@ def test_the_trees_of_an_ensemble_are_counted() -> None:
     claims = [told("opened", f"0.{n}", text="c", depth=1, kind="claim") for n in range(2)]
     root = told("opened", text="c", depth=0, kind="claim")
     split = told("branched", children=["0.0", "0.1"], kind="claim")
-    weighed = told("weighed", "0.1", strength=0.6)
+    weighed = told("scored", "0.1", scores={"strength": 0.6})
     assert frame([root, *claims, split, weighed]).splitlines()[1].endswith("1 of 2 trees")
 
 

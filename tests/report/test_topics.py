@@ -13,7 +13,18 @@ from pypdfium2 import PdfDocument
 from rich.cells import cell_len
 
 from dialectree.cli import progress
-from dialectree.records import Claim, Event, Failure, Node, RunRecord, Tree, Turn
+from dialectree.records import (
+    Claim,
+    Event,
+    Failure,
+    Letter,
+    Node,
+    RunRecord,
+    Topic,
+    Tree,
+    Turn,
+    topic_of,
+)
 from dialectree.report import contributions, evidence, html, markdown, topics, transcript, tree
 from dialectree.report.picture import remark
 from dialectree.report.words import clean
@@ -133,7 +144,7 @@ def test_the_exchange_and_the_decision_are_there(shown: Shown) -> None:
 @everywhere
 def test_a_topic_names_the_open_questions_that_led_to_it(shown: Shown) -> None:
     made = sample_tod.record()
-    made.tree.nodes["0.0.0"].raised_by = ["What of the worst case then?"]
+    sample_tod.change(made.tree.nodes["0.0.0"], raised_by=["What of the worst case then?"])
     assert flat(shown(made)).lower().count("raised by") == 1
     assert "What of the worst case then?" in flat(shown(made))
 
@@ -195,27 +206,30 @@ def test_the_key_stands_once_for_each_paper() -> None:
     ]
 
 
-def claim(id: str, addressed: bool | None, *counter: str) -> Claim:
-    return Claim(
-        id=id,
-        paper="a" if id[0] == "a" else "b",
-        title=id,
-        description="",
-        evidence=[],
-        counter=[*counter],
-        addressed=addressed,
-    )
+Countered = tuple[Claim, list[str] | None]
 
 
-def split(*claims: Claim, relevant: list[str], said: dict[str, dict[str, str]]) -> Tree:
+def claim(id: str, addressed: bool | None, *counter: str) -> Countered:
+    paper: Letter = "a" if id[0] == "a" else "b"
+    made = Claim(id=id, paper=paper, title=id, description="", evidence=[])
+    return made, None if addressed is None else [*counter]
+
+
+def split(*claims: Countered, relevant: list[str], said: dict[str, dict[str, str]]) -> Tree:
     """A root with claims, and one topic about some; ``said``: what segments do to a claim."""
-    root = Node(id="0", text="", depth=0, kind="topic", children=["0.0"], claims=[*claims])
+    made: dict[Letter, list[Claim]] = {"a": [], "b": []}
+    for one, _ in claims:
+        made[one.paper].append(one)
+    counter = {one.id: found for one, found in claims if found is not None}
+    data = Topic(claims=made, counter=counter).model_dump(mode="json")
+    root = Node(id="0", text="", depth=0, kind="topic", children=["0.0"], data=data)
     for of, done in said.items():
         segments = [{"id": name, verb: "yes"} for name, verb in done.items()]
         turn = {"role": "persona", "who": "b", "stage": "relevance", "step": 0}
         fields = {"claim": of, "segments": segments}
         root.transcript.append(Turn.model_validate({**turn, "fields": fields}))
-    topic = Node(id="0.0", parent="0", text="", depth=1, kind="topic", relevant=relevant)
+    about = Topic(relevant=relevant).model_dump(mode="json")
+    topic = Node(id="0.0", parent="0", text="", depth=1, kind="topic", data=about)
     return Tree(nodes={"0": root, "0.0": topic})
 
 
@@ -234,7 +248,10 @@ def split(*claims: Claim, relevant: list[str], said: dict[str, dict[str, str]]) 
 def test_a_claim_is_shared_where_the_other_paper_supports_it(
     addressed: bool | None, does: dict[str, str], column: str, remark: str
 ) -> None:
-    made = split(claim("a1", addressed, *does), relevant=["a1"], said={"a1": does} if does else {})
+    counter = does or (["b:9"] if addressed else [])
+    made = split(
+        claim("a1", addressed, *counter), relevant=["a1"], said={"a1": does} if does else {}
+    )
     [row] = contributions.rows(made)
     assert [one.remark for one in row.column(column)] == [remark]
     assert sum(len(row.column(name)) for name in ("a", "b", "shared")) == 1
@@ -263,8 +280,9 @@ def test_the_table_says_who_conceded_and_keeps_deeper_topics_apart() -> None:
 def test_the_table_names_segments_in_the_order_of_the_paper(shown: Shown) -> None:
     run = sample_tod.record()
     before = shown(run)
-    for claim in run.tree.nodes["0"].claims:
-        claim.counter.reverse()
+    root = run.tree.nodes["0"]
+    turned = {name: found[::-1] for name, found in topic_of(root).counter.items()}
+    sample_tod.change(root, counter=turned)
     assert shown(run) == before
 
 
@@ -499,7 +517,7 @@ def test_the_live_tree_ends_with_who_concedes() -> None:
 
 def test_the_live_tree_settles_a_debate_that_is_not_split() -> None:
     merged = [
-        e for e in sample_tod.debates() if e.node == "0.2" and e.kind in ("opened", "debated")
+        e for e in sample_tod.debates() if e.node == "0.2" and e.kind in ("opened", "settled")
     ]
     branched = told("branched", children=["0.2"], kind="topic")
     events = grown(branched, *merged)
@@ -511,8 +529,8 @@ def test_the_live_tree_shows_a_topic_without_an_argument() -> None:
     events = grown(
         sample_tod.opened("0.0", "part"),
         told("branched", children=["0.0"], kind="topic"),
-        told("debated", "0.0", positions=[]),
-        told("stopped", "0.0", why="failed"),
+        told("settled", "0.0", verdict=None, status="missing", data={"positions": []}),
+        told("branched", "0.0", children=[], why="failed"),
     )
     assert doing(events, "0.0").endswith("no answer")
 

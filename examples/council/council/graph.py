@@ -94,7 +94,7 @@ async def chair(state: Council, runtime: Runtime[Settings]) -> Ruling:
         answers=[answers[number] for number in best],
     )
     merged = ", ".join(f"member {number} (mean place {means[number]:.3g})" for number in best)
-    return settle(runtime, reply.answer, explanation=reply.reasons, notes=[f"merged: {merged}"])
+    return settle(runtime, reply.answer, rationale=reply.reasons, notes=[f"merged: {merged}"])
 
 
 flow = Flow(Council, settings=Settings, input=Question)

@@ -91,7 +91,7 @@ async def vote(state: MajorityDebate, runtime: Runtime[Settings]) -> Ruling:
         runtime,
         lettered(state["options"])[won],
         label=won,
-        explanation=next(answer["reasoning"] for answer in last if answer["label"] == won),
+        rationale=next(answer["reasoning"] for answer in last if answer["label"] == won),
         confidence=most / len(AGENTS),
         confidence_source="share of agents",
         notes=["votes: " + ", ".join(f"{label} {count}" for label, count in votes.items())],

@@ -29,6 +29,7 @@ from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, Sc
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.adaptive_reasoning_tree.weighing import Reckoning, weigh
 from dialectree.records import RunRecord, Tree
+from dialectree.report.words import declined_sides
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs.adaptive_reasoning_tree.arguing import (
@@ -139,10 +140,10 @@ def test_only_those_without_a_decisive_comparison_are_scored_late() -> None:
     )
     done = verify(model, breadth=2, blend=1.0, strength_rule="bradley_terry")
     assert [call.kind for call in model.calls].count("ScorerReply") == 1
-    assert [done.node(f"0.{n}").tau for n in range(4)] == [None, 0.6, None, None]
-    thetas = [done.node(f"0.{n}").theta for n in range(4)]
+    assert [done.node(f"0.{n}").score("tau") for n in range(4)] == [None, 0.6, None, None]
+    thetas = [done.node(f"0.{n}").score("theta") for n in range(4)]
     assert thetas[1] is None and thetas[0] == 1
-    assert done.node("0.1").blended == 0.6
+    assert done.node("0.1").score("blended") == 0.6
     late = next(call for call in done.calls if call.role == "scorer")
     assert (late.node, late.stage, late.step, late.who) == ("0", "tournament", 1, "0.1")
     assert cost(done) == Cost(2 + 4 + 1, 3)
@@ -158,14 +159,16 @@ def test_with_ties_that_count_half_nobody_is_scored_late(
     given: dict[str, Any] = {"strength_rule": rule, "ties": ties}
     done = verify(arguers(winner="TIE"), breadth=2, blend=1.0, **given)
     assert cost(done) == Cost(2 + 4, 2)
-    assert {node.theta for node in done.tree.nodes.values() if node.stance} == {theta}
+    assert {node.score("theta") for node in done.tree.nodes.values() if node.stance} == {theta}
 
 
 def test_without_a_share_of_the_tournament_nothing_is_compared() -> None:
     model = arguers()
     done = verify(model, breadth=2, blend=0.0)
     assert "PairwiseReply" not in model.asked
-    assert all(node.comparisons == [] and node.theta is None for node in done.tree.nodes.values())
+    assert all(
+        node.comparisons == [] and node.score("theta") is None for node in done.tree.nodes.values()
+    )
 
 
 def test_argllm_compares_nothing_whatever_the_settings_say() -> None:
@@ -307,18 +310,18 @@ def test_a_small_tree_by_hand() -> None:
     model.will_say_now(scored_by_node({"0.0": 0.8, "0.1": 0.4}), to=ScorerReply)
     done = verify(model)
     root, supporter, attacker = done.tree.nodes.values()
-    assert supporter.tau == 0.8
-    assert supporter.theta == pytest.approx(1)
-    assert supporter.blended == supporter.strength == pytest.approx(0.9)
-    assert (attacker.tau, attacker.theta) == (0.4, 0)
-    assert attacker.blended == attacker.strength == pytest.approx(0.2)
-    assert (root.tau, root.theta, root.blended) == (0.5, None, 0.5)
+    assert supporter.score("tau") == 0.8
+    assert supporter.score("theta") == pytest.approx(1)
+    assert supporter.score("blended") == supporter.score("strength") == pytest.approx(0.9)
+    assert (attacker.score("tau"), attacker.score("theta")) == (0.4, 0)
+    assert attacker.score("blended") == attacker.score("strength") == pytest.approx(0.2)
+    assert (root.score("tau"), root.score("theta"), root.score("blended")) == (0.5, None, 0.5)
     # alpha = (1 - 0.9) - (1 - 0.2) = -0.7, s = 0.5 + 0.7 * 0.5
-    assert root.strength == done.verdict.confidence == pytest.approx(0.85)
+    assert root.score("strength") == done.verdict.confidence == pytest.approx(0.85)
     assert (done.verdict.answer, done.verdict.label) == ("True", "True")
     assert done.verdict.confidence_source == "P(claim)"
     assert done.verdict.notes == []
-    assert done.verdict.explanation == (
+    assert done.verdict.rationale == (
         f"The strongest argument for the claim (0.90): {supporter.text}\n"
         f"The strongest argument against the claim (0.20): {attacker.text}"
     )
@@ -331,7 +334,7 @@ def test_a_strength_is_truth_times_weight_and_the_record_keeps_both() -> None:
     done = verify(model)
     for name, reply in said.items():
         node = done.node(name)
-        assert node.tau == reply.truth * reply.weight
+        assert node.score("tau") == reply.truth * reply.weight
         (turn,) = (turn for turn in node.transcript if turn.role == "scorer")
         assert turn.fields == reply.model_dump()
     assert cost(done) == Cost(5, 2)
@@ -373,19 +376,18 @@ def test_the_record_holds_what_the_formulas_say(rule: str, ties: str, blend: flo
         sides: dict[str, list[float]] = {"support": [], "attack": []}
         for child in map(done.node, node.children):
             if blend == 0:
-                assert child.theta is None
+                assert child.score("theta") is None
             else:
-                assert child.theta == (
+                assert child.score("theta") == (
                     pytest.approx(theta[child.id]) if child.id in theta else None
                 )
-            tau = child.tau if child.tau is not None else 0.0
-            assert child.tau is not None or child.id in theta
+            tau = child.scores.get("tau", 0.0)
+            assert "tau" in child.scores or child.id in theta
             expected = (1 - blend) * tau + blend * theta[child.id] if child.id in theta else tau
-            assert child.blended == pytest.approx(expected)
+            assert child.score("blended") == pytest.approx(expected)
             sides[str(child.stance)].append(strength(child.id))
-        assert node.blended is not None
-        found = dfquad(node.blended, sides["support"], sides["attack"])
-        assert node.strength == pytest.approx(found)
+        found = dfquad(node.scores["blended"], sides["support"], sides["attack"])
+        assert node.score("strength") == pytest.approx(found)
         return found
 
     assert done.verdict.confidence == pytest.approx(strength("0"))
@@ -400,7 +402,9 @@ def recomputed(tree: Tree, claim: str, how: Reckoning) -> dict[str, Any]:
         for n in nodes
         if n.stance and n.parent
     ]
-    scores: list[Scored] = [{"id": n.id, "tau": n.tau} for n in nodes if n.tau is not None]
+    scores: list[Scored] = [
+        {"id": n.id, "tau": n.scores["tau"]} for n in nodes if "tau" in n.scores
+    ]
     comparisons: list[Compared] = [
         {
             "parent": n.id, "supporter": c.supporter, "attacker": c.attacker,
@@ -431,9 +435,11 @@ def test_the_record_alone_gives_the_same_numbers_bit_for_bit(seed: int, semantic
     for claim in claims:
         for name, weight in recomputed(kept, claim, Reckoning(**given)).items():
             node = kept.nodes[name]
-            found = (node.theta, node.blended, node.strength)
+            found = (node.score("theta"), node.score("blended"), node.score("strength"))
             assert found == (weight.theta, weight.blended, weight.strength)
-    assert done.verdict.confidence == fmean(kept.nodes[claim].strength or 0 for claim in claims)
+    assert done.verdict.confidence == fmean(
+        kept.nodes[claim].score("strength") or 0 for claim in claims
+    )
 
 
 HOW = Reckoning(0.5, "win_rate", "dfquad", "ignore", None)
@@ -459,7 +465,12 @@ def test_an_estimated_root_is_scored_and_never_blended() -> None:
     asked = next(call for call in model.calls if call.kind == "ClaimScorerReply")
     assert f"<claim>\n{CLAIM}\n</claim>" in asked.prompt
     root = done.node()
-    assert (root.tau, root.theta, root.blended, root.strength) == (0.7, None, 0.7, 0.7)
+    assert (
+        root.score("tau"),
+        root.score("theta"),
+        root.score("blended"),
+        root.score("strength"),
+    ) == (0.7, None, 0.7, 0.7)
     assert done.verdict.label == "True"
 
 
@@ -481,8 +492,7 @@ def test_whichever_side_wins_every_comparison_has_all_of_theta(
     thetas = {"support": 0.0, "attack": 0.0}
     for node in done.tree.nodes.values():
         if node.stance:
-            assert node.theta is not None
-            thetas[node.stance] += node.theta
+            thetas[node.stance] += node.scores["theta"]
     best = "support" if winner == "SUPPORT" else "attack"
     assert thetas.pop(best) == pytest.approx(breadth if rule == "win_rate" else 1)
     assert [*thetas.values()] == [0]
@@ -492,13 +502,13 @@ def test_whichever_side_wins_every_comparison_has_all_of_theta(
 
 def test_a_tie_counts_for_nobody_or_half_and_is_noted() -> None:
     ignored = verify(arguers(0.3, winner="TIE"), strength_rule="bradley_terry")
-    assert [ignored.node(f"0.{n}").theta for n in (0, 1)] == [None, None]
-    assert [ignored.node(f"0.{n}").blended for n in (0, 1)] == [0.3, 0.3]
+    assert [ignored.node(f"0.{n}").score("theta") for n in (0, 1)] == [None, None]
+    assert [ignored.node(f"0.{n}").score("blended") for n in (0, 1)] == [0.3, 0.3]
     half = verify(arguers(0.3, winner="TIE"), strength_rule="bradley_terry", ties="half")
     rate = verify(arguers(0.3, winner="TIE"))
     for done in (half, rate):
-        assert [done.node(f"0.{n}").theta for n in (0, 1)] == [0.5, 0.5]
-        assert [done.node(f"0.{n}").blended for n in (0, 1)] == [0.4, 0.4]
+        assert [done.node(f"0.{n}").score("theta") for n in (0, 1)] == [0.5, 0.5]
+        assert [done.node(f"0.{n}").score("blended") for n in (0, 1)] == [0.4, 0.4]
     for done in (ignored, half, rate):
         assert winners(done.node().comparisons) == [("0.0", "0.1", "TIE")]
         assert len(done.node().notes) == 1 and "tie" in done.node().notes[0]
@@ -515,7 +525,7 @@ def test_both_orders_are_asked_and_a_disagreement_is_noted() -> None:
     done = verify(model, judge_orders="both")
     found = [(c.order, c.winner) for c in done.node().comparisons]
     assert sorted(found) == [("attack_first", "ATTACK"), ("support_first", "SUPPORT")]
-    assert [done.node(f"0.{n}").theta for n in (0, 1)] == [0.5, 0.5]
+    assert [done.node(f"0.{n}").score("theta") for n in (0, 1)] == [0.5, 0.5]
     assert done.node().notes == ["position bias: 1 of the pairs ended otherwise in the other order"]
     assert done.verdict.confidence == 0.5
     steady = verify(arguers(), judge_orders="both", breadth=2)
@@ -533,9 +543,9 @@ def test_an_ensemble_is_the_mean_of_independent_trees() -> None:
     assert [done.node(claim).text for claim in root.children] == [CLAIM] * 3
     assert {done.node(claim).kind for claim in root.children} == {"claim"}
     assert done.node("0.1").children == ["0.1.0", "0.1.1"]
-    strengths = [done.node(claim).strength or 0 for claim in root.children]
+    strengths = [done.node(claim).score("strength") or 0 for claim in root.children]
     assert strengths == [pytest.approx(0.75), pytest.approx(0.25), pytest.approx(0.75)]
-    assert root.strength == done.verdict.confidence == fmean(strengths)
+    assert root.score("strength") == done.verdict.confidence == fmean(strengths)
     assert len({call.seed for call in done.calls if call.role == "supporter"}) == 3
     assert [node.depth for node in done.tree.nodes.values()] == [0, *[1, 2, 2] * 3]
 
@@ -548,18 +558,18 @@ def test_a_pruned_argument_takes_no_part_but_stays_in_the_record_with_all_below_
     given: dict[str, Any] = {"strength_rule": "bradley_terry", "prune_below": 0.25}
     done = verify(model, breadth=2, depth=2, **given)
     pruned = done.node("0.1")
-    assert (pruned.blended, len(pruned.children)) == (0.2, 4)
-    assert all(done.node(child).strength == 0.7 for child in pruned.children)
+    assert (pruned.score("blended"), len(pruned.children)) == (0.2, 4)
+    assert all(done.node(child).score("strength") == 0.7 for child in pruned.children)
     assert any("0.1 is pruned" in note for note in done.node().notes)
-    kept = [done.node(name).strength or 0 for name in ("0.0", "0.2", "0.3")]
+    kept = [done.node(name).score("strength") or 0 for name in ("0.0", "0.2", "0.3")]
     assert done.verdict.confidence == pytest.approx(dfquad(0.5, kept[:1], kept[1:]))
-    assert "0.1" not in (done.verdict.explanation or "")
+    assert "0.1" not in (done.verdict.rationale or "")
 
 
 def test_where_all_is_pruned_the_claim_keeps_its_own_strength() -> None:
     done = verify(arguers(0.2, winner="TIE"), prune_below=0.9)
     assert (done.verdict.confidence, done.verdict.label) == (0.5, "False")
-    assert done.verdict.explanation == (
+    assert done.verdict.rationale == (
         "No argument for the claim counts.\nNo argument against the claim counts."
     )
 
@@ -583,10 +593,10 @@ def test_a_side_that_declines_is_absent_and_the_other_keeps_its_own_strength(
     for blend in (0.5, 1.0):
         model = declines(role, nothing)
         done = verify(model, blend=blend)
-        assert done.node().declined == [stance]
+        assert declined_sides(done.node()) == [stance]
         assert done.node().children == [left]
         node = done.node(left)
-        assert (node.tau, node.theta, node.blended) == (0.6, None, 0.6)
+        assert (node.score("tau"), node.score("theta"), node.score("blended")) == (0.6, None, 0.6)
         assert done.verdict.confidence == pytest.approx(0.2 if stance == "support" else 0.8)
         assert cost(done) == Cost(3, 2)
         assert done.failures == []
@@ -596,16 +606,16 @@ def test_where_both_sides_decline_the_claim_is_undecided_after_two_calls() -> No
     model = arguers()
     model.will_say_now(argue(""), to=ArgumentsReply)
     done = verify(model, depth=3)
-    assert done.node().declined == ["support", "attack"]
+    assert declined_sides(done.node()) == ["support", "attack"]
     assert (done.node().children, done.node().kind) == ([], "claim")
     assert (done.verdict.label, done.verdict.confidence) == ("False", 0.5)
-    assert done.verdict.explanation is None
+    assert done.verdict.rationale is None
     assert cost(done) == Cost(2, 1)
 
 
 def test_one_place_of_three_that_is_declined_is_absent_and_the_others_keep_their_ids() -> None:
     done = verify(declines("attacker", "this one", "", "and that other"), breadth=3)
-    assert done.node().declined == ["attack"]
+    assert declined_sides(done.node()) == ["attack"]
     assert done.node().children == ["0.0", "0.1", "0.2", "0.3", "0.5"]
     assert done.node("0.5").text == "and that other"
     assert len(done.node().comparisons) == 6
@@ -616,9 +626,9 @@ def test_a_side_that_declines_deeper_leaves_only_the_other_there() -> None:
     model = arguers()
     model.will_say(by_role(attacker=argue("")), to=ArgumentsReply, at="0.0")
     done = verify(model, depth=2)
-    assert (done.node("0.0").children, done.node("0.0").declined) == (["0.0.0"], ["attack"])
-    assert (done.node("0.0.0").theta, done.node("0.0.0").strength) == (None, 0.6)
-    assert done.node("0.0").strength == pytest.approx(dfquad(0.8, [0.6], []))
+    assert (done.node("0.0").children, declined_sides(done.node("0.0"))) == (["0.0.0"], ["attack"])
+    assert (done.node("0.0.0").score("theta"), done.node("0.0.0").score("strength")) == (None, 0.6)
+    assert done.node("0.0").score("strength") == pytest.approx(dfquad(0.8, [0.6], []))
 
 
 FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
@@ -642,7 +652,11 @@ def test_without_a_side_of_the_claim_there_is_no_verdict(
     assert told(done) == [("0", role, "")]
     assert (done.verdict.answer, done.verdict.label, done.verdict.confidence) == (None,) * 3
     assert done.verdict.confidence_source is None
-    assert (done.node().status, done.node().strength, done.node().declined) == ("missing", None, [])
+    assert (done.node().status, done.node().score("strength"), declined_sides(done.node())) == (
+        "missing",
+        None,
+        [],
+    )
     assert done.verdict.notes == [
         "a side of the claim could not be heard or weighed; there is no verdict"
     ]
@@ -659,7 +673,7 @@ def test_without_a_side_deeper_down_the_run_is_degraded_and_the_rest_counts(
     assert told(done) == [("0.1", role, "")]
     assert done.node("0.1").children == ["0.1.1" if role == "supporter" else "0.1.0"]
     assert done.verdict.label == "True"
-    assert done.node("0.1").declined == []
+    assert declined_sides(done.node("0.1")) == []
 
 
 @each_fault
@@ -677,7 +691,7 @@ def test_an_argument_that_nobody_could_score_is_left_out(fault: Said) -> None:
     model.will_say(fault, to=ScorerReply, at="0.1")
     done = verify(model, breadth=2)
     assert told(done) == [("0.1", "scorer", "")]
-    assert (done.node("0.1").tau, done.node("0.1").blended) == (None, None)
+    assert (done.node("0.1").score("tau"), done.node("0.1").score("blended")) == (None, None)
     assert done.node("0.1").status == "missing"
     assert any("0.1 is left out" in note for note in done.node().notes)
     assert done.verdict.label == "True"
@@ -691,7 +705,7 @@ def test_a_claim_one_side_of_which_nobody_could_score_has_no_verdict(
     model = arguers()
     model.will_say(fault, to=ScorerReply, at="0.1")
     done = verify(model, blend=blend)
-    assert (done.verdict.answer, done.node().strength) == (None, None)
+    assert (done.verdict.answer, done.node().score("strength")) == (None, None)
 
 
 @each_fault
@@ -710,7 +724,7 @@ def test_without_its_comparison_an_argument_keeps_its_own_strength(fault: Said) 
         model.will_say_now(fault, to=PairwiseReply)
         done = verify(model, blend=blend)
         assert told(done) == [("0", "pairwise_judge", "0.0:0.1")]
-        assert [done.node(f"0.{n}").blended for n in (0, 1)] == [0.3, 0.3]
+        assert [done.node(f"0.{n}").score("blended") for n in (0, 1)] == [0.3, 0.3]
         assert done.node().comparisons == []
         repairs = 2 if fault == FAULTS["no valid reply"] else 0
         assert cost(done) == Cost(5 + repairs, path + repairs)
@@ -734,7 +748,7 @@ def test_a_claim_that_nobody_could_score_has_no_verdict(fault: Said) -> None:
     model.will_say_now(fault, to=ClaimScorerReply)
     done = verify(model, root_strength="estimated")
     assert told(done) == [("0", "scorer", "")]
-    assert (done.verdict.answer, done.node().strength) == (None, None)
+    assert (done.verdict.answer, done.node().score("strength")) == (None, None)
 
 
 @each_fault
@@ -831,7 +845,7 @@ def test_a_graph_used_by_many_claims_at_once_mixes_nothing_up() -> None:
         model.will_say_now(by_role(supporter=argue(f"because of {number}")), to=ArgumentsReply)
         done = await adebate(model, f"claim {number}", graph=graph, seed=number)
         assert done.node("0.0").text == f"because of {number}"
-        assert (done.node("0.0").tau, done.usage.calls) == (number / 20, 5)
+        assert (done.node("0.0").score("tau"), done.usage.calls) == (number / 20, 5)
 
     async def all_at_once() -> None:
         async with asyncio.TaskGroup() as group:
@@ -983,7 +997,8 @@ def test_events_of_every_level_reach_a_host_that_streams_them() -> None:
         return [event async for _, event in parts]
 
     events = asyncio.run(streamed())
-    assert {event["node"] for event in events if event["kind"] == "weighed"} == {
+    weighed = [e for e in events if "strength" in e["data"].get("scores", {})]
+    assert {event["node"] for event in weighed} == {
         "0", "0.0", "0.1", "0.0.0", "0.0.1", "0.1.0", "0.1.1",
     }  # fmt: skip
     assert events[-1]["kind"] == "concluded"

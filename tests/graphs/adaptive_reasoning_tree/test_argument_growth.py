@@ -16,6 +16,7 @@ from dialectree.graphs.adaptive_reasoning_tree.argument_growth import after_bran
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
+from dialectree.report.words import declined_sides
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     CLAIM,
     GENERATORS,
@@ -78,14 +79,17 @@ def test_what_stays_a_near_duplicate_is_dropped_and_said_and_not_asked_for_a_thi
     assert len(asked_again(model)) == 1
     assert done.node().children == ["0.0", "0.2", "0.3"]
     assert done.node().notes == ["support: near-duplicates dropped: 1"]
-    assert done.node().declined == []
+    assert declined_sides(done.node()) == []
     assert len(done.node().comparisons) == 2
     assert cost(done) == Cost(2 + 1 + 3 + 2, 3)
 
 
 def test_a_side_may_decline_when_it_is_asked_again() -> None:
     done = verify(repeats(argue("")), breadth=2)
-    assert (done.node().children, done.node().declined) == (["0.0", "0.2", "0.3"], ["support"])
+    assert (done.node().children, declined_sides(done.node())) == (
+        ["0.0", "0.2", "0.3"],
+        ["support"],
+    )
     assert done.node().notes == []
 
 

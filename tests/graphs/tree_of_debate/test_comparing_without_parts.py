@@ -18,6 +18,7 @@ from dialectree.nodes.tree_of_debate.moderator import (
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, ResponseReply
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
 from dialectree.protocol import methods
+from dialectree.records import topic_of
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import of
 from tests.graphs.tree_of_debate.comparing import (
@@ -73,7 +74,7 @@ def told(done: Debated) -> list[tuple[str, str, str]]:
 
 
 def stated(done: Debated, node: str) -> list[str]:
-    return [position.paper for position in done.node(node).positions]
+    return [position.paper for position in topic_of(done.node(node)).positions]
 
 
 @pytest.mark.parametrize(("lost", "left"), ["ab", "ba"])
@@ -83,7 +84,7 @@ def test_without_one_personas_claims_the_other_ones_are_split_and_both_debate(
     model = losing(ClaimsReply, fault, lost)
     done = compare(model, max_claims=1)
     assert told(done) == [("0", "persona", lost)]
-    assert [claim.paper for claim in done.node().claims] == [left]
+    assert [claim.paper for claim in topic_of(done.node()).all_claims] == [left]
     assert {speaker(call) for call in of(model, RelevanceReply)} == {lost}
     for node in ("0.0", "0.1"):
         assert stated(done, node) == ["a", "b"]
@@ -117,7 +118,7 @@ def test_what_nobody_weighed_is_not_said_to_be_unaddressed(fault: Said) -> None:
     model = losing(RelevanceReply, fault, "a")
     done = compare(model, max_claims=1)
     assert told(done) == [("0", "persona", "a")]
-    assert {c.id: c.addressed for c in done.node().claims} == {"a1": True, "b1": None}
+    assert {n: bool(found) for n, found in topic_of(done.node()).counter.items()} == {"a1": True}
     assert "does not address" not in turn(model, ArgumentReply, "b", "0.0").prompt
     assert "does not address" not in of(model, SubtopicsReply)[0].prompt
 
@@ -135,10 +136,11 @@ def test_where_some_segments_were_not_weighed_only_what_was_found_counts(
     lost = "a:2"
     model.will_say_now(weighs_all_but_one, to=RelevanceReply)
     done = compare(model, filter="per_segment", segments=8, max_claims=1)
-    claims = {claim.id: claim for claim in done.node().claims}
-    assert claims["b1"].addressed is addressed and lost not in claims["b1"].counter
-    assert claims["a1"].addressed is relevant
-    assert len(claims["b1"].counter) == 7 * relevant
+    counter = topic_of(done.node()).counter
+    found = counter.get("b1")
+    assert (None if found is None else bool(found)) is addressed and lost not in (found or [])
+    assert bool(counter["a1"]) is relevant
+    assert len(found or []) == 7 * relevant
     assert told(done) == [("0", "persona", "a")]
 
 
@@ -147,7 +149,7 @@ def test_without_subtopics_a_topic_is_not_split(node: str, fault: Said) -> None:
     done = compare(losing(SubtopicsReply, fault, at=node), max_depth=2, max_subtopics=2)
     assert told(done) == [(node, "moderator", "")]
     assert (done.node(node).stopped, done.node(node).children) == ("failed", [])
-    assert len(done.node(node).claims) == 2
+    assert len(topic_of(done.node(node)).all_claims) == 2
     if node == "0":
         assert (done.verdict.answer, done.node().status) == (None, "missing")
     else:
@@ -201,7 +203,7 @@ def test_a_topic_on_which_nobody_argued_is_missing_and_cannot_be_cited(fault: Sa
     assert stated(done, "0.0") == []
     assert done.node("0.1").children == ["0.1.0", "0.1.1"]
     assert {failed[0] for failed in told(done)} == {"0.0"}
-    (sentence, _) = done.node().sentences
+    (sentence, _) = topic_of(done.node()).sentences
     assert sentence.faults == ["cites 0.0, which is not there", "rests on nothing"]
 
 
@@ -216,7 +218,11 @@ def test_without_any_argument_there_is_no_comparison_and_nobody_writes_one(fault
 def test_without_a_summary_the_comparison_is_unresolved_and_the_tree_stands(fault: Said) -> None:
     done = compare(losing(SummaryReply, fault))
     assert told(done) == [("0", "moderator", "")]
-    assert (done.verdict.answer, done.node().status, done.node().sentences) == (None, "missing", [])
+    assert (done.verdict.answer, done.node().status, topic_of(done.node()).sentences) == (
+        None,
+        "missing",
+        [],
+    )
     assert stated(done, "0.0") == ["a", "b"]
 
 
@@ -282,7 +288,7 @@ def test_a_filter_that_leaves_a_segment_out_is_asked_again() -> None:
     model.will_say_now(forgets, to=RelevanceReply)
     done = compare(model, segments=3)
     assert done.failures == [] and len(of(model, RelevanceReply)) == 4
-    assert [len(claim.counter) for claim in done.node().claims] == [3, 3]
+    assert [len(found) for found in topic_of(done.node()).counter.values()] == [3, 3]
 
 
 ENDS = [BudgetReached("spent"), KeyRefused("no"), Unreachable("gone"), DiskFull("full")]

@@ -13,6 +13,7 @@ from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryRepl
 from dialectree.nodes.tree_of_debate.moderator import SubtopicsReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply
 from dialectree.protocol import methods
+from dialectree.records import topic_of
 from tests.graphs.debating import Debated
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
@@ -51,7 +52,7 @@ def summing_up(*differences: SentenceText, **more: Any) -> ScriptedModel:
 
 
 def faults(done: Debated) -> list[list[str]]:
-    return [sentence.faults for sentence in done.node().sentences]
+    return [sentence.faults for sentence in topic_of(done.node()).sentences]
 
 
 def test_similarities_come_first_and_proposals_stand_apart() -> None:
@@ -61,11 +62,15 @@ def test_similarities_come_first_and_proposals_stand_apart() -> None:
         proposals=(sentence("They could be joined.", "0.0"),),
     )
     assert done.verdict.answer == "Both bound it. They differ."
-    assert done.verdict.explanation == (
+    assert done.verdict.rationale == (
         "Proposed in the debate, and claimed by neither paper: They could be joined."
     )
-    assert [s.part for s in done.node().sentences] == ["similarity", "difference", "proposal"]
-    assert [(s.nodes, s.segments) for s in done.node().sentences] == [
+    assert [s.part for s in topic_of(done.node()).sentences] == [
+        "similarity",
+        "difference",
+        "proposal",
+    ]
+    assert [(s.nodes, s.segments) for s in topic_of(done.node()).sentences] == [
         (["0.0"], ["a:1"]), (["0.0"], []), (["0.0"], []),
     ]  # fmt: skip
     assert (done.verdict.confidence, done.verdict.label, done.verdict.notes) == (None, None, [])
@@ -73,7 +78,7 @@ def test_similarities_come_first_and_proposals_stand_apart() -> None:
 
 
 def test_without_proposals_there_is_no_explanation() -> None:
-    assert summed_up(sentence("They differ.", "0.0")).verdict.explanation is None
+    assert summed_up(sentence("They differ.", "0.0")).verdict.rationale is None
 
 
 def test_a_sentence_that_rests_on_nothing_is_marked() -> None:
@@ -86,7 +91,7 @@ def test_a_sentence_that_rests_on_nothing_is_marked() -> None:
 def test_ids_that_do_not_exist_are_named_and_left_out() -> None:
     said = SentenceText(text="So.", nodes=["0.0", "0.7", "0"], segments=["a:1", "a:99", "b:9"])
     done = summed_up(said, sentence("And so.", "0.8"))
-    (first, second) = done.node().sentences
+    (first, second) = topic_of(done.node()).sentences
     assert (first.nodes, first.segments) == (["0.0"], ["a:1"])
     assert first.faults == [
         "cites 0.7, which is not there",
@@ -110,7 +115,7 @@ def test_a_segment_that_nobody_cited_in_the_end_is_no_ground() -> None:
 def test_an_id_in_the_wrong_list_is_read_as_what_it_names() -> None:
     said = SentenceText(text="So.", nodes=["b:1", "0.0", "a:2"], segments=["0.0", "a:1", "0"])
     done = summed_up(said, SentenceText(text="And so.", nodes=["b:1"], segments=["0.0"]))
-    first, second = done.node().sentences
+    first, second = topic_of(done.node()).sentences
     assert (first.nodes, first.segments) == (["0.0"], ["b:1", "a:1"])
     assert first.faults == [
         "points to a:2, on which no argument rests",
@@ -198,7 +203,7 @@ def test_each_kind_of_fault_is_marked_once_in_the_text() -> None:
 
 def test_a_proposal_is_marked_like_any_other_sentence() -> None:
     done = summed_up(sentence("They differ.", "0.0"), proposals=(sentence("Join them."),))
-    assert str(done.verdict.explanation).endswith("Join them. [rests on nothing]")
+    assert str(done.verdict.rationale).endswith("Join them. [rests on nothing]")
     assert done.verdict.notes == ["1 of 2 sentences are marked"]
 
 
@@ -226,7 +231,9 @@ def test_who_conceded_where_is_noted() -> None:
 def test_what_personas_propose_is_kept_apart_from_what_they_claim() -> None:
     model = summing_up(sentence("They differ.", "0.0"))
     done = compare(model, segments=3)
-    assert [one.proposals for one in done.node("0.0").positions] == [["Both could be joined."]] * 2
+    assert [one.proposals for one in topic_of(done.node("0.0")).positions] == [
+        ["Both could be joined."]
+    ] * 2
     (call,) = [call for call in model.calls if call.kind == "SummaryReply"]
     assert call.prompt.count("proposes: Both could be joined.") == 2
     later = turn(model, ArgumentReply, "a", "0.0", 1)
@@ -265,7 +272,7 @@ def test_nothing_is_lost_nothing_is_invented_and_every_fault_shows(
     model = summing_up()
     model.will_say_now(said)
     done = compare(model, segments=3)
-    found = done.node().sentences
+    found = topic_of(done.node()).sentences
     assert [s.text for s in found] == [s.text for s in (*similarities, *differences, *proposals)]
     for one, of in zip(found, (*similarities, *differences, *proposals), strict=True):
         assert one.nodes == (["0.0"] if "0.0" in of.nodes else [])
@@ -276,7 +283,7 @@ def test_nothing_is_lost_nothing_is_invented_and_every_fault_shows(
         )
         assert ("rests on nothing" in one.faults) == (not one.nodes and not one.segments)
         assert one.faults != [] or "not there at all" not in one.text
-    whole = f"{done.verdict.answer} {done.verdict.explanation or ''}"
+    whole = f"{done.verdict.answer} {done.verdict.rationale or ''}"
     for part, texts in ((done.verdict.answer, (*similarities, *differences)), (whole, proposals)):
         assert part is not None
         assert all(text.text in part for text in texts)

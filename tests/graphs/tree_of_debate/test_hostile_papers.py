@@ -17,6 +17,7 @@ from dialectree.nodes.tree_of_debate.persona import (
     ResponseReply,
 )
 from dialectree.protocol import methods
+from dialectree.records import topic_of
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import within
 from tests.graphs.tree_of_debate.comparing import (
@@ -151,10 +152,10 @@ def told(done: Debated) -> list[Any]:
     """What was decided, without the words that are quoted."""
     return [
         (
-            node.id, node.stopped, node.status, node.children, node.relevant,
-            [(c.id, c.evidence, c.counter, c.addressed) for c in node.claims],
-            [(p.paper, p.evidence, p.concedes) for p in node.positions],
-            [(s.part, s.nodes, s.segments) for s in node.sentences],
+            node.id, node.stopped, node.status, node.children, topic_of(node).relevant,
+            [(c.id, c.evidence) for c in topic_of(node).all_claims], topic_of(node).counter,
+            [(p.paper, p.evidence, p.concedes) for p in topic_of(node).positions],
+            [(s.part, s.nodes, s.segments) for s in topic_of(node).sentences],
         )
         for node in done.tree.nodes.values()
     ]  # fmt: skip

@@ -21,8 +21,9 @@ from dialectree.nodes.tree_of_debate.persona import (
 )
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
 from dialectree.protocol import methods
-from dialectree.records import Node, Tree, fold
+from dialectree.records import Node, Tree, topic_of
 from dialectree.retrieval.papers import from_fields
+from tests.folding import fold
 from tests.graphs.role_switching_debate.switching import of, within
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
@@ -286,7 +287,7 @@ def test_a_persona_without_a_claim_reads_what_was_retrieved_from_its_paper_for_t
     (found,) = [r.found for r in done.node().retrievals if (r.paper, r.of) == ("b", "topic")]
     assert sorted(shown_segments(call)) == sorted(segment.id for segment in found)
     assert len(found) == 3
-    assert done.node("0.0").relevant == ["a1"]
+    assert topic_of(done.node("0.0")).relevant == ["a1"]
 
 
 def test_evidence_that_the_other_cited_is_before_a_personas_eyes_from_then_on() -> None:
@@ -310,8 +311,8 @@ def test_ids_that_were_not_offered_are_left_out_and_nobody_is_asked_again() -> N
     )
     model.will_say_now(argue(evidence=["a:99", "nothing", "a:1", "a:1"]), to=ArgumentReply)
     done = compare(model, segments=20)
-    assert [c.evidence for c in done.node().claims] == [["a:1"], []]
-    assert [p.evidence for p in done.node("0.0").positions] == [["a:1"], ["a:1"]]
+    assert [c.evidence for c in topic_of(done.node()).all_claims] == [["a:1"], []]
+    assert [p.evidence for p in topic_of(done.node("0.0")).positions] == [["a:1"], ["a:1"]]
     assert done.usage.calls == 2 + 2 + 1 + 6 + 1
 
 
@@ -344,8 +345,8 @@ def test_a_segment_that_does_anything_to_a_claim_is_kept_even_where_it_is_called
     model = personas(1, 1)
     model.will_say_now(answers(**said), to=RelevanceReply)
     done = compare(model, segments=3, filter=way)
-    for found in done.node().claims:
-        assert (found.addressed, len(found.counter)) == (kept, 3 * kept)
+    topic = topic_of(done.node())
+    assert [len(topic.counter[c.id]) for c in topic.all_claims] == [3 * kept] * 2
     call = turn(model, ArgumentReply, "a", "0.0")
     assert ("the opposing paper does not address it" in call.prompt) != kept
     (subtopics,) = of(model, SubtopicsReply)
@@ -362,9 +363,10 @@ def test_only_the_segments_that_speak_to_a_claim_are_kept() -> None:
     model.will_say_now(all_but_the_first, to=RelevanceReply)
     done = compare(model, segments=3)
     shown = {speaker(call): shown_segments(call) for call in of(model, RelevanceReply)}
-    for found in done.node().claims:
+    topic = topic_of(done.node())
+    for found in topic.all_claims:
         other = "b" if found.paper == "a" else "a"
-        assert sorted(found.counter) == sorted(shown[other][1:])
+        assert sorted(topic.counter[found.id]) == sorted(shown[other][1:])
 
 
 FOREIGN = ClaimsReply(
@@ -377,7 +379,7 @@ def test_a_claim_without_retrieved_segments_costs_no_call_and_is_not_addressed()
     model.will_say_now(by_letter(a=FOREIGN, b=claim(1)(_of_b())), to=ClaimsReply)
     done = compare(model)
     assert [speaker(call) for call in of(model, RelevanceReply)] == ["a"]
-    assert {c.id: (c.counter, c.addressed) for c in done.node().claims}["a1"] == ([], False)
+    assert topic_of(done.node()).counter["a1"] == []
     model = personas(1, 1)
     model.will_say_now(FOREIGN)
     done = compare(model)
@@ -414,14 +416,14 @@ def test_what_a_model_says_twice_counts_once_and_no_request_is_made_twice() -> N
     ]
     model.will_say_now(SubtopicsReply(subtopics=parts))
     done = compare(model)
-    assert [c.id for c in done.node().claims] == ["a1", "a2", "b1", "b2"]
+    assert [c.id for c in topic_of(done.node()).all_claims] == ["a1", "a2", "b1", "b2"]
     assert [done.node(n).text for n in done.node().children] == ["Speed", "Noise"]
     assert len({call.key for call in done.calls}) == done.usage.calls == 2 + 4 + 1 + 12 + 1
 
 
 def test_more_claims_and_subtopics_than_allowed_are_left_out() -> None:
     done = compare(personas(5, 5), max_claims=2, max_subtopics=2)
-    assert [c.id for c in done.node().claims] == ["a1", "a2", "b1", "b2"]
+    assert [c.id for c in topic_of(done.node()).all_claims] == ["a1", "a2", "b1", "b2"]
     assert done.node().children == ["0.0", "0.1"]
     assert done.usage.calls == 2 + 4 + 1 + 12 + 1
 
@@ -528,8 +530,8 @@ def test_questions_left_open_travel_to_the_next_claims_and_subtopics() -> None:
     for kind in ("ClaimsReply", "SubtopicsReply"):
         assert shown[kind, "0.0"] == [all_three[0], all_three[2]]
         assert shown[kind, "0"] == []
-    assert done.node("0.0").raised_by == []
-    assert done.node("0.0.0").raised_by == ["How does it scale?"]
+    assert topic_of(done.node("0.0")).raised_by == []
+    assert topic_of(done.node("0.0.0")).raised_by == ["How does it scale?"]
     debated = [call for call in of(model, ArgumentReply) if call.node == "0.0.0"]
     for call in debated:
         assert within(call, "topic").endswith("\nleft open before: How does it scale?")
@@ -716,7 +718,7 @@ def test_quotations_in_titles_questions_and_proposals_are_looked_up_too() -> Non
 
 
 def positions(node: Node) -> dict[str, tuple[str, bool]]:
-    return {one.paper: (one.title, one.concedes) for one in node.positions}
+    return {one.paper: (one.title, one.concedes) for one in topic_of(node).positions}
 
 
 @pytest.mark.parametrize(
@@ -758,11 +760,11 @@ def test_without_a_tree_one_debate_is_about_all_subtopics_and_is_split_no_furthe
     assert [*done.tree.nodes] == ["0", "0.0"]
     merged = done.node("0.0")
     assert merged.text == "part 0 of 0; part 1 of 0; part 2 of 0"
-    assert merged.description == (
+    assert topic_of(merged).description == (
         "[1] part 0 of 0: What of accuracy? [2] part 1 of 0: What of speed? "
         "[3] part 2 of 0: What of memory?"
     )
-    assert merged.relevant == ["a1", "b1", "a2", "b2", "a3", "b3"]
+    assert topic_of(merged).relevant == ["a1", "b1", "a2", "b2", "a3", "b3"]
     assert of(model, ProgressReply) == []
 
 
@@ -772,7 +774,7 @@ def test_without_self_deliberation_introductions_are_the_only_evidence() -> None
     assert {*Counter(model.asked)} == {
         "BareSubtopicsReply", "ArgumentReply", "ResponseReply", "ProgressReply", "SummaryReply",
     }  # fmt: skip
-    assert done.tree.segments == {} and done.node().claims == []
+    assert done.tree.segments == {} and topic_of(done.node()).all_claims == []
     for call in model.calls:
         does_not_read(call, "<evidence>", "<claims>")
     own = turn(model, ArgumentReply, "a", "0.0")

@@ -17,7 +17,8 @@ from langgraph.types import Command, Interrupt
 
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
-from dialectree.records import Event, fold
+from dialectree.records import Event
+from tests.folding import fold
 from tests.graphs.debating import context, debaters, rate_all, split, told
 from tests.scripted import Asked, ScriptedModel
 

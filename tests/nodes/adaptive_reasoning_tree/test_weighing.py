@@ -20,13 +20,14 @@ from dialectree.nodes.adaptive_reasoning_tree.weighing import (
     Reckoning,
     Tree,
     disagreements,
-    explanation,
     lost,
     mean,
     outcome,
+    strongest,
     weigh,
 )
-from dialectree.records import Event, fold
+from dialectree.records import Event
+from tests.folding import fold
 
 HOW = Reckoning(0.5, "win_rate", "dfquad", "ignore", None)
 
@@ -133,10 +134,13 @@ def folded(told: list[Any]) -> Any:
 def test_the_weights_are_told_and_then_the_claim_is_settled() -> None:
     came = outcome("0", [weigh("0", PAIR, KNOWN, WON, HOW)], PAIR, [])
     assert [(node, kind) for node, kind, _ in came.told] == [
-        ("0", "weighed"), ("0.0", "weighed"), ("0.1", "weighed"), ("0", "settled"),
+        ("0", "scored"), ("0.0", "scored"), ("0.0", "settled"),
+        ("0.1", "scored"), ("0.1", "settled"), ("0", "settled"),
     ]  # fmt: skip
     nodes = folded(came.told)
-    assert nodes["0"].strength == nodes["0"].verdict.confidence == came.verdict["confidence"]
+    assert (
+        nodes["0"].score("strength") == nodes["0"].verdict.confidence == came.verdict["confidence"]
+    )
     assert came.verdict["label"] == "True"
 
 
@@ -149,16 +153,20 @@ def test_a_claim_that_was_not_heard_or_weighed_has_no_probability_anywhere(
     came = outcome("0", [weigh("0", PAIR, known, [], HOW)], PAIR, unheard)
     assert (came.verdict["label"], came.verdict["confidence"]) == (None, None)
     nodes = folded(came.told)
-    assert (nodes["0"].status, nodes["0"].strength, nodes["0"].verdict) == ("missing", None, None)
+    assert (nodes["0"].status, nodes["0"].score("strength"), nodes["0"].verdict) == (
+        "missing",
+        None,
+        None,
+    )
 
 
 def test_a_claim_without_a_strength_of_its_own_says_so_and_its_arguments_keep_theirs() -> None:
     came = outcome("0", [weigh("0", PAIR, KNOWN[1:], WON, HOW)], PAIR, [])
     assert came.verdict["notes"] == ["the claim's own strength is not known; there is no verdict"]
-    assert "No argument" not in str(came.verdict["explanation"])
+    assert "No argument" not in str(came.verdict["rationale"])
     nodes = folded(came.told)
-    assert (nodes["0"].status, nodes["0"].strength) == ("missing", None)
-    assert [nodes[name].strength for name in ("0.0", "0.1")] == [0.9, 0.2]
+    assert (nodes["0"].status, nodes["0"].score("strength")) == ("missing", None)
+    assert [nodes[name].score("strength") for name in ("0.0", "0.1")] == [0.9, 0.2]
 
 
 def test_equal_sides_are_undecided_in_whatever_order_their_strengths_stand() -> None:
@@ -170,7 +178,7 @@ def test_equal_sides_are_undecided_in_whatever_order_their_strengths_stand() -> 
     came = outcome("0", [tree], arguments, [])
     assert (came.verdict["confidence"], came.verdict["label"]) == (0.5, "False")
     assert came.verdict["notes"] == ["undecided: P(claim) is exactly 0.5"]
-    assert folded(came.told)["0"].strength == 0.5
+    assert folded(came.told)["0"].score("strength") == 0.5
 
 
 def test_an_ensemble_whose_trees_balance_each_other_is_undecided() -> None:
@@ -198,13 +206,13 @@ def test_the_explanation_names_the_strongest_on_each_side_of_the_claim_itself() 
         "0.1.0": Weight(None, 0.9, 0.9, True),
         "0.2": Weight(None, 0.1, 0.1, False),
     }
-    assert explanation(arguments, [Tree(weights, {})]) == (
+    assert strongest(arguments, [Tree(weights, {})]) == (
         "The strongest argument for the claim (0.70): strong\nNo argument against the claim counts."
     )
-    assert explanation([], [Tree({"0": Weight(None, 0.5, 0.5, True)}, {})]) is None
+    assert strongest([], [Tree({"0": Weight(None, 0.5, 0.5, True)}, {})]) is None
 
 
 def test_of_equals_the_explanation_names_the_first() -> None:
     twins = [argument("0.0", "support", "first"), argument("0.1", "support", "second")]
     tree = weigh("0", twins, scores(_0=0.5, _0_0=0.6, _0_1=0.6), [], HOW)
-    assert "first" in str(explanation(twins, [tree]))
+    assert "first" in str(strongest(twins, [tree]))

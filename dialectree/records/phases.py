@@ -1,0 +1,50 @@
+"""The order in which the phases of a node's transcript follow one another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+OTHERS = "*"
+"""Among ``PhaseOrder.phases``: the phases of another protocol that settles the leaves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseOrder:
+    """The phases of a protocol in their order; by it a transcript is sorted.
+
+    A phase that is not named sorts by its steps alone: they count through the whole node then.
+    """
+
+    phases: tuple[str, ...] = ()
+    closing: tuple[str, ...] = ()
+    """Those that come after every pass."""
+    beside_all: tuple[str, ...] = ()
+    """Those that nothing else at the node waits for."""
+    beside_children: tuple[str, ...] = ()
+    """Those that go on while the children of the node are debated."""
+
+    def place(self, phase: str) -> tuple[bool, int]:
+        """Return the key that sorts ``phase`` within one node."""
+        known = self.phases.index(phase) if phase in self.phases else len(self.phases)
+        return phase in self.closing, known
+
+    def around(self, leaves: Sequence[PhaseOrder]) -> PhaseOrder:
+        """Return this order with those of ``leaves`` in the place of ``OTHERS``."""
+        if OTHERS not in self.phases:
+            return self
+        at = self.phases.index(OTHERS)
+        inner = [phase for order in leaves for phase in order.phases if phase not in self.phases]
+        return replace(
+            self,
+            phases=(*self.phases[:at], *inner, *self.phases[at + 1 :]),
+            beside_all=(*self.beside_all, *(p for one in leaves for p in one.beside_all)),
+            beside_children=(
+                *self.beside_children,
+                *(p for one in leaves for p in one.beside_children),
+            ),
+        )
+
+
+UNORDERED = PhaseOrder()
+"""The order of a protocol that declares none: steps alone."""
