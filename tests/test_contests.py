@@ -82,7 +82,7 @@ def trees(draw: st.DrawFn, *, trees: int = 1, strength_rule: str = "") -> Made:
         made.told.append((claim, "opened", opened))
     for claim in claims:
         arguments: list[Argument] = []
-        made.told.append((claim, "scored", {"tau": draw(unit)}))
+        made.told.append((claim, "scored", {"scores": {"tau": draw(unit)}}))
         for number in range(draw(st.integers(1, 9 // trees + 3))):
             above = draw(st.sampled_from([claim, *(argument["id"] for argument in arguments)]))
             stance = draw(st.sampled_from(stances))
@@ -94,7 +94,7 @@ def trees(draw: st.DrawFn, *, trees: int = 1, strength_rule: str = "") -> Made:
                 opened = {"kind": "argument", "depth": name.count("."), **arguments[-1]}
                 made.told.append((name, "opened", {k: v for k, v in opened.items() if k != "id"}))
                 if not draw(seldom):
-                    made.told.append((name, "scored", {"tau": draw(unit)}))
+                    made.told.append((name, "scored", {"scores": {"tau": draw(unit)}}))
         for above in [claim, *(argument["id"] for argument in arguments)]:
             children = [a for a in arguments if a["parent"] == above]
             kind = "claim" if above == claim else "argument"
@@ -124,7 +124,9 @@ def run_of(made: Made) -> RunFolder:
         if n.kind == "argument"
     ]
     scores: list[Scored] = [
-        {"id": name, "tau": data["tau"]} for name, kind, data in made.told if kind == "scored"
+        {"id": name, "tau": data["scores"]["tau"]}
+        for name, kind, data in made.told
+        if kind == "scored"
     ]
     comparisons: list[Compared] = [
         {
@@ -305,7 +307,7 @@ def small(*arguments: tuple[str, Stance, float | None], **more: Any) -> Made:
     """A tree whose arguments are ``(id, stance, tau)``, all cross pairs won by the supporter."""
     told: list[tuple[str, EventKind, dict[str, Any]]]
     told = [("0", "opened", {"text": "It is so.", "depth": 0, "kind": "claim"})]
-    told.append(("0", "scored", {"tau": 0.5}))
+    told.append(("0", "scored", {"scores": {"tau": 0.5}}))
     weighing = {"blend": 0.5, "strength_rule": "win_rate", "semantics": "dfquad", "ties": "ignore"}
     chosen = {**weighing, "prune_below": None, "judge_orders": "one", "trees": 1, **more}
     children: dict[str, list[Argument]] = {}
@@ -316,7 +318,7 @@ def small(*arguments: tuple[str, Stance, float | None], **more: Any) -> Made:
         opened = {"kind": "argument", "depth": name.count("."), "parent": above, "stance": stance}
         told.append((name, "opened", {"text": argument["text"], **opened}))
         if tau is not None:
-            told.append((name, "scored", {"tau": tau}))
+            told.append((name, "scored", {"scores": {"tau": tau}}))
     for above, below in children.items():
         kind = "claim" if above == "0" else "argument"
         told.append((above, "branched", {"children": [a["id"] for a in below], "kind": kind}))
@@ -824,8 +826,8 @@ def test_above_several_trees_there_is_nothing_to_contest(wish: Wish) -> None:
     made.told[1:] = [
         ("0.0", "opened", {"text": "It is so.", "depth": 1, "kind": "claim", "parent": "0"}),
         ("0.1", "opened", {"text": "It is so.", "depth": 1, "kind": "claim", "parent": "0"}),
-        ("0.0", "scored", {"tau": 0.5}),
-        ("0.1", "scored", {"tau": 0.5}),
+        ("0.0", "scored", {"scores": {"tau": 0.5}}),
+        ("0.1", "scored", {"scores": {"tau": 0.5}}),
         ("0", "branched", {"children": ["0.0", "0.1"], "kind": "claim"}),
     ]
     with pytest.raises(InputError, match=r"0 stands above several trees|0\.1 is the claim"):
@@ -861,7 +863,7 @@ def test_only_a_finished_argument_tree_can_be_contested() -> None:
 
 def test_a_run_that_was_judged_anew_after_it_was_weighed_is_refused() -> None:
     folder = run_of(two())
-    told = [*folder.events(), *_events([("0.1", "scored", {"tau": 0.9})])]
+    told = [*folder.events(), *_events([("0.1", "scored", {"scores": {"tau": 0.9}})])]
     (folder.path / "events.jsonl").write_text("".join(e.model_dump_json() + "\n" for e in told))
     folder.write_record(folder.record().model_copy(update={"tree": fold(told)[0]}))
     with pytest.raises(RunFolderError, match="does not tell the tree"):

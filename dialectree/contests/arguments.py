@@ -170,7 +170,7 @@ def _before_the_maths(folder: RunFolder, old: RunRecord) -> list[Event]:
 
 def _judgements(nodes: Nodes) -> list[object]:
     """The tree without what the maths made of it."""
-    weighed = {"scores", "status", "verdict", "provenance", "notes"}
+    weighed = {"scores", "status", "verdict", "provenance", "notes", "transcript"}
     return [(node.model_dump(exclude=weighed), node.score("tau")) for node in nodes.values()]
 
 

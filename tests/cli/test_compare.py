@@ -158,7 +158,7 @@ def test_a_summary_that_cites_odd_numbers_is_compared_and_shown() -> None:
     with LocalEndpoint(seed=5, rules=rules) as endpoint:
         done = compare(*WORDS, "--model", f"openai:any@{endpoint.url}", "--json")
     assert (done.status, done.record["status"]) == (0, "answered"), done.err
-    faults = [one["faults"] for one in done.record["tree"]["nodes"]["0"]["sentences"]]
+    faults = [one["faults"] for one in done.record["tree"]["nodes"]["0"]["data"]["sentences"]]
     assert any("cites a:², which is not there" in one for one in faults)
     for words in ([], ["--md"], ["--node", "0.0"]):
         shown = command("show", done.record["run_id"], *words)

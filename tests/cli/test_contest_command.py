@@ -98,7 +98,7 @@ def test_a_contest_is_a_run_of_its_own_with_reports(run: str) -> None:
 
 
 def _set_back(old: dict[str, Any]) -> str:
-    return f"0.0={old['tree']['nodes']['0.0']['tau']}"
+    return f"0.0={old['tree']['nodes']['0.0']['scores']['tau']}"
 
 
 def test_what_it_prints_says_what_moved_and_why(run: str) -> None:

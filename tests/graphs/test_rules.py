@@ -151,7 +151,7 @@ def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(n
     out = graph.get_output_jsonschema()
     assert out["properties"].keys() == {"verdict"}
     assert out["$defs"]["Verdict"]["properties"].keys() == {
-        "answer", "label", "explanation", "confidence", "confidence_source", "notes",
+        "answer", "label", "rationale", "confidence", "confidence_source", "notes",
     }  # fmt: skip
     context = graph.get_context_jsonschema()
     assert context is not None

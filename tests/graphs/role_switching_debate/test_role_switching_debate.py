@@ -369,7 +369,7 @@ def test_direct_answers_that_agree_spare_the_debate() -> None:
         "label": "B",
         "confidence": None,
         "confidence_source": None,
-        "explanation": "It is known.",
+        "rationale": "It is known.",
         "notes": ["no debate: 3 direct answers agreed"],
     }
     assert done.node().status == "answered"

@@ -31,7 +31,7 @@ def test_it_gives_the_same_kind_of_verdict_as_a_debate() -> None:
         "verdict": {
             "answer": "Drought.",
             "label": None,
-            "explanation": "It dried up.",
+            "rationale": "It dried up.",
             "confidence": 0.6,
             "confidence_source": "answerer",
             "notes": [],

@@ -54,7 +54,7 @@ def test_a_question_goes_in_and_a_verdict_comes_out() -> None:
         "verdict": {
             "answer": "In the end, this.",
             "label": None,
-            "explanation": "For these.",
+            "rationale": "For these.",
             "confidence": pytest.approx(0.9 * 0.8),
             "confidence_source": "judges",
             "notes": [],
