@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dialectree.errors import DialectreeError as DialectreeError
     from dialectree.flow import Flow as Flow
     from dialectree.functions import *  # noqa: F403 - the names stand in functions.pyi
+    from dialectree.human_input import ask_person as ask_person
     from dialectree.models.asking import Place as Place
     from dialectree.models.door import ask as ask
     from dialectree.protocol import Evaluation as Evaluation
@@ -53,6 +54,7 @@ _HOMES = {
     "settings": "dialectree.context",
     "DialectreeError": "dialectree.errors",
     "Flow": "dialectree.flow",
+    "ask_person": "dialectree.human_input",
     "Place": "dialectree.models.asking",
     "ask": "dialectree.models.door",
     "Evaluation": "dialectree.protocol",

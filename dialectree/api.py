@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import create_model
 
 from dialectree import loop
-from dialectree.conduct import Started, Watch, again, leave_reports, require_judge, start
+from dialectree.conduct import Started, Watch, again, leave_reports, start
 from dialectree.contests import Contesting, Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.context import about
 from dialectree.errors import DialectreeError
 from dialectree.figures import NOT_DETERMINED, short
-from dialectree.persons import Ask
+from dialectree.human_input import Ask, require_person
 from dialectree.protocol import Method, ProtocolInput, method
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
@@ -130,7 +130,7 @@ async def _debate(
     values: Mapping[str, Any],
 ) -> RunRecord:
     context = chosen.configure(values, _warn)
-    require_judge(context, ask)
+    require_person(context, ask)
     run = await asyncio.to_thread(start, chosen, given, context, runs)  # it may read papers
     return await _conduct(run, ask, watch)
 
@@ -176,7 +176,7 @@ def as_tool(name: str, *, runs: str | Path = "runs", **settings: Any) -> Structu
     from langchain_core.tools import StructuredTool, ToolException
 
     chosen = method(name)
-    require_judge(chosen.configure(settings, _warn), None)
+    require_person(chosen.configure(settings, _warn), None)
 
     async def debate(**given: Any) -> str:
         try:

@@ -26,11 +26,11 @@ from pydantic import JsonValue, ValidationError
 from dialectree import clock, comparison, prompts
 from dialectree.context import EMBEDDED, ProtocolSettings, RetrievalSettings, build, rebuilt
 from dialectree.errors import DialectreeError, InputError, SettingsError
+from dialectree.human_input import Ask, answer_requests, require_person, without_person
 from dialectree.models.door import Run
 from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget, require_prices
 from dialectree.models.specs import Spec, require_embeddings, resolve
-from dialectree.persons import Ask, answered_before, nobody, replies
 from dialectree.protocol import Method, ProtocolInput, method, protocol
 from dialectree.records import Call, Event, Held, RunRecord, RunStatus, fold
 from dialectree.runs import RunFolder
@@ -64,18 +64,12 @@ class Started:
         """
         if self.record.status in ("running", "partial"):
             if self.record.contest is None:  # in a contest a ruling may be known
-                require_judge(self.context, ask)
+                require_person(self.context, ask)
             for folder in self.method.prompts(self.context):
                 for name in prompts.names(folder):
                     prompts.load(name)  # one that cannot be read is found before anything is paid
             await _conduct(self, ask, watch)
         return self.record
-
-
-def require_judge(settings: ProtocolSettings, ask: Ask | None) -> None:
-    """Raise InputError where a person should judge and nobody is there."""
-    if ask is None and "judge" in settings.asks():
-        raise InputError("--judge me: nobody is there to rule")
 
 
 def start(
@@ -351,24 +345,22 @@ async def calling(
 
 
 async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
-    """Drives the graph to its end; asks the person whenever it stops to."""
-    folder, chosen, context = started.folder, started.method, started.context
-    answers = answered_before(folder)
-    if ask is None and started.record.contest is not None and context.asks():
-        ask = nobody  # what was asked in the contested run is known
-    if ask is None and "ask" in type(context).model_fields:  # what is unclear is recorded
-        context = context.model_copy(update={"ask": False})
-    graph = chosen.graph()
+    """Drive the graph to its end; get a person's answer whenever it stops for one."""
+    folder, record, context = started.folder, started.record, started.context
+    if ask is None and record.contest is None:  # the journal of a contested run may have answers
+        context = without_person(context)
+    graph = started.method.graph()
     thread: RunnableConfig = {}
-    if ask is not None:
+    if context.asks():
         graph = graph.copy({"checkpointer": InMemorySaver()})
         thread = {"configurable": {"thread_id": folder.run_id}}
-    todo: Any = dict(started.record.input)
-    while todo is not None:
-        interrupts = await stream(graph, todo, started.record, context, run, folder, watch, thread)
-        todo = None
-        if interrupts and ask is not None:
-            todo = Command(resume=await replies(interrupts, answers, ask, folder))
+    overrides = record.contest.held if record.contest is not None else []
+    requests = await stream(graph, dict(record.input), record, context, run, folder, watch, thread)
+    while requests:
+        assert run.journal is not None
+        answers = await answer_requests(requests, run.journal, ask, overrides)
+        todo: Command[Any] = Command(resume=answers)
+        requests = await stream(graph, todo, record, context, run, folder, watch, thread)
 
 
 async def stream(

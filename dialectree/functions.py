@@ -139,7 +139,7 @@ from typing import Any, Literal
 from langchain_core.language_models import BaseChatModel
 
 from dialectree.conduct import Watch
-from dialectree.persons import Ask
+from dialectree.human_input import Ask
 from dialectree.records import RunRecord
 """
 

@@ -78,6 +78,9 @@ class Journal:
         with files(path):
             whole, torn = _whole_lines(path)
             calls = list(_parse(path, whole, Call))
+            self.answers = {c.key: c.reply or "" for c in calls if c.source == "person"}
+            """What persons answered before, by what they were shown."""
+            calls = [call for call in calls if call.source != "person"]
             self.past: Mapping[str, Call] = {call.key: call for call in calls}
             self.placed = {(call.key, call.spot()): call for call in calls}
             self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
@@ -340,8 +343,8 @@ class RunFolder:
 
 
 def own_calls(ledger: Iterable[Call]) -> list[Call]:
-    """The calls of a run itself, one a place, without those of the runs that it contests."""
-    own = (call for call in ledger if call.run is None)
+    """Return a run's own calls to models, one a place: not those of the runs that it contests."""
+    own = (call for call in ledger if call.run is None and call.source != "person")
     return list({(call.key, call.spot()): call for call in own}.values())
 
 

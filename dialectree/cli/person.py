@@ -21,7 +21,7 @@ async def ask(asked: Mapping[str, str]) -> str:
     A ruling that nobody gives breaks the run off: Halted, so that it goes on when there is one.
     """
     shown = [f"\nAbout: {asked['question']}", asked.get("transcript", ""), asked["request"]]
-    judging = asked.get("kind") == "judge"
+    judging = "labels" in asked
     empty = "no ruling" if judging else "go on without"
     try:
         print(clean("\n".join(filter(None, shown))), file=sys.stderr)

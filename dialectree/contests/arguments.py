@@ -32,9 +32,9 @@ from dialectree.contests.wishes import Add, Wish, only_models_and_limits
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import DialectreeError, InputError, RunFolderError
 from dialectree.graphs.adaptive_reasoning_tree import tournament
+from dialectree.human_input import Ask
 from dialectree.models.specs import Spec
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
-from dialectree.persons import Ask
 from dialectree.protocol import method
 from dialectree.records import Event, RunRecord, Usage
 from dialectree.report.words import outcome_of

@@ -8,7 +8,7 @@ of a reply stands in the record, by its place in the debate, and never in a jour
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from dialectree.contests.reply_changes import Changing, spot
 from dialectree.contests.wishes import Wish, only_models_and_limits
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError, RunFolderError
-from dialectree.nodes.role_switching_debate.judge import ruled_by_person
 from dialectree.protocol import method
 from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
 from dialectree.report.words import outcome_of
@@ -47,10 +46,10 @@ def start(
     if not changing.changes:
         flags = "--replace, --drop, --verdict or --restore"
         raise InputError(f"nothing is contested: give {flags}")
-    asked = _asked_before(folder, old, changing)
+    _forget_rulings(folder, old, changing)
     if changing.to_rule and not person:
         raise InputError("--judge me: nobody is there to rule")
-    context = _settings(old, given, asked)
+    context = _settings(folder, old, given)
     chosen.require_roles(context, given)
     specs = speakers(chosen, context)
     new = RunFolder.create(runs)
@@ -67,10 +66,8 @@ def start(
         versions={**installed_versions()},
     )
     carried = [call.model_copy(update={"run": call.run or old.run_id}) for call in calls]
-    told = [event.model_copy(update={"run_id": new.run_id}) for event in asked]
     new.write_record(old, "contested.json")
     new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in carried))
-    new.write("events.jsonl", "".join(event.model_dump_json() + "\n" for event in told))
     new.write_record(record)  # last: from here on the folder is a run
     return Started(new, record, chosen, context)
 
@@ -109,34 +106,20 @@ def _place(spot: Spot) -> tuple[str, str, str, int, int, str]:
 # What comes along
 
 
-def _settings(old: RunRecord, given: Mapping[str, Any], asked: Sequence[Event]) -> ProtocolSettings:
+def _settings(folder: RunFolder, old: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
     """Those of the run. Nobody is asked what a question means who was not asked before."""
     context = settled(old, given)
-    if not any(event.kind == "answered" and "of" not in event.data for event in asked):
+    if not any(e.kind == "answered" and "of" not in e.data for e in folder.events()):
         context = context.model_copy(update={"ask": False})
     return context
 
 
-def _asked_before(folder: RunFolder, old: RunRecord, changing: Changing) -> list[Event]:
-    """What persons were asked and said in the run, as far as it still holds.
-
-    A ruling holds where nothing was changed in the debate, nor in one that it rests on.
-    """
-    told: list[Event] = []
-    for event in folder.events():
-        if _judged(event):
-            if event.node in changing.ruled:
-                said = ruled_by_person(changing.ruled[event.node])
-                event = event.model_copy(update={"data": said})
-            elif any(_rests_on(event.node, node, old) for node in changing.touched):
-                changing.forget(event.node)
-                continue
-        if event.kind in ("opened", "asked", "answered"):
-            told.append(event)
-    if not any(event.kind == "answered" for event in told):
-        return []
-    nodes = {up for event in told if event.kind == "answered" for up in _way_up(event.node)}
-    return [event for event in told if event.node in nodes]
+def _forget_rulings(folder: RunFolder, old: RunRecord, changing: Changing) -> None:
+    """Drop the rulings of persons who are asked again: something is changed that they rest on."""
+    for node in _rulings_of_persons(folder):
+        changed = any(_rests_on(node, touched, old) for touched in changing.touched)
+        if changed and node not in changing.ruled:
+            changing.forget(node)
 
 
 def _judged(event: Event) -> bool:
@@ -146,12 +129,6 @@ def _judged(event: Event) -> bool:
 
 def _rulings_of_persons(folder: RunFolder) -> dict[str, str]:
     return {event.node: str(event.data["answer"]) for event in folder.events() if _judged(event)}
-
-
-def _way_up(node: str) -> Iterator[str]:
-    while node:
-        yield node
-        node = node.rpartition(".")[0]
 
 
 def _rests_on(debate: str, changed: str, old: RunRecord) -> bool:

@@ -381,9 +381,14 @@ class Changing:
         return self._hold(Held(id=node.id, what="ruled", spots=spots, before=before, after=label))
 
     def forget(self, node: str) -> None:
-        """The person is asked again at ``node``: what was put in the place of a ruling is gone."""
+        """The person is asked again at ``node``: what was put in the place of a ruling is gone.
+
+        A changed gate shows the person nothing new.
+        """
+        if self._gate_alone:
+            return
         self.held.pop((node, "", "ruled"), None)
-        if (node, "", "out") not in self.held and not self._gate_alone:
+        if (node, "", "out") not in self.held:
             self.to_rule.add(node)
 
     def _label(self, node: Node, said: str, flag: str) -> tuple[str, str]:

@@ -33,7 +33,10 @@ class Usage(Strict):
 
 
 class Call(Strict):
-    """One line of calls.jsonl: one call to a model, or what the cache answered for it."""
+    """One line of calls.jsonl: a call to a model, the cache's answer to one, or a person's answer.
+
+    A person's answer has no prompt and no model, and counts in none of the sums.
+    """
 
     key: str
     node: str
@@ -46,7 +49,7 @@ class Call(Strict):
     step: int
     repair: int = 0
     """0 for the call itself, 1 and 2 for its repairs."""
-    prompt: Annotated[str, Field(pattern=r"@[0-9]+$")]
+    prompt: Annotated[str, Field(pattern=r"^$|@[0-9]+$")]
     """Name and version of the prompt: ``tree_structured_debate/leaf_judge@1``."""
     model: str
     mark: str = ""
@@ -123,7 +126,7 @@ def from_cache(calls: Iterable[Call]) -> Usage:
 
 def prompts(calls: Iterable[Call]) -> dict[str, int]:
     """The version of every prompt that was used; of several, the newest."""
-    labels = (call.prompt.rpartition("@") for call in calls)
+    labels = (call.prompt.rpartition("@") for call in calls if call.prompt)
     return dict(sorted((name, int(number)) for name, _, number in labels))
 
 

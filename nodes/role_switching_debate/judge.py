@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import interrupt
-from pydantic import BaseModel, BeforeValidator, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.figures import percent
 from dialectree.flow import Step
+from dialectree.human_input import ask_person
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import letter
 from dialectree.nodes.answers import ruling as ruled_candidate
@@ -110,26 +110,20 @@ def judge(*, swapped: bool = False, again: bool = False) -> Step:
 async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
     """Let a person rule: the run stops with the transcript and goes on with a label.
 
-    Ask again until the label is one of those offered; an empty one rules nothing. Do nothing else
-    here: the step runs again from its start when the answer comes.
+    An empty label rules nothing.
     """
     context = settings(runtime, Settings)
     candidates = read_from(state["first"], state["candidates"])
     labels = [*sorted(candidates), *([UNCERTAIN] if context.allow_uncertain else [])]
-    request = f"Which answer is right? Reply with one of: {', '.join(labels)}"
-    payload = {
-        "node": state["id"],
-        "kind": "judge",
-        "question": state["question"],
-        "transcript": _readable(state, candidates),
-        "request": request,
-        "labels": ", ".join(labels),
-    }
-    label = named_by_person(interrupt(payload))
-    while label and label not in labels:
-        again = f"{label[:80]!r} is no such label. {request}"
-        label = named_by_person(interrupt({**payload, "request": again}))
-    tell(runtime, state["id"], "answered", ruled_by_person(label))
+    label = ask_person(
+        runtime,
+        node=state["id"],
+        kind="judge",
+        question=state["question"],
+        request=f"Which answer is right? Reply with one of: {', '.join(labels)}",
+        transcript=_readable(state, candidates),
+        labels=labels,
+    )
     fields = {
         "rationale": "",
         "label": label,
@@ -138,19 +132,6 @@ async def person(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, lis
         "candidate": label or None,
     }
     return {"turns": [{"speaker": "judge", "phase": "judgment", "fields": fields}]}
-
-
-def ruled_by_person(label: str) -> dict[str, JsonValue]:
-    """Return what the record keeps of a person's ruling; an empty label rules nothing."""
-    note = f"the person ruled {label}" if label else "the person gave no ruling"
-    return {"of": "judge", "note": note, "answer": label}
-
-
-def named_by_person(answer: object) -> str:
-    """Return the label in a person's answer, which may also be ``{"label": …}``."""
-    if isinstance(answer, Mapping):
-        answer = answer.get("label", answer)
-    return letter(str(answer or ""))
 
 
 def _readable(state: FivePhases, candidates: Mapping[str, str]) -> str:

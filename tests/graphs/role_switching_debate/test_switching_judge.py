@@ -20,7 +20,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from dialectree.conduct import again
-from dialectree.errors import InputError, ReplyError
+from dialectree.errors import ReplyError
 from dialectree.graphs.role_switching_debate.five_phases import after_mapping
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.models import replies
@@ -381,43 +381,6 @@ def test_what_a_debater_writes_cannot_pass_for_another_part_of_the_transcript() 
     assert sum(line.startswith("  confidence") for line in lines) == 2
 
 
-@pytest.mark.parametrize("answer", ["B", " b ", {"label": "B"}, {"label": "b"}])
-def test_a_persons_label_is_the_ruling(answer: Any) -> None:
-    model = debaters()
-    out = Host(model).answers(answer)
-    verdict = out["verdict"]
-    assert (verdict["answer"], verdict["label"]) == (TWO[1], "B")
-    assert (verdict["confidence"], verdict["confidence_source"]) == (None, None)
-    assert len(model.calls) == len(set(model.calls)) == 8
-
-
-@pytest.mark.parametrize(
-    "wrong", ["C", "(B)", "A or B", "uncertain", "plants!", "x" * 500, 7, {"lable": "B"}]
-)
-def test_a_wrong_label_is_asked_for_again(wrong: Any) -> None:
-    model = debaters()
-    host = Host(model)
-    out = host.answers(wrong, wrong, "A")
-    assert out["verdict"]["label"] == "A"
-    first, *later = host.asked
-    assert len(later) == 2
-    for asked in later:
-        assert (
-            "is no such label. Which answer is right? Reply with one of: A, B" in asked["request"]
-        )
-        assert len(asked["request"]) < 200
-        assert asked["transcript"] == first["transcript"]
-    assert len(model.calls) == 8
-
-
-@pytest.mark.parametrize("nothing", ["", "  \n", None, {}, {"label": ""}, {"label": None}])
-def test_an_empty_answer_rules_nothing(nothing: Any) -> None:
-    verdict = Host(debaters()).answers(nothing)["verdict"]
-    assert (verdict["answer"], verdict["label"]) == (None, None)
-    assert verdict["notes"][0] == "the person gave no ruling"
-    assert verdict["notes"][1].startswith("disclosed confidence")
-
-
 def test_a_person_may_be_uncertain_where_that_is_allowed() -> None:
     host = Host(debaters(), allow_uncertain=True)
     assert host.answers("Uncertain")["verdict"]["label"] == "uncertain"
@@ -473,28 +436,6 @@ class Person:
     async def __call__(self, asked: Mapping[str, str]) -> str:
         self.asked.append(asked)
         return self.answers.pop(0)
-
-
-def test_a_run_asks_its_person_until_the_label_is_one_of_those_offered(tmp_path: Path) -> None:
-    person = Person("Z", "b")
-    record = asyncio.run(started(tmp_path, debaters(), TWO).conduct(ask=person))
-    assert (record.status, record.verdict.label) == ("answered", "B")
-    assert "'Z' is no such label" in person.asked[1]["request"]
-    assert "the person ruled B" in record.tree.nodes["0"].notes
-    assert record.usage.calls == 8
-
-
-def test_a_run_whose_person_says_nothing_is_unresolved(tmp_path: Path) -> None:
-    record = asyncio.run(started(tmp_path, debaters(), TWO).conduct(ask=Person("")))
-    assert (record.status, record.verdict.answer) == ("unresolved", None)
-    assert "the person gave no ruling" in record.tree.nodes["0"].notes
-
-
-def test_a_run_with_nobody_to_ask_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
-    model = debaters()
-    with pytest.raises(InputError, match="nobody is there to rule"):
-        asyncio.run(started(tmp_path, model, TWO).conduct())
-    assert model.calls == []
 
 
 def test_a_resumed_run_does_not_ask_again_what_was_answered(tmp_path: Path) -> None:
