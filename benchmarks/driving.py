@@ -11,11 +11,11 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from benchmarks.shapes import QUESTION
-from dialectree.conduct import start
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocol import method
 from dialectree.records import RunRecord
+from dialectree.runner import start
 from dialectree.state import Question, Ruling
 
 

@@ -18,10 +18,10 @@ from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.ideal import Cost, argument_tree, role_switching_debate, tree_of_debate
 from dialectree import loop
-from dialectree.conduct import start
 from dialectree.context import build
 from dialectree.protocol import method
 from dialectree.records import RunRecord
+from dialectree.runner import start
 
 LATENCY_S = 0.2
 SLOTS, TOGETHER, SLOW_S = 64, 100, 0.5

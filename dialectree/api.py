@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import create_model
 
 from dialectree import loop
-from dialectree.conduct import Started, Watch, again, leave_reports, start
 from dialectree.contests import Contesting, Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.context import about
 from dialectree.errors import DialectreeError
-from dialectree.figures import NOT_DETERMINED, short
+from dialectree.formatting import NOT_DETERMINED, short
 from dialectree.human_input import Ask, require_person
 from dialectree.protocol import Method, ProtocolInput, method
 from dialectree.records import RunRecord
+from dialectree.runner import Started, Watch, again, leave_reports, start
 from dialectree.runs import RunFolder
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import JsonValue
 
-from dialectree.figures import NOT_DETERMINED, short
+from dialectree.formatting import NOT_DETERMINED, short
 from dialectree.records import (
     Contest,
     Event,

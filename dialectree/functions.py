@@ -138,9 +138,9 @@ from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 
-from dialectree.conduct import Watch
 from dialectree.human_input import Ask
 from dialectree.records import RunRecord
+from dialectree.runner import Watch
 """
 
 

@@ -25,8 +25,8 @@ from dialectree.records import Call, Held, path_key
 from dialectree.runs import Journal
 
 Payload = Mapping[str, str]
-"""What a person is shown: node, kind, question and request; where there is one, the transcript;
-where only some answers are possible, their labels."""
+"""The request that a person is shown: node, kind, question and request; with some requests also a
+transcript, and the labels of the possible answers."""
 Ask = Callable[[Payload], Awaitable[str] | str]
 """Asks the person and returns the answer. It may be a plain or an asynchronous function."""
 
@@ -58,11 +58,12 @@ def ask_person(
     shown = payload
     while (answer := _accepted(payload, reply := interrupt(shown))) is None:
         shown = _again(payload, reply)
-    verb = "ruled" if labels else "answered"
-    silence = "ruling" if labels else "answer"
-    note = f"the person {verb}{'' if labels else ':'} {answer}"
-    data = {"note": note if answer else f"the person gave no {silence}", "answer": answer}
-    tell(runtime, node, "answered", {"of": kind, **data} if labels else data)
+    if labels:
+        note = f"the person ruled {answer}" if answer else "the person gave no ruling"
+        tell(runtime, node, "answered", {"of": kind, "note": note, "answer": answer})
+    else:
+        note = f"the person answered: {answer}" if answer else "the person gave no answer"
+        tell(runtime, node, "answered", {"note": note, "answer": answer})
     return answer
 
 
@@ -98,7 +99,7 @@ def require_person(settings: ProtocolSettings, ask: Ask | None) -> None:
 
 
 def without_person(settings: ProtocolSettings) -> ProtocolSettings:
-    """Return ``settings`` with everything off that a person may be asked but need not answer."""
+    """Return ``settings`` without the questions that a person may leave unanswered."""
     return settings.model_copy(update=dict.fromkeys(_optional(settings), False))
 
 

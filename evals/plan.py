@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 
 from dialectree import chance, clock
-from dialectree.conduct import versions
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.evals import scoring, voting
@@ -19,6 +18,7 @@ from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import Ready, require_input, require_same_rows
 from dialectree.evals.tasks import TASKS
 from dialectree.models.specs import resolve
+from dialectree.recorded_settings import versions
 
 CONTROLS = 50
 """Questions beside which the judge that scores is tried on answers whose score is known."""

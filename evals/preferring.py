@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from dialectree import clock
-from dialectree.conduct import calling
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError, PartFailed
 from dialectree.evals import judges, scoring
@@ -21,6 +20,7 @@ from dialectree.evals.results import Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
 from dialectree.models.limits import Budget
 from dialectree.records import Usage, from_cache, usage
+from dialectree.runner import calling
 from dialectree.runs import RunFolder
 
 

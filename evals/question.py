@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dialectree import clock
-from dialectree.conduct import Started, begin, prepared
 from dialectree.context import ProtocolSettings
 from dialectree.errors import (
     DialectreeError,
@@ -34,6 +33,7 @@ from dialectree.evals.tasks import TASKS
 from dialectree.models.limits import Budget
 from dialectree.protocol import Method
 from dialectree.records import RunRecord, from_cache, usage
+from dialectree.runner import Started, begin, prepared
 from dialectree.runs import RunFolder, files
 
 _LONGEST = 40

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dialectree import chance
-from dialectree.conduct import prepared, speakers
 from dialectree.context import EMBEDDED, ProtocolSettings, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals import tasks
@@ -17,6 +16,8 @@ from dialectree.evals.results import Row, bare
 from dialectree.evals.tasks import needs_gold
 from dialectree.protocol import Method, families, flag, installed, known_roles
 from dialectree.protocol import method as named_method
+from dialectree.recorded_settings import speakers
+from dialectree.runner import prepared
 
 SHARED = frozenset(ProtocolSettings.model_fields)
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")

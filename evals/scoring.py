@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from dialectree.conduct import calling
 from dialectree.context import ProtocolSettings
 from dialectree.errors import PartFailed, RequestError
 from dialectree.evals import judges, rubrics, scorers
@@ -27,6 +26,7 @@ from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
 from dialectree.records import Verdict
+from dialectree.runner import calling
 from dialectree.runs import RunFolder
 
 FAILED = "failed"

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 
 from dialectree import chance
-from dialectree.conduct import Started, prepared
 from dialectree.context import ProtocolSettings, within
 from dialectree.errors import InputError
 from dialectree.evals.items import Item
@@ -22,6 +21,7 @@ from dialectree.nodes.answers import match_candidate
 from dialectree.protocol import Method
 from dialectree.protocol import method as every_method
 from dialectree.records import RunRecord, Usage, Verdict, usage
+from dialectree.runner import Started, prepared
 
 
 def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]:

@@ -11,7 +11,6 @@ from zlib import crc32
 import pytest
 
 from dialectree.comparison import compared
-from dialectree.conduct import Started, again
 from dialectree.contests import Drop, Replace, Restore, Rule, Wish
 from dialectree.contests import start as contesting
 from dialectree.errors import InputError
@@ -21,6 +20,7 @@ from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply, 
 from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord, topic_of
 from dialectree.report import html, markdown, topics
+from dialectree.runner import Started, again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs.tree_of_debate import comparing

@@ -19,7 +19,6 @@ import pytest
 import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree import turns
-from dialectree.conduct import Started, again
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.contests import start as contesting
 from dialectree.context import build
@@ -54,6 +53,7 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisR
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.protocol import WITHDRAWN
 from dialectree.records import Held, Node, RunRecord, Segment, Spot
+from dialectree.runner import Started, again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs import debating

@@ -13,7 +13,6 @@ from zlib import crc32
 import pytest
 
 from dialectree import report
-from dialectree.conduct import again
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.contests import start as contesting
 from dialectree.errors import BudgetReached, InputError
@@ -23,6 +22,7 @@ from dialectree.nodes.adaptive_reasoning_tree.scorer import ClaimScorerReply, Sc
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
 from dialectree.records import Node, RunRecord
 from dialectree.report.arguments import VERBS
+from dialectree.runner import again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs import debating

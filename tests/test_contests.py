@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 import dialectree
 from benchmarks.endpoint import LocalEndpoint
 from dialectree import report
-from dialectree.conduct import again
 from dialectree.contests import Add, Drop, Flip, Restore, Set, Void, Wish, start
 from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
 from dialectree.nodes.adaptive_reasoning_tree.arguments import (
@@ -30,6 +29,7 @@ from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseRepl
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
 from dialectree.nodes.adaptive_reasoning_tree.weighing import Reckoning, outcome, weigh
 from dialectree.records import Event, EventKind, Node, RunRecord
+from dialectree.runner import again
 from dialectree.runs import RunFolder
 from tests.folding import fold
 from tests.graphs.adaptive_reasoning_tree.arguing import score

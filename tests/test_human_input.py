@@ -27,11 +27,11 @@ from dialectree import (
     settings,
     settle,
 )
-from dialectree.conduct import Started, start
 from dialectree.context import build
 from dialectree.errors import InputError
 from dialectree.protocol import Method, Variant
 from dialectree.records import RunRecord
+from dialectree.runner import Started, start
 
 
 class Panel(ProtocolSettings):

@@ -10,11 +10,11 @@ import pytest
 
 import dialectree
 from dialectree import functions, protocol
-from dialectree.conduct import again, start
 from dialectree.context import ProtocolSettings, option
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocol import Protocol, ProtocolInput, method, methods
+from dialectree.runner import again, start
 from dialectree.testing import check_declaration
 
 made: Any = functions  # functions.pyi shows only what it makes

@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.conduct import again, settled
 from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError, SettingsError
 from dialectree.models.cache import ReplyCache
+from dialectree.recorded_settings import settled
 from dialectree.records import RunRecord
+from dialectree.runner import again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.rules import children
@@ -27,7 +28,7 @@ QUESTION = "Which language do all people in Europe speak?"
 CALLS = 23  # a question that is split once, into two: 3 + 2 x 7 + 5 + 1
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["dialectree.conduct", "dialectree.models.clients"])
+processes.set_forkserver_preload(["dialectree.runner", "dialectree.models.clients"])
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
-from dialectree.conduct import Started, again
 from dialectree.errors import BudgetReached
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
+from dialectree.runner import Started, again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs.role_switching_debate.switching import (

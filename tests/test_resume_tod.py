@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from dialectree.conduct import Started, again
 from dialectree.errors import BudgetReached
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
 from dialectree.retrieval import library
+from dialectree.runner import Started, again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs.tree_of_debate.comparing import (

@@ -52,8 +52,8 @@ def command(protocol: Protocol) -> flags.Command:
         quiet: flags.Quiet = False,
     ) -> None:
         from dialectree.cli import progress
-        from dialectree.conduct import start
         from dialectree.protocol import method as named
+        from dialectree.runner import start
 
         chosen = named(method, protocol.name)
         context = chosen.configure(settings, progress.notice)

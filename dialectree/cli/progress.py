@@ -10,13 +10,13 @@ from rich.console import Console
 
 from dialectree import loop, streams
 from dialectree.cli import person
-from dialectree.conduct import GRACE_S, Started, leave_reports, missing_in_papers
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
-from dialectree.figures import NOT_DETERMINED, short
+from dialectree.formatting import NOT_DETERMINED, short
 from dialectree.records import Event, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.words import clean, count, duration, failed, line
+from dialectree.runner import GRACE_S, Started, leave_reports, missing_in_papers
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "

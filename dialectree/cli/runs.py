@@ -112,7 +112,7 @@ def resume(
     Budgets count anew from here.
     """
     from dialectree.cli import progress
-    from dialectree.conduct import again
+    from dialectree.runner import again
     from dialectree.runs import RunFolder
 
     found = again(RunFolder.find(run, runs), settings)

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dialectree.conduct import Started
 from dialectree.contests import arguments, replies
 from dialectree.contests.arguments import Contesting
 from dialectree.contests.wishes import (
@@ -28,6 +27,7 @@ from dialectree.contests.wishes import (
     only_models_and_limits,
 )
 from dialectree.report.words import outcome_of
+from dialectree.runner import Started
 from dialectree.runs import RunFolder
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dialectree.figures import short
+from dialectree.formatting import short
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
 from dialectree.records import Change, Contest, Node, RunRecord, path_key
 

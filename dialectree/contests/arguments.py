@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from dialectree import clock
-from dialectree.conduct import Watch, calling, complete, named, settled, speakers, stream
-from dialectree.conduct import versions as installed_versions
 from dialectree.contests.account import begun, compared
 from dialectree.contests.changes import fulfilled
 from dialectree.contests.reckoning import (
@@ -36,8 +34,11 @@ from dialectree.human_input import Ask
 from dialectree.models.specs import Spec
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.protocol import method
+from dialectree.recorded_settings import named, settled, speakers
+from dialectree.recorded_settings import versions as installed_versions
 from dialectree.records import Event, RunRecord, Usage
 from dialectree.report.words import outcome_of
+from dialectree.runner import Watch, calling, complete, stream
 from dialectree.runs import RunFolder
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from dialectree.conduct import tidy
 from dialectree.contests.account import exact
 from dialectree.contests.reckoning import Nodes, event_of, nodes_of
 from dialectree.contests.wishes import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
@@ -13,6 +12,7 @@ from dialectree.errors import InputError
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance, Winner
 from dialectree.nodes.adaptive_reasoning_tree.weighing import Told
 from dialectree.records import Comparison, Event, Node, path_key
+from dialectree.user_input import tidy
 
 
 def fulfilled(events: Sequence[Event], wishes: Sequence[Wish]) -> tuple[list[str], list[Event]]:

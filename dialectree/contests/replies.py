@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from dialectree import clock, comparison, turns
-from dialectree.conduct import Started, kept, named, settled, speakers, spoken
-from dialectree.conduct import versions as installed_versions
 from dialectree.contests.reply_changes import Changing, spot
 from dialectree.contests.wishes import Wish, only_models_and_limits
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError, RunFolderError
 from dialectree.protocol import method
+from dialectree.recorded_settings import kept, named, settled, speakers, spoken
+from dialectree.recorded_settings import versions as installed_versions
 from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
 from dialectree.report.words import outcome_of
+from dialectree.runner import Started
 from dialectree.runs import RunFolder
 
 

@@ -9,7 +9,6 @@ from typing import Literal
 from pydantic import JsonValue
 
 from dialectree import comparison, turns
-from dialectree.conduct import tidy
 from dialectree.contests import forms, leaf_arguments
 from dialectree.contests.wishes import Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.errors import InputError
@@ -18,6 +17,7 @@ from dialectree.nodes.role_switching_debate.judge import UNCERTAIN
 from dialectree.protocol import Phase, phase_of
 from dialectree.records import Held, Node, RunRecord, Spot, Turn, topic_of
 from dialectree.report.words import outcome_of
+from dialectree.user_input import tidy
 
 
 class Changing:

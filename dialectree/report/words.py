@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from dialectree import turns
-from dialectree.figures import figure, move, percent
+from dialectree.formatting import figure, move, percent
 from dialectree.protocol import Outcome, View, installed, title
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, Verdict
 

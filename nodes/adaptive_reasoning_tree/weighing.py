@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from dialectree.figures import figure
+from dialectree.formatting import figure
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison

@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.context import settings
 from dialectree.events import tell
-from dialectree.figures import percent
 from dialectree.flow import Step
+from dialectree.formatting import percent
 from dialectree.human_input import ask_person
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import letter

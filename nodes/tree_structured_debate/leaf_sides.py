@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from dialectree.context import settings
 from dialectree.events import tell
-from dialectree.figures import figure
+from dialectree.formatting import figure
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
 from dialectree.nodes.adaptive_reasoning_tree.state import Weighing

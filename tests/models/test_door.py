@@ -18,7 +18,6 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from dialectree import aanswer
-from dialectree.conduct import start
 from dialectree.context import ProtocolSettings, build, cache_folder
 from dialectree.errors import (
     BudgetReached,
@@ -34,6 +33,7 @@ from dialectree.models import cache, replies, run
 from dialectree.models.door import Run
 from dialectree.protocol import method
 from dialectree.records import Call, RunRecord
+from dialectree.runner import start
 from dialectree.runs import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends

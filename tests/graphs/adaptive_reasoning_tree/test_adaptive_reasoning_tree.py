@@ -17,7 +17,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from dialectree.conduct import again
 from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.graphs.adaptive_reasoning_tree import graph as adaptive_reasoning_tree
@@ -30,6 +29,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.adaptive_reasoning_tree.weighing import Reckoning, weigh
 from dialectree.records import RunRecord, Tree
 from dialectree.report.words import declined_sides
+from dialectree.runner import again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs.adaptive_reasoning_tree.arguing import (

@@ -19,7 +19,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from dialectree.conduct import again
 from dialectree.errors import ReplyError
 from dialectree.graphs.role_switching_debate.five_phases import after_mapping
 from dialectree.graphs.role_switching_debate.graph import graph
@@ -35,6 +34,7 @@ from dialectree.nodes.role_switching_debate.judge import (
     settle,
 )
 from dialectree.nodes.role_switching_debate.state import FivePhases, Turn
+from dialectree.runner import again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs.role_switching_debate import switching

@@ -17,7 +17,6 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from dialectree import turns
-from dialectree.conduct import Started, again
 from dialectree.context import build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.graphs.tree_structured_debate.graph import graph
@@ -39,6 +38,7 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisR
 from dialectree.protocol import method
 from dialectree.records import Event, RunRecord
 from dialectree.report import view
+from dialectree.runner import Started, again
 from dialectree.runs import RunFolder
 from tests import running
 from tests.folding import fold

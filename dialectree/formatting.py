@@ -1,4 +1,4 @@
-"""Confidences and strengths as people read them: a figure never claims more than it knows."""
+"""Format confidences and strengths so that a figure never claims more than it knows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ NOT_DETERMINED = "not determined"
 
 
 def percent(share: float | None) -> str:
-    """A confidence as a percentage. Only certainty itself is shown as 100% or 0%."""
+    """Return a confidence as a percentage. Only certainty itself is shown as 100% or 0%."""
     if share is None:
         return NOT_DETERMINED
     if share in (0, 1):
@@ -19,7 +19,7 @@ def percent(share: float | None) -> str:
 
 
 def figure(value: float | None) -> str:
-    """A strength as a number. It never reads as 0, 0.5 or 1 unless it is."""
+    """Return a strength as a number. It reads as 0, 0.5 or 1 only if it is."""
     if value is None:
         return "–"
     for digits in range(2, 7):
@@ -30,7 +30,7 @@ def figure(value: float | None) -> str:
 
 
 def move(before: float | None, after: float | None) -> str:
-    """``0.675 → 0.684``: as many digits as it takes to see that two strengths differ."""
+    """Return ``0.675 → 0.684``, with enough digits to see that two strengths differ."""
     shown = figure(before), figure(after)
     for digits in range(3, 7):
         if before is None or after is None or before == after or shown[0] != shown[1]:
@@ -40,8 +40,8 @@ def move(before: float | None, after: float | None) -> str:
 
 
 def short(value: float | None, digits: int = 3) -> str:
-    """``0.41``, ``none``: in so many digits, and in more where it would read as 0, 0.5 or 1."""
+    """Return ``0.41`` or ``none``; use more digits where it would wrongly read as 0, 0.5 or 1."""
     if value is None:
         return "none"
-    said = f"{value:.{digits}g}"
-    return said if float(said) == value or float(said) not in (0, 0.5, 1) else figure(value)
+    shown = f"{value:.{digits}g}"
+    return shown if float(shown) == value or float(shown) not in (0, 0.5, 1) else figure(value)

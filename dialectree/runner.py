@@ -1,0 +1,337 @@
+"""Run a protocol: from the user's input, through its graph, to a record in a folder.
+
+The folder alone is enough to go on after a crash. A resumed run walks the graph from its start and
+gets its answers from the journal, so the same events are told again and change nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command
+from pydantic import JsonValue
+
+from dialectree import clock, comparison, prompts
+from dialectree.context import EMBEDDED, ProtocolSettings
+from dialectree.errors import DialectreeError, InputError
+from dialectree.human_input import Ask, Payload, answer_requests, require_person, without_person
+from dialectree.models.door import Run
+from dialectree.models.error_mapping import one_line
+from dialectree.models.limits import Budget
+from dialectree.protocol import Method, method, protocol
+from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
+from dialectree.records import Event, Held, RunRecord, RunStatus, fold
+from dialectree.runs import RunFolder
+from dialectree.user_input import checked
+
+Watch = Callable[[Event], None]
+
+GRACE_S = 5.0
+"""Seconds that a cancelled run waits for the calls under way."""
+
+
+# Beginning a run
+
+
+@dataclass
+class Started:
+    """A run that has its folder."""
+
+    folder: RunFolder
+    record: RunRecord
+    method: Method
+    context: ProtocolSettings
+    budget: Budget | None = None
+    """A budget that several runs share; None: the run's own, by its settings."""
+
+    async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
+        """Walk the graph to its end and complete the record, whatever happens on the way.
+
+        ``ask`` answers for a person, and ``watch`` gets every event. A finished run stays as it is.
+        Raises Halted, ModelUnavailable or InputError with the record already on disk.
+        """
+        if self.record.status not in ("running", "partial"):
+            return self.record
+        if self.record.contest is None:  # the journal of a contested run may have the ruling
+            require_person(self.context, ask)
+        for folder in self.method.prompts(self.context):
+            for name in prompts.names(folder):
+                prompts.load(name)  # a broken prompt is an error before anything is paid
+        await _run(self, ask, watch)
+        return self.record
+
+
+def start(
+    chosen: Method,
+    given: Mapping[str, Any],
+    context: ProtocolSettings,
+    runs: Path,
+    *,
+    folder: RunFolder | None = None,
+) -> Started:
+    """Begin a run of ``chosen``; its folder lies in ``runs``, or is ``folder``.
+
+    ``given`` is the user's input, as the protocol declares it. Raises InputError where it cannot
+    be debated.
+    """
+    return begin(chosen, prepared(chosen, given, context), context, runs, folder=folder)
+
+
+def prepared(
+    chosen: Method, given: Mapping[str, Any], context: ProtocolSettings
+) -> dict[str, JsonValue]:
+    """Return what the graph of ``chosen`` takes; raise InputError where it cannot be debated."""
+    return chosen.prepare(checked(chosen.protocol.input, given), context)
+
+
+def begin(
+    chosen: Method,
+    graph_input: Mapping[str, JsonValue],
+    context: ProtocolSettings,
+    runs: Path,
+    *,
+    folder: RunFolder | None = None,
+) -> Started:
+    """Begin a run of ``chosen`` with what its graph takes; see :func:`start`."""
+    specs = speakers(chosen, context)
+    folder = folder or RunFolder.create(runs)
+    record = RunRecord(
+        run_id=folder.run_id,
+        protocol=chosen.protocol.name,
+        method=chosen.name,
+        demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
+        input={name: value for name, value in graph_input.items() if value is not None},
+        settings=kept(context, chosen),
+        models=named(specs, {}),
+        started=clock.stamp(),
+        versions={**versions()},
+    )
+    folder.write_record(record)
+    return Started(folder, record, chosen, context)
+
+
+def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
+    """Take up a run that was broken off, with its own settings except those ``given``.
+
+    Budgets count anew, and only those given now.
+    """
+    record = folder.record()
+    unfinished = record.status in ("running", "partial")
+    if unfinished and record.contest and protocol(record.protocol).outcome == "probability":
+        of = record.contest.run
+        raise InputError(f"{record.run_id} contests {of} and is not resumed: contest {of} again")
+    chosen = method(record.method, record.protocol)
+    context = settled(record, given)
+    chosen.require_roles(context, given)
+    if unfinished:
+        before = spoken(record.models, folder.ledger())
+        record.models = named(speakers(chosen, context), before)
+    return Started(folder, record, chosen, context)
+
+
+# Running it
+
+
+async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
+    """Walk the graph while the folder is locked, then write the record; raise what ended it."""
+    folder, record, contest = started.folder, started.record, started.record.contest
+    contested = folder.contested() if contest is not None else None
+    overrides = contest.held if contest is not None else []
+    ended: BaseException | None = None
+    overrun: list[str] = []
+    with folder.held():
+        folder.resume_events()
+        if record.ended is not None or folder.told():
+            _mark_as_running(record, folder)
+        began, before = clock.seconds(), record.usage.wall_s
+        try:
+            async with calling(folder, started.context, overrides, started.budget) as run:
+                try:
+                    await _walk(started, run, ask, watch)
+                    _tell_changes(started, run, watch)
+                finally:
+                    record.usage.embedding_s += round(run.embedding_s, 6)
+            if started.budget is None:  # whoever shares a budget reports it for all of its runs
+                overrun = run.budget.overrun()
+        except (Exception, asyncio.CancelledError) as error:
+            ended = error
+        record.usage.wall_s = round(before + clock.seconds() - began, 6)
+        complete(record, folder, ended)
+        record.notices = [*missing_in_papers(record), *record.notices, *overrun]
+        if ended is None:
+            if contested is not None:
+                record.contest = comparison.compared(contested, record)
+            await asyncio.to_thread(folder.write_record, record)  # others go on meanwhile
+        else:
+            folder.write_record(record)
+    if ended is not None:
+        raise ended
+
+
+def missing_in_papers(record: RunRecord) -> list[str]:
+    """Return what is missing in the papers that a run compares, and what stands in its place."""
+    papers: Any = record.input.get("papers", [])
+    return [notice for paper in papers for notice in paper.get("notices", [])]
+
+
+def _mark_as_running(record: RunRecord, folder: RunFolder) -> None:
+    """Say in the record of a broken-off run that it is under way again, in case it is killed."""
+    record.status, record.ended, record.notices = "running", None, []
+    folder.write_record(record)
+
+
+def _tell_changes(started: Started, run: Run, watch: Watch | None) -> None:
+    """Tell of a contest's changes at their nodes, once all of these are there."""
+    folder, contest = started.folder, started.record.contest
+    if contest is None:
+        return
+    for event in comparison.told(contest.held, fold(folder.told())[0], run.changes.met):
+        event = event.model_copy(update={"t": clock.stamp(), "run_id": folder.run_id})
+        if folder.tell(event) and watch is not None:
+            watch(event)
+
+
+@asynccontextmanager
+async def calling(
+    folder: RunFolder,
+    context: ProtocolSettings,
+    held: Sequence[Held] = (),
+    budget: Budget | None = None,
+) -> AsyncIterator[Run]:
+    """Open a run that calls models and keeps a journal.
+
+    At the end it waits for the calls under way, so that no paid reply is lost. A cancelled run
+    gives them up after :data:`GRACE_S` seconds, or when it is cancelled again.
+    """
+    journal = folder.journal()
+    run = Run(folder.run_id, context, journal, held, budget)
+    try:
+        yield run
+    except asyncio.CancelledError:
+        try:
+            await run.land(within=GRACE_S)
+        finally:
+            run.abandon()
+        raise
+    finally:
+        try:
+            await run.land()
+            await journal.settle()
+        finally:
+            journal.close()
+    if run.unkept is not None:
+        raise run.unkept
+
+
+async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None) -> None:
+    """Drive the graph to its end; get a person's answer whenever it stops for one."""
+    folder, record, context = started.folder, started.record, started.context
+    if ask is None and record.contest is None:  # the journal of a contested run may have answers
+        context = without_person(context)
+    graph = started.method.graph()
+    thread: RunnableConfig = {}
+    if context.asks():
+        graph = graph.copy({"checkpointer": InMemorySaver()})
+        thread = {"configurable": {"thread_id": folder.run_id}}
+    overrides = record.contest.held if record.contest is not None else []
+    requests = await stream(graph, dict(record.input), record, context, run, folder, watch, thread)
+    while requests:
+        assert run.journal is not None
+        answers = await answer_requests(requests, run.journal, ask, overrides)
+        todo: Command[Any] = Command(resume=answers)
+        requests = await stream(graph, todo, record, context, run, folder, watch, thread)
+
+
+async def stream(
+    graph: CompiledStateGraph[Any, Any, Any, Any],
+    todo: Any,
+    record: RunRecord,
+    context: ProtocolSettings,
+    run: Run,
+    folder: RunFolder,
+    watch: Watch | None = None,
+    thread: RunnableConfig | None = None,
+) -> dict[str, Payload]:
+    """Walk ``graph``, keep every event, and return what it stops to ask a person."""
+    config: RunnableConfig = {
+        "run_name": f"{record.method} {record.run_id}",
+        "tags": ["dialectree", record.method],
+        "metadata": {"run_id": record.run_id, "method": record.method},
+        **(thread or {}),
+    }
+
+    def hear(data: Mapping[str, object]) -> None:
+        event = Event.model_validate(data)
+        folder.tell(event)
+        if watch is not None:
+            watch(event)
+
+    run.hear = hear
+    with _without_host():
+        ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
+    return {stop.id: stop.value for stop in ended.interrupts}
+
+
+@contextmanager
+def _without_host() -> Iterator[None]:
+    """Keep a run inside a node of a host's graph out of the host's thread, but in its trace.
+
+    With the host's checkpointer a host that resumes would find the graph at its end, and the run
+    that it begins then would hear of no event.
+    """
+    host = var_child_runnable_config.get() or {}
+    own: RunnableConfig = {}
+    if "callbacks" in host:
+        own["callbacks"] = host["callbacks"]
+    token = var_child_runnable_config.set(own)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
+# Ending it
+
+
+def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
+    """Fold the events into the record, and write there how the run ended."""
+    folder.tell_of(record, folder.told())
+    record.ended = clock.stamp()
+    record.status = _status(record, ended)
+    record.notices = [] if ended is None else [_notice(ended)]
+
+
+def _notice(ended: BaseException) -> str:
+    if isinstance(ended, asyncio.CancelledError):
+        return str(ended) or "interrupted"
+    return str(ended) if isinstance(ended, DialectreeError) else one_line(repr(ended))
+
+
+def _status(record: RunRecord, ended: BaseException | None) -> RunStatus:
+    if ended is not None:
+        return "partial"
+    if record.verdict is None or record.verdict.answer is None:
+        return "unresolved"
+    missing = any(
+        node.status == "missing" and node.kind != "argument" and not node.dropped
+        for node in record.tree.nodes.values()
+    )
+    return "degraded" if missing or record.degraded() else "answered"
+
+
+def leave_reports(folder: RunFolder, record: RunRecord) -> None:
+    """Write report.md and report.html; raise RunFolderError where there is no room."""
+    from dialectree.report import html, markdown
+
+    calls = folder.calls()
+    folder.write("report.md", markdown(record, calls))
+    folder.write("report.html", html(record, calls))
