@@ -164,10 +164,14 @@ def test_a_host_is_asked_until_the_reply_is_a_label_or_empty(
     assert asyncio.run(drive()).strip() == label
 
 
-def test_a_run_keeps_each_answer_and_asks_again_only_what_is_shown_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("broken_off", [ZeroDivisionError(), asyncio.CancelledError()])
+def test_a_run_keeps_each_answer_and_asks_again_only_what_is_shown_anew(
+    broken_off: BaseException, tmp_path: Path
+) -> None:
     run = begin(tmp_path, **BOTH)
-    with pytest.raises(ZeroDivisionError):
-        finish(run, Person(meaning=["  the\nsea "], chair=["sand", ZeroDivisionError()]))
+    with pytest.raises(type(broken_off)):
+        finish(run, Person(meaning=["  the\nsea "], chair=["sand", broken_off]))
+    assert run.folder.record().status == "partial"
     again = Person(chair=["yes"])
     record = finish(run, again)
     assert again.kinds() == ["chair"]
