@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +14,9 @@ from dialectree.errors import BudgetReached
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
-from dialectree.retrieval import library
 from dialectree.runner import Started, again
-from dialectree.runs import RunFolder
 from tests import running
+from tests.breaking_off import Fragile, check_crashes, go_on, lines
 from tests.graphs.role_switching_debate.switching import (
     FIVE,
     QUESTION,
@@ -39,21 +35,6 @@ WAYS: dict[str, tuple[tuple[str, ...], dict[str, Any], int]] = {
     "options to choose from": (FIVE, {}, 11),
 }
 """Options, settings, and the calls that they take; each debate has one ruling to repair."""
-
-
-class Crash(ArithmeticError):
-    """The process is gone."""
-
-
-class Fragile(ScriptedModel):
-    """Raises instead of the reply to one of its calls."""
-
-    fragile_at: int = 0
-
-    def _next(self, call: Asked) -> Said:
-        if len(self.calls) >= self.fragile_at > 0:
-            raise Crash
-        return super()._next(call)
 
 
 def speakers(fragile_at: int = 0) -> Fragile:
@@ -78,56 +59,13 @@ def begin(model: ScriptedModel, runs: Path, way: str, **more: Any) -> Started:
     return running.begin("rsd", QUESTION, runs, model=model, options=options, **settings, **more)
 
 
-def go_on(run: Started, model: ScriptedModel) -> RunRecord:
-    """Take up a run as another process would, and finish it."""
-    folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
-    return asyncio.run(again(folder, {"model": model}).conduct())
-
-
-def lines(run: Started, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (run.folder.path / name).read_text().splitlines()]
-
-
-def comparable(record: RunRecord) -> dict[str, Any]:
-    """Return a record without the parts that differ between any two runs."""
-    values = record.model_dump(exclude={"run_id", "started", "ended", "models", "settings"})
-    for name in ("wall_s", "embedding_s"):
-        del values["usage"][name]
-    return values
-
-
-def check_every_crash(
-    begin: Callable[[Fragile, Path], Started],
-    speakers: Callable[[int], Fragile],
-    calls: int,
-    step: int,
-    runs: Path,
-) -> RunRecord:
-    """Break a run off at every ``step``-th call, resume it, and return the undisturbed record."""
-    undisturbed = asyncio.run(begin(speakers(0), runs / "undisturbed").conduct())
-    assert undisturbed.usage.calls == calls
-    for crash in range(1, calls + 1, step):
-        run = begin(speakers(crash), runs / str(crash))
-        with pytest.raises(Crash):
-            asyncio.run(run.conduct())
-        paid = {line["key"] for line in lines(run, "calls.jsonl")}
-        assert len(paid) < calls
-        library.clear()
-        model = speakers(0)
-        assert comparable(go_on(run, model)) == comparable(undisturbed)
-        assert len(model.calls) == calls - len(paid)
-        keys = Counter(line["key"] for line in lines(run, "calls.jsonl"))
-        assert len(keys) == calls and {*keys.values()} == {1}
-    return undisturbed
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_that_crashed_at_any_call_pays_nothing_twice_and_ends_as_it_would_have(
     way: str, tmp_path: Path
 ) -> None:
     calls = WAYS[way][2]
-    step = 1 if calls < 20 else 3
-    record = check_every_crash(partial(begin, way=way), speakers, calls, step, tmp_path)
+    crashes = range(1, calls + 1, 1 if calls < 20 else 3)
+    record = check_crashes(partial(begin, way=way), speakers, calls, crashes, tmp_path)
     assert record.verdict is not None
     assert record.status == ("degraded" if "gate" in way else "answered")
 

@@ -16,6 +16,7 @@ from dialectree.records import RunRecord
 from dialectree.retrieval import library
 from dialectree.runner import Started
 from tests import running
+from tests.breaking_off import Fragile, check_crashes, go_on, lines
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
     PAPER_B,
@@ -25,7 +26,6 @@ from tests.graphs.tree_of_debate.comparing import (
     summarise,
 )
 from tests.scripted import Asked, Said, no_reply
-from tests.test_resume_rsd import Fragile, check_every_crash, go_on, lines
 
 WAYS: dict[str, tuple[str, dict[str, Any], int]] = {
     "a tree": ("tod", {}, 25),
@@ -73,8 +73,8 @@ def test_a_comparison_that_crashed_at_any_call_pays_nothing_twice_and_ends_as_it
     way: str, tmp_path: Path
 ) -> None:
     calls = WAYS[way][2]
-    step = 1 if calls < 10 else 3
-    record = check_every_crash(partial(begin, way=way), speakers, calls, step, tmp_path)
+    crashes = range(1, calls + 1, 1 if calls < 10 else 3)
+    record = check_crashes(partial(begin, way=way), speakers, calls, crashes, tmp_path)
     weighs = way not in ("no self-deliberation", "two stages")
     assert record.status == ("degraded" if weighs else "answered")
     assert record.verdict is not None and record.verdict.answer

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +37,10 @@ from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisR
 from dialectree.protocol import method
 from dialectree.records import Event, RunRecord
 from dialectree.report import view
-from dialectree.runner import Started, again
-from dialectree.runs import RunFolder
+from dialectree.runner import Started
 from tests import running
 from tests.folding import fold
+from tests.breaking_off import Crash, Fragile, check_crashes, comparable, go_on, lines
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import (
@@ -535,11 +534,6 @@ def conducted(run: Started, **more: Any) -> RunRecord:
     return asyncio.run(run.conduct(**more))
 
 
-def go_on(run: Started, model: ScriptedModel, **more: Any) -> RunRecord:
-    folder = RunFolder.find(str(run.folder.path), run.folder.path.parent)
-    return asyncio.run(again(folder, {"model": model}).conduct(**more))
-
-
 def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
     run = begin(speakers(POLAR, OPEN), tmp_path, "art", leaf={"trees": 2, "depth": 2})
     record = conducted(run)
@@ -653,54 +647,22 @@ def test_a_role_of_another_protocol_is_refused(protocol: str, role: str) -> None
 # Broken off
 
 
-class Crash(ArithmeticError):
-    """The process is gone."""
-
-
-class Fragile(ScriptedModel):
-    """Raises instead of the reply to one of its calls."""
-
-    fragile_at: int = 0
-
-    def _next(self, call: Asked) -> Said:
-        if len(self.calls) >= self.fragile_at > 0:
-            raise Crash
-        return super()._next(call)
-
-
-def lines(run: Started, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (run.folder.path / name).read_text().splitlines()]
-
-
-def kept(record: RunRecord) -> dict[str, Any]:
-    """A record without what differs between any two runs."""
-    found = record.model_dump(exclude={"run_id", "started", "ended", "models", "settings"})
-    del found["usage"]["wall_s"]
-    return found
-
-
 @pytest.mark.parametrize("protocol", ["rsd", "art"])
 def test_a_run_that_crashed_pays_nothing_twice_and_ends_as_it_would_have(
     protocol: str, tmp_path: Path
 ) -> None:
     leaf = {"trees": 2} if protocol == "art" else {}
     settings: dict[str, Any] = {"second_pass_below": 0.99, "leaf": leaf}
-    model = speakers(POLAR, OPEN, model=Fragile())
-    whole = conducted(begin(model, tmp_path / "whole", protocol, **settings))
-    calls = whole.usage.calls
-    assert whole.status == "answered"
-    for crash in (4, 8, 14, calls - 9, calls - 1):
-        run = begin(
-            speakers(POLAR, OPEN, model=Fragile(fragile_at=crash)), tmp_path, protocol, **settings
-        )
-        with pytest.raises(Crash):
-            conducted(run)
-        paid = {line["key"] for line in lines(run, "calls.jsonl")}
-        model = speakers(POLAR, OPEN, model=Fragile())
-        assert kept(go_on(run, model)) == kept(whole)
-        assert len(model.calls) == calls - len(paid)
-        keys = Counter(line["key"] for line in lines(run, "calls.jsonl"))
-        assert (len(keys), {*keys.values()}) == (calls, {1})
+
+    def fragile(fragile_at: int) -> Fragile:
+        model = Fragile(fragile_at=fragile_at)
+        speakers(POLAR, OPEN, model=model)
+        return model
+
+    calls = 38 if protocol == "art" else 42
+    crashes = (4, 8, 14, calls - 9, calls - 1)
+    run = partial(begin, protocol=protocol, **settings)
+    assert check_crashes(run, fragile, calls, crashes, tmp_path).status == "answered"
 
 
 @pytest.mark.parametrize("calls", [3, 6, 12, 19])
@@ -855,7 +817,7 @@ def test_a_clarification_and_a_ruling_at_one_node_are_told_apart_after_a_crash(
             conducted(run, ask=before)
         after = Person(answers)
         record = go_on(run, spoken, ask=after)
-        assert kept(record) == kept(whole)
+        assert comparable(record) == comparable(whole)
         assert len({*spoken.calls}) == len(spoken.calls)
     late = model()
     late.will_say_now(Crash(), to=SynthesisReply)
@@ -863,7 +825,7 @@ def test_a_clarification_and_a_ruling_at_one_node_are_told_apart_after_a_crash(
     with pytest.raises(Crash):
         conducted(run, ask=Person(answers))
     nobody = Person({})
-    assert kept(go_on(run, model(), ask=nobody)) == kept(whole)
+    assert comparable(go_on(run, model(), ask=nobody)) == comparable(whole)
     assert nobody.asked == []
 
 
