@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 INK, SOFT, LINE, PAPER = "#22262c", "#5c636d", "#dcd9d1", "#fffffe"
 COLOURS = ("#0b63a5", "#c4580a", "#0a7d5c", "#9a4f86", "#8f6b00", "#5a6069")
+DARK = ("#6db3ef", "#f0995a", "#4fc3a1", "#d99ac6", "#d9b64a", "#b0b5bb")
+"""The same colours on dark ground."""
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 _VARIABLES = {
     **{INK: "--ink", SOFT: "--soft", LINE: "--line", PAPER: "--paper"},
@@ -41,13 +43,11 @@ STYLE: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
-    "axes.unicode_minus": True,
     "figure.facecolor": PAPER,
     "xtick.color": SOFT,
     "ytick.color": SOFT,
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
-    "xtick.major.size": 3,
     "ytick.major.size": 0,
     "grid.color": LINE,
     "grid.linewidth": 0.7,
@@ -93,23 +93,18 @@ class Plot:
 
 def inline(plot: Plot) -> str:
     """Return the plot as an element of a page, in the page's colours and letters."""
-
-    def variable(match: re.Match[str]) -> str:
-        name = _VARIABLES.get(match[0])
-        return f"var({name})" if name else match[0]
-
-    def opening(match: re.Match[str]) -> str:
-        return (
-            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-            f'aria-hidden="true" style="min-width:{READABLE * float(match[2]):.0f}px" {match[1]}>'
-        )
-
     drawn = plot.svg[plot.svg.index("<svg") :]
     drawn = re.sub(r"<(metadata|style|title)\b.*?</\1>", "", drawn, flags=re.DOTALL)
     drawn = re.sub(r'\b(id="|xlink:href="#|url\(#)', rf"\g<1>{plot.key}-", drawn)
-    drawn = re.sub(r"#[0-9a-f]{6}\b", variable, drawn)
+    for colour, variable in _VARIABLES.items():
+        drawn = drawn.replace(colour, f"var({variable})")
     drawn = re.sub(r"""(['"]?)DejaVu Sans\1, sans-serif""", "var(--sans)", drawn)
-    return re.sub(r'^<svg[^>]*?(viewBox="0 0 ([\d.]+) [^"]*")[^>]*>', opening, drawn, count=1)
+    box, width = re.findall(r'viewBox="0 0 (([\d.]+) [\d.]+)"', drawn)[0]
+    opening = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'aria-hidden="true" viewBox="0 0 {box}" style="min-width:{READABLE * float(width):.0f}px">'
+    )
+    return opening + drawn[drawn.index(">") + 1 :]
 
 
 def canvas(height: float) -> tuple[Figure, Axes]:
@@ -132,32 +127,15 @@ def look(place: int) -> Any:
     return {"color": COLOURS[place % len(COLOURS)], "marker": MARKS[place % len(MARKS)]}
 
 
-def draw_interval(
-    axes: Axes, height: float, value: float, ends: tuple[float | None, float | None], place: int
-) -> None:
-    """Draw a figure as a mark with its interval, where it has one."""
-    low, high = (value if end is None else end for end in ends)
-    axes.plot([low, high], [height] * 2, color=look(place)["color"], linewidth=1.6)
-    axes.plot(value, height, **look(place), markersize=6, clip_on=False)
-
-
 def in_percents(axis: Any) -> None:
     """Write shares of one as percentages along ``axis``."""
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import PercentFormatter
 
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f}%"))
+    axis.set_major_formatter(PercentFormatter(1, decimals=0))
 
 
 def legend_below(axes: Axes) -> None:
     """Put the legend under the axes."""
-    handles, names = axes.get_legend_handles_labels()
-    columns = 1 if max(map(len, names), default=0) > 26 else 2
-    height = axes.get_figure(root=True).get_size_inches()[1]  # type: ignore[union-attr]
-    axes.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(-0.02, -0.58 / height),
-        ncol=columns,
-        handletextpad=0.5,
-        columnspacing=1.5,
-    )
+    long = max(map(len, axes.get_legend_handles_labels()[1]), default=0) > 26
+    below = -0.58 / axes.figure.get_size_inches()[1]  # type: ignore[union-attr]
+    axes.legend(loc="upper left", bbox_to_anchor=(-0.02, below), ncol=1 if long else 2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from dialectree.evals.calibration import reliability
 from dialectree.evals.plot_style import (
@@ -12,7 +13,6 @@ from dialectree.evals.plot_style import (
     STYLE,
     Plot,
     canvas,
-    draw_interval,
     in_percents,
     legend_below,
     look,
@@ -45,55 +45,58 @@ def plots(analysis: Analysis) -> list[Plot]:
     return [plot for plot in made if plot is not None]
 
 
+def _interval(
+    axes: Axes, height: float, place: int, value: float, low: float | None, high: float | None
+) -> None:
+    """Draw a figure as a mark with its interval, where it has one."""
+    ends = [value if low is None else low, value if high is None else high]
+    axes.plot(ends, [height] * 2, color=look(place)["color"], linewidth=1.6)
+    axes.plot(value, height, **look(place), markersize=6, clip_on=False)
+
+
 def _accuracy(analysis: Analysis) -> Plot | None:
-    shares = [
-        (row, counts.parsed, counts.parsed.share)
-        for row in analysis.study.rows
-        if (counts := analysis.counts[row.name]).parsed.share is not None
-    ]
-    rows = [(row, share, value) for row, share, value in shares if value is not None]
-    if not rows:
+    shares = {name: counts.parsed for name, counts in analysis.counts.items() if counts.parsed.n}
+    if not shares:
         return None
-    figure, axes = canvas(0.75 + 0.36 * len(rows))
-    for n, (_, share, value) in enumerate(rows):
-        draw_interval(axes, -n, value, (share.low, share.high), n)
-        text, place = f"{100 * value:.1f}%", (1.0, -n)
+    figure, axes = canvas(0.75 + 0.36 * len(shares))
+    for n, (right, of, value, low, high) in enumerate(shares.values()):
+        _interval(axes, -n, n, value or right / of, low, high)
+        text, place = f"{100 * right / of:.1f}%", (1.0, -n)
         axes.annotate(text, place, (6, 0), textcoords="offset points", va="center", color=INK)
-    axes.set_yticks([-n for n in range(len(rows))], [short_name(row.name) for row, _, _ in rows])
-    axes.set_ylim(-len(rows) + 0.5, 0.5)
+    axes.set_yticks([-n for n in range(len(shares))], [short_name(name) for name in shares])
+    axes.set_ylim(-len(shares) + 0.5, 0.5)
     axes.set_xlim(0, 1)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
     in_percents(axes.xaxis)
-    texts = (f"{short_name(row.name)} {100 * v:.1f}% of {share.n}" for row, share, v in rows)
-    caption = " ".join([f"{'; '.join(texts)}.", *analysis.left_out])
-    unparsed = sum(analysis.counts[row.name].unparsed for row, _, _ in rows)
-    left_out = f", {unparsed} unparsed left out" if unparsed else ""
-    return Plot("accuracy", f"Accuracy with 95% intervals{left_out}", caption, figure)
+    texts = [f"{short_name(name)} {one.right} of {one.n}" for name, one in shares.items()]
+    caption = " ".join([f"Right: {'; '.join(texts)}.", *analysis.unread])
+    unparsed = any(counts.unparsed for counts in analysis.counts.values())
+    title = f"Accuracy with 95% intervals{', unparsed left out' if unparsed else ''}"
+    return Plot("accuracy", title, caption, figure)
 
 
 def _summaries(analysis: Analysis) -> Plot | None:
     study = analysis.study
-    every = [(row, measures.rubric(study.of(row.name))) for row in study.rows]
-    rows = [(row, marks) for row, marks in every if any(one.values for one in marks.values())]
+    every = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
+    rows = {name: marks for name, marks in every.items() if any(m.values for m in marks.values())}
     if not rows:
         return None
     keys = ("overall", *RUBRIC)
     figure, axes = canvas(0.9 + len(keys) * (0.2 + 0.2 * len(rows)))
-    height = len(rows) + 1.0
-    for k, key in enumerate(keys):
-        for n, (_, marks) in enumerate(rows):
+    apart = len(rows) + 1.0
+    for n, (name, marks) in enumerate(rows.items()):
+        for k, key in enumerate(keys):
             value, low, high, _ = marks[key].mean
             if value is not None:
-                draw_interval(axes, -k * height - n, value, (low, high), n)
-    for n, (row, _) in enumerate(rows):
-        axes.plot([], [], **look(n), linestyle="none", label=short_name(row.name))
-    axes.set_yticks([-k * height - (len(rows) - 1) / 2 for k in range(len(keys))], keys)
+                _interval(axes, -k * apart - n, n, value, low, high)
+        axes.plot([], [], **look(n), linestyle="none", label=short_name(name))
+    axes.set_yticks([-k * apart - (len(rows) - 1) / 2 for k in range(len(keys))], keys)
     axes.set_xlim(0, 101)
     axes.grid(axis="x")
     axes.spines["left"].set_visible(False)
     legend_below(axes)
-    means = (f"{short_name(row.name)} {m['overall'].mean.value or 0:.1f}" for row, m in rows)
+    means = [f"{short_name(name)} {m['overall'].mean.value or 0:.1f}" for name, m in rows.items()]
     title = "Summaries, 0 to 100, with 95% intervals"
     return Plot("summaries", title, f"Overall: {'; '.join(means)}", figure)
 
@@ -104,13 +107,12 @@ def _front(analysis: Analysis) -> Plot | None:
     figure, axes = canvas(3.2)
     place = {row.name: n for n, row in enumerate(analysis.study.rows)}
     best = [one for one in analysis.spent if one.beaten_by is None]
-    label: str | None = "nothing cheaper is as good"
     for kind in dict.fromkeys(measures.handed(one.row) for one in best):
         front = [one for one in best if measures.handed(one.row) == kind]
         if len(front) > 1:
             prices, shares = [one.price for one in front], [one.right.share or 0 for one in front]
+            label = "nothing cheaper is as good"
             axes.step(prices, shares, where="post", **DASHED, label=label)
-            label = None
     for one in analysis.spent:
         style, low, high = look(place[one.row.name]), one.right.low or 0.0, one.right.high or 0.0
         axes.plot([one.price] * 2, [low, high], color=style["color"], linewidth=1, alpha=0.65)
@@ -120,13 +122,12 @@ def _front(analysis: Analysis) -> Plot | None:
             **style,
             markersize=7,
             markerfacecolor=PAPER if one.baseline else style["color"],
-            markeredgewidth=1.6,
-            label=short_name(one.row.name) + (" (baseline)" if one.baseline else ""),
+            label=short_name(one.row.name),
             linestyle="none",
             clip_on=False,
         )
     axes.set_xscale("log")
-    _in_thousands(axes)
+    _plain_numbers(axes)
     axes.set_xlabel("cost of a question" if analysis.in_money else "tokens a question")
     axes.set_ylim(0, 1)
     in_percents(axes.yaxis)
@@ -136,7 +137,8 @@ def _front(analysis: Analysis) -> Plot | None:
     return Plot("front", "Cost and accuracy (hollow: baselines)", caption, figure)
 
 
-def _in_thousands(axes: Axes) -> None:
+def _plain_numbers(axes: Axes) -> None:
+    """Write the numbers of a logarithmic axis plainly, thousands as ``2k``."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -147,8 +149,63 @@ def _in_thousands(axes: Axes) -> None:
     axes.margins(x=0.12)
 
 
-def _unit_square(axes: Axes, across: str, up: str) -> None:
-    """Finish a plot of shares against shares."""
+class _Curve(NamedTuple):
+    """The points of a row's curve, and how large to draw each mark."""
+
+    place: int
+    row: str
+    across: Sequence[float]
+    up: Sequence[float]
+    sizes: Sequence[float]
+
+
+def _reliability(analysis: Analysis) -> Plot | None:
+    study = analysis.study
+    curves: list[_Curve] = []
+    for n, row in enumerate(study.rows):
+        measured = measures.calibrated(study, row.name)
+        if len(measured.answers) > 1:
+            bins = reliability(measured.confidences, measured.true)
+            most = max(one.right.n for one in bins)
+            across, up = [one.confidence for one in bins], [one.right.share or 0.0 for one in bins]
+            sizes = [2.5 + 6 * (one.right.n / most) ** 0.5 for one in bins]
+            curves.append(_Curve(n, row.name, across, up, sizes))
+    claims = study.task == "verify"
+    axes_names = ("P(claim)", "true") if claims else ("confidence", "right")
+    title = "Confidence and how often it came true (dashed: as it says)"
+    return _curves("reliability", title, curves, *axes_names, diagonal=True)
+
+
+def _risk(analysis: Analysis) -> Plot | None:
+    study = analysis.study
+    curves: list[_Curve] = []
+    for n, row in enumerate(study.rows):
+        points = measures.surest(study, row.name).curve.points
+        if len(points) > 1:
+            few = points[: -1 : max(1, len(points) // MOST_POINTS)] + points[-1:]
+            across, up = [one.coverage for one in few], [one.risk for one in few]
+            every = max(1, len(few) // 10)
+            sizes = [3 * (k % every == 0) for k in range(len(few))]
+            curves.append(_Curve(n, row.name, across, up, sizes))
+    names = "questions answered, the surest first", "wrong among them"
+    return _curves("risk", "Errors among the surest answers", curves, *names)
+
+
+def _curves(
+    key: str, title: str, curves: Sequence[_Curve], across: str, up: str, diagonal: bool = False
+) -> Plot | None:
+    """Draw shares against shares, a curve for each row."""
+    if not curves:
+        return None
+    figure, axes = canvas(4.2 if diagonal else 3.4)
+    if diagonal:
+        axes.plot([0, 1], [0, 1], **DASHED)
+    for n, row, xs, ys, sizes in curves[:MOST_CURVES]:
+        axes.plot(xs, ys, color=look(n)["color"], linewidth=1.4, clip_on=False)
+        for x, y, size in zip(xs, ys, sizes, strict=True):
+            if size:
+                axes.plot(x, y, **look(n), markersize=size, clip_on=False)
+        axes.plot([], [], **look(n), linewidth=1.4, markersize=3, label=short_name(row))
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     in_percents(axes.xaxis)
@@ -157,62 +214,6 @@ def _unit_square(axes: Axes, across: str, up: str) -> None:
     axes.set_ylabel(up)
     axes.grid()
     legend_below(axes)
-
-
-def _first_of(number: int) -> str:
-    """Say that curves are left out, where some are."""
-    return f"; the first {MOST_CURVES} of {number} rows" if number > MOST_CURVES else ""
-
-
-def _reliability(analysis: Analysis) -> Plot | None:
-    study = analysis.study
-    every = [(n, row, measures.calibrated(study, row.name)) for n, row in enumerate(study.rows)]
-    curves = [
-        (n, row, reliability(measured.confidences, measured.true))
-        for n, row, measured in every
-        if len(measured.answers) > 1
-    ]
-    if not curves:
-        return None
-    figure, axes = canvas(4.2)
-    axes.plot([0, 1], [0, 1], **DASHED, label="as it says")
-    for n, row, bins in curves[:MOST_CURVES]:
-        points = [(one.confidence, one.right.share or 0.0) for one in bins]
-        sures, rights = zip(*points, strict=True)
-        name = short_name(row.name)
-        axes.plot(sures, rights, **look(n), linewidth=1.4, markersize=3, label=name)
-        most = max(one.right.n for one in bins)
-        for (sure, right), one in zip(points, bins, strict=True):
-            size = 2.5 + 6 * (one.right.n / most) ** 0.5
-            axes.plot(sure, right, **look(n), markersize=size, clip_on=False)
-    claims = study.task == "verify"
-    _unit_square(axes, "P(claim)" if claims else "confidence", "true" if claims else "right")
-    caption = "The closer to the dashed line, the more a confidence means what it says"
-    title = "Confidence and how often it came true"
-    return Plot("reliability", title, f"{caption}{_first_of(len(curves))}", figure)
-
-
-def _risk(analysis: Analysis) -> Plot | None:
-    study = analysis.study
-    every = [(n, row, measures.surest(study, row.name)) for n, row in enumerate(study.rows)]
-    curves = [(n, row, one.curve.points) for n, row, one in every if len(one.curve.points) > 1]
-    if not curves:
-        return None
-    figure, axes = canvas(3.4)
-    for n, row, points in curves[:MOST_CURVES]:
-        few = points[: -1 : max(1, len(points) // MOST_POINTS)] + points[-1:]
-        axes.plot(
-            [point.coverage for point in few],
-            [point.risk for point in few],
-            **look(n),
-            linewidth=1.4,
-            markersize=3,
-            markevery=max(1, len(few) // 10),
-            label=short_name(row.name),
-            clip_on=False,
-        )
-    _unit_square(axes, "questions answered, the surest first", "wrong among them")
-    axes.set_xlim(0, 1.02)
-    caption = "A confidence that means something has few errors on the left"
-    title = "Errors among the surest answers"
-    return Plot("risk", title, f"{caption}{_first_of(len(curves))}", figure)
+    shown = f"the first {MOST_CURVES} of {len(curves)} rows"
+    caption = f"{up} by {across}, {shown if len(curves) > MOST_CURVES else 'every row'}"
+    return Plot(key, title, caption, figure)

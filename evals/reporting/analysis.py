@@ -77,13 +77,13 @@ class Analysis:
 
     @property
     def main(self) -> Sequence[Compared]:
-        """The comparisons that the sentences speak of: those of debates, where there are any."""
+        """The comparisons of debates, or all where no debate is compared."""
         debates = [one for one in self.compared if one.row.method not in measures.BASELINES]
         return debates or self.compared
 
     @property
-    def left_out(self) -> list[str]:
-        """A note for tables without the judgements that could not be read; none where all were."""
+    def unread(self) -> list[str]:
+        """A note on judgements that are in no other table, where there are any."""
         what = "Left out, without a judgement that could be read"
         return per_row(what, self.study, lambda row: len(measures.unread(self.study.of(row))))
 
@@ -91,6 +91,14 @@ class Analysis:
     def in_money(self) -> bool:
         """Whether every row has a price, so that cost is money and not tokens."""
         return all(one.price == one.cost.cost for one in self.spent)
+
+
+def change(one: Turned) -> Figure:
+    """Return the share after the debate less that of the vote, where the two compare."""
+    value, low, high, n = one.difference
+    if not one.alike or value is None or low is None or high is None:
+        return Figure(None, None, None, n)
+    return Figure(-value, -high, -low, n)
 
 
 def per_row(what: str, study: Study, number: Callable[[str], int]) -> list[str]:
@@ -107,76 +115,61 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
     """Return all that a report needs; the caller raises InputError on an unknown baseline."""
     of = measures.baseline(study, baseline)
     beside = [(row, against) for row in study.rows if (against := of(row)) is not None]
-    compared, marked = _compared(study, beside), _marked(study, beside)
+    comparisons = [made for pair in beside if (made := _compared(study, *pair))]
+    marked = [mark for pair in beside if (mark := _marked(study, *pair))]
     votes, samples = turned(study), sampled(study)
     return Analysis(
-        study,
-        {row.name: measures.outcomes(study.of(row.name)) for row in study.rows},
-        {row.name: measures.cost(study.of(row.name)) for row in study.rows},
-        compared,
-        marked,
-        votes,
-        samples,
-        placed(study),
-        leanings(study),
-        spent(study),
-        correct([*compared, *samples, *votes, *marked]),
+        study=study,
+        counts={row.name: measures.outcomes(study.of(row.name)) for row in study.rows},
+        costs={row.name: measures.cost(study.of(row.name)) for row in study.rows},
+        compared=comparisons,
+        marked=marked,
+        turned=votes,
+        sampled=samples,
+        placed=placed(study),
+        leanings=leanings(study),
+        spent=spent(study),
+        family=correct([*comparisons, *samples, *votes, *marked]),
     )
 
 
-def _both(study: Study, first: Mapping[str, object], second: Mapping[str, object]) -> list[str]:
-    return [item for item in study.items if item in first and item in second]
+def _compared(study: Study, row: Row, baseline: Row) -> Compared | None:
+    rows = study.of(row.name), study.of(baseline.name)
+    first, second = map(measures.scored, rows)
+    if not first or not second:
+        return None
+    both = [item for item in study.items if item in first and item in second]
+    pairs = compared(
+        [first[item] for item in both], [second[item] for item in both], study.groups(both)
+    )
+    failed, other = (measures.ended(results, "failed") for results in rows)
+    lost = [i for i in failed | other if i in failed | first.keys() and i in other | second.keys()]
+    known = pairs.ledger.first_only - pairs.ledger.second_only
+    least = known + sum(first.get(i, False) - second.get(i, True) for i in lost)
+    most = known + sum(first.get(i, True) - second.get(i, False) for i in lost)
+    n = max(len(both) + len(lost), 1)
+    return Compared(
+        key=frozenset({row.name, baseline.name}),
+        p=pairs.ledger.p if both else None,
+        row=row,
+        baseline=baseline,
+        pairs=pairs,
+        failed=len(lost),
+        bounds=(least / n, most / n),
+    )
 
 
-def _compared(study: Study, beside: Sequence[tuple[Row, Row]]) -> list[Compared]:
-    comparisons: list[Compared] = []
-    right = {row.name: measures.scored(study.of(row.name)) for row in study.rows}
-    failed = {row.name: measures.ended(study.of(row.name), "failed") for row in study.rows}
-    for row, against in beside:
-        first, second = right[row.name], right[against.name]
-        if not first or not second:
-            continue
-        both = _both(study, first, second)
-        pairs = compared(
-            [first[item] for item in both], [second[item] for item in both], study.groups(both)
-        )
-        lost, other = failed[row.name], failed[against.name]
-        lost_here = [
-            i for i in lost | other if i in lost | first.keys() and i in other | second.keys()
-        ]
-        least = sum(first.get(i, False) - second.get(i, True) for i in lost_here)
-        most = sum(first.get(i, True) - second.get(i, False) for i in lost_here)
-        known = pairs.ledger.first_only - pairs.ledger.second_only
-        n = max(len(both) + len(lost_here), 1)
-        comparisons.append(
-            Compared(
-                key=frozenset({row.name, against.name}),
-                p=pairs.ledger.p if both else None,
-                row=row,
-                baseline=against,
-                pairs=pairs,
-                failed=len(lost_here),
-                bounds=((known + least) / n, (known + most) / n),
-            )
-        )
-    return comparisons
-
-
-def _marked(study: Study, beside: Sequence[tuple[Row, Row]]) -> list[Marked]:
-    comparisons: list[Marked] = []
-    marks = {row.name: measures.overall(study.of(row.name)) for row in study.rows}
-    for row, against in beside:
-        both = _both(study, marks[row.name], marks[against.name])
-        ours, theirs = ([marks[one.name][item] for item in both] for one in (row, against))
-        if both:
-            groups = study.groups(both)
-            comparisons.append(
-                Marked(
-                    key=("marks", row.name),
-                    p=sign_flips(ours, theirs, clusters=groups),
-                    row=row,
-                    baseline=against,
-                    difference=difference(ours, theirs, clusters=groups),
-                )
-            )
-    return comparisons
+def _marked(study: Study, row: Row, baseline: Row) -> Marked | None:
+    first, second = (measures.overall(study.of(one.name)) for one in (row, baseline))
+    both = [item for item in study.items if item in first and item in second]
+    if not both:
+        return None
+    ours, theirs = [first[item] for item in both], [second[item] for item in both]
+    groups = study.groups(both)
+    return Marked(
+        key=("marks", row.name),
+        p=sign_flips(ours, theirs, clusters=groups),
+        row=row,
+        baseline=baseline,
+        difference=difference(ours, theirs, clusters=groups),
+    )

@@ -1,229 +1,198 @@
-"""The conclusions that the numbers bear out, one sentence for each comparison."""
+"""The sentences that open a report, and those on each comparison of a debate.
+
+A sentence says ``better`` or ``worse`` only where the corrected test says so.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from dialectree.evals.bootstrap import Figure
 from dialectree.evals.clustered import shared
-from dialectree.evals.comparisons import Paired
-from dialectree.evals.debate_gain import Missing, Turned, arguers, missing
-from dialectree.evals.paired import FEWEST
+from dialectree.evals.comparisons import Comparison, Paired
+from dialectree.evals.debate_gain import missing
 from dialectree.evals.proportions import Proportion
 from dialectree.evals.reporting import measures
-from dialectree.evals.reporting.analysis import Analysis, Compared
-from dialectree.evals.reporting.formatting import points, probability, signed
-from dialectree.evals.reporting.study import RUBRIC
+from dialectree.evals.reporting.analysis import Analysis, change
+from dialectree.evals.reporting.formatting import probability, signed
+from dialectree.evals.reporting.measures import BASELINES
 from dialectree.report.words import count, listed
 
 MOST_SAMPLES = 100
 """The most that ``--samples`` takes."""
+MOST = 3
+"""Differences that the answer names."""
+FEW = 30
+"""Fewer questions than this are called few."""
+
+
+class Contrast(NamedTuple):
+    """A row beside something else, and the test that says whether they differ."""
+
+    test: Comparison
+    row: str
+    beside: str
+    difference: Figure
+    """In points, or in marks of 100."""
+    unit: str
+    asked: str
+    """How many questions, in words."""
+    debates: bool
+    """Whether the row is of a debate."""
+
+    @property
+    def by(self) -> str:
+        """The difference in words: ``8.6 points above``."""
+        value = self.difference.value or 0.0
+        if not value:
+            return "level with"
+        return f"{abs(value):.1f} {self.unit} {'above' if value > 0 else 'below'}"
+
+
+def contrasts(analysis: Analysis) -> Iterator[Contrast]:
+    """Return every comparison that the sentences speak of."""
+    fair = {(one.debate.name, one.row.name): one for one in analysis.sampled if one.fair}
+    for one in analysis.main:
+        if (one.row.name, one.baseline.name) not in fair and one.difference.n:
+            debates = one.row.method not in BASELINES
+            yield _in_points(one, one.row.name, one.baseline.name, one.difference, debates)
+    for (debate, samples), sample in fair.items():
+        beside = f"{samples} at about as many tokens"
+        yield _in_points(sample, debate, beside, sample.difference)
+    for vote in analysis.turned:
+        if vote.alike and vote.ledger.n:
+            yield _in_points(vote, vote.row.name, "the vote before it", change(vote))
+    for mark in analysis.marked:
+        debates = mark.row.method not in BASELINES
+        pairs = f"{count(mark.difference.n, 'pair')} of papers"
+        names = mark.row.name, mark.baseline.name
+        yield Contrast(mark, *names, mark.difference, "of 100", pairs, debates)
+
+
+def _in_points(
+    test: Comparison, row: str, beside: str, share: Figure, debates: bool = True
+) -> Contrast:
+    value, low, high = (None if end is None else 100 * end for end in share[:3])
+    figure = Figure(value, low, high, share.n)
+    return Contrast(test, row, beside, figure, "points", count(share.n, "question"), debates)
+
+
+def opening(analysis: Analysis) -> list[str]:
+    """Return the answer, its price, and what is missing, a sentence each."""
+    if not any(analysis.study.results.values()):
+        return ["There is no result yet."]
+    return [_answer(analysis), _price(analysis), f"What is missing: {_missing(analysis)}."]
+
+
+def _answer(analysis: Analysis) -> str:
+    debates = [one for one in contrasts(analysis) if one.debates]
+    if not debates:
+        return "It cannot be told whether debating helped: no debate is compared with a baseline."
+    clear = [one for one in debates if one.test.shown]
+    better = [one for one in clear if (one.difference.value or 0) > 0]
+    of = count(len(debates), "comparison")
+    if not clear:
+        return f"It cannot be told whether debating helped: no difference is shown in {of}."
+    ways = f"helped in {len(better)} and did harm in {len(clear) - len(better)} of {of}"
+    return f"Debating {ways}: {'; '.join(map(_brief, clear[:MOST]))}."
+
+
+def _brief(one: Contrast) -> str:
+    return f"{one.row} is {one.by} {one.beside}"
+
+
+def _price(analysis: Analysis) -> str:
+    study = analysis.study
+    whole, judging = measures.totals(study, study.rows)
+    part = f", of which {_sum(judging)} for judging" if judging.calls else ""
+    cached = sum(result.cached.calls for row in study.rows for result in study.of(row.name))
+    saved = f" {count(cached, 'call')} came from the cache." if cached else ""
+    return f"Its price: {_sum(whole)}{part}.{saved}"
+
+
+def _sum(one: measures.Total) -> str:
+    money = "" if one.cost is None else f"{one.cost:,.4g} in money, "
+    return f"{money}{count(one.calls, 'call')} and {one.tokens:,} tokens"
+
+
+def _missing(analysis: Analysis) -> str:
+    study, counts = analysis.study, analysis.counts.values()
+    gaps = [
+        (sum(one.failed for one in counts), "run", "failed"),
+        (sum(one.unanswered for one in counts), "answer", "withheld"),
+        (
+            sum(len(measures.unread(study.of(row.name))) for row in study.rows),
+            "judgement",
+            "unread",
+        ),
+    ]
+    return listed(f"{count(n, what)} {state}" for n, what, state in gaps if n) or "nothing"
 
 
 def findings(analysis: Analysis) -> list[str]:
     """Return what can be asserted of each comparison, and what cannot."""
     if not any(analysis.study.results.values()):
         return ["There is not a single result yet."]
-    sentences = [*_shares(analysis), *_handed(analysis), *_votes(analysis), *_samples(analysis)]
-    sentences += [*_withheld(analysis), *_leanings(analysis), *_summaries(analysis)]
-    gaps = missing(analysis.study, analysis.sampled)
-    return [*(sentences or [_alone(analysis)]), *map(_missing, gaps)]
+    sentences = [_sentence(one, analysis.family) for one in contrasts(analysis)]
+    sentences += _alone_on_two_options(analysis)
+    return [
+        *(sentences or ["No two rows have marks or right answers to the same questions."]),
+        *_leanings(analysis),
+        *_unequal_budgets(analysis),
+    ]
 
 
-def _alone(analysis: Analysis) -> str:
-    if len(analysis.study.rows) < 2:
-        return "There is one row only: nothing to compare it with."
-    if analysis.study.task == "compare":
-        return (
-            f"No two rows have marks for {listed(RUBRIC)} on the same pair of papers: their "
-            "summaries are not compared as a whole."
-        )
-    if analysis.left_out and not any(counts.parsed.n for counts in analysis.counts.values()):
-        return "Not one judgement could be read: whether debating helped cannot be said."
-    return "No two rows have right or wrong answers to the same questions: nothing is compared."
+def _sentence(one: Contrast, family: int) -> str:
+    low, high = one.difference.low, one.difference.high
+    ends = "no interval"
+    if low is not None and high is not None:
+        ends = f"95% from {signed(low, 1, '+')} to {signed(high, 1, '+')}"
+    after = f", {probability(one.test.holm)} after Holm" if family > 1 else ""
+    how = f"({ends}; {one.asked}; {_test(one.test)} p = {probability(one.test.p)}{after})"
+    if one.test.shown:
+        better = "better" if (one.difference.value or 0) > 0 else "worse"
+        return f"{one.row} is {better} than {one.beside}: {one.by} it {how}."
+    few = _detectable(one.test) if isinstance(one.test, Paired) else ""
+    return f"No difference can be shown: {_brief(one)} {how}.{few}"
 
 
-def _shares(analysis: Analysis) -> Iterator[str]:
-    """Compare debates with their baselines; baselines among themselves where there is no debate."""
-    beside = {(one.debate.name, one.row.name) for one in analysis.sampled if one.fair}
-    for one in analysis.main:
-        if (one.row.name, one.baseline.name) not in beside:  # the samples have their own sentence
-            text = _contrast(one, one.row.name, one.baseline.name, analysis.family)
-            yield f"{text}{_failed(one)}"
+def _test(test: Comparison) -> str:
+    if not isinstance(test, Paired):
+        return "sign-flip"
+    return "clustered sign-flip" if shared(test.pairs.clusters) else "exact McNemar"
 
 
-def _contrast(one: Paired, first: str, second: str, family: int, no: str = "No") -> str:
-    """Say which of two is better, or that no difference can be shown and what could have been."""
-    value, low, high, n = one.difference
-    if value is None:
-        return f"{first} and {second} both answered no question."
-    by = f"{abs(100 * value):.1f} points {'above' if value > 0 else 'below'}"
-    test = f"({interval(low, high, 100)}; {_test(one, family)})"
-    if one.shown:
-        better = "better" if value > 0 else "worse"
-        same = f"on the same {count(n, 'question')}"
-        return f"{first} is {better} than {second}: {by} it {same} {test}."
-    return (
-        f"{no} difference can be shown between {first} and {second} with n = {n}: the first was "
-        f"{by if value else 'level'} {test}. {_smallest(one)}"
-    )
+def _detectable(one: Paired) -> str:
+    if one.detectable is None:
+        return " So few questions, or clusters of them, can show no difference."
+    way = " downwards" if one.detectable < 0 else ""
+    least = f"{100 * abs(one.detectable):.1f} points{way}"
+    return f" So many questions would probably show {least} or more, not less."
 
 
-def interval(low: float | None, high: float | None, scale: float = 1) -> str:
-    """Write an interval; without one, say so."""
-    if low is None or high is None:
-        return "no interval"
-    return f"95% from {signed(scale * low, 1, '+')} to {signed(scale * high, 1, '+')}"
-
-
-def _test(one: Paired, family: int) -> str:
-    """Name the test and its p."""
-    name = "clustered sign-flip" if shared(one.pairs.clusters) else "exact McNemar"
-    return _p(name, one.pairs.ledger.p, one.holm, family)
-
-
-def _p(test: str, p: float | None, holm: float | None, family: int) -> str:
-    """Write a p, and the corrected one where there is something to correct for."""
-    after = f", {probability(holm)} after Holm" if family > 1 else ""
-    return f"{test} p = {probability(p)}{after}"
-
-
-def _smallest(one: Paired) -> str:
-    """Say what so many questions could have shown."""
-    n, least = one.pairs.ledger.n, one.detectable
-    if least is None:
-        groups = count(len(set(one.pairs.clusters)), "cluster")
-        of = f" in {groups}" if shared(one.pairs.clusters) else ""
-        return (
-            f"{count(n, 'question')}{of} {'is' if n == 1 else 'are'} too few to show a difference."
-        )
-    way = ""
-    if not one.pairs.ledger.differing:
-        way = " downwards: upwards there is no room" if least < 0 else " if all went one way"
-    return (
-        f"The smallest difference that {count(n, 'question')} would probably show is "
-        f"{100 * abs(least):.1f} points{way}."
-    )
-
-
-def _failed(one: Compared) -> str:
-    """Say what the questions left out as failed could have made of the difference."""
-    if not one.failed:
-        return ""
-    low, high = map(points, one.bounds)
-    return (
-        f" {count(one.failed, 'question')} failed and {'is' if one.failed == 1 else 'are'} left "
-        f"out: with all of them against the first the difference is {low} points, with all for it "
-        f"{high}."
-    )
-
-
-def _handed(analysis: Analysis) -> Iterator[str]:
+def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
     """Name the debates on two options that nothing on the same two options stands beside."""
     beside = {one.row.name for one in analysis.compared}
     beside |= {one.row.name for one in analysis.turned if one.alike}
     beside |= {one.debate.name for one in analysis.sampled}
-    debates = [row for row in analysis.study.rows if row.method not in measures.BASELINES]
+    debates = [row for row in analysis.study.rows if row.method not in BASELINES]
     names = [row.name for row in debates if measures.handed(row) and row.name not in beside]
     if names:
-        one = len(names) == 1
         yield (
-            f"{listed(names)} {'does' if one else 'do'} not tell whether debating helped: "
-            f"{'it chooses' if one else 'they choose'} between the right answer and one wrong "
-            "option, and no baseline does. Add judge_alone with the same candidates."
-        )
-
-
-def _votes(analysis: Analysis) -> Iterator[str]:
-    """Say what debates turned, compared with the votes before them."""
-    for one in analysis.turned:
-        if one.alike:
-            yield f"{one.row.name}: {_ledger(one, analysis.family)}{_left_out(one)}"
-
-
-def _ledger(one: Turned, family: int) -> str:
-    lost, won, n = one.ledger.first_only, one.ledger.second_only, one.ledger.n
-    if not n:
-        return (
-            "whether debating helped cannot be said: no question has a judgement of before and one "
-            "of after the debate."
-        )
-    turned = (
-        f"the debate turned {won} of {n} from wrong to right and {lost} from right to wrong "
-        f"({_test(one, family)})"
-    )
-    if one.shown:
-        return f"debating {'helped' if won > lost else 'harmed'}: {turned}."
-    return (
-        "it cannot be shown that debating changed the answers for better or worse: "
-        f"{turned}. {_smallest(one)}"
-    )
-
-
-def _left_out(one: Turned) -> str:
-    withheld = one.withheld_right + one.withheld_wrong
-    text = ""
-    if withheld:
-        text += (
-            f" It withheld its answer to {count(withheld, 'question')}, of which the vote had "
-            f"{one.withheld_right} right."
-        )
-    if one.unread:
-        text += f" {count(one.unread, 'question')} had a judgement that could not be read."
-    return text
-
-
-def _samples(analysis: Analysis) -> Iterator[str]:
-    """Compare debates with as many tokens spent on more samples."""
-    compared = {(one.row.name, one.baseline.name): one for one in analysis.compared}
-    for one in analysis.sampled:
-        if one.fair:
-            model = "the model" if len(arguers(one.debate)) == 1 else "a model"
-            second = f"{one.row.name} (more answers of {model} of its debaters)"
-            text = _contrast(one, one.debate.name, second, analysis.family, "no")
-            same = compared.get((one.debate.name, one.row.name))
-            yield (
-                f"At about the same number of tokens ({one.ratio:.2f} of the debate's), {text}"
-                f"{_failed(same) if same else ''}"
-            )
-
-
-def _withheld(analysis: Analysis) -> Iterator[str]:
-    """Compare the risk of two rows, the surest answers first, where both cover as much."""
-    for one in analysis.main:
-        counts = analysis.counts[one.row.name]
-        if not counts.unanswered:
-            continue
-        text = f"{one.row.name} withheld {counts.unanswered} of {count(counts.asked, 'answer')}"
-        own, other = (measures.surest(analysis.study, row.name) for row in (one.row, one.baseline))
-        coverage = min(own.covers, other.covers)
-        first, second = own.at(coverage), other.at(coverage)
-        if not coverage or first is None or second is None:
-            yield f"{text}; pairs are of the questions that both rows answered."
-            continue
-        wrong = [f"{100 * (1 - (share.share or 0)):.1f}%" for share in (first, second)]
-        yield (
-            f"{text}. Where each answers only its surest {100 * coverage:.0f}% of the questions, "
-            f"{wrong[0]} of its answers are wrong, and {wrong[1]} of {one.baseline.name}'s."
+            f"Of {listed(names)} it cannot be told whether debating helped: no baseline chooses "
+            "between the same two options. Add judge_alone with the same candidates."
         )
 
 
 def _leanings(analysis: Analysis) -> Iterator[str]:
     for one in analysis.leanings:
-        if not one.shown:
-            continue
-        ways = {
-            "side": ("the first debater held the right answer", "the second did"),
-            "place": ("the right answer was shown first", "it was shown second"),
-        }[one.by]
-        cases = list(zip(ways, (one.first, one.second), strict=True))
-        cases.sort(key=lambda case: -(case[1].share or 0))
-        (often, most), (seldom, least) = cases
-        yield (
-            f"{one.row.name}: the judge leans by {one.by}: right {of(most)} where {often}, and "
-            f"{of(least)} where {seldom} (p = {probability(one.p)}, {probability(one.holm)} after "
-            "Holm)."
-        )
+        if one.shown:
+            yield (
+                f"{one.row.name}: the judge leans by {one.by}: right {of(one.first)} where the "
+                f"right answer came first, and {of(one.second)} where it came second "
+                f"(p = {probability(one.p)}, {probability(one.holm)} after Holm)."
+            )
 
 
 def of(share: Proportion) -> str:
@@ -231,46 +200,16 @@ def of(share: Proportion) -> str:
     return f"{share.right} of {share.n}"
 
 
-def _summaries(analysis: Analysis) -> Iterator[str]:
-    """Compare summaries of papers with their baselines', by the judge's marks."""
-    for one in analysis.marked:
-        who, beside, value = one.row.name, one.baseline.name, one.difference.value or 0.0
-        test = _p("sign-flip", one.p, one.holm, analysis.family)
-        how = f"({_width(one.difference)}; {test}; n = {one.difference.n})"
-        if one.shown:
-            better = "better" if value > 0 else "worse"
-            by = f"{abs(value):.1f} of 100"
-            yield f"{who}'s summaries are {better} than {beside}'s by {by} {how}."
+def _unequal_budgets(analysis: Analysis) -> Iterator[str]:
+    """Name the debates that no row of samples comes close to in tokens."""
+    for one in missing(analysis.study, analysis.sampled):
+        text = f"No row spends about as many tokens as {one.debate.name} on samples"
+        near = one.nearest
+        if not near or not near.ratio or not near.matching:
+            yield f"{text}: add {one.method} with the model of its debaters and --samples."
+        elif near.matching > MOST_SAMPLES:
+            most = f"the {MOST_SAMPLES} samples that can be asked for are too few"
+            yield f"{text}: {near.row.name} spends {near.ratio:.2f} of them, and {most}."
         else:
-            by = f"{abs(value):.1f} of 100 {'above' if value > 0 else 'below'}"
-            yield (
-                f"No difference can be shown between the summaries of {who} and {beside}: the "
-                f"first were {by if value else 'level'} {how}."
-            )
-
-
-def _width(difference: Figure) -> str:
-    """Write the interval, or say why there is none."""
-    text = interval(difference.low, difference.high)
-    if difference.low is not None:
-        return text
-    if difference.n < FEWEST:
-        return f"{text}: fewer than {FEWEST} pairs of papers"
-    return f"{text}: all differences are alike"
-
-
-def _missing(one: Missing) -> str:
-    """Name the row of samples that would have to be there."""
-    nearest, debate = one.nearest, one.debate.name
-    if nearest is None or nearest.ratio is None or nearest.matching is None:
-        return (
-            f"No row shows what as many tokens as those of {debate} reach without a debate: add "
-            f"{one.method} with the model of its debaters and --samples."
-        )
-    text = (
-        f"No row spends about as many tokens as {debate} on samples: {nearest.row.name} spends "
-        f"{nearest.ratio:.2f} of them"
-    )
-    if nearest.matching > MOST_SAMPLES:
-        return f"{text}, and the {MOST_SAMPLES} samples that can be asked for are too few."
-    return f"{text}; --samples {nearest.matching} would about match."
+            spent = f"{near.row.name} spends {near.ratio:.2f} of them"
+            yield f"{text}: {spent}; --samples {near.matching} would about match."

@@ -1,4 +1,8 @@
-"""A table of typed cells, and how each kind of cell is written for a person and as CSV."""
+"""Tables of a report, and how their cells are written for a person and as CSV.
+
+Each column declares its kind once. The page and the Markdown show the texts of :func:`texts`, the
+CSV files the numbers behind them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from dialectree.report import words
 Kind = Literal[
     "text",
     "count",
-    "mean",  # a mean of counts
+    "mean",  # of counts
     "share",  # a Proportion, in percent with its interval
     "points",  # a Figure of −1 to 1, in points with its interval
     "rise",  # a number of −1 to 1, in points
@@ -26,12 +30,20 @@ Kind = Literal[
 Value = str | int | float | Proportion | Figure | None
 Of = TypeVar("Of")
 Columns = list[tuple[str, Kind, Callable[[Of], Value]]]
-"""The columns of a table: heading, kind, and what returns the cell of a row."""
+"""The columns of a table: heading, kind, and the function that returns the cell of a row."""
 NOTHING = "–"
+_FIGURE = ("value", "low", "high", "n")
+_PARTS: dict[Kind, tuple[str, ...]] = {
+    "share": ("right", "n", "share", "low", "high"),
+    "points": _FIGURE,
+    "marks": _FIGURE,
+    "figure": _FIGURE,
+}
+"""The columns of a kind in a CSV file, where there are several."""
 
 
 class Column(NamedTuple):
-    """One column: its heading and the kind of its cells."""
+    """The heading of a column and the kind of its cells."""
 
     name: str
     kind: Kind = "text"
@@ -49,55 +61,52 @@ class Table(NamedTuple):
 
 
 def table(
-    key: str,
-    title: str,
-    over: Iterable[Of],
-    columns: Columns[Of],
-    notes: Iterable[str],
+    key: str, title: str, over: Iterable[Of], columns: Columns[Of], *notes: str
 ) -> Table | None:
-    """Return a table with a row for each of ``over``; None where there is none."""
+    """Return a table with a row for each of ``over``, or None without any."""
     rows = [[cell(one) for _, _, cell in columns] for one in over]
     if not rows:
         return None
-    return Table(key, title, [Column(name, kind) for name, kind, _ in columns], rows, [*notes])
+    return Table(key, title, [Column(name, kind) for name, kind, _ in columns], rows, notes)
+
+
+def texts(one: Table) -> list[list[tuple[str, str]]]:
+    """Return the cells as a person reads them: the figure, and its interval or an empty text."""
+    return [
+        [shown(column.kind, value) for column, value in zip(one.columns, row, strict=True)]
+        for row in one.rows
+    ]
 
 
 def shown(kind: Kind, value: Value) -> tuple[str, str]:
-    """Return a cell as a person reads it: the figure, and its interval or an empty text.
-
-    A dash stands for a figure that is not known or not defined.
-    """
+    """Return the text of a figure and of its interval; a dash for one that is not known."""
     if isinstance(value, Proportion):
         if value.share is None:
             return NOTHING, ""
-        return f"{100 * value.share:.1f}%", _interval(value.low, value.high, 100, 1)
+        return f"{100 * value.share:.1f}%", _ends(value.low, value.high, 100, 1)
     if isinstance(value, Figure):
         if value.value is None:
             return NOTHING, ""
         scale, digits, plus = {"points": (100, 1, "+"), "marks": (1, 1, "")}.get(kind, (1, 3, ""))
         main = signed(scale * value.value, digits, plus)
-        return main, _interval(value.low, value.high, scale, digits, plus)
-    return _plain(kind, value), ""
+        return main, _ends(value.low, value.high, scale, digits, plus)
+    if value is None or value == "":
+        return NOTHING, ""
+    if isinstance(value, str):
+        return value, ""
+    if kind == "p":
+        return probability(value), ""
+    if kind == "rise":
+        return signed(100 * value, 1), ""
+    if isinstance(value, int):
+        return f"{value:,}", ""
+    return mean(value) if kind == "mean" else signed(value, 2), ""
 
 
 def text_of(kind: Kind, value: Value) -> str:
     """Return a cell in one text, its interval in brackets."""
     main, interval = shown(kind, value)
     return f"{main} [{interval}]" if interval else main
-
-
-def _plain(kind: Kind, value: str | int | float | None) -> str:
-    if value is None or value == "":
-        return NOTHING
-    if isinstance(value, str):
-        return value
-    if kind == "p":
-        return probability(value)
-    if kind == "rise":
-        return points(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    return mean(value) if kind == "mean" else signed(value, 2)
 
 
 def mean(value: float) -> str:
@@ -107,19 +116,12 @@ def mean(value: float) -> str:
     return f"{value:.1f}" if value >= 1 else f"{value:.3g}"
 
 
-def points(difference: float) -> str:
-    """Write a difference of shares in points."""
-    return signed(100 * difference, 1)
-
-
 def probability(p: float | None) -> str:
-    """Write a p value: two digits, and a power of ten where it is small."""
+    """Write a p value with two digits, and a power of ten where it is small."""
     if p is None:
         return NOTHING
-    if p >= 0.995:
-        return "1"
     if p >= 0.0995:
-        return f"{p:.2f}"
+        return f"{p:.2f}" if p < 0.995 else "1"
     if p >= 0.001:
         return f"{p:.3f}"
     if p <= 0:
@@ -139,9 +141,7 @@ def signed(value: float, digits: int, plus: str = "") -> str:
     return text.replace("-", "−")
 
 
-def _interval(
-    low: float | None, high: float | None, scale: float, digits: int, plus: str = ""
-) -> str:
+def _ends(low: float | None, high: float | None, scale: float, digits: int, plus: str = "") -> str:
     if low is None or high is None:
         return ""
     return f"{signed(scale * low, digits, plus)}, {signed(scale * high, digits, plus)}"
@@ -149,33 +149,20 @@ def _interval(
 
 def as_csv(one: Table) -> str:
     """Return a table as CSV: a share takes five columns and a figure four."""
-    headings: list[str] = []
-    for name, kind in one.columns:
-        headings += [f"{name}: {part}" for part in _PARTS[kind]] if kind in _PARTS else [name]
-    return csv_text(
-        headings,
-        (
-            [
-                part
-                for (_, kind), value in zip(one.columns, row, strict=True)
-                for part in _parts(kind, value)
-            ]
-            for row in one.rows
-        ),
-    )
+    headings = [
+        f"{name}: {part}" if part else name
+        for name, kind in one.columns
+        for part in _PARTS.get(kind, ("",))
+    ]
+    return csv_text(headings, (_numbers(one.columns, row) for row in one.rows))
 
 
-_FIGURE = ("value", "low", "high", "n")
-_PARTS: dict[str, tuple[str, ...]] = {
-    "share": ("right", "n", "share", "low", "high"),
-    **dict.fromkeys(("points", "marks", "figure"), _FIGURE),
-}
-
-
-def _parts(kind: Kind, value: Value) -> Sequence[str | int | float | None]:
-    if isinstance(value, tuple):
-        return value
-    return [value] if kind not in _PARTS else [None] * len(_PARTS[kind])
+def _numbers(columns: Sequence[Column], row: Sequence[Value]) -> list[object]:
+    numbers: list[object] = []
+    for (_, kind), value in zip(columns, row, strict=True):
+        parts = len(_PARTS.get(kind, ("",)))
+        numbers += value if isinstance(value, tuple) else [value, *[None] * (parts - 1)]
+    return numbers
 
 
 def csv_text(columns: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

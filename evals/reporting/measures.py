@@ -10,6 +10,7 @@ import numpy as np
 
 from dialectree.evals.bootstrap import RESAMPLES, Figure, resampled
 from dialectree.evals.clustered import design
+from dialectree.evals.judges import informedness
 from dialectree.evals.proportions import Proportion, share_of, wilson
 from dialectree.evals.ranking import RiskCoverage, risk_coverage
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
@@ -18,6 +19,13 @@ from dialectree.records import Usage
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
 
+_PLAINEST = {
+    "answer": ("single_shot", "best_of_n", "two_round"),
+    "decide": ("self_consistency", "basic"),
+    "verify": ("direct", "cot", "argllm"),
+    "compare": ("single_stage", "two_stage"),
+}
+"""The baselines of each task, the plainest first."""
 BASELINES = (
     *("single_shot", "best_of_n", "two_round"),
     *("self_consistency", "judge_alone", "direct", "cot", "argllm"),
@@ -26,18 +34,13 @@ BASELINES = (
 """Methods that debates are measured against."""
 SAMPLED = ("self_consistency", "best_of_n")
 """Methods that spend their tokens on more samples of one model."""
-_PLAINEST = {
-    "answer": ("single_shot", "best_of_n", "two_round"),
-    "decide": ("self_consistency", "basic"),
-    "verify": ("direct", "cot", "argllm"),
-    "compare": ("single_stage", "two_stage"),
-}
-"""The baselines of each task, the plainest first."""
 _ON_A_PAIR = ("judge_alone", "self_consistency")
 """The baselines of debates that are handed two options, chosen among the same two."""
+CONTROLS_PASSED = 0.8
+"""The share of its controls that a judge must rule on rightly to be trusted."""
 
 
-def score_of(result: Result, key: str) -> Score | None:
+def score_of(result: Result, key: str | None) -> Score | None:
     """Return what one scorer made of a result."""
     return next((score for score in result.scores if score.key == key), None)
 
@@ -55,52 +58,49 @@ def right_key(results: Iterable[Result]) -> str | None:
 
 
 def outcome(result: Result, key: str | None) -> Outcome:
-    """Return how a question ended; every result has just one outcome."""
+    """Return how a question ended; every result has exactly one outcome."""
     if result.status == "failed":
         return "failed"
-    score = None if key is None else score_of(result, key)
+    score = score_of(result, key)
     if score is None:
         return "unscored"
-    if score.value in ("unanswered", "unparsed"):
+    if score.value == "unanswered" or score.value == "unparsed":
         return "unanswered" if score.value == "unanswered" else "unparsed"
     return "unscored" if score.score is None else "right" if score.score == 1 else "wrong"
 
 
-def endings(results: Iterable[Result]) -> dict[str, Outcome]:
+def endings(results: Sequence[Result]) -> dict[str, Outcome]:
     """Return how each question of a row ended."""
-    every = list(results)
-    key = right_key(every)
-    return {result.item: outcome(result, key) for result in every}
+    key = right_key(results)
+    return {result.item: outcome(result, key) for result in results}
 
 
-def scored(results: Iterable[Result]) -> dict[str, bool]:
-    """Return whether each answer is right that has a judgement which could be read."""
-    ended = endings(results).items()
-    return {item: end == "right" for item, end in ended if end in ("right", "wrong")}
+def scored(results: Sequence[Result]) -> dict[str, bool]:
+    """Return whether each answer is right whose judgement could be read."""
+    ends = endings(results).items()
+    return {item: end == "right" for item, end in ends if end in ("right", "wrong")}
 
 
-def ended(results: Iterable[Result], how: Outcome) -> set[str]:
+def ended(results: Sequence[Result], how: Outcome) -> set[str]:
     """Return the questions that ended in one way."""
     return {item for item, end in endings(results).items() if end == how}
 
 
-def unread(results: Iterable[Result]) -> set[str]:
+def unread(results: Sequence[Result]) -> set[str]:
     """Return the questions with an answer whose judgement could not be read, or was not given."""
-    every = list(results)
-    key = right_key(every)
+    key = right_key(results)
     return {
         result.item
-        for result in every
-        if key is not None and result.status != "failed"
-        if (score := score_of(result, key)) is not None and score.score is None
+        for result in results
+        if result.status != "failed"
+        and (score := score_of(result, key)) is not None
+        and score.score is None
     }
 
 
 class Outcomes(NamedTuple):
-    """A row's questions, counted."""
+    """A row's questions, counted by how they ended."""
 
-    key: str | None
-    """The scorer of right and wrong."""
     right: int
     wrong: int
     unanswered: int
@@ -109,8 +109,6 @@ class Outcomes(NamedTuple):
     failed: int
     """Runs that failed for good. They are in no share."""
     unscored: int
-    unresolved: int
-    """Runs that ended without an answer of their own; they are among the unanswered."""
     degraded: int
     """Runs that answered although a part of them failed."""
     design: float = 1.0
@@ -118,7 +116,7 @@ class Outcomes(NamedTuple):
 
     @property
     def n(self) -> int:
-        """The answers that were given and judged, whether or not the judgement can be read."""
+        """The answers that were judged, whether or not the judgement can be read."""
         return self.right + self.wrong + self.unparsed
 
     @property
@@ -129,22 +127,12 @@ class Outcomes(NamedTuple):
     @property
     def share(self) -> Proportion:
         """The share of right answers; a judgement that cannot be read is not right."""
-        return self._of(self.right, self.n)
+        return self.of(self.right, self.n)
 
     @property
     def parsed(self) -> Proportion:
         """The share where unreadable judgements are left out."""
-        return self._of(self.right, self.right + self.wrong)
-
-    @property
-    def coverage(self) -> Proportion:
-        """The share of the questions that were answered and not withheld."""
-        return self._of(self.n, self.asked)
-
-    @property
-    def of_all(self) -> Proportion:
-        """The share of right answers among all questions, withheld ones included."""
-        return self._of(self.right, self.asked)
+        return self.of(self.right, self.right + self.wrong)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -152,7 +140,8 @@ class Outcomes(NamedTuple):
         n = max(self.right + self.wrong + self.failed, 1)
         return self.right / n, (self.right + self.failed) / n
 
-    def _of(self, count: int, n: int) -> Proportion:
+    def of(self, count: int, n: int) -> Proportion:
+        """Return a share with its interval."""
         return wilson(count, n, design=min(self.design, max(n, 1)))
 
 
@@ -160,12 +149,10 @@ def outcomes(results: Sequence[Result]) -> Outcomes:
     """Count how a row's questions ended."""
     ends = endings(results)
     counted = Counter(ends.values())
-    status = Counter(result.status for result in results)
     judged = [r for r in results if ends[r.item] in ("right", "wrong", "unparsed")]
     effect = design([ends[r.item] == "right" for r in judged], [r.group for r in judged])
-    counts = [counted[name] for name in get_args(Outcome)]
-    states = [status["unresolved"], status["degraded"]]
-    return Outcomes._make([right_key(results), *counts, *states, effect])
+    degraded = sum(result.status == "degraded" for result in results)
+    return Outcomes._make([*(counted[end] for end in get_args(Outcome)), degraded, effect])
 
 
 class Cost(NamedTuple):
@@ -221,6 +208,16 @@ def total(usages: Iterable[Usage]) -> Total:
     return Total(sum(one.calls for one in used), sum(map(tokens, used)), money)
 
 
+def totals(study: Study, rows: Sequence[Row]) -> tuple[Total, Total]:
+    """Return what rows took in all, votes and judging included, and what their judges took."""
+    names = {row.name for row in rows}
+    results = [result for row in rows for result in study.of(row.name)]
+    debates = [used for r in results for used in (r.usage, r.vote.usage if r.vote else Usage())]
+    judges = [used for r in results for used in (r.judging, r.controlling)]
+    judges += [one.judging for one in study.preferences if one.row in names]
+    return total([*debates, *judges]), total(judges)
+
+
 def tokens(usage: Usage) -> int:
     """Return prompt and completion tokens together."""
     return usage.prompt_tokens + usage.completion_tokens
@@ -245,7 +242,7 @@ class Marks(NamedTuple):
         return resampled(np.mean, [array], resamples=again, clusters=self.clusters)
 
 
-def rubric(results: Sequence[Result]) -> dict[str, Marks]:
+def rubric(results: Iterable[Result]) -> dict[str, Marks]:
     """Return the figures of summaries, and ``overall``: their mean where all three are there."""
     by_key: dict[str, list[tuple[float, str]]] = {key: [] for key in (*RUBRIC, "overall")}
     for result in results:
@@ -276,7 +273,7 @@ def alike(first: Row, second: Row) -> bool:
 
 
 def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | None]:
-    """Return what names each row's baseline: the plainest of the same models, else the first.
+    """Return a function from a row to its baseline: the plainest of the same models.
 
     ``wanted`` names a row or a method. A row is not compared with itself, nor with one that chooses
     among other answers.
@@ -291,13 +288,13 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
         order = [wanted] if wanted else plainest
         matching = [one for name in order for one in rows if name in (one.name, one.method)]
         candidates = matching or ([] if wanted else rows[:1])
-        best = [one for one in candidates if one.method == candidates[0].method]
 
         def closeness(one: Row) -> tuple[bool, bool]:
             judge = {row.models.get("judge")}
             own = judge if one.method == "judge_alone" else {*row.models.values()}
             return {*one.models.values()} == own, addresses(one) == addresses(row)
 
+        best = [one for one in candidates if one.method == candidates[0].method]
         nearest = max(best, key=closeness, default=None)
         return None if nearest is None or nearest.name == row.name else nearest
 
@@ -315,7 +312,7 @@ class Answer(NamedTuple):
 
 
 class Calibrated(NamedTuple):
-    """The confidences of a row's answers, and whether each came true."""
+    """The answers of a row that have a confidence and are known to be right or wrong."""
 
     answers: list[Answer]
     missing: int
@@ -332,11 +329,6 @@ class Calibrated(NamedTuple):
     def true(self) -> list[bool]:
         """Whether each came true."""
         return [answer.true for answer in self.answers]
-
-    @property
-    def clusters(self) -> list[str]:
-        """The cluster of each."""
-        return [answer.cluster for answer in self.answers]
 
 
 def calibrated(study: Study, row: str) -> Calibrated:
@@ -374,11 +366,6 @@ class Surest(NamedTuple):
     asked: int
     """The questions that coverage is of: those with such an answer, and the withheld ones."""
 
-    @property
-    def covers(self) -> float:
-        """The largest coverage, 0 to 1."""
-        return self.curve.points[-1].coverage if self.curve.points else 0.0
-
     def at(self, coverage: float) -> Proportion | None:
         """Return the share of right answers among the surest that make at least this coverage."""
         reached = (one.coverage for one in self.curve.points if one.coverage >= coverage - 1e-9)
@@ -391,8 +378,8 @@ class Surest(NamedTuple):
 def surest(study: Study, row: str) -> Surest:
     """Return how often a row is right if only its surest answers count.
 
-    Of a claim, the confidence is that of its label, which is true above one half. Withheld answers
-    are not covered.
+    The confidence of a claim's verdict is that of its label, which is true above one half. Withheld
+    answers are not covered.
     """
     withheld = ended(study.of(row), "unanswered")
     answers = [one for one in calibrated(study, row).answers if one.item not in withheld]
@@ -424,10 +411,49 @@ def label_of(result: Result) -> bool | None:
     return {"true": True, "false": False}.get(str(label).strip().casefold())
 
 
-def usages(study: Study, rows: Sequence[Row]) -> tuple[list[Usage], list[Usage]]:
-    """Return what rows' debates with their votes took, and what judges with their controls took."""
-    names = {row.name for row in rows}
-    results = [result for row in rows for result in study.of(row.name)]
-    debates = [used for r in results for used in (r.usage, r.vote.usage if r.vote else Usage())]
-    judges = [used for r in results for used in (r.judging, r.controlling)]
-    return debates, [*judges, *(one.judging for one in study.preferences if one.row in names)]
+class Controlled(NamedTuple):
+    """How a judge ruled on answers that the data set calls right or wrong."""
+
+    key: str
+    """The score that it gives."""
+    right: Proportion
+    """Known right answers that it called right."""
+    wrong: Proportion
+    """Known wrong answers that it called wrong."""
+    unread: int
+    """Controls without a ruling that can be read."""
+
+    @property
+    def informedness(self) -> float | None:
+        """Youden's J: 0 is a judge that pays no heed to the answer."""
+        return informedness(self.right.share, self.wrong.share)
+
+    @property
+    def failed(self) -> bool:
+        """Whether too many known answers were ruled on wrongly."""
+        shares = (self.right.share, self.wrong.share)
+        return any(share is not None and share < CONTROLS_PASSED for share in shares)
+
+
+def controlled(study: Study) -> list[Controlled]:
+    """Return how the judge ruled on its controls, by score."""
+    results = [result for row in study.rows for result in study.of(row.name)]
+    every = [(one, result.group) for result in results for one in result.controls]
+
+    def share(key: str, truthful: bool) -> Proportion:
+        known = [
+            (one.passed, group)
+            for one, group in every
+            if one.key == key and one.truthful is truthful and one.passed is not None
+        ]
+        return share_of([passed for passed, _ in known], [group for _, group in known])
+
+    return [
+        Controlled(
+            key,
+            share(key, True),
+            share(key, False),
+            sum(one.key == key and one.passed is None for one, _ in every),
+        )
+        for key in dict.fromkeys(one.key for one, _ in every)
+    ]

@@ -1,7 +1,8 @@
-"""A report as one web page: a file that needs no network and can be sent around.
+"""A report as one web page and as Markdown, both of the same sentences, tables and plots.
 
-Its one script filters the list of questions. The page's policy names that script by its digest, so
-that no other runs, whatever a question or an answer says. The rating sheet is made the same way.
+The page needs no network and can be sent around. Its one script filters the list of questions. The
+page's policy names that script by its digest, so that no other runs, whatever a question or an
+answer says. The rating sheet is made the same way.
 """
 
 from __future__ import annotations
@@ -18,23 +19,26 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
 from markupsafe import Markup
 
-from dialectree.evals.plot_style import COLOURS, Plot, inline
+from dialectree.evals.plot_style import COLOURS, DARK, Plot, inline
 from dialectree.evals.reporting import questions, setup
-from dialectree.evals.reporting.formatting import Table, shown
-from dialectree.evals.reporting.markdown import PICTURES
+from dialectree.evals.reporting.formatting import Table, texts
+from dialectree.evals.reporting.setup import Sentences
 from dialectree.evals.reporting.study import Study
 from dialectree.report import words
+from dialectree.report.markdown_text import escaped
 
-DARK = ("#6db3ef", "#f0995a", "#4fc3a1", "#d99ac6", "#d9b64a", "#b0b5bb")
-"""The colours of the plots on dark ground, in the order of those on light."""
+PICTURES: dict[str, tuple[str, ...]] = {
+    "accuracy": ("accuracy",),
+    "rubric": ("summaries",),
+    "front": ("front",),
+    "calibration": ("reliability",),
+    "risk-coverage": ("risk",),
+}
+"""The plots that stand above each table."""
 
 
 def html(
-    study: Study,
-    sentences: setup.Sentences,
-    tables: Sequence[Table],
-    plots: Sequence[Plot],
-    out: Path,
+    study: Study, sentences: Sentences, tables: Sequence[Table], plots: Sequence[Plot], out: Path
 ) -> str:
     """Return the page, for the folder ``out``."""
     return rendered(
@@ -42,16 +46,38 @@ def html(
         "questions.js",
         questions.data(study, out),
         study=study,
-        tables=tables,
-        plots={plot.key: plot for plot in plots},
-        pictures=PICTURES,
         sentences=sentences,
+        tables=tables,
+        plots=plots,
+        pictures=PICTURES,
         setup=setup,
         light=COLOURS,
         dark=DARK,
-        cell=shown,
+        cells=texts,
         inline=lambda plot: Markup(inline(plot)),
     )
+
+
+def markdown(
+    study: Study, sentences: Sentences, tables: Sequence[Table], plots: Sequence[Plot]
+) -> str:
+    """Return the report without its list of questions."""
+    template = _environment().get_template("evaluation/report.md.jinja")
+    return template.render(
+        title=setup.title(study),
+        kicker=setup.kicker(study),
+        setup=[f"{name}: {value}" for name, value in setup.pairs(study)],
+        sentences=sentences,
+        tables=tables,
+        plots=plots,
+        pictures=PICTURES,
+        cells=_bracketed,
+    )
+
+
+def _bracketed(one: Table) -> list[list[str]]:
+    """Return the cells of a table, each in one text with its interval in brackets."""
+    return [[f"{main} [{ends}]" if ends else main for main, ends in row] for row in texts(one)]
 
 
 def rendered(template: str, script: str, data: object, **values: Any) -> str:
@@ -83,11 +109,13 @@ def _environment() -> Environment:
         "run": PackageLoader("dialectree", "report"),
         "evaluation": PackageLoader("dialectree.evals", "reporting"),
     }
-    return Environment(
+    environment = Environment(
         loader=PrefixLoader(loaders),
-        autoescape=True,
+        autoescape=lambda name: name is not None and name.endswith(".html.jinja"),
         finalize=lambda value: words.clean(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["escaped"] = escaped
+    return environment

@@ -1,13 +1,16 @@
 "use strict";
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const WORDS = { r: "right", w: "wrong", n: "withheld", u: "unparsed", f: "failed", s: "not scored" };
-  const SIGNS = { r: "✓", w: "✗", n: "–", u: "?", f: "!", s: "·" };
+  const WORDS = { right: "right", wrong: "wrong", unanswered: "withheld", unparsed: "unparsed", failed: "failed", unscored: "not scored" };
+  const SIGNS = { right: "✓", wrong: "✗", unanswered: "–", unparsed: "?", failed: "!", unscored: "·" };
   const SIZE = 50;
-  const byId = (id) => document.getElementById(id);
-  const [category, row, outcome, words, list, said, back, on] =
-    ["by-category", "by-row", "by-outcome", "by-words", "list", "found", "back", "on"].map(byId);
-  let found = [], page = 0;
+  const [category, row, outcome, words, list, range, back, on] =
+    ["by-category", "by-row", "by-outcome", "by-words", "list", "found", "back", "on"].map((id) => document.getElementById(id));
+  const questions = data.questions.map(([id, kind, text, right, cells]) => ({
+    id, kind, text, right,
+    cells: cells.map((cell, n) => cell && { row: data.rows[n], end: cell[0], answer: cell[1], sure: cell[2], mark: cell[3], run: cell[4] }),
+  }));
+  let shown = [], page = 0;
 
   function element(name, text, kind) {
     const made = document.createElement(name);
@@ -15,102 +18,87 @@
     if (kind) made.className = kind;
     return made;
   }
-  function choices(select, first, names) {
-    [first, ...names].forEach((name, number) => {
+  function own(name, text) {
+    const made = element(name, text);
+    made.dir = "auto";
+    return made;
+  }
+  function linked(made, address) {
+    made.setAttribute("href", address);
+    return made;
+  }
+  function choices(select, first, values, names) {
+    [["", first], ...values.map((value, n) => [value, (names || values)[n]])].forEach(([value, name]) => {
       const option = element("option", name);
-      option.value = number - 1;
+      option.value = value;
       select.append(option);
     });
   }
-  choices(category, "all categories", data.categories);
-  choices(row, "any row", data.rows);
-  const used = new Set(data.questions.flatMap((q) => q[4].filter(Boolean).map((c) => c[0])));
-  const ends = Object.keys(WORDS).filter((key) => used.has(key));
-  const graded = (ends.includes("r") || ends.includes("w")) && data.rows.length > 1;
-  choices(outcome, "any outcome", [...ends.map((key) => WORDS[key]), ...(graded ? ["rows differ"] : [])]);
+  const ends = Object.keys(WORDS).filter((end) => questions.some((q) => q.cells.some((cell) => cell && cell.end === end)));
+  const differ = data.rows.length > 1 && (ends.includes("right") || ends.includes("wrong"));
+  choices(category, "all categories", [...new Set(questions.map((q) => q.kind))].sort());
+  choices(row, "any row", data.rows.map((_, n) => String(n)), data.rows);
+  choices(outcome, "any outcome", [...ends, ...(differ ? ["differ"] : [])], [...ends.map((end) => WORDS[end]), "rows differ"]);
 
   function fits(question) {
-    if (category.value >= 0 && question[1] !== Number(category.value)) return false;
-    const cells = row.value >= 0 ? [question[4][row.value]] : question[4];
-    if (row.value >= 0 && !cells[0]) return false;
-    if (Number(outcome.value) >= ends.length) {
-      const known = question[4].filter(Boolean).map((cell) => cell[0] === "r");
-      if (!(known.includes(true) && known.includes(false))) return false;
-    } else if (outcome.value >= 0 && !cells.some((cell) => cell && cell[0] === ends[outcome.value])) {
-      return false;
-    }
-    const wanted = words.value.trim().toLowerCase();
-    return !wanted || (question[0] + " " + question[2]).toLowerCase().includes(wanted);
+    if (category.value && question.kind !== category.value) return false;
+    const cells = (row.value ? [question.cells[row.value]] : question.cells).filter(Boolean);
+    if (row.value && !cells.length) return false;
+    const right = new Set(question.cells.filter(Boolean).map((cell) => cell.end === "right"));
+    if (outcome.value === "differ" ? right.size < 2 : outcome.value && !cells.some((cell) => cell.end === outcome.value)) return false;
+    return (question.id + " " + question.text).toLowerCase().includes(words.value.trim().toLowerCase());
   }
-  function mark(cell, name, short) {
-    const text = cell[3] === null ? SIGNS[cell[0]] : String(cell[3]);
-    const made = element(cell[4] ? "a" : "span", short ? text : undefined, "mark " + cell[0]);
-    if (cell[4]) made.setAttribute("href", cell[4]);
-    made.setAttribute("aria-label", name + ": " + WORDS[cell[0]]);
-    made.title = name + ": " + WORDS[cell[0]];
-    return made;
+  function mark(cell) {
+    const made = element(cell.run ? "a" : "span", cell.mark === null ? SIGNS[cell.end] : String(cell.mark), "mark " + cell.end);
+    made.title = cell.row + ": " + WORDS[cell.end];
+    made.setAttribute("aria-label", made.title);
+    return cell.run ? linked(made, cell.run) : made;
   }
   function answers(question) {
     const made = element("dl", undefined, "answers");
-    if (question[3]) {
-      made.append(element("dt", "right"), element("dd", question[3]));
-      made.lastChild.dir = "auto";
-    }
-    question[4].forEach((cell, number) => {
-      if (!cell) return;
-      const said = element("dd", cell[1] + (cell[2] === null ? "" : " (" + cell[2] + ")"));
-      said.dir = "auto";
-      if (cell[4]) {
-        const link = element("a", cell[4].endsWith(".html") ? "run" : "run.json");
-        link.setAttribute("href", cell[4]);
-        said.append(" ", link);
-      }
-      made.append(element("dt", data.rows[number] + ", " + WORDS[cell[0]]), said);
+    if (question.right) made.append(element("dt", "right"), own("dd", question.right));
+    question.cells.filter(Boolean).forEach((cell) => {
+      const answer = own("dd", cell.answer + (cell.sure === null ? "" : " (" + cell.sure + ")"));
+      if (cell.run) answer.append(" ", linked(element("a", cell.run.endsWith(".html") ? "run" : "run.json"), cell.run));
+      made.append(element("dt", cell.row + ", " + WORDS[cell.end]), answer);
     });
     return made;
   }
   function line(question) {
-    const made = element("tr");
-    const about = element("td", undefined, "about");
+    const made = element("tr"), about = element("td", undefined, "about");
     const more = element("details"), head = element("summary");
-    const text = element("span", question[2] || question[0]);
-    text.dir = "auto";
-    head.append(text, " ", element("small", question[0] + " · " + data.categories[question[1]]));
+    head.append(own("span", question.text || question.id), " ", element("small", question.id + " · " + question.kind));
     more.append(head);
     more.addEventListener("toggle", () => {
       if (more.open && more.children.length < 2) more.append(answers(question));
     });
     about.append(more);
     made.append(about);
-    question[4].forEach((cell, number) => {
+    question.cells.forEach((cell, n) => {
       const place = element("td", undefined, "end");
-      place.dataset.row = data.rows[number];
-      if (cell) place.append(mark(cell, data.rows[number], true));
+      place.dataset.row = data.rows[n];
+      if (cell) place.append(mark(cell));
       made.append(place);
     });
     return made;
   }
-  function show() {
-    const last = Math.max(0, Math.ceil(found.length / SIZE) - 1);
-    page = Math.min(Math.max(page, 0), last);
-    const from = page * SIZE, these = found.slice(from, from + SIZE);
+  function show(next) {
+    page = next;
+    const from = page * SIZE, these = shown.slice(from, from + SIZE);
     list.replaceChildren(...these.map(line));
-    const all = data.questions.length.toLocaleString("en");
-    const range = these.length ? from + 1 + "–" + (from + these.length) + " of " : "";
-    said.textContent = range + found.length.toLocaleString("en") +
-      (found.length === data.questions.length ? "" : " (of " + all + ")");
+    range.textContent = (these.length ? from + 1 + "–" + (from + these.length) + " of " : "") + shown.length.toLocaleString("en") +
+      (shown.length === questions.length ? "" : " (of " + questions.length.toLocaleString("en") + ")");
     back.disabled = page === 0;
-    on.disabled = page === last;
+    on.disabled = from + SIZE >= shown.length;
   }
   function filter() {
-    found = data.questions.filter(fits);
-    page = 0;
-    show();
+    shown = questions.filter(fits);
+    show(0);
   }
   [category, row, outcome].forEach((select) => select.addEventListener("change", filter));
   words.addEventListener("input", filter);
-  back.addEventListener("click", () => { page -= 1; show(); });
-  on.addEventListener("click", () => { page += 1; show(); });
+  back.addEventListener("click", () => show(page - 1));
+  on.addEventListener("click", () => show(page + 1));
   document.getElementById("browse").hidden = false;
   filter();
 })();

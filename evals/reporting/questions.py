@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -15,14 +14,6 @@ from dialectree.evals.results import PAGE, Result
 from dialectree.report import words
 
 RECORD = "run.json"
-LETTERS = {
-    "right": "r",
-    "wrong": "w",
-    "unanswered": "n",
-    "unparsed": "u",
-    "failed": "f",
-    "unscored": "s",
-}
 _TEXTS = 3_000_000
 """About as many characters of questions, and of answers, as a page is to hold."""
 
@@ -66,38 +57,27 @@ def answer(result: Result) -> str:
 def link(study: Study, out: Path, row: str, item: str) -> str:
     """Return the address of a question's run, as seen from the report's folder; empty for none."""
     home = study.run(row, item)
-    if home is None:
-        return ""
-    for name in (PAGE, RECORD):
-        if os.path.isfile(os.path.join(home.run, name)):
-            return quote(f"{_way(home.evaluation, out)}runs/{home.run.name}/{name}")
-    return ""
-
-
-@lru_cache(maxsize=256)
-def _way(evaluation: Path, out: Path) -> str:
-    """Return the way from the report's folder to an evaluation's."""
-    way = Path(os.path.relpath(evaluation, out)).as_posix()
-    return "" if way == "." else f"{way}/"
+    names = [name for name in (PAGE, RECORD) if home and (home.run / name).is_file()]
+    return (
+        quote(Path(os.path.relpath(home.run / names[0], out)).as_posix()) if home and names else ""
+    )
 
 
 def data(study: Study, out: Path) -> dict[str, object]:
-    """Return what the page's script shows: short names, for there may be many questions."""
+    """Return what the page's script shows, shortened where there are very many questions."""
     answers = sum(map(len, study.results.values()))
     long = max(24, min(320, _TEXTS // max(len(study.items), 1)))
     short = max(24, min(200, _TEXTS // max(answers, 1)))
-    keys = {row.name: measures.right_key(study.of(row.name)) for row in study.rows}
-    categories = sorted({study.category(item) or "" for item in study.items})
-    place = {name: number for number, name in enumerate(categories)}
+    ends = {row.name: measures.endings(study.of(row.name)) for row in study.rows}
 
-    def cell(row: str, item: str) -> object:
+    def cell(row: str, item: str) -> list[object] | None:
         result = study.results[row].get(item)
         if result is None:
-            return 0
+            return None
         sure = result.verdict.confidence if result.verdict else None
         mark = measures.overall([result]).get(item) if study.task == "compare" else None
         return [
-            LETTERS[measures.outcome(result, keys[row])],
+            ends[row][item],
             words.line(answer(result), short),
             None if sure is None else round(sure, 3),
             None if mark is None else round(mark, 1),
@@ -106,11 +86,10 @@ def data(study: Study, out: Path) -> dict[str, object]:
 
     return {
         "rows": [words.line(row.name, 60) for row in study.rows],
-        "categories": [words.line(name, 80) or "none" for name in categories],
         "questions": [
             [
                 words.line(item, 80),
-                place[study.category(item) or ""],
+                words.line(study.category(item) or "none", 80),
                 words.line(asked(study.texts.get(item)), long),
                 words.line(gold(study.texts.get(item)), short),
                 [cell(row.name, item) for row in study.rows],
@@ -120,53 +99,43 @@ def data(study: Study, out: Path) -> dict[str, object]:
     }
 
 
-def _scorers(study: Study) -> list[str]:
-    results = (result for row in study.rows for result in study.of(row.name))
-    return sorted({score.key for result in results for score in result.scores})
-
-
-def headings(study: Study) -> list[str]:
-    """Return the columns of the CSV file: a line for each question and row."""
-    return [
-        *("question", "category", "text", "right answer", "row", "outcome", "status", "label"),
-        *("answer", "confidence", "source of the confidence"),
-        *(name for key in _scorers(study) for name in (key, f"{key}, outcome")),
-        *("calls", "tokens", "cost", "seconds", "vote", "vote right", "gold side"),
-        *("gold position", "flipped", "run"),
-    ]
-
-
-def lines(study: Study) -> Iterator[Sequence[object]]:
-    """Return the lines of the CSV file under :func:`headings`."""
-    scorers = _scorers(study)
-    keys = {row.name: measures.right_key(study.of(row.name)) for row in study.rows}
+def lines(study: Study) -> Iterator[dict[str, object]]:
+    """Return the lines of the CSV file, one for each question and row."""
+    results = [result for row in study.rows for result in study.of(row.name)]
+    scorers = sorted({score.key for result in results for score in result.scores})
+    ends = {row.name: measures.endings(study.of(row.name)) for row in study.rows}
     for item in study.items:
         text = study.texts.get(item)
-        about = [item, study.category(item) or "", asked(text), gold(text)]
         for row in study.rows:
             result = study.results[row.name].get(item)
             if result is None:
                 continue
             verdict, vote, sides = result.verdict, result.vote, result.sides
-            marks = {score.key: (score.score, score.value) for score in result.scores}
-            yield [
-                *about,
-                row.name,
-                measures.outcome(result, keys[row.name]),
-                result.status,
-                verdict and verdict.label,
-                verdict and verdict.answer,
-                verdict and verdict.confidence,
-                verdict and verdict.confidence_source,
-                *(mark for key in scorers for mark in marks.get(key, (None, None))),
-                result.usage.calls,
-                measures.tokens(result.usage),
-                result.usage.cost,
-                round(result.seconds, 3),
-                vote and vote.label,
-                vote and vote.right,
-                sides and sides.gold_side,
-                sides and sides.gold_position,
-                sides and sides.flipped,
-                result.run,
-            ]
+            line: dict[str, object] = {
+                "question": item,
+                "category": study.category(item) or "",
+                "text": asked(text),
+                "right answer": gold(text),
+                "row": row.name,
+                "outcome": ends[row.name][item],
+                "status": result.status,
+                "label": verdict and verdict.label,
+                "answer": verdict and verdict.answer,
+                "confidence": verdict and verdict.confidence,
+                "source of the confidence": verdict and verdict.confidence_source,
+            }
+            for key in scorers:
+                score = measures.score_of(result, key)
+                line |= {key: score and score.score, f"{key}, outcome": score and score.value}
+            yield line | {
+                "calls": result.usage.calls,
+                "tokens": measures.tokens(result.usage),
+                "cost": result.usage.cost,
+                "seconds": round(result.seconds, 3),
+                "vote": vote and vote.label,
+                "vote right": vote and vote.right,
+                "gold side": sides and sides.gold_side,
+                "gold position": sides and sides.gold_position,
+                "flipped": sides and sides.flipped,
+                "run": result.run,
+            }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Sequence
-from itertools import chain, compress, count
 from pathlib import Path
 
 from dialectree.evals.matrix import labels
@@ -17,9 +17,8 @@ def models(row: Row) -> str:
     distinct = sorted(set(row.models.values()))
     if len(distinct) <= 1:
         return "".join(distinct)
-    roles = {spec: [r for r, s in row.models.items() if s == spec] for spec in distinct}
-    most = max(distinct, key=lambda spec: len(roles[spec]))
-    others = (f"{role} {spec}" for spec in distinct if spec != most for role in roles[spec])
+    most = Counter(row.models.values()).most_common(1)[0][0]
+    others = sorted(f"{role} {spec}" for role, spec in row.models.items() if spec != most)
     return ", ".join([most, *others])
 
 
@@ -31,33 +30,28 @@ def without_addresses(row: Row) -> Row:
 def tails(folders: Sequence[Path]) -> list[str]:
     """Return a short name for each folder: as much of its path's end as no other one shares."""
     paths = [Path(os.path.abspath(folder)).parts for folder in folders]
-
-    def tail(own: tuple[str, ...]) -> str:
-        ends = (own[-n:] for n in range(1, len(own)))
-        alone = (end for end in ends if sum(path[-len(end) :] == end for path in paths) == 1)
-        return Path(*next(alone, own)).as_posix()
-
-    return [tail(own) for own in paths]
+    most = max(map(len, paths))
+    short = (["/".join(path[-n:]) for path in paths] for n in range(1, most))
+    distinct = (names for names in short if len(set(names)) == len(names))
+    return next(distinct, [str(folder) for folder in folders])
 
 
 def names(folders: Sequence[Path], evaluations: Sequence[Evaluation]) -> dict[tuple[int, str], str]:
     """Return the name of each row in the report, by its folder's place and its name there.
 
-    Rows of one name that differ are told apart, by a number where nothing else is left.
+    Rows of one name that differ are told apart by their models, else their settings, else by the
+    folder of the first.
     """
     kinds: dict[str, dict[str, tuple[Row, str]]] = {}
     for tail, evaluation in zip(tails(folders), evaluations, strict=True):
         for row in evaluation.rows:
-            same = kinds.setdefault(row.name, {})
-            same.setdefault(_identity(row), (without_addresses(row), tail))
-    unique = {(name, kind): name for name, same in kinds.items() for kind in same if len(same) == 1}
+            kinds.setdefault(row.name, {}).setdefault(
+                _identity(row), (without_addresses(row), tail)
+            )
+    unique: dict[tuple[str, str], str] = {}
     for name, same in kinds.items():
-        if len(same) == 1:
-            continue
-        for kind, difference in zip(same, _differences([*same.values()]), strict=True):
-            own = f"{name} · {difference}"
-            wanted = chain([own], (f"{own} ({n})" for n in count(2)))
-            unique[name, kind] = next(one for one in wanted if one not in unique.values())
+        ends = [f" · {end}" for end in _differences([*same.values()])] if len(same) > 1 else [""]
+        unique |= {(name, kind): f"{name}{end}" for kind, end in zip(same, ends, strict=True)}
     return {
         (place, row.name): unique[row.name, _identity(row)]
         for place, evaluation in enumerate(evaluations)
@@ -70,22 +64,12 @@ def _identity(row: Row) -> str:
 
 
 def _differences(same: Sequence[tuple[Row, str]]) -> list[str]:
-    """Return what sets each row apart: its models, its settings, both, or else its folder."""
-    rows = [row for row, _ in same]
-    by_model, by_setting = [models(row) for row in rows], _settings(rows)
-    both = [f"{model}, {setting}" for model, setting in zip(by_model, by_setting, strict=True)]
-    ways = [by_model, by_setting, both] if max(map(len, by_setting)) <= 60 else [by_model]
-    distinct = (one for one in ways if all(one) and len({*one}) == len(one))
-    return next(distinct, [tail for _, tail in same])
-
-
-def _settings(rows: Sequence[Row]) -> list[str]:
-    """Return of each row the method and the settings in which they are not all alike."""
-    written = [dict(zip(row.settings, labels(row.settings), strict=True)) for row in rows]
-    known = sorted({name for one in written for name in one})
-    values = [
-        [row.method, *(one.get(name, f"{name}=default") for name in known)]
-        for row, one in zip(rows, written, strict=True)
-    ]
-    differs = [len({*column}) > 1 for column in zip(*values, strict=True)]
-    return [", ".join(compress(one, differs)) for one in values]
+    """Return what sets each row apart: its models, its settings, or else its folder."""
+    parts = [[row.method, *labels(row.settings)] for row, _ in same]
+    common = set.intersection(*map(set, parts))
+    own = [[part for part in one if part not in common] for one in parts]
+    by_setting = [", ".join(one) or "default" for one in own]
+    for names in ([models(row) for row, _ in same], by_setting):
+        if len(set(names)) == len(names) and max(map(len, names)) <= 60:
+            return names
+    return [tail for _, tail in same]

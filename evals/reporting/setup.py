@@ -11,13 +11,11 @@ from dialectree.evals.reporting.study import Study
 from dialectree.report import words
 from dialectree.report.words import count, listed
 
-QUESTION = "Did debating help?"
-CAUTIONS = "Before you read the figures"
-_ASKED = {
-    "answer": ("question", "open questions"),
-    "decide": ("question", "questions with options"),
-    "verify": ("claim", "claims to verify"),
-    "compare": ("pair of papers", "pairs of papers to compare"),
+_KINDS = {
+    "answer": "open questions",
+    "decide": "questions with options",
+    "verify": "claims to verify",
+    "compare": "pairs of papers to compare",
 }
 
 
@@ -32,8 +30,9 @@ class Sentences(NamedTuple):
 
 def title(study: Study) -> str:
     """Return the matrices' titles, the name of the data set, and how much was done."""
-    one = _ASKED[study.task][0]
-    many = "pairs of papers" if study.task == "compare" else None
+    one, many = {"verify": ("claim", None), "compare": ("pair of papers", "pairs of papers")}.get(
+        study.task, ("question", None)
+    )
     name = words.line(study.evaluations[0].data.name, 80)
     rows = count(len(study.rows), "method" if one_model(study) else "row")
     titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
@@ -44,7 +43,7 @@ def title(study: Study) -> str:
 def kicker(study: Study) -> str:
     """Return when, and on what kind of question."""
     begun = min(evaluation.started for evaluation in study.evaluations)
-    return f"Evaluation · {_ASKED[study.task][1]} · {words.moment(begun)}"
+    return f"Evaluation · {_KINDS[study.task]} · {words.moment(begun)}"
 
 
 def one_model(study: Study) -> str:
@@ -62,22 +61,22 @@ def pairs(study: Study) -> Iterator[tuple[str, str]]:
     for text in dict.fromkeys(text for e in study.evaluations for text in e.missing):
         yield "Not in this table", words.line(text, 300)
     for tail, one in zip(tails(study.folders), study.evaluations, strict=True):
-        ended = f"to {words.moment(one.ended)}" if one.ended else "not ended"
         values = {
             "Shard": one.shard,
             "Seed": str(one.seed),
-            "Questions drawn by the seed": one.sample and str(one.sample),
+            "Questions drawn by the seed": one.sample,
             "Clusters of questions by": one.cluster,
-            "Times that each question was asked": str(one.repeats) if one.repeats > 1 else "",
-            "Time": f"{words.moment(one.started)}{' ' if one.ended else ', '}{ended}",
+            "Times that each question was asked": one.repeats if one.repeats > 1 else None,
+            "Begun": words.moment(one.started),
+            "Ended": words.moment(one.ended),
             "Judge of the answers": one.judge,
             "Scorers": listed(one.scorers),
-            "Answers for the vote before a debate": one.vote_first and str(one.vote_first),
+            "Answers for the vote before a debate": one.vote_first,
             "Versions": ", ".join(f"{name} {version}" for name, version in one.versions.items()),
         }
         for name, value in values.items():
             if value:
-                yield f"{name} of {tail}" if len(study.folders) > 1 else name, value
+                yield f"{name} of {tail}" if len(study.folders) > 1 else name, str(value)
     for row in study.rows:
         parts = [row.method, listed(dict.fromkeys(map(models, study.asked[row.name])))]
         parts += [f"{name} {_value(value)}" for name, value in row.settings.items()]

@@ -119,9 +119,8 @@ def study(folders: Sequence[Path]) -> Study:
     joined = Study(list(folders), [_evaluation(folder) for folder in folders])
     _require_same_data(joined)
     unique = names(joined.folders, joined.evaluations)
-    for place, (folder, evaluation) in enumerate(
-        zip(joined.folders, joined.evaluations, strict=True)
-    ):
+    for place, evaluation in enumerate(joined.evaluations):
+        folder = joined.folders[place]
         own = {row.name: unique[place, row.name] for row in evaluation.rows}
         _add_rows(joined, evaluation, own)
         _add_results(joined, folder, own)
@@ -144,19 +143,19 @@ def _evaluation(folder: Path) -> Evaluation:
 
 
 def _require_same_data(joined: Study) -> None:
-    first, begun = joined.folders[0], joined.evaluations[0]
+    begun = joined.evaluations[0]
     for folder, evaluation in zip(joined.folders, joined.evaluations, strict=True):
-        if evaluation.data.sha256 != begun.data.sha256:
+        if (evaluation.data.sha256, evaluation.task) != (begun.data.sha256, begun.task):
             raise InputError(
-                f"{folder} was run on data of sha256 {evaluation.data.sha256}, {first} on "
-                f"{begun.data.sha256}: only results on the same data go into one report"
+                f"{folder} was run on data of sha256 {evaluation.data.sha256} ({evaluation.task}), "
+                f"{joined.folders[0]} on {begun.data.sha256} ({begun.task}): only results on the "
+                "same data go into one report"
             )
         if len({evaluation.data.items_sha256, begun.data.items_sha256} - {None}) > 1:
             raise InputError(
-                f"{folder} and {first} were run with other --columns, so on other questions"
+                f"{folder} and {joined.folders[0]} were run with other --columns, so on other "
+                "questions"
             )
-        if evaluation.task != begun.task:
-            raise InputError(f"{folder} is to {evaluation.task}, {first} to {begun.task}")
     if len({folder.resolve() for folder in joined.folders}) < len(joined.folders):
         raise InputError("a folder is named twice")
 
@@ -180,11 +179,10 @@ def _add_results(joined: Study, folder: Path, own: Mapping[str, str]) -> None:
             joined.strangers += 1
             continue
         name = own[row]
-        before = joined.results[name].get(item)
-        if before is not None and before != result:
-            other = joined.homes[name][item]
+        if joined.results[name].get(item, result) != result:
             raise InputError(
-                f"question {item!r} by row {row!r} stands in {other} and in {folder}: name one"
+                f"question {item!r} by row {row!r} stands in {joined.homes[name][item]} and in "
+                f"{folder}: name one"
             )
         joined.results[name][item] = result
         joined.homes[name][item] = folder

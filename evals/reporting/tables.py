@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,17 +17,16 @@ from dialectree.evals.proportions import Proportion, share_of
 from dialectree.evals.ranking import auc, f1
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
-from dialectree.evals.reporting.controls import controlled
-from dialectree.evals.reporting.formatting import Column, Columns, Kind, Table, Value, table
-from dialectree.evals.reporting.measures import Calibrated, Marks, Surest, total
+from dialectree.evals.reporting.formatting import Columns, Table, Value, table
+from dialectree.evals.reporting.measures import Marks
 from dialectree.evals.reporting.row_names import models
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tables_compared import compared_tables
 from dialectree.evals.results import Row
-from dialectree.report.words import listed
 
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
+MARKS = (*RUBRIC, "overall")
 GRADES = (0, 25, 50, 75, 100)
 SCALES = {"truthful": None, "breadth": GRADES, "contextualisation": GRADES}
 """The marks whose agreement kappa measures, with the scale where they have an order."""
@@ -63,7 +63,11 @@ def _accuracy(analysis: Analysis) -> Table | None:
     study, counts = analysis.study, analysis.counts
     if not analysis.judged:
         return None
-    columns = _row_columns(study)
+
+    def of_asked(number: int, row: Row) -> Proportion:
+        return counts[row.name].of(number, counts[row.name].asked)
+
+    columns: Columns[Row] = _row_columns(study)
     columns.extend(
         [
             ("accuracy", "share", lambda row: counts[row.name].share),
@@ -75,33 +79,27 @@ def _accuracy(analysis: Analysis) -> Table | None:
             ("degraded", "count", lambda row: counts[row.name].degraded),
         ]
     )
-    clusters = len(set(study.groups(study.items)))
-    heeded = f", and heed that {len(study.items)} questions come in {clusters} clusters"
-    notes = [f"Intervals are Wilson's, 95%{heeded if study.clustered else ''}."]
+    notes = ["Intervals are Wilson's, 95%. A run that failed is in no share."]
+    if study.clustered:
+        clusters = len(set(study.groups(study.items)))
+        notes.append(f"They heed that {len(study.items)} questions come in {clusters} clusters.")
     if any(one.unparsed for one in counts.values()):
         columns.append(
             ("accuracy without the unparsed", "share", lambda row: counts[row.name].parsed)
         )
-        notes.append(
-            "A judgement that could not be read counts as not right, as in the TSD paper; the "
-            "figure without the unparsed leaves it out, as all other tables do."
-        )
+        notes.append("A judgement that could not be read counts as not right here only.")
     if any(one.unanswered for one in counts.values()):
         columns.extend(
             [
-                ("answered", "share", lambda row: counts[row.name].coverage),
-                ("right of all asked", "share", lambda row: counts[row.name].of_all),
+                ("answered", "share", lambda row: of_asked(counts[row.name].n, row)),
+                ("right of all asked", "share", lambda row: of_asked(counts[row.name].right, row)),
             ]
         )
-        notes.append(
-            "A withheld answer is neither right nor wrong. The papers count it as not right: that "
-            "is the column of all asked."
-        )
+        notes.append("The papers count a withheld answer as not right: the column of all asked.")
     if any(_informative(study, row).n for row in study.rows):
         columns.append(("says something", "share", lambda row: _informative(study, row)))
-    if any(one.failed for one in counts.values()):
-        notes.append("A run that failed is in no share.")
-    return table("accuracy", "Accuracy", study.rows, columns, notes)
+        notes.append("An answer that says nothing counts as truthful.")
+    return table("accuracy", "Accuracy", study.rows, columns, " ".join(notes))
 
 
 def _informative(study: Study, row: Row) -> Proportion:
@@ -116,13 +114,11 @@ def _informative(study: Study, row: Row) -> Proportion:
 
 def _rubric(analysis: Analysis) -> Table | None:
     study = analysis.study
-    keys = (*RUBRIC, "overall")
     marks = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
     if not any(one.values for own in marks.values() for one in own.values()):
         return None
-    ended = {
-        row.name: len(study.of(row.name)) - analysis.counts[row.name].failed for row in study.rows
-    }
+    failed = {name: counts.failed for name, counts in analysis.counts.items()}
+    ended = {name: len(study.of(name)) - failed[name] for name in marks}
 
     def mean(key: str) -> Callable[[Row], Figure]:
         return lambda row: marks[row.name][key].mean
@@ -131,30 +127,32 @@ def _rubric(analysis: Analysis) -> Table | None:
         return lambda row: len(marks[row.name][key].values)
 
     columns = _row_columns(study)
-    columns.extend((key, "marks", mean(key)) for key in keys)
+    for key in MARKS:
+        columns.append((key, "marks", mean(key)))
     columns.extend(
         [
             ("summaries", "count", lambda row: ended[row.name]),
-            ("failed", "count", lambda row: analysis.counts[row.name].failed),
+            ("failed", "count", lambda row: failed[row.name]),
         ]
     )
-    for key in keys:
+    for key in MARKS:
         if any(count(key)(row) < ended[row.name] for row in study.rows):
             columns.append((f"with {key}", "count", count(key)))
-    notes = [
-        "0 to 100. Factuality: the share of sentences that the papers bear out; breadth and "
-        "contextualisation: grades of 0 to 4; overall: their mean where all three are there. "
-        "Intervals: bootstrap over the pairs of papers; none where all marks are alike.",
-        "In the paper people gave the marks; these are a model's, and people's stand apart.",
-    ]
-    return table("rubric", "Summaries", study.rows, columns, notes)
+    return table(
+        "rubric",
+        "Summaries",
+        study.rows,
+        columns,
+        "0 to 100, by a model; in the paper people gave the marks. Overall: the mean where all "
+        "three are there. Intervals: bootstrap over the pairs of papers.",
+    )
 
 
 def _controls(study: Study) -> Table | None:
     return table(
         "controls",
         "The judge on known answers",
-        controlled(study),
+        measures.controlled(study),
         [
             ("score", "text", lambda one: one.key),
             ("right answers called right", "share", lambda one: one.right),
@@ -162,11 +160,15 @@ def _controls(study: Study) -> Table | None:
             ("informedness", "number", lambda one: one.informedness),
             ("no ruling", "count", lambda one: one.unread),
         ],
-        [
-            "The judge also ruled on answers that the data set calls right or wrong. Informedness: "
-            "1 is a judge that sees every one, 0 a judge that pays no heed to the answer."
-        ],
+        "Informedness: 1 is a judge that sees every one, 0 a judge that does not heed the answer.",
     )
+
+
+class _Rated(NamedTuple):
+    """What people say of a row: by what was rated and by question, the mean of their marks."""
+
+    row: str
+    marks: Mapping[str, Mapping[str, float]]
 
 
 def _people(study: Study) -> Table | None:
@@ -178,124 +180,110 @@ def _people(study: Study) -> Table | None:
         for score in rated.scores
         if score.score is not None
     }
-    by_item: dict[str, dict[str, dict[str, list[float]]]] = {}
+    by_item: dict[str, dict[str, dict[str, list[float]]]] = {row.name: {} for row in study.rows}
     for (row, key, item, _), mark in latest.items():
-        by_item.setdefault(row, {}).setdefault(key, {}).setdefault(item, []).append(mark)
-    means = [
-        (row.name, {k: {i: sum(m) / len(m) for i, m in own.items()} for k, own in keys.items()})
-        for row in study.rows
-        if (keys := by_item.get(row.name))
+        by_item[row].setdefault(key, {}).setdefault(item, []).append(mark)
+    rated = [
+        _Rated(
+            row, {key: {i: sum(m) / len(m) for i, m in own.items()} for key, own in keys.items()}
+        )
+        for row, keys in by_item.items()
+        if keys
     ]
-    raters = ", ".join(sorted({rated.rater for rated in study.ratings}))
-    notes = [f"Raters: {raters}. They did not know whose answer they rated."]
+    raters = ", ".join(sorted({one.rater for one in study.ratings}))
+    note = f"Raters: {raters}. They did not know whose answer they rated."
     if study.task == "compare":
-        return _graded(study, means, notes)
-    return _called_right(study, means, notes)
+        return _graded(study, rated, note)
+    return _called_right(study, rated, note)
 
 
-People = Sequence[tuple[str, Mapping[str, Mapping[str, float]]]]
-"""By row, by what was rated and by question: the mean of all raters' last marks."""
-
-
-def _called_right(study: Study, means: People, notes: list[str]) -> Table | None:
-    def right(shares: Mapping[str, float]) -> Proportion:
-        clear = {item: share > 0.5 for item, share in shares.items() if share != 0.5}
+def _called_right(study: Study, rated: list[_Rated], note: str) -> Table | None:
+    def right(one: _Rated) -> Proportion:
+        clear = {item: share > 0.5 for item, share in one.marks["truthful"].items() if share != 0.5}
         return share_of([*clear.values()], study.groups(clear))
 
-    rated = [(row, marks["truthful"]) for row, marks in means if "truthful" in marks]
     return table(
         "people",
         "What people say is right",
-        [(row, right(shares), len(shares)) for row, shares in rated],
+        [one for one in rated if "truthful" in one.marks],
         [
-            ("row", "text", lambda one: one[0]),
-            ("right, by people", "share", lambda one: one[1]),
-            ("right", "count", lambda one: one[1].right),
-            ("n", "count", lambda one: one[1].n),
-            ("as many for as against", "count", lambda one: one[2] - one[1].n),
+            ("row", "text", lambda one: one.row),
+            ("right, by people", "share", right),
+            ("right", "count", lambda one: right(one).right),
+            ("n", "count", lambda one: right(one).n),
+            ("as many for as against", "count", lambda one: _undecided(one.marks["truthful"])),
         ],
-        [
-            *notes,
-            "Wilson's intervals, 95%. Of several raters most decide; an answer that as many call "
-            "right as wrong is in no share. Rated are the answers on the sheet, which are few of "
-            "all.",
-        ],
+        f"{note} Of several raters most decide.",
     )
 
 
-def _graded(study: Study, means: People, notes: list[str]) -> Table | None:
-    graded: list[tuple[str, dict[str, Mapping[str, float]]]] = []
-    for row, marks in means:
-        keys = {key: marks.get(key, {}) for key in RUBRIC}
-        whole = sorted(set.intersection(*(set(own) for own in keys.values())))
-        overall = {item: sum(own[item] for own in keys.values()) / len(RUBRIC) for item in whole}
-        graded.append((row, {**keys, "overall": overall}))
+def _undecided(shares: Mapping[str, float]) -> int:
+    return sum(share == 0.5 for share in shares.values())
 
-    def mean(key: str) -> Callable[[tuple[str, Mapping[str, Mapping[str, float]]]], Figure]:
-        return lambda one: Marks([*one[1][key].values()], study.groups(one[1][key])).mean
+
+def _graded(study: Study, rated: list[_Rated], note: str) -> Table | None:
+    def mean(key: str) -> Callable[[_Rated], Figure]:
+        def of(one: _Rated) -> Figure:
+            marks = [one.marks.get(own, {}) for own in (RUBRIC if key == "overall" else (key,))]
+            items = sorted(set.intersection(*map(set, marks)))
+            means = [sum(own[item] for own in marks) / len(marks) for item in items]
+            return Marks(means, study.groups(items)).mean
+
+        return of
 
     return table(
         "people",
         "Summaries, by people",
-        graded,
+        rated,
         [
-            ("row", "text", lambda one: one[0]),
-            *((key, "marks", mean(key)) for key in (*RUBRIC, "overall")),
-            ("summaries", "count", lambda one: len(set().union(*one[1].values()))),
+            ("row", "text", lambda one: one.row),
+            *((key, "marks", mean(key)) for key in MARKS),
+            ("summaries", "count", lambda one: len(set().union(*one.marks.values()))),
         ],
-        [
-            *notes,
-            "0 to 100, as a model's marks are; of several raters their mean. Intervals: bootstrap "
-            "over the pairs of papers; none where all marks are alike. Rated are the summaries on "
-            "the sheet.",
-        ],
+        f"{note} 0 to 100; of several raters their mean.",
     )
 
 
 def _calibration(study: Study) -> Table | None:
     claims = study.task == "verify"
     what = "P(claim)" if claims else "confidence"
-    every = [(row.name, measures.calibrated(study, row.name)) for row in study.rows]
+    sure = {row.name: measures.calibrated(study, row.name) for row in study.rows}
 
-    def figure(measure: Callable[..., Figure], **options: bool) -> Callable[..., Figure]:
-        def of(one: tuple[str, Calibrated]) -> Figure:
-            sure, again = one[1].confidences, measures.resamples(len(one[1].answers))
-            return measure(sure, one[1].true, resamples=again, clusters=one[1].clusters, **options)
+    def figure(measure: Callable[..., Figure], **options: bool) -> Callable[[str], Figure]:
+        def of(row: str) -> Figure:
+            own, again = sure[row], measures.resamples(len(sure[row].answers))
+            clusters = [answer.cluster for answer in own.answers]
+            return measure(own.confidences, own.true, resamples=again, clusters=clusters, **options)
 
         return of
 
-    columns: Columns[tuple[str, Calibrated]] = [
-        ("row", "text", lambda one: one[0]),
-        (f"with {what}", "count", lambda one: len(one[1].answers)),
-        ("without", "count", lambda one: one[1].missing),
+    columns: Columns[str] = [
+        ("row", "text", lambda row: row),
+        (f"with {what}", "count", lambda row: len(sure[row].answers)),
+        ("without", "count", lambda row: sure[row].missing),
         ("Brier", "figure", figure(brier)),
         ("ECE, equal width", "figure", figure(ece)),
         ("ECE, equal size", "figure", figure(ece, adaptive=True)),
         ("AUC", "figure", figure(auc)),
-        (f"mean of {what}", "number", lambda one: float(np.mean(one[1].confidences))),
-        (f"variance of {what}", "figure", lambda one: _variance(one[1].confidences)),
+        (f"mean of {what}", "number", lambda row: float(np.mean(sure[row].confidences))),
+        (f"variance of {what}", "figure", lambda row: _variance(sure[row].confidences)),
     ]
     if claims:
-        columns.append(("F1 of the label", "number", lambda one: _f1(study, one[0])))
-    notes = [
-        "Brier: 0 is perfect, always saying 50% gives 0.25. ECE: 0 is perfect, and few answers "
-        "alone raise it. AUC: 0.5 is chance. Intervals: bootstrap over the questions; none where "
-        "every draw gives the same.",
-        "P(claim) is measured against the truth of the claim."
-        if claims
-        else "The confidence of an answer is measured against its being right.",
-    ]
-    unmeasured = [f"{name} {one.unmeasured}" for name, one in every if one.unmeasured]
-    if unmeasured:
-        notes.append(
-            "Left out, with a confidence but without a right answer or a judgement that could be "
-            f"read: {listed(unmeasured)}."
-        )
-    measured = [one for one in every if one[1].answers]
-    return table("calibration", "Whether confidence means anything", measured, columns, notes)
+        columns.append(("F1 of the label", "number", lambda row: _f1(study, row)))
+    if any(own.unmeasured for own in sure.values()):
+        columns.append(("could not be judged", "count", lambda row: sure[row].unmeasured))
+    of = "the truth of the claim" if claims else "being right"
+    return table(
+        "calibration",
+        "Whether confidence means anything",
+        [row for row, own in sure.items() if own.answers],
+        columns,
+        f"Against {of}. Brier: 0 is perfect, always saying 50% gives 0.25. ECE: 0 is perfect, and "
+        "few answers alone raise it. AUC: 0.5 is chance. Intervals: bootstrap over the questions.",
+    )
 
 
-def _variance(values: Sequence[float]) -> Figure:
+def _variance(values: list[float]) -> Figure:
     return Figure(float(np.var(values)), None, None, len(values))
 
 
@@ -310,28 +298,25 @@ def _f1(study: Study, row: str) -> float | None:
 
 
 def _risk(study: Study) -> Table | None:
-    def at(part: float) -> Callable[[tuple[str, Surest]], Proportion | None]:
-        return lambda one: one[1].at(part)
+    surest = {row.name: measures.surest(study, row.name) for row in study.rows}
 
-    every = [(row.name, measures.surest(study, row.name)) for row in study.rows]
+    def at(part: float) -> Callable[[str], Proportion | None]:
+        return lambda row: surest[row].at(part)
+
     return table(
         "risk-coverage",
         "If only the surest answers were given",
-        [one for one in every if one[1].curve.points],
+        [row for row, own in surest.items() if own.curve.points],
         [
-            ("row", "text", lambda one: one[0]),
-            ("questions", "count", lambda one: one[1].asked),
-            ("answered", "number", lambda one: one[1].covers),
-            ("area", "number", lambda one: one[1].curve.area),
+            ("row", "text", lambda row: row),
+            ("questions", "count", lambda row: surest[row].asked),
+            ("answered", "number", lambda row: surest[row].curve.points[-1].coverage),
+            ("area", "number", lambda row: surest[row].curve.area),
             *((f"right among the surest {100 * part:.0f}%", "share", at(part)) for part in PARTS),
             ("right among all", "share", at(1.0)),
         ],
-        [
-            "Parts are of the questions, withheld ones included: a column compares rows that "
-            "answer as many. A row that answers fewer has none. Equally sure answers stay "
-            "together. Area: the share of wrong answers, on average over all numbers of answers "
-            "given, the surest first."
-        ],
+        "Parts are of the questions, withheld ones included: a column compares rows that answer as "
+        "many. Area: the mean share of wrong answers over all numbers of answers given.",
     )
 
 
@@ -340,52 +325,77 @@ def _categories(analysis: Analysis) -> Table | None:
     category = {item: study.category(item) or "" for item in study.items}
     if len(set(category.values())) < 2:
         return None
-
-    def by_category(row: Row) -> dict[str, Value]:
-        answers: Mapping[str, float] = (
-            measures.scored(study.of(row.name))
-            if analysis.judged
-            else measures.overall(study.of(row.name))
-        )
-        own: dict[str, dict[str, float]] = {}
-        for item, value in answers.items():
-            own.setdefault(category[item], {})[item] = value
-        return {name: _summary(analysis, values) for name, values in own.items()}
-
-    cells = {row.name: by_category(row) for row in study.rows}
+    counted = Counter(category.values())
+    by_row = {row.name: _by_category(analysis, row, category) for row in study.rows}
 
     def cell(row: Row) -> Callable[[str], Value]:
-        return lambda name: cells[row.name].get(name)
+        return lambda name: by_row[row.name].get(name)
 
-    counted = Counter(category.values())
     columns: Columns[str] = [
         ("category", "text", lambda name: name or "none"),
         ("questions", "count", lambda name: counted[name]),
     ]
-    kind: Kind = "share" if analysis.judged else "marks"
-    columns.extend((row.name, kind, cell(row)) for row in study.rows)
-    notes = ["Many categories of few questions: some differ by chance alone.", *analysis.left_out]
-    names = sorted({name for own in cells.values() for name in own})
-    return table("categories", "By category", names, columns, notes)
+    for row in study.rows:
+        columns.append((row.name, "share" if analysis.judged else "marks", cell(row)))
+    names = sorted(set().union(*by_row.values()))
+    note = "Many categories of few questions: some differ by chance alone."
+    return table("categories", "By category", names, columns, note, *analysis.unread)
 
 
-def _summary(analysis: Analysis, values: Mapping[str, float]) -> Value:
-    """Return the share of right answers, or the mean of marks, with its interval."""
-    groups = analysis.study.groups(values)
+def _by_category(analysis: Analysis, row: Row, category: Mapping[str, str]) -> dict[str, Value]:
+    """Return a row's share of right answers, or its mean mark, in each category."""
+    study, results = analysis.study, analysis.study.of(row.name)
+    values = measures.scored(results) if analysis.judged else measures.overall(results)
+    parts: dict[str, dict[str, float]] = {}
+    for item, value in values.items():
+        parts.setdefault(category[item], {})[item] = value
     if analysis.judged:
-        return share_of([bool(value) for value in values.values()], groups)
-    return Marks([*values.values()], groups).mean
+        return {
+            name: share_of([bool(value) for value in own.values()], study.groups(own))
+            for name, own in parts.items()
+        }
+    return {name: Marks([*own.values()], study.groups(own)).mean for name, own in parts.items()}
+
+
+class _Agreement(NamedTuple):
+    """How far a rater and another one, or the judge, agree on the answers of both."""
+
+    what: str
+    rater: str
+    other: str
+    n: int
+    same: Proportion | None = None
+    alike: Figure = Figure(None, None, None, 0)
+    apart: Figure | None = None
 
 
 def agreement_table(study: Study) -> Table | None:
     """Compare people with the judge, and with one another."""
+    return table(
+        "agreement",
+        "People and the judge",
+        _agreements(study),
+        [
+            ("what", "text", lambda one: one.what),
+            ("rater", "text", lambda one: one.rater),
+            ("and", "text", lambda one: one.other),
+            ("answers of both", "count", lambda one: one.n),
+            ("say the same", "share", lambda one: one.same),
+            ("Cohen's kappa", "figure", lambda one: one.alike),
+            ("mean difference", "marks", lambda one: one.apart),
+        ],
+        "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances weigh "
+        "by their square. There is none where one of the two gave one mark throughout.",
+    )
+
+
+def _agreements(study: Study) -> Iterator[_Agreement]:
     marks: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
     for rated in study.ratings:
         for score in rated.scores:
             if score.score is not None:
                 own = marks.setdefault((rated.rater, score.key), {})
                 own[rated.row, rated.item] = score.score
-    lines: list[tuple[str, str, str, int, Value, Figure, Value]] = []
     for (rater, key), mine in sorted(marks.items()):
         others = [("the judge", _judged(study, key))]
         others += [(o, one) for (o, k), one in sorted(marks.items()) if k == key and o > rater]
@@ -395,37 +405,17 @@ def agreement_table(study: Study) -> Table | None:
                 continue
             first, second = [mine[where] for where in both], [theirs[where] for where in both]
             groups = [f"{row} {study.groups([item])[0]}" for row, item in both]
-            same: Value = None
-            apart: Value = None
-            alike = Figure(None, None, None, len(both))
-            if key in SCALES:
-                same = share_of([a == b for a, b in zip(first, second, strict=True)], groups)
-                alike = kappa(first, second, SCALES[key])
-                if shared(groups):
-                    alike = alike._replace(low=None, high=None)
-            else:
-                apart = difference(first, second, clusters=groups)
-            lines.append((key, rater, other, len(both), same, alike, apart))
-    return table(
-        "agreement",
-        "People and the judge",
-        lines,
-        [
-            ("what", "text", lambda one: one[0]),
-            ("rater", "text", lambda one: one[1]),
-            ("and", "text", lambda one: one[2]),
-            ("answers of both", "count", lambda one: one[3]),
-            ("say the same", "share", lambda one: one[4]),
-            ("Cohen's kappa", "figure", lambda one: one[5]),
-            ("mean difference", "marks", lambda one: one[6]),
-        ],
-        [
-            "Kappa: 1 is full agreement, 0 what chance alone would give; for grades, distances "
-            "weigh by their square. There is none where one of the two gave one mark throughout, "
-            "and no interval in full agreement or for questions in clusters. The interval of a "
-            "mean difference: bootstrap over the answers; none below six, or where all are alike."
-        ],
-    )
+            made = _Agreement(
+                key, rater, other, len(both), alike=Figure(None, None, None, len(both))
+            )
+            if key not in SCALES:
+                yield made._replace(apart=difference(first, second, clusters=groups))
+                continue
+            same = share_of([a == b for a, b in zip(first, second, strict=True)], groups)
+            alike = kappa(first, second, SCALES[key])
+            if shared(groups):
+                alike = alike._replace(low=None, high=None)
+            yield made._replace(same=same, alike=alike)
 
 
 def _judged(study: Study, key: str) -> dict[tuple[str, str], float]:
@@ -440,32 +430,42 @@ def _judged(study: Study, key: str) -> dict[tuple[str, str], float]:
     return scores
 
 
+class _Spending(NamedTuple):
+    """What a row took."""
+
+    row: str
+    whole: measures.Total
+    judging: measures.Total
+    mean: measures.Cost
+    """Of a question."""
+
+
 def _cost(analysis: Analysis) -> Table | None:
     study = analysis.study
-    notes = [
+    unknown = measures.Cost(len(study.items), *[None] * 7)
+    over = [_Spending("all", *measures.totals(study, study.rows), unknown)]
+    for row in study.rows:
+        spending = measures.totals(study, [row])
+        over.append(_Spending(row.name, *spending, analysis.costs[row.name]))
+    return table(
+        "cost",
+        "What it took",
+        over,
+        [
+            ("row", "text", lambda one: one.row),
+            ("calls in all", "count", lambda one: one.whole.calls),
+            ("tokens in all", "count", lambda one: one.whole.tokens),
+            ("cost in all", "number", lambda one: one.whole.cost),
+            ("of it judging", "number", lambda one: one.judging.cost),
+            ("questions", "count", lambda one: one.mean.n),
+            ("calls", "mean", lambda one: one.mean.calls),
+            ("tokens", "mean", lambda one: one.mean.tokens),
+            ("cost", "mean", lambda one: one.mean.cost),
+            ("longest chain of calls", "mean", lambda one: one.mean.path),
+            ("seconds", "mean", lambda one: one.mean.seconds),
+            ("tokens of the scoring", "mean", lambda one: one.mean.judging),
+            ("cost of the scoring", "mean", lambda one: one.mean.judging_cost),
+        ],
         "In all: debates, the votes before them, and judging with its controls. The means of a "
-        "question leave out failed runs, votes and controls. A cost needs a price for every call."
-    ]
-    rows: list[list[Value]] = []
-    for name, over in [("all", study.rows), *((row.name, [row]) for row in study.rows)]:
-        debates, judges = measures.usages(study, over)
-        whole, judging = total([*debates, *judges]), total(judges)
-        line: list[Value] = [name, whole.calls, whole.tokens, whole.cost, judging.cost]
-        means = [len(study.items), *[None] * 7] if name == "all" else [*analysis.costs[name]]
-        rows.append([*line, *means])
-    columns = [
-        Column("row"),
-        Column("calls in all", "count"),
-        Column("tokens in all", "count"),
-        Column("cost in all", "number"),
-        Column("of it judging", "number"),
-        Column("questions", "count"),
-        Column("calls", "mean"),
-        Column("tokens", "mean"),
-        Column("cost", "mean"),
-        Column("longest chain of calls", "mean"),
-        Column("seconds", "mean"),
-        Column("tokens of the scoring", "mean"),
-        Column("cost of the scoring", "mean"),
-    ]
-    return Table("cost", "What it took", columns, rows, notes)
+        "question leave out failed runs, votes and controls. A cost needs a price for every call.",
+    )

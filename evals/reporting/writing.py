@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,11 +13,9 @@ from dialectree.evals.plots import plots
 from dialectree.evals.reporting import measures, questions
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.cautions import cautions
-from dialectree.evals.reporting.findings import findings
+from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.formatting import as_csv, csv_text
-from dialectree.evals.reporting.markdown import markdown
-from dialectree.evals.reporting.opening import opening
-from dialectree.evals.reporting.page import html
+from dialectree.evals.reporting.page import html, markdown
 from dialectree.evals.reporting.setup import Sentences
 from dialectree.evals.reporting.study import Home, Study, study
 from dialectree.evals.reporting.tables import tables
@@ -30,15 +27,12 @@ FEW_PAGES = 100
 TABLES = (
     *("accuracy", "rubric", "categories", "cost", "mcnemar", "rubric-paired", "people"),
     *("preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled", "places"),
-    *("front", "controls"),
+    *("front", "controls", "risk-coverage-curves"),
 )
 PLOTS = ("accuracy", "summaries", "front", "reliability", "risk")
-FORMER = ("models.csv", "z-tests.csv", "roots.svg", "roots.png", "categories.svg", "categories.png")
-"""Files of earlier versions."""
 SOMETIMES = (
     "report.csv",
-    *(f"report/{name}" for name in FORMER),
-    *(f"report/{name}.csv" for name in (*TABLES, "risk-coverage-curves")),
+    *(f"report/{name}.csv" for name in TABLES),
     *(f"report/{name}.{kind}" for name in PLOTS for kind in ("svg", "png")),
 )
 """Files that not every report has: those of another one do not stay beside it."""
@@ -67,7 +61,10 @@ def report(
     A run without a page of its own gets one where a few are missing, or where ``pages`` asks.
     """
     joined = study(folders)
-    _require_row(joined, baseline)
+    names = [name for row in joined.rows for name in (row.name, row.method)]
+    if baseline is not None and baseline not in names:
+        known = ", ".join(dict.fromkeys(names))
+        raise InputError(f"--baseline {baseline}: there is no such row; known are {known}")
     where = out or folders[0]
     lacking = list(_without_page(joined))
     wanted = lacking if pages or len(lacking) <= FEW_PAGES else []
@@ -78,7 +75,7 @@ def report(
     parts: dict[str, str | bytes] = {
         "report.html": html(joined, sentences, shown, drawn, where),
         "report.md": markdown(joined, sentences, shown, drawn),
-        "report/questions.csv": csv_text(questions.headings(joined), questions.lines(joined)),
+        "report/questions.csv": _questions(joined),
     }
     parts |= {f"report/{table.key}.csv": as_csv(table) for table in shown}
     if shown:
@@ -90,8 +87,14 @@ def report(
     for name, data in parts.items():
         put(where / name, data)
     for name in {*SOMETIMES} - parts.keys():
-        _remove(where / name)
+        (where / name).unlink(missing_ok=True)
     return Written(where / "report.html", sentences, made, len(lacking) - made)
+
+
+def _questions(joined: Study) -> str:
+    """Return every question by every row."""
+    lines = list(questions.lines(joined))
+    return csv_text(list(lines[0]) if lines else [], [list(line.values()) for line in lines])
 
 
 def _curves(joined: Study) -> str:
@@ -110,32 +113,14 @@ def put(path: Path, data: str | bytes) -> None:
             file.write(data.encode() if isinstance(data, str) else data)
         os.replace(draft, path)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink()
         raise InputError(f"{path}: {error.strerror or error}") from error
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
-
-
-def _require_row(joined: Study, wanted: str | None) -> None:
-    names = [name for row in joined.rows for name in (row.name, row.method)]
-    if wanted is not None and wanted not in names:
-        known = ", ".join(dict.fromkeys(names))
-        raise InputError(f"--baseline {wanted}: there is no such row; known are {known}")
 
 
 def _without_page(joined: Study) -> Iterator[Home]:
     for row in joined.rows:
         for item in joined.results[row.name]:
             home = joined.run(row.name, item)
-            if home is None or os.path.isfile(home.run / PAGE):
-                continue
-            if os.path.isfile(home.run / questions.RECORD):
+            if home and (home.run / questions.RECORD).is_file() and not (home.run / PAGE).is_file():
                 yield home
 
 

@@ -23,7 +23,7 @@ def test_a_report_is_written_and_its_page_named(tmp_path: Path) -> None:
     assert (done.status, done.out) == (0, f"{folder / 'report.html'}\n")
     opening, _, marked = done.err.partition("\n! The model is the embedded demonstration model")
     assert marked and len(opening.splitlines()) == 3
-    assert "\n- No difference can be shown between art and direct with n = " in done.err
+    assert "\n- No difference can be shown: art is " in done.err
     written = {p.name for p in folder.iterdir()} | {p.name for p in (folder / "report").iterdir()}
     assert {"report.html", "report.md", "report.csv", "questions.csv", "risk.png"} <= written
 

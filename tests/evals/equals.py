@@ -9,8 +9,7 @@ import numpy as np
 
 from dialectree.evals.items import Inputs, Item, Reference
 from dialectree.evals.reporting.analysis import analysed
-from dialectree.evals.reporting.findings import findings
-from dialectree.evals.reporting.opening import opening
+from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score, Sides, Status, Vote
 from dialectree.records import Usage, Verdict
@@ -18,7 +17,7 @@ from tests.evals import sample
 
 METHODS = ("rsd", "no_uncertainty", "basic", "self_consistency")
 CLUSTERS, SIZE = 20, 6
-ASSERTED = (" is better than ", " is worse than ", ": debating helped:", ": debating harmed:")
+ASSERTED = (" is better than ", " is worse than ")
 
 USAGE = Usage(calls=3, prompt_tokens=900, completion_tokens=100)
 VOTES = {right: Vote(answers=["A"], right=right, pair=True) for right in (True, False)}
