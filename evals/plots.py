@@ -45,29 +45,17 @@ def plots(analysis: Analysis) -> list[Plot]:
     return [plot for plot in made if plot is not None]
 
 
-def _interval(
-    axes: Axes, height: float, place: int, value: float, low: float | None, high: float | None
-) -> None:
-    """Draw a figure as a mark with its interval, where it has one."""
-    ends = [value if low is None else low, value if high is None else high]
-    axes.plot(ends, [height] * 2, color=look(place)["color"], linewidth=1.6)
-    axes.plot(value, height, **look(place), markersize=6, clip_on=False)
-
-
 def _accuracy(analysis: Analysis) -> Plot | None:
     shares = {name: counts.parsed for name, counts in analysis.counts.items() if counts.parsed.n}
     if not shares:
         return None
     figure, axes = canvas(0.75 + 0.36 * len(shares))
     for n, (right, of, value, low, high) in enumerate(shares.values()):
-        _interval(axes, -n, n, value or right / of, low, high)
+        _interval(axes, -n, n, value or 0.0, low, high)
         text, place = f"{100 * right / of:.1f}%", (1.0, -n)
         axes.annotate(text, place, (6, 0), textcoords="offset points", va="center", color=INK)
-    axes.set_yticks([-n for n in range(len(shares))], [short_name(name) for name in shares])
     axes.set_ylim(-len(shares) + 0.5, 0.5)
-    axes.set_xlim(0, 1)
-    axes.spines["left"].set_visible(False)
-    axes.grid(axis="x")
+    _lines(axes, 1, [-n for n in range(len(shares))], [short_name(name) for name in shares])
     in_percents(axes.xaxis)
     texts = [f"{short_name(name)} {one.right} of {one.n}" for name, one in shares.items()]
     caption = " ".join([f"Right: {'; '.join(texts)}.", *analysis.unread])
@@ -91,14 +79,28 @@ def _summaries(analysis: Analysis) -> Plot | None:
             if value is not None:
                 _interval(axes, -k * apart - n, n, value, low, high)
         axes.plot([], [], **look(n), linestyle="none", label=short_name(name))
-    axes.set_yticks([-k * apart - (len(rows) - 1) / 2 for k in range(len(keys))], keys)
-    axes.set_xlim(0, 101)
-    axes.grid(axis="x")
-    axes.spines["left"].set_visible(False)
+    _lines(axes, 101, [-k * apart - (len(rows) - 1) / 2 for k in range(len(keys))], keys)
     legend_below(axes)
     means = [f"{short_name(name)} {m['overall'].mean.value or 0:.1f}" for name, m in rows.items()]
     title = "Summaries, 0 to 100, with 95% intervals"
     return Plot("summaries", title, f"Overall: {'; '.join(means)}", figure)
+
+
+def _interval(
+    axes: Axes, height: float, place: int, value: float, low: float | None, high: float | None
+) -> None:
+    """Draw a figure as a mark with its interval, where it has one."""
+    ends = [value if low is None else low, value if high is None else high]
+    axes.plot(ends, [height] * 2, color=look(place)["color"], linewidth=1.6)
+    axes.plot(value, height, **look(place), markersize=6, clip_on=False)
+
+
+def _lines(axes: Axes, right: float, heights: Sequence[float], names: Sequence[str]) -> None:
+    """Name the lines of a plot of intervals that goes from 0 to ``right``."""
+    axes.set_yticks(heights, names)
+    axes.set_xlim(0, right)
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
 
 
 def _front(analysis: Analysis) -> Plot | None:

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dialectree.evals import debate_gain
 from dialectree.evals.bootstrap import Figure
 from dialectree.evals.comparisons import Comparison, Paired, correct
-from dialectree.evals.debate_gain import (
-    Leaning,
-    Placed,
-    Sampled,
-    Spent,
-    Turned,
-    leanings,
-    placed,
-    sampled,
-    spent,
-    turned,
-)
 from dialectree.evals.paired import McNemar, compared, difference, sign_flips
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
@@ -62,11 +51,11 @@ class Analysis:
     costs: Mapping[str, measures.Cost]
     compared: Sequence[Compared]
     marked: Sequence[Marked]
-    turned: Sequence[Turned]
-    sampled: Sequence[Sampled]
-    placed: Sequence[Placed]
-    leanings: Sequence[Leaning]
-    spent: Sequence[Spent]
+    turned: Sequence[debate_gain.Turned]
+    sampled: Sequence[debate_gain.Sampled]
+    placed: Sequence[debate_gain.Placed]
+    leanings: Sequence[debate_gain.Leaning]
+    spent: Sequence[debate_gain.Spent]
     family: int
     """The comparisons between methods that Holm corrects for."""
 
@@ -93,7 +82,7 @@ class Analysis:
         return all(one.price == one.cost.cost for one in self.spent)
 
 
-def change(one: Turned) -> Figure:
+def change(one: debate_gain.Turned) -> Figure:
     """Return the share after the debate less that of the vote, where the two compare."""
     value, low, high, n = one.difference
     if not one.alike or value is None or low is None or high is None:
@@ -117,7 +106,7 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
     beside = [(row, against) for row in study.rows if (against := of(row)) is not None]
     comparisons = [made for pair in beside if (made := _compared(study, *pair))]
     marked = [mark for pair in beside if (mark := _marked(study, *pair))]
-    votes, samples = turned(study), sampled(study)
+    votes, samples = debate_gain.turned(study), debate_gain.sampled(study)
     return Analysis(
         study=study,
         counts={row.name: measures.outcomes(study.of(row.name)) for row in study.rows},
@@ -126,9 +115,9 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
         marked=marked,
         turned=votes,
         sampled=samples,
-        placed=placed(study),
-        leanings=leanings(study),
-        spent=spent(study),
+        placed=debate_gain.placed(study),
+        leanings=debate_gain.leanings(study),
+        spent=debate_gain.spent(study),
         family=correct([*comparisons, *samples, *votes, *marked]),
     )
 

@@ -93,7 +93,7 @@ def _answer(analysis: Analysis) -> str:
     better = [one for one in clear if (one.difference.value or 0) > 0]
     of = count(len(debates), "comparison")
     if not clear:
-        return f"It cannot be told whether debating helped: no difference is shown in {of}."
+        return f"It cannot be told whether debating helped: of {of} none shows a difference."
     ways = f"helped in {len(better)} and did harm in {len(clear) - len(better)} of {of}"
     return f"Debating {ways}: {'; '.join(map(_brief, clear[:MOST]))}."
 

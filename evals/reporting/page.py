@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, PrefixLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from dialectree.evals.plot_style import COLOURS, DARK, Plot, inline
@@ -62,15 +62,13 @@ def markdown(
     study: Study, sentences: Sentences, tables: Sequence[Table], plots: Sequence[Plot]
 ) -> str:
     """Return the report without its list of questions."""
-    template = _environment().get_template("evaluation/report.md.jinja")
-    return template.render(
-        title=setup.title(study),
-        kicker=setup.kicker(study),
-        setup=[f"{name}: {value}" for name, value in setup.pairs(study)],
+    return _template("report.md").render(
+        study=study,
         sentences=sentences,
         tables=tables,
         plots=plots,
         pictures=PICTURES,
+        setup=setup,
         cells=_bracketed,
     )
 
@@ -83,15 +81,11 @@ def _bracketed(one: Table) -> list[list[str]]:
 def rendered(template: str, script: str, data: object, **values: Any) -> str:
     """Return a page of this folder with its one script and the data that the script reads."""
     code = (files("dialectree.evals.reporting") / script).read_text("utf-8")
-    return (
-        _environment()
-        .get_template(f"evaluation/{template}.html.jinja")
-        .render(
-            script=Markup(code),
-            digest=b64encode(sha256(code.encode()).digest()).decode(),
-            data=Markup(embedded(data)),
-            **values,
-        )
+    return _template(f"{template}.html").render(
+        script=Markup(code),
+        digest=b64encode(sha256(code.encode()).digest()).decode(),
+        data=Markup(embedded(data)),
+        **values,
     )
 
 
@@ -103,8 +97,8 @@ def embedded(data: object) -> str:
     return text
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+@lru_cache
+def _template(name: str) -> Template:
     loaders = {
         "run": PackageLoader("dialectree", "report"),
         "evaluation": PackageLoader("dialectree.evals", "reporting"),
@@ -118,4 +112,4 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["escaped"] = escaped
-    return environment
+    return environment.get_template(f"evaluation/{name}.jinja")
