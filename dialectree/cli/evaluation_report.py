@@ -42,13 +42,13 @@ def report(
 
     written = write(folders, out=out, baseline=baseline, pages=pages)
     if not quiet:
-        for line in said(written):
+        for line in summary_lines(written):
             streams.say(line)
     print(written.page)
 
 
-def said(written: Written) -> list[str]:
-    """What a person at the terminal should see of a report."""
+def summary_lines(written: Written) -> list[str]:
+    """Return what a person at the terminal should see of a report."""
     from dialectree.report import words
 
     lines = [*written.sentences.opening]
@@ -63,25 +63,25 @@ def said(written: Written) -> list[str]:
 
 
 def report_after_run(folder: Path) -> list[str]:
-    """Write the report of an evaluation that has just run; lines for stderr."""
+    """Write the report of an evaluation that has just run and return lines for stderr."""
     from dialectree.evals.reporting.writing import report as write
 
     written = write([folder])
-    return [*said(written), f"report: {written.page}"]
+    return [*summary_lines(written), f"report: {written.page}"]
 
 
 def upload_after_run(folder: Path, project: str) -> str:
-    """Upload an evaluation to LangSmith; one line that says what is there now."""
+    """Upload an evaluation to LangSmith and return one line that says what is there now."""
     from dialectree.errors import InputError
     from dialectree.evals.langsmith_upload import upload
     from dialectree.evals.results_file import Folder
 
-    kept = Folder(folder)
-    evaluation = kept.evaluation()
+    results_folder = Folder(folder)
+    evaluation = results_folder.evaluation()
     if evaluation is None:
         raise InputError(f"{folder} holds no evaluation: there is no evaluation.json in it")
-    last = {(result.row, result.item): result for result in kept.results()}
-    return str(upload(evaluation, last.values(), kept.items(), project))
+    last = {(result.row, result.item): result for result in results_folder.results()}
+    return str(upload(evaluation, last.values(), results_folder.items(), project))
 
 
 def rate(
@@ -104,13 +104,13 @@ def rate(
     from dialectree.evals.reporting.study import study
     from dialectree.report import words
 
-    found = study([folder])
+    joined = study([folder])
     if read is None:
-        page, made = rating.write(folder, found, seed, limit)
+        page, made = rating.write(folder, joined, seed, limit)
         streams.say(f"{words.count(made, 'answer')}; fill in {page} or {page.with_suffix('.csv')}")
         print(page)
         return
-    rated = rating.read(folder, found, read, rater or read.stem)
+    rated = rating.read(folder, joined, read, rater or read.stem)
     named = bool(rater) or not rating.UNNAMED.fullmatch(read.stem)
     path = rating.keep(folder, rated, named)
     for line in rating.agreed(study([folder])):

@@ -35,10 +35,7 @@ class Contrast(NamedTuple):
     beside: str
     difference: Figure
     """In points, or in marks of 100."""
-    unit: str
-    asked: str
-    """How many questions, in words."""
-    debates: bool
+    debates: bool = True
     """Whether the row is of a debate."""
 
     @property
@@ -47,35 +44,32 @@ class Contrast(NamedTuple):
         value = self.difference.value or 0.0
         if not value:
             return "level with"
-        return f"{abs(value):.1f} {self.unit} {'above' if value > 0 else 'below'}"
+        unit = "points" if isinstance(self.test, Paired) else "of 100"
+        return f"{abs(value):.1f} {unit} {'above' if value > 0 else 'below'}"
 
 
 def contrasts(analysis: Analysis) -> Iterator[Contrast]:
     """Return every comparison that the sentences speak of."""
     fair = {(one.debate.name, one.row.name): one for one in analysis.sampled if one.fair}
     for one in analysis.main:
-        if (one.row.name, one.baseline.name) not in fair and one.difference.n:
+        names = one.row.name, one.baseline.name
+        if names not in fair and one.difference.n:
             debates = one.row.method not in BASELINES
-            yield _in_points(one, one.row.name, one.baseline.name, one.difference, debates)
+            yield Contrast(one, *names, _in_points(one.difference), debates)
     for (debate, samples), sample in fair.items():
         beside = f"{samples} at about as many tokens"
-        yield _in_points(sample, debate, beside, sample.difference)
+        yield Contrast(sample, debate, beside, _in_points(sample.difference))
     for vote in analysis.turned:
         if vote.alike and vote.ledger.n:
-            yield _in_points(vote, vote.row.name, "the vote before it", change(vote))
+            yield Contrast(vote, vote.row.name, "the vote before it", _in_points(change(vote)))
     for mark in analysis.marked:
         debates = mark.row.method not in BASELINES
-        pairs = f"{count(mark.difference.n, 'pair')} of papers"
-        names = mark.row.name, mark.baseline.name
-        yield Contrast(mark, *names, mark.difference, "of 100", pairs, debates)
+        yield Contrast(mark, mark.row.name, mark.baseline.name, mark.difference, debates)
 
 
-def _in_points(
-    test: Comparison, row: str, beside: str, share: Figure, debates: bool = True
-) -> Contrast:
+def _in_points(share: Figure) -> Figure:
     value, low, high = (None if end is None else 100 * end for end in share[:3])
-    figure = Figure(value, low, high, share.n)
-    return Contrast(test, row, beside, figure, "points", count(share.n, "question"), debates)
+    return Figure(value, low, high, share.n)
 
 
 def opening(analysis: Analysis) -> list[str]:
@@ -149,7 +143,10 @@ def _sentence(one: Contrast, family: int) -> str:
     if low is not None and high is not None:
         ends = f"95% from {signed(low, 1, '+')} to {signed(high, 1, '+')}"
     after = f", {probability(one.test.holm)} after Holm" if family > 1 else ""
-    how = f"({ends}; {one.asked}; {_test(one.test)} p = {probability(one.test.p)}{after})"
+    asked = count(one.difference.n, "pair of papers", "pairs of papers")
+    if isinstance(one.test, Paired):
+        asked = count(one.difference.n, "question")
+    how = f"({ends}; {asked}; {_test(one.test)} p = {probability(one.test.p)}{after})"
     if one.test.shown:
         better = "better" if (one.difference.value or 0) > 0 else "worse"
         return f"{one.row} is {better} than {one.beside}: {one.by} it {how}."

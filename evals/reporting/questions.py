@@ -56,11 +56,11 @@ def answer(result: Result) -> str:
 
 def link(study: Study, out: Path, row: str, item: str) -> str:
     """Return the address of a question's run, as seen from the report's folder; empty for none."""
-    home = study.run(row, item)
-    names = [name for name in (PAGE, RECORD) if home and (home.run / name).is_file()]
-    return (
-        quote(Path(os.path.relpath(home.run / names[0], out)).as_posix()) if home and names else ""
-    )
+    run = study.run(row, item)
+    for name in (PAGE, RECORD):
+        if run and (run / name).is_file():
+            return quote(Path(os.path.relpath(run / name, out)).as_posix())
+    return ""
 
 
 def data(study: Study, out: Path) -> dict[str, object]:

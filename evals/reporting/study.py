@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -34,13 +33,6 @@ class Rated(BaseModel):
     row: str
     item: str
     scores: list[Score]
-
-
-class Home(NamedTuple):
-    """Where a run lies: its evaluation's folder, and its own."""
-
-    evaluation: Path
-    run: Path
 
 
 @dataclass
@@ -105,13 +97,12 @@ class Study:
         """True where some questions are of one cluster."""
         return len(set(self.groups(self.items))) < len(self.items)
 
-    def run(self, row: str, item: str) -> Home | None:
-        """Where the run of a result lies; None where there is none."""
+    def run(self, row: str, item: str) -> Path | None:
+        """The folder of a result's run; None where there is none."""
         name = self.results[row][item].run
         if not name or name in (".", "..") or any(sign in name for sign in "/\\\0"):
             return None
-        home = self.homes[row][item]
-        return Home(home, home / "runs" / name)
+        return self.homes[row][item] / "runs" / name
 
 
 def study(folders: Sequence[Path]) -> Study:

@@ -198,8 +198,11 @@ def _people(study: Study) -> Table | None:
 
 
 def _called_right(study: Study, rated: list[_Rated], note: str) -> Table | None:
+    def truthful(one: _Rated) -> Mapping[str, float]:
+        return one.marks["truthful"]
+
     def right(one: _Rated) -> Proportion:
-        clear = {item: share > 0.5 for item, share in one.marks["truthful"].items() if share != 0.5}
+        clear = {item: share > 0.5 for item, share in truthful(one).items() if share != 0.5}
         return share_of([*clear.values()], study.groups(clear))
 
     return table(
@@ -211,14 +214,10 @@ def _called_right(study: Study, rated: list[_Rated], note: str) -> Table | None:
             ("right, by people", "share", right),
             ("right", "count", lambda one: right(one).right),
             ("n", "count", lambda one: right(one).n),
-            ("as many for as against", "count", lambda one: _undecided(one.marks["truthful"])),
+            ("as many for as against", "count", lambda one: len(truthful(one)) - right(one).n),
         ],
         f"{note} Of several raters most decide.",
     )
-
-
-def _undecided(shares: Mapping[str, float]) -> int:
-    return sum(share == 0.5 for share in shares.values())
 
 
 def _graded(study: Study, rated: list[_Rated], note: str) -> Table | None:

@@ -17,7 +17,7 @@ from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.formatting import as_csv, csv_text
 from dialectree.evals.reporting.page import html, markdown
 from dialectree.evals.reporting.setup import Sentences
-from dialectree.evals.reporting.study import Home, Study, study
+from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import PAGE
 from dialectree.runs import RunFolder, private
@@ -116,17 +116,17 @@ def put(path: Path, data: str | bytes) -> None:
         raise InputError(f"{path}: {error.strerror or error}") from error
 
 
-def _without_page(joined: Study) -> Iterator[Home]:
+def _without_page(joined: Study) -> Iterator[Path]:
     for row in joined.rows:
         for item in joined.results[row.name]:
-            home = joined.run(row.name, item)
-            if home and (home.run / questions.RECORD).is_file() and not (home.run / PAGE).is_file():
-                yield home
+            run = joined.run(row.name, item)
+            if run and (run / questions.RECORD).is_file() and not (run / PAGE).is_file():
+                yield run
 
 
-def _write_page(home: Home) -> bool:
+def _write_page(run: Path) -> bool:
     """Write the page of one run; False where its record cannot be read."""
-    folder = RunFolder(home.run)
+    folder = RunFolder(run)
     try:
         record = folder.record()
         folder.write(PAGE, of_a_run.html(record, folder.calls()))

@@ -92,63 +92,6 @@ def test_rows_that_never_differ_are_told_what_would_be_noticed_and_which_way(
     assert cells(table(found, "mcnemar"))[-2] == points
 
 
-@pytest.mark.parametrize(
-    ("debate", "single", "n", "said", "cell"),
-    [
-        (
-            0,
-            2,
-            2,
-            "100.0 points below single_shot (95% from −100.0 to +31.5",
-            "−100.0 [−100.0, +31.5]",
-        ),
-        (30, 30, 30, "level with single_shot (95% from −11.4 to +11.4", "0.0 [−11.4, +11.4]"),
-        (0, 0, 30, "level with single_shot (95% from −11.4 to +11.4", "0.0 [−11.4, +11.4]"),
-        (1, 0, 1, "points above single_shot (95% from −58.7 to +100.0", "+100.0 [−58.7, +100.0]"),
-    ],
-)
-def test_rows_that_differ_alike_on_every_question_have_an_interval_of_some_width(
-    tmp_path: Path, debate: int, single: int, n: int, said: str, cell: str
-) -> None:
-    found = counted(tmp_path, debate, single, n)
-    assert said in findings(analysed(found))[0]
-    assert cells(table(found, "mcnemar"))[3] == cell
-    low, high = re.findall(r"−?\+?[\d.]+", cell)[1:]
-    line = next(csv.DictReader(as_csv(table(found, "mcnemar")).splitlines()))
-    written = (float(line[f"difference, points: {end}"]) for end in ("low", "high"))
-    assert [f"{100 * end:+.1f}".replace("-", "−") for end in written] == [low, high]
-
-
-@pytest.mark.parametrize(
-    ("n", "said"),
-    [
-        (
-            4,
-            "No difference can be shown: tod is 5.0 of 100 above single_stage (no interval; 4 "
-            "pairs of papers; sign-flip p = 0.12).",
-        ),
-        (
-            6,
-            "tod is better than single_stage: 5.0 of 100 above it (no interval; 6 pairs of "
-            "papers; sign-flip p = 0.031).",
-        ),
-    ],
-)
-def test_marks_that_differ_alike_have_no_interval(tmp_path: Path, n: int, said: str) -> None:
-    asked = sample.items("compare", n)
-    rows = rows_of("tod", "single_stage")
-    results = [
-        made.model_copy(update={"scores": marks(40 + 5 * (made.row == "tod"))})
-        for made in sample.results("compare", rows, asked)
-        if made.status != "failed"
-    ]
-    folder = sample.write(tmp_path, "compare", rows, asked, results)
-    found = study([folder])
-    assert findings(analysed(found))[0] == said
-    assert cells(table(found, "rubric-paired"))[3] == "5.0"
-    assert cells(table(found, "rubric"))[1] == "45.0"
-
-
 def marks(mark: float) -> list[Score]:
     return [Score(key=key, score=mark, value="scored") for key in RUBRIC]
 

@@ -57,8 +57,8 @@ def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> 
     found = study([folder])
     one = found.run("rsd", "q1")
     assert one is not None
-    one.run.mkdir(parents=True)
-    (one.run / "run.json").write_text("{}")
+    one.mkdir(parents=True)
+    (one / "run.json").write_text("{}")
     written = report([folder])
     watched = Watched(browser)
     tab = watched.tab
@@ -86,9 +86,7 @@ def test_the_list_filters_and_no_text_runs(browser: Browser, tmp_path: Path) -> 
     tab.locator("#by-words").fill("")
     tab.locator("#list summary").first.click()
     assert "<script>alert(2)</script>" in tab.locator("#list .answers").first.inner_text()
-    assert (
-        tab.locator("#list a.mark").first.get_attribute("href") == f"runs/{one.run.name}/run.json"
-    )
+    assert tab.locator("#list a.mark").first.get_attribute("href") == f"runs/{one.name}/run.json"
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
     tab.close()
     assert watched.asked == [written.page.as_uri()]
