@@ -43,7 +43,8 @@ def fetched(pin: Pin, timeout_s: float = TIMEOUT_S) -> Path:
     import requests
 
     pooch.get_logger().setLevel("ERROR")
-    downloader: Any = pooch.HTTPDownloader(timeout=timeout_s)
+    # A streamed error page would stay unread and keep its connection open.
+    downloader: Any = pooch.HTTPDownloader(timeout=timeout_s, stream=False)
     try:
         path = pooch.retrieve(
             pin.url,

@@ -89,7 +89,6 @@ def hang(request: BaseHTTPRequestHandler) -> None:
     threading.Event().wait(0.5)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     "answer", [give(b"something else"), give(status=404), give(length=len(CONTENT) + 5), hang]
 )
