@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub.constants
 import pytest
 
 from benchmarks.endpoint import LocalEndpoint
@@ -118,8 +119,8 @@ def test_a_flag_that_is_missing_or_none_is_named(words: list[str], named: str) -
 def test_without_the_embedding_model_the_line_says_how_to_get_one(
     model: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_HOME", "nowhere")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", "nowhere")
     done = compare("--topic", TOPIC, "--quiet", "--no-cache", *model)
     assert done.status == 3, done.err
     assert "BAAI/bge-small-en-v1.5" in done.err and "--embeddings" in done.err
