@@ -38,12 +38,6 @@ def _protocols(folder: Path, repeats: int) -> Iterator[Figure]:
     return protocols(folder, repeats)
 
 
-def _argument_trees(folder: Path, repeats: int) -> Iterator[Figure]:
-    from benchmarks.argument_trees import argument_trees
-
-    return argument_trees(repeats)
-
-
 def _cpu(folder: Path, repeats: int) -> Iterator[Figure]:
     from benchmarks.cpu import cpu
 
@@ -97,7 +91,6 @@ PARTS: dict[str, Part] = {
     "walls": _walls,
     "many": _many,
     "protocols": _protocols,
-    "argument-trees": _argument_trees,
     "cpu": _cpu,
     "memory": _memory,
     "checkpoints": _checkpoints,

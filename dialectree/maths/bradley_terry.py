@@ -59,10 +59,8 @@ class Fit(NamedTuple):
 def tallies(comparisons: Sequence[Comparison], ties: Ties) -> Tallies:
     """Count the comparisons: a tie is half a win for each (``half``) or for nobody (``ignore``).
 
-    Their order does not matter. ValueError for an unknown winner or an unknown way with ties.
+    Their order does not matter.
     """
-    if ties not in ("ignore", "half"):
-        raise ValueError(f"ties are ignored or half a win each, not {ties!r}")
     tie = 0.5 if ties == "half" else 0.0
     points = {"SUPPORT": (1.0, 0.0), "ATTACK": (0.0, 1.0), "TIE": (tie, tie)}
     supporters = sorted({comparison.supporter for comparison in comparisons})
@@ -72,8 +70,6 @@ def tallies(comparisons: Sequence[Comparison], ties: Ties) -> Tallies:
     wins = np.zeros((len(supporters), len(attackers)))
     losses = np.zeros_like(wins)
     for supporter, attacker, winner in comparisons:
-        if winner not in points:
-            raise ValueError(f"a winner is SUPPORT, ATTACK or TIE, not {winner!r}")
         won, lost = points[winner]
         wins[row[supporter], column[attacker]] += won
         losses[row[supporter], column[attacker]] += lost
@@ -89,17 +85,11 @@ def fit(
     tolerance: float = TOLERANCE,
     epsilon: float = EPSILON,
 ) -> Fit:
-    """Theta by MM steps from the uniform start, until it rests (ART Eq. 2, Proposition 2).
+    """Fit theta by MM steps from the uniform start, until it rests (ART Eq. 2, Proposition 2).
 
     ``wins`` and ``losses`` have the shape (supporters, attackers); counts may be fractions. Only
-    arguments with a decisive comparison enter. ValueError for shapes that differ or a count that
-    is negative or not finite.
+    arguments with a decisive comparison enter.
     """
-    if wins.ndim != 2 or wins.shape != losses.shape:
-        raise ValueError(f"wins {wins.shape} and losses {losses.shape} are not alike in two axes")
-    counts = np.stack((wins, losses))
-    if not np.all(np.isfinite(counts) & (counts >= 0)):
-        raise ValueError("a count is negative or not finite")
     met = wins + losses > 0
     supporters, attackers = met.any(axis=1), met.any(axis=0)
     entered = int(supporters.sum() + attackers.sum())
@@ -127,9 +117,9 @@ def mm_step(
     *,
     epsilon: float = EPSILON,
 ) -> tuple[Floats, Floats]:
-    """One step of Eq. 2, all thetas at once: wins_u / (sum_v n_uv / (theta_u + theta_v) + epsilon).
+    """Take one step of Eq. 2 for all: wins_u / (sum_v n_uv / (theta_u + theta_v) + epsilon).
 
-    Returns the thetas of supporters and attackers, together 1. An argument without a win gets 0.
+    Return the thetas of supporters and attackers, together 1. An argument without a win gets 0.
     Two thetas of 0 that met stay at 0, which is the limit.
     """
     met = wins + losses
@@ -148,24 +138,8 @@ def _quotient(won: Floats, weight: Floats) -> Floats:
     return np.divide(won, weight, out=np.zeros_like(won), where=won > 0)
 
 
-def log_likelihood(
-    wins: Floats, losses: Floats, theta_supporters: Floats, theta_attackers: Floats
-) -> float:
-    """The bipartite log-likelihood of the thetas (ART Eq. 7), at most 0.
-
-    Minus infinity when somebody with theta 0 has won. Pairs that never met do not count.
-    """
-    pair = theta_supporters[:, None] + theta_attackers
-    total = 0.0
-    for won, theta in ((wins, theta_supporters[:, None]), (losses, theta_attackers[None, :])):
-        chance = np.divide(theta, pair, out=np.zeros_like(pair), where=(won > 0) & (pair > 0))
-        with np.errstate(divide="ignore"):
-            total += float((won[won > 0] * np.log(chance[won > 0])).sum())
-    return total
-
-
 def _connected(met: NDArray[np.bool_]) -> bool:
-    """Whether all arguments that met somebody hang together; True when nobody met."""
+    """Return whether all arguments that met somebody hang together; True when nobody met."""
     entered = np.flatnonzero(met.any(axis=1))
     group = entered[:1]
     while True:

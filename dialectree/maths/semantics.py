@@ -19,7 +19,7 @@ LARGEST_ENERGY = 700.0
 
 
 def blend(tau: float, theta: float, share: float) -> float:
-    """Intrinsic strength and tournament blended: clip01((1 - share) tau + share theta) (ART Eq. 3).
+    """Blend intrinsic strength and tournament: clip01((1 - share) tau + share theta) (ART Eq. 3).
 
     ``share`` is lambda, in 0 to 1.
     """
@@ -27,13 +27,13 @@ def blend(tau: float, theta: float, share: float) -> float:
 
 
 def dfquad(base: float, supporters: Sequence[float], attackers: Sequence[float]) -> float:
-    """DF-QuAD (ART Eq. 4 and 5): the gap of two products moves the base toward 0 or toward 1."""
+    """Move the base toward 0 or 1 by the gap of two products: DF-QuAD (ART Eq. 4 and 5)."""
     alpha = math.prod(1 - s for s in supporters) - math.prod(1 - s for s in attackers)
     return base - alpha * (base if alpha > 0 else 1 - base)
 
 
 def quadratic_energy(base: float, supporters: Sequence[float], attackers: Sequence[float]) -> float:
-    """Quadratic energy, as ArgLLM offers it: s = base + (1 - base) h(E) - base h(-E).
+    """Return the quadratic energy strength, from ArgLLM: base + (1 - base) h(E) - base h(-E).
 
     E = sum of support - sum of attack, h(x) = max(0, x)^2 / (1 + max(0, x)^2).
     """
@@ -47,7 +47,7 @@ def _h(x: float) -> float:
 
 
 def euler(base: float, supporters: Sequence[float], attackers: Sequence[float]) -> float:
-    """Euler-based, as ArgLLM offers it: s = 1 - (1 - base^2) / (1 + base e^E).
+    """Return the Euler-based strength, from ArgLLM: s = 1 - (1 - base^2) / (1 + base e^E).
 
     E = sum of support - sum of attack; above 700 it counts as 700. A base of 0 stays 0, of 1 stays
     1.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def aggregate_confidence(local: float | None, children: Sequence[float | None]) -> float | None:
-    """The confidence of an inner node: local x min(children), the recursive product.
+    """Return the confidence of an inner node: local x min(children), the recursive product.
 
     TSD, Hierarchical Answer Synthesis: the judge's own score times the lowest confidence below.
     ``children`` are the aggregates of the children that answered. In 0 to 1; None stays None.
@@ -17,7 +17,7 @@ def aggregate_confidence(local: float | None, children: Sequence[float | None]) 
 
 
 def children_that_fit(budget: int, wanted: int) -> int:
-    """How many of ``wanted`` children a node with ``budget`` nodes (itself included) can have.
+    """Return how many of ``wanted`` children fit into ``budget`` nodes, the parent included.
 
     0 when not even two fit.
     """
@@ -26,7 +26,7 @@ def children_that_fit(budget: int, wanted: int) -> int:
 
 
 def shares(budget: int, children: int) -> list[int]:
-    """A node's budget divided among its children: equal shares, the remainder to the first.
+    """Divide a node's budget among its children: equal shares, the remainder to the first.
 
     The shares add up to ``budget`` - 1, so the tree never grows beyond the root's budget.
     """
@@ -35,13 +35,13 @@ def shares(budget: int, children: int) -> list[int]:
 
 
 def hardest(difficulties: Sequence[float], most: int) -> list[int]:
-    """Places of the ``most`` most difficult, in their own order; of two alike the first stays."""
+    """Return the places of the ``most`` most difficult, in order; of two alike the first stays."""
     ranked = sorted(range(len(difficulties)), key=lambda place: (-difficulties[place], place))
     return sorted(ranked[:most])
 
 
 def turn_tokens(depth: int) -> int:
-    """Tokens of one field of a leaf debater's turn: 128 to depth 1, deeper 192 (TSD, App. A)."""
+    """Return the tokens for one field of a leaf turn: 128 to depth 1, deeper 192 (TSD, App. A)."""
     return 128 if depth <= 1 else 192
 
 
@@ -54,7 +54,7 @@ def words(tokens: int) -> int:
 
 
 def synthesis_tokens(leaves: int) -> int:
-    """Tokens of a synthesis message: grows with the leaves below, from 400 to 800.
+    """Return the tokens for a synthesis message: from 400 to 800, more with the leaves below.
 
     TSD, Leaf-Level Debates, gives the range; the step of 100 a leaf is ours.
     """

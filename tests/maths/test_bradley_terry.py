@@ -9,7 +9,7 @@ from functools import partial
 import choix
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -17,9 +17,7 @@ from dialectree.maths.bradley_terry import (
     Comparison,
     Fit,
     Ties,
-    Winner,
     fit,
-    log_likelihood,
     mm_step,
     tallies,
 )
@@ -29,7 +27,6 @@ Pair = tuple[Floats, Floats]
 Solver = Callable[[int, list[tuple[int, int]]], Floats]
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=50)
-winners: list[Winner] = ["SUPPORT", "ATTACK", "TIE"]
 
 
 @st.composite
@@ -65,6 +62,13 @@ def everyone(fitted: Fit) -> list[float]:
     return [float(theta) for theta in both if not np.isnan(theta)]
 
 
+def log_likelihood(wins: Floats, losses: Floats, supporters: Floats, attackers: Floats) -> float:
+    """ART Eq. 7, for thetas above 0."""
+    pair = supporters[:, None] + attackers
+    chances = wins * np.log(supporters[:, None] / pair) + losses * np.log(attackers / pair)
+    return float(chances.sum())
+
+
 def test_one_decisive_pair_alone_gives_1_and_0() -> None:
     fitted = fit(np.array([[1.0]]), np.array([[0.0]]))
     assert everyone(fitted) == [1.0, 0.0]
@@ -80,14 +84,6 @@ def test_one_step_by_hand_moves_all_thetas_at_once() -> None:
     third = np.full(1, 1 / 3), np.full(2, 1 / 3)
     step = mm_step(np.array([[2.0, 0.0]]), np.array([[1.0, 1.0]]), *third)
     assert np.concatenate(step) == pytest.approx([3 / 11, 2 / 11, 6 / 11])
-
-
-def test_a_win_over_a_stronger_attacker_is_worth_more() -> None:
-    # The first attacker beats the third supporter three times, the second one loses to it.
-    wins = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 3.0]])
-    losses = np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 1.0]])
-    first, second, _ = fit(wins, losses).theta_supporters
-    assert first > second
 
 
 @steady
@@ -116,27 +112,9 @@ def test_only_who_met_somebody_has_a_theta_and_who_never_won_has_0(tournament: P
 
 
 @steady
-@given(counts(), st.floats(0.01, 1000))
-def test_the_scale_of_the_counts_does_not_matter(tournament: Pair, factor: float) -> None:
-    wins, losses = tournament
-    once = fit(wins, losses, iterations=20)
-    scaled = fit(factor * wins, factor * losses, iterations=20)
-    assert everyone(scaled) == pytest.approx(everyone(once), abs=1e-8)
-
-
-@steady
-@given(counts())
-def test_doubled_comparisons_change_no_bit_without_epsilon(tournament: Pair) -> None:
-    wins, losses = tournament
-    doubled = fit(2 * wins, 2 * losses, epsilon=0)
-    assert everyone(doubled) == everyone(fit(wins, losses, epsilon=0))
-
-
-@steady
-@given(st.data(), counts())
+@given(st.data(), strongly_connected())
 def test_the_log_likelihood_never_falls_over_a_step(data: st.DataObject, tournament: Pair) -> None:
     wins, losses = tournament
-    assume((wins + losses).any())
     theta = data.draw(thetas(wins.shape))
     before = log_likelihood(wins, losses, *theta)
     for _ in range(5):
@@ -144,19 +122,6 @@ def test_the_log_likelihood_never_falls_over_a_step(data: st.DataObject, tournam
         after = log_likelihood(wins, losses, *theta)
         assert after >= before - 1e-9
         before = after
-
-
-@steady
-@given(strongly_connected())
-def test_where_it_rests_no_other_thetas_are_likelier(tournament: Pair) -> None:
-    wins, losses = tournament
-    fitted = fit(wins, losses, iterations=100_000, tolerance=1e-12)
-    best = log_likelihood(wins, losses, fitted.theta_supporters, fitted.theta_attackers)
-    for place in range(len(fitted.theta_supporters)):
-        for factor in (0.9, 1.1):
-            moved = fitted.theta_supporters.copy()
-            moved[place] *= factor
-            assert log_likelihood(wins, losses, moved, fitted.theta_attackers) < best
 
 
 @pytest.mark.parametrize(
@@ -183,35 +148,12 @@ def test_it_agrees_with_an_independent_solver(solver: Solver, tournament: Pair) 
 
 @steady
 @given(counts())
-def test_as_many_wins_as_losses_everywhere_give_equal_thetas(tournament: Pair) -> None:
-    wins, losses = tournament
-    fair = everyone(fit(wins + losses, wins + losses))
-    assert fair == pytest.approx([1 / max(1, len(fair))] * len(fair))
-
-
-@steady
-@given(counts())
-def test_two_with_the_same_record_have_the_same_theta(tournament: Pair) -> None:
-    wins, _ = tournament
-    square = wins @ wins.T  # each supporter has its double among the attackers
-    fitted = fit(np.triu(square), np.triu(square).T)
-    assert fitted.theta_supporters == pytest.approx(fitted.theta_attackers, nan_ok=True)
-
-
-@steady
-@given(counts())
 def test_the_sides_can_change_places(tournament: Pair) -> None:
     wins, losses = tournament
     fitted, turned = fit(wins, losses), fit(losses.T, wins.T)
     assert turned.theta_supporters == pytest.approx(fitted.theta_attackers, nan_ok=True)
     assert turned.theta_attackers == pytest.approx(fitted.theta_supporters, nan_ok=True)
     assert turned.connected == fitted.connected
-
-
-def test_groups_that_never_met_are_told_and_share_by_the_uniform_start() -> None:
-    fitted = fit(np.eye(2), np.eye(2))
-    assert not fitted.connected
-    assert everyone(fitted) == [0.25] * 4
 
 
 @pytest.mark.parametrize(
@@ -256,31 +198,6 @@ def test_a_fit_that_creeps_toward_0_gives_up_after_its_iterations() -> None:
     assert fit(wins, losses, tolerance=1e-2).converged
 
 
-def test_the_likelihood_of_an_impossible_win_is_minus_infinity() -> None:
-    one, none = np.array([[1.0]]), np.array([[0.0]])
-    assert log_likelihood(one, none, np.array([0.0]), np.array([1.0])) == -math.inf
-    assert log_likelihood(one, none, np.array([0.0]), np.array([0.0])) == -math.inf
-    assert log_likelihood(one, none, np.array([1.0]), np.array([0.0])) == 0
-    assert log_likelihood(one, one, np.array([0.5]), np.array([0.5])) == pytest.approx(
-        2 * math.log(0.5)
-    )
-
-
-@pytest.mark.parametrize(
-    ("wins", "losses"),
-    [
-        (np.ones((1, 2)), np.ones((2, 1))),
-        (np.ones(2), np.ones(2)),
-        (np.array([[-1.0]]), np.array([[2.0]])),
-        (np.array([[np.nan]]), np.array([[2.0]])),
-        (np.array([[1.0]]), np.array([[np.inf]])),
-    ],
-)
-def test_counts_that_make_no_sense_are_an_error(wins: Floats, losses: Floats) -> None:
-    with pytest.raises(ValueError):
-        fit(wins, losses)
-
-
 @pytest.mark.parametrize(
     ("ties", "wins", "losses"),
     [
@@ -302,33 +219,3 @@ def test_comparisons_are_counted_by_who_met_whom(
     assert (counted.supporters, counted.attackers, counted.ties) == (["s1", "s2"], ["a1", "a2"], 3)
     assert counted.wins.tolist() == wins
     assert counted.losses.tolist() == losses
-
-
-def test_ties_alone_give_no_theta_or_equal_ones() -> None:
-    made = [Comparison("s", "a", "TIE")]
-    assert everyone(fit(*tallies(made, "ignore")[2:4])) == []
-    assert everyone(fit(*tallies(made, "half")[2:4])) == [0.5, 0.5]
-
-
-@steady
-@given(
-    st.lists(
-        st.builds(
-            Comparison, st.sampled_from("pqr"), st.sampled_from("xyz"), st.sampled_from(winners)
-        )
-    ),
-    st.sampled_from(["ignore", "half"]),
-)
-def test_the_order_of_the_comparisons_changes_no_bit(made: list[Comparison], ties: Ties) -> None:
-    once, again = tallies(made, ties), tallies(sorted(made), ties)
-    assert once[:2] == again[:2]
-    assert once.supporters == sorted(once.supporters)
-    assert once.attackers == sorted(once.attackers)
-    assert everyone(fit(once.wins, once.losses)) == everyone(fit(again.wins, again.losses))
-
-
-def test_unknown_winners_and_ways_are_errors() -> None:
-    with pytest.raises(ValueError, match="BOTH"):
-        tallies([Comparison("s", "a", "BOTH")], "half")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="third"):
-        tallies([], "third")  # type: ignore[arg-type]

@@ -32,18 +32,6 @@ def test_a_confidence_stays_in_0_to_1_and_never_exceeds_what_it_rests_on(
     assert 0 <= confidence <= min([local, *children])
 
 
-@given(unit, units, st.randoms())
-def test_the_order_of_the_children_does_not_matter(
-    local: float, children: list[float], random: object
-) -> None:
-    assert aggregate_confidence(local, children) == aggregate_confidence(local, sorted(children))
-
-
-@given(units)
-def test_a_judge_who_is_certain_leaves_the_weakest_child(children: list[float]) -> None:
-    assert aggregate_confidence(1.0, children) == min(children)
-
-
 @given(unit, unit, units)
 def test_a_surer_judge_never_lowers_the_confidence(
     a: float, b: float, children: list[float]
@@ -103,17 +91,6 @@ def test_the_hardest_children_are_kept_in_their_own_order(
     difficulties: Sequence[float], most: int, kept: list[int]
 ) -> None:
     assert hardest(difficulties, most) == kept
-
-
-@given(units, st.integers(1, 6))
-def test_no_child_that_is_left_out_is_harder_than_one_that_is_kept(
-    difficulties: list[float], most: int
-) -> None:
-    kept = hardest(difficulties, most)
-    assert kept == sorted(set(kept))
-    assert len(kept) == min(most, len(difficulties))
-    out = [d for place, d in enumerate(difficulties) if place not in kept]
-    assert max(out, default=0) <= min(difficulties[place] for place in kept)
 
 
 def test_a_turn_may_be_longer_at_a_deep_leaf() -> None:
