@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.endpoint import ROOT
 from benchmarks.shapes import GROWING, SHAPES, Shape
+from tests.endpoint import ROOT
 
 
 class Taken(NamedTuple):

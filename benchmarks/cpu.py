@@ -21,7 +21,6 @@ from pydantic import SecretStr
 from typing_extensions import TypedDict
 
 from benchmarks.driving import conducted
-from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.shapes import FOUR_LEAVES, QUESTION
 from dialectree import prompts
@@ -30,6 +29,7 @@ from dialectree.nodes.tree_structured_debate.answerer import AnswererReply, answ
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.runs import RunFolder
 from dialectree.state import Debate, Question, Ruling
+from tests.endpoint import LocalEndpoint
 
 CALLS = 111
 """Calls of one block; the ways take turns, so that a busy moment of the machine meets all."""

@@ -25,7 +25,7 @@ from aiohttp import web
 
 from benchmarks import equivalence_cases
 from benchmarks.equivalence_cases import CASES
-from benchmarks.instances import quoted_schema
+from tests.endpoint.instances import quoted_schema
 
 Json = Any
 Tree = Mapping[str, Any]

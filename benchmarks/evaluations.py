@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.ideal import role_switching_debate
+from tests.endpoint import LocalEndpoint
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 SLOTS, QUESTIONS, EARLY = 64, 300, 50

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from benchmarks import child
 from benchmarks.driving import hosted
-from benchmarks.endpoint import ROOT, LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.shapes import FOUR_LEAVES, GROWING
+from tests.endpoint import ROOT, LocalEndpoint
 
 GROWTH_LIMIT = 1.3
 HELP_LIMIT_S = 0.5

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import bare
-from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.ideal import Cost, argument_tree, role_switching_debate, tree_of_debate
 from dialectree import loop
@@ -22,6 +21,7 @@ from dialectree.context import build
 from dialectree.protocol import method
 from dialectree.records import RunRecord
 from dialectree.runner import start
+from tests.endpoint import LocalEndpoint
 
 LATENCY_S = 0.2
 SLOTS, TOGETHER, SLOW_S = 64, 100, 0.5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from benchmarks.endpoint import Rules
 from benchmarks.ideal import Cost, adaptive_debate, full_tree, size, stopped_at_the_root
 from dialectree.context import build
 from dialectree.nodes.tree_structured_debate.state import Settings
@@ -32,7 +31,7 @@ class Shape(NamedTuple):
         """Nodes of the tree."""
         return size(full_tree(self.children, self.depth))
 
-    def rules(self) -> Rules:
+    def rules(self) -> list[dict[str, Any]]:
         """What the endpoint replies to the three roles that shape a tree.
 
         The patterns are names of fields that each role's prompt asks for.

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from benchmarks import child
 from benchmarks.driving import conducted, conducted_together, hosted
-from benchmarks.endpoint import LocalEndpoint
 from benchmarks.figures import Figure
 from benchmarks.shapes import FOUR_LEAVES, SHAPES, Shape
 from dialectree import loop
+from tests.endpoint import LocalEndpoint
 
 LATENCY_S = 0.2
 SLOTS = 64

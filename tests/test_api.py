@@ -14,9 +14,9 @@ import pytest
 from langchain_core.tracers.context import collect_runs
 
 import dialectree
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import InputError, SettingsError
 from dialectree.protocol import method
+from tests.endpoint import LocalEndpoint
 from tests.rules import children
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,9 +12,9 @@ from typing import Any, cast
 import pytest
 
 import dialectree
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import InputError, ModelUnavailable, SettingsError
 from dialectree.records import Event
+from tests.endpoint import LocalEndpoint
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 
 COMPARED: dict[str, Any] = {"embeddings": "bm25", "max_depth": 1}

@@ -19,12 +19,12 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 import dialectree
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.contests import Add, Drop, Restore, Set
 from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import Event
+from tests.endpoint import LocalEndpoint
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.role_switching_debate.switching import TWO, debaters, rule
 from tests.scripted import ScriptedModel

@@ -17,7 +17,6 @@ from zlib import crc32
 import pytest
 
 import dialectree
-from benchmarks.endpoint import LocalEndpoint
 from dialectree import turns
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.contests import start as contesting
@@ -56,6 +55,7 @@ from dialectree.records import Held, Node, RunRecord, Segment, Spot
 from dialectree.runner import Started, again
 from dialectree.runs import RunFolder
 from tests import running
+from tests.endpoint import LocalEndpoint
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree.arguing import score
 from tests.graphs.debating import choose, rate_all, rule, split

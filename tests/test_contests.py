@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dialectree
-from benchmarks.endpoint import LocalEndpoint
 from dialectree import report
 from dialectree.contests import Add, Drop, Flip, Restore, Set, Void, Wish, start
 from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
@@ -31,6 +30,7 @@ from dialectree.nodes.adaptive_reasoning_tree.weighing import Reckoning, outcome
 from dialectree.records import Event, EventKind, Node, RunRecord
 from dialectree.runner import again
 from dialectree.runs import RunFolder
+from tests.endpoint import LocalEndpoint
 from tests.folding import fold
 from tests.graphs.adaptive_reasoning_tree.arguing import score
 from tests.scripted import Asked, Said, ScriptedModel, no_reply

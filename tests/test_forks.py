@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.threads import Threads
+from tests.endpoint import LocalEndpoint
 
 PAPER = {"title": "Heat", "abstract": "We study heat.", "body": "Heat is warm. " * 30}
 OTHER = {"title": "Cold", "abstract": "We study cold.", "body": "Cold is not warm. " * 30}

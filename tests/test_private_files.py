@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.models.cache import ReplyCache
 from tests.cli.commands import command
+from tests.endpoint import LocalEndpoint
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError, SettingsError
 from dialectree.models.cache import ReplyCache
 from dialectree.recorded_settings import settled
@@ -22,6 +21,7 @@ from dialectree.records import RunRecord
 from dialectree.runner import again
 from dialectree.runs import RunFolder
 from tests import running
+from tests.endpoint import LocalEndpoint
 from tests.rules import children
 
 QUESTION = "Which language do all people in Europe speak?"
@@ -224,8 +224,7 @@ def test_two_processes_on_one_run_are_told_apart(endpoint: LocalEndpoint, tmp_pa
 
 
 def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) -> None:
-    faults: dict[str, Any] = {"malformed_json": 0.1, "wrong_schema": 0.1, "http_500": 0.05}
-    with LocalEndpoint(rules=children(2), **faults) as short_lived:
+    with LocalEndpoint(rules=children(2), malformed_json=0.2, http_500=0.05) as short_lived:
         url = short_lived.url
         first = run(url, tmp_path / "first", cache=True)
         second = run(url, tmp_path / "second", cache=True)

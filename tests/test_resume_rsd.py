@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import BudgetReached
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
@@ -17,6 +16,7 @@ from dialectree.records import RunRecord
 from dialectree.runner import Started, again
 from tests import running
 from tests.breaking_off import Fragile, check_crashes, go_on, lines
+from tests.endpoint import LocalEndpoint
 from tests.graphs.role_switching_debate.switching import (
     FIVE,
     QUESTION,

@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.context import about
 from dialectree.protocol import Protocol, installed
 from tests.cli.commands import command
+from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody
 from tests.rules import FOUR_CHILDREN, children
 

@@ -10,9 +10,9 @@ from typing import Any
 import huggingface_hub.constants
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.retrieval import pdf_process
 from tests.cli.commands import Done, command, refused, runs
+from tests.endpoint import LocalEndpoint
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.retrieval import pdfs
 

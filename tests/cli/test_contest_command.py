@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from tests.cli.commands import Done, command, refused, runs
+from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody
 
 CLAIM = "Chameleons change colour mainly for camouflage."

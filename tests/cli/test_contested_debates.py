@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from tests.cli.commands import command, refused, runs
+from tests.endpoint import LocalEndpoint
 from tests.rules import children
 
 QUESTION = "What is it?"

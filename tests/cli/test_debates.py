@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.errors import (
     BudgetReached,
     DialectreeError,
@@ -24,6 +23,7 @@ from dialectree.errors import (
 )
 from dialectree.models.endpoints import Completion, Endpoint
 from tests.cli.commands import Done, command, refused, runs
+from tests.endpoint import LocalEndpoint
 from tests.rules import FOUR_CHILDREN
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
@@ -395,7 +395,7 @@ def but_for_times_and_ids(record: dict[str, Any]) -> dict[str, Any]:
 def test_one_that_is_killed_is_resumed_and_nothing_is_paid_twice(
     words: list[str], seen: int
 ) -> None:
-    with LocalEndpoint(seed=3, latency_ms="lognormal:150:0.5") as slow:
+    with LocalEndpoint(seed=3, latency_ms=150, spread=0.5) as slow:
         words = [*words, "--no-cache", "--json", "--model", f"openai:any@{slow.url}"]
         victim = subprocess.Popen(
             [PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

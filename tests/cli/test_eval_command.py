@@ -17,7 +17,6 @@ from unittest.mock import patch
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree.cli import evaluation_progress
 from dialectree.cli.evaluate import OWN
 from dialectree.context import ProtocolSettings, build
@@ -27,6 +26,7 @@ from dialectree.evals.running import Standing
 from dialectree.evals.spending import Spending
 from dialectree.protocol import installed
 from tests.cli.commands import Done, command, refused
+from tests.endpoint import LocalEndpoint
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 OPTIONS = ["a cow", "a tree"]

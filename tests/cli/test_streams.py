@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
 from tests.cli.commands import command, ended, runs
+from tests.endpoint import LocalEndpoint
 
 PROGRAM = Path(sys.executable).with_name("dialectree")
 QUESTION = "Schläft man in 日本?"

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from benchmarks.endpoint import LocalEndpoint
+from tests.endpoint import LocalEndpoint
 from tests.evals.commanded import kept, paid, results, words
 
 

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 import dialectree
-from benchmarks.endpoint import LocalEndpoint
 from dialectree import prompts
 from dialectree.context import ProtocolSettings
 from dialectree.protocol import installed as protocols
@@ -25,6 +24,7 @@ from dialectree.protocol import load, method
 from dialectree.records import RunRecord
 from dialectree.testing import Asked, ScriptedModel, check_declaration, check_resume
 from tests.cli.commands import command
+from tests.endpoint import LocalEndpoint
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 OWN = ("council", "majority_debate")

@@ -15,12 +15,12 @@ from langchain_core.callbacks import AsyncCallbackHandler, get_usage_metadata_ca
 from langchain_core.tracers.context import collect_runs
 from langchain_core.tracers.schemas import Run
 
-from benchmarks.endpoint import LocalEndpoint
 from dialectree import aanswer
 from dialectree.context import ProtocolSettings, build
 from dialectree.errors import DialectreeError
 from dialectree.models.endpoints import ATTEMPTS
 from dialectree.protocol import method
+from tests.endpoint import LocalEndpoint
 from tests.models.asking import QuickClock
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends, writes
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from langgraph_sdk import get_client
 
-from benchmarks.endpoint import LocalEndpoint
+from tests.endpoint import LocalEndpoint
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.rules import FOUR_CHILDREN
 

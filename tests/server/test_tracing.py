@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from benchmarks.endpoint import LocalEndpoint
+from tests.endpoint import LocalEndpoint
 from tests.rules import FOUR_CHILDREN
 
 INGEST = {

@@ -39,8 +39,8 @@ from dialectree.records import Event, RunRecord
 from dialectree.report import view
 from dialectree.runner import Started
 from tests import running
-from tests.folding import fold
 from tests.breaking_off import Crash, Fragile, check_crashes, comparable, go_on, lines
+from tests.folding import fold
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import (
