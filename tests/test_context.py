@@ -357,14 +357,14 @@ def test_a_graph_that_refuses_its_settings_shows_no_password() -> None:
 def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     priced = {"openai:x": (1, 2.5, 0.1)}
     assert build(Settings, prices=priced).prices == priced
-    assert dict([_price("openai:x=1,2.5,0.1")]) == priced
+    assert dict([_price("--price", "openai:x=1,2.5,0.1")]) == priced
     toml('[prices]\n"openai:x" = [1, 2.5, 0.1]')
     assert build(Settings).prices == priced
     monkeypatch.setenv("DIALECTREE_PRICES", '{"openai:x": [2, 5, 0.2]}')
     assert build(Settings).prices["openai:x"] == (2, 5, 0.2)
     for wrong in ("1", "1,2,3,4", "1,2,-3", "1,2,"):
         with pytest.raises(SettingsError, match=r"write SPEC=PROMPT,COMPLETION\[,CACHED\]"):
-            _price(f"openai:x={wrong}")
+            _price("--price", f"openai:x={wrong}")
 
 
 def test_the_price_of_a_model_is_kept_without_its_address() -> None:

@@ -6,7 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
@@ -41,8 +41,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Run methods over a data set: dialectree eval DATASET (eval DATASET --help).",
 )
-
-_ENGINE = flags._choice("Engine", "local", "ray")
 
 
 def _fields() -> dict[str, type[BaseModel]]:
@@ -148,7 +146,9 @@ def run(
         Path | None,
         typer.Option(help="The evaluation's folder (evaluations/DATASET).", metavar="DIR"),
     ] = None,
-    engine: Annotated[_ENGINE, typer.Option(help="This machine, or a Ray cluster.")] = "local",  # type: ignore[valid-type]
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="This machine, or a Ray cluster.")
+    ] = "local",
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask failed questions once more.")
     ] = False,

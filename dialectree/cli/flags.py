@@ -8,11 +8,10 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
@@ -20,7 +19,6 @@ from pydantic import BaseModel
 from dialectree.context import ProtocolSettings, about
 from dialectree.errors import SettingsError
 
-Value = TypeVar("Value")
 Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
@@ -37,15 +35,17 @@ def parameter(kind: type[BaseModel], name: str, help_text: str = "") -> inspect.
     ``help_text`` takes the place of the field's own description.
     """
     field, declared = kind.model_fields[name], about(kind, name)
-    flag = declared.get("alias") or name.replace("_", "-")
-    value, more = _value(field.annotation, name)
-    text = help_text or help_of(kind, name)
-    options = {"help": text, "metavar": declared.get("metavar"), "hidden": declared.get("hidden")}
-    required = field.is_required()
+    value, required = _value(field.annotation), field.is_required()
+    text, metavar = help_text or help_of(kind, name), declared.get("metavar")
+    shown: Any
     if declared.get("positional"):
-        shown = typer.Argument(help=text, metavar=declared.get("metavar") or name.upper())
+        shown = typer.Argument(help=text, metavar=metavar or name.upper())
     else:
-        shown = typer.Option(*_names(value, flag, default=field.default), **{**options, **more})
+        flag = _flag(kind, name)
+        if field.default is True:
+            flag = f"{flag}/--no-{flag.removeprefix('--')}"
+        hidden = bool(declared.get("hidden"))
+        shown = typer.Option(flag, help=text, metavar=metavar, hidden=hidden)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -54,32 +54,23 @@ def parameter(kind: type[BaseModel], name: str, help_text: str = "") -> inspect.
     )
 
 
-def _names(value: object, flag: str, default: object) -> list[str]:
-    """Return how a flag is written; one that is on by default is given to turn it off."""
-    if value is bool and default is True:
-        return [f"--{flag}/--no-{flag}"]
-    return [f"--{flag}"]
+def _flag(kind: type[BaseModel], name: str) -> str:
+    return f"--{about(kind, name).get('alias') or name.replace('_', '-')}"
 
 
-def _value(annotation: Any, name: str) -> tuple[Any, dict[str, Any]]:
-    """Return the type that the command line reads for a field, and what else its flag needs."""
-    if get_origin(annotation) is Annotated:
-        return _value(get_args(annotation)[0], name)
-    if get_origin(annotation) is Literal:
-        return _choice(name, *get_args(annotation)), {}
+def _value(annotation: Any) -> Any:
+    """Return the type that the command line reads for a field, without its None."""
     origin, parts = get_origin(annotation), get_args(annotation)
-    if origin in (dict, Mapping):
-        return list[str], {}  # NAME=VALUE, as often as wanted
-    if origin is list:
-        return list[str], {}
+    if origin is Literal:
+        return annotation
+    if origin in (dict, list):
+        return list[str]  # of a table NAME=VALUE, as often as wanted
+    if origin is Annotated:
+        return _value(parts[0])
     kinds = [part for part in parts if part is not NoneType]
     if len(kinds) == 1:
-        return _value(kinds[0], name)
-    return (annotation if annotation in (int, float, bool) else str), {}
-
-
-def _choice(name: str, *values: str) -> type[StrEnum]:
-    return StrEnum(name, list(values))  # type: ignore[return-value]
+        return _value(kinds[0])
+    return annotation if annotation in (int, float, bool) else str
 
 
 def help_of(kind: type[BaseModel], name: str) -> str:
@@ -98,7 +89,7 @@ def with_fields(
     more: Iterable[inspect.Parameter] = (),
     help_texts: Mapping[str, str] | None = None,
 ) -> Callable[[Command], Command]:
-    """Give a command a flag for each field; it takes those given as the mapping ``given_as``.
+    """Give a command a flag for each field; it takes those that are set as ``given_as``.
 
     ``more`` are parameters of the command that are made elsewhere, ``help_texts`` take the place
     of descriptions, by name.
@@ -106,67 +97,46 @@ def with_fields(
     texts = help_texts or {}
     added = [*(parameter(kind, name, texts.get(name, "")) for kind, name in fields), *more]
     made = {given_as, *(one.name for one in more)}
-    kinds = {name: kind for kind, name in fields}
 
     def decorate(command: Command) -> Command:
-        own = [
-            one
-            for one in inspect.signature(command, eval_str=True).parameters.values()
-            if one.name not in made
-        ]
+        own = inspect.signature(command, eval_str=True).parameters.values()
 
         @wraps(command)
         def run(**values: Any) -> None:
-            given = {name: values.pop(name) for name in kinds}
-            read = {
-                name: _read(kinds[name], name, value)
-                for name, value in given.items()
-                if value is not None and value != []
-            }
-            command(**values, **{given_as: read})
+            set_here = {}
+            for kind, name in fields:
+                value = values.pop(name)
+                if value is not None and value != []:
+                    set_here[name] = _read(kind, name, value)
+            command(**values, **{given_as: set_here})
 
-        positional = [one for one in [*added, *own] if _is_argument(one)]
-        rest = [one for one in [*added, *own] if not _is_argument(one)]
-        signature = [
-            one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*positional, *rest)
-        ]
-        run.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                *added,
+                *(one.replace(kind=one.KEYWORD_ONLY) for one in own if one.name not in made),
+            ]
+        )
         return run
 
     return decorate
 
 
 def settings(*names: str) -> Callable[[Command], Command]:
-    """Give a command the flags of shared settings; it takes those given as ``settings``."""
+    """Give a command the flags of shared settings; it takes those that are set as ``settings``."""
     return with_fields(*((ProtocolSettings, name) for name in names))
 
 
-def _is_argument(one: inspect.Parameter) -> bool:
-    return any(
-        isinstance(part, typer.models.ArgumentInfo)
-        for part in getattr(one.annotation, "__metadata__", ())
-    )
-
-
 def _read(kind: type[BaseModel], name: str, value: Any) -> Any:
-    """Return the value of a field as its flag gave it; ``NAME=VALUE`` becomes a table."""
-    if isinstance(value, StrEnum):
-        return str(value)
-    if name == "prices":
-        return _once("--price", map(_price, value))
-    if get_origin(kind.model_fields[name].annotation) is dict:
-        flag = f"--{about(kind, name).get('alias') or name.replace('_', '-')}"
-        return _once(flag, (_pair(flag, text) for text in value))
-    return value
-
-
-def _once(flag: str, pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Return the pairs by name; SettingsError where a name has two values."""
-    values: dict[str, Value] = {}
-    for name, value in pairs:
-        if values.setdefault(name, value) != value:
-            raise SettingsError(f"{flag} {name}: two values; give one")
-    return values
+    """Return the value of a field as its flag gives it; ``NAME=VALUE`` becomes a table."""
+    if get_origin(kind.model_fields[name].annotation) is not dict:
+        return value
+    flag, read = _flag(kind, name), _price if name == "prices" else _pair
+    table: dict[str, Any] = {}
+    for text in value:
+        key, entry = read(flag, text)
+        if table.setdefault(key, entry) != entry:
+            raise SettingsError(f"{flag} {key}: two values; give one")
+    return table
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:
@@ -176,7 +146,7 @@ def _pair(flag: str, text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _price(text: str) -> tuple[str, tuple[float, ...]]:
+def _price(flag: str, text: str) -> tuple[str, tuple[float, ...]]:
     name, _, value = text.rpartition("=")
     try:
         numbers = tuple(float(part) for part in value.split(","))
@@ -184,6 +154,6 @@ def _price(text: str) -> tuple[str, tuple[float, ...]]:
         numbers = ()
     if not name.strip() or len(numbers) not in (2, 3) or min(numbers) < 0:
         raise SettingsError(
-            f"--price {text!r}: write SPEC=PROMPT,COMPLETION[,CACHED]: openai:x=0.5,2,0.1"
+            f"{flag} {text!r}: write SPEC=PROMPT,COMPLETION[,CACHED]: openai:x=0.5,2,0.1"
         )
     return name.strip(), numbers
