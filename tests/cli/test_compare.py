@@ -10,11 +10,9 @@ from typing import Any
 import huggingface_hub.constants
 import pytest
 
-from dialectree.retrieval import pdf_process
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
-from tests.retrieval import pdfs
 
 WORDS = ["--topic", TOPIC, "--embeddings", "bm25", "--max-depth", "1"]
 
@@ -48,16 +46,12 @@ def compare(*words: str, papers: tuple[str, str] = ("ladder.txt", "mesh.json")) 
 
 
 WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
-    "a missing file": (("ladder.txt", "none.pdf"), WORDS, "none.pdf: no such file"),
     "an empty file": (("empty.pdf", "mesh.json"), WORDS, "empty.pdf: an empty file"),
     "a list": (("ladder.txt", "list.json"), WORDS, "list.json: not a JSON object"),
     "the same file": (("ladder.txt", "ladder.txt"), WORDS, "ladder.txt: both papers are the same"),
     "a copy": (("ladder.txt", "copy.txt"), WORDS, "ladder.txt and copy.txt: both papers are"),
     "no title": (
         ("ladder.txt", "bare.json"), WORDS, "no title found in it; give it with --title-b",
-    ),
-    "an ending that is not read": (
-        ("ladder.html", "mesh.json"), WORDS, "ladder.html: files that end in .html are not read",
     ),
     "a key that BibTeX would not take": (
         ("ladder.txt", "mesh.json"),
@@ -70,12 +64,6 @@ WRONG: dict[str, tuple[tuple[str, str], list[str], str]] = {
         "papers: both have the BibTeX key 'same'; give each its own",
     ),
     "an empty topic": (("ladder.txt", "mesh.json"), ["--topic", " "], "the topic is empty"),
-    "no depth": (("ladder.txt", "mesh.json"), [*WORDS[:-1], "0"], "--max-depth"),
-    "no segments": (("ladder.txt", "mesh.json"), [*WORDS, "--segments", "0"], "--segments"),
-    "too many subtopics": (
-        ("ladder.txt", "mesh.json"), [*WORDS, "--max-subtopics", "9"], "--max-subtopics",
-    ),
-    "no claims": (("ladder.txt", "mesh.json"), [*WORDS, "--max-claims", "0"], "--max-claims"),
     "another protocol": (
         ("ladder.txt", "mesh.json"),
         [*WORDS, "--method", "rsd"],
@@ -92,27 +80,6 @@ def test_what_cannot_be_compared_is_said_before_a_folder_is_made(
     papers: tuple[str, str], words: list[str], said: str
 ) -> None:
     refused(compare(*words, "--model", "openai:x", papers=papers), said)
-    assert not runs()
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["compare", "ladder.txt", "mesh.json"], "--topic"),
-        (["compare", "ladder.txt", "--topic", "x"], "PAPER"),
-        (["compare", "ladder.txt", "mesh.json", *WORDS, "--filter", "all"], "--filter"),
-        (["compare", "ladder.txt", "mesh.json", *WORDS, "--turns", "both"], "--turns"),
-        (
-            ["compare", "ladder.txt", "mesh.json", *WORDS, "--expansion-rule", "x"],
-            "--expansion-rule",
-        ),
-        (["compare", "ladder.txt", "mesh.json", *WORDS, "--breadth", "2"], "--breadth"),
-    ],
-)
-def test_a_flag_that_is_missing_or_none_is_named(words: list[str], named: str) -> None:
-    done = command(*words)
-    assert (done.status, done.out) == (2, "")
-    assert named in done.err and "Traceback" not in done.err
     assert not runs()
 
 
@@ -175,14 +142,6 @@ def test_an_error_that_quotes_a_name_steers_no_terminal_and_begins_no_line() -> 
     assert done.err.count("\ndialectree:") == 0
 
 
-def test_a_pdf_that_takes_too_much_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pdf_process, "MEMORY", 200_000_000)
-    Path("bomb.pdf").write_bytes(pdfs.bomb())
-    done = compare(*WORDS, "--model", "openai:x", papers=("bomb.pdf", "mesh.json"))
-    refused(done, "bomb.pdf: reading this PDF takes more than 0.2 GB of memory")
-    assert not runs()
-
-
 def test_a_budget_leaves_a_partial_run_that_resume_finishes(model: tuple[str, str]) -> None:
     done = compare(*WORDS, "--json", "--no-cache", "--max-calls", "9", *model)
     assert (done.status, done.record["status"]) == (4, "partial")
@@ -197,26 +156,6 @@ def told(record: dict[str, Any]) -> dict[str, Any]:
     kept = {n: v for n, v in record.items() if n not in ("run_id", "started", "ended", "settings")}
     kept["usage"] = {n: v for n, v in record["usage"].items() if not n.endswith("_s")}
     return kept
-
-
-@pytest.mark.parametrize(
-    ("method", "words", "calls"),
-    [
-        ("tod", WORDS, None),
-        ("no_tree", WORDS[:4], None),
-        ("no_self_deliberation", [*WORDS[:2], *WORDS[4:]], None),
-        ("single_stage", WORDS[:2], 1),
-        ("two_stage", WORDS[:2], 3),
-    ],
-)
-def test_compare_by_every_method(
-    method: str, words: list[str], calls: int | None, model: tuple[str, str]
-) -> None:
-    done = compare(*words, "--method", method, "--json", *model)
-    assert (done.status, done.record["status"]) == (0, "answered"), done.err
-    assert (done.record["protocol"], done.record["method"]) == ("tod", method)
-    assert calls in (None, done.record["usage"]["calls"])
-    assert "embedding_s" in done.record["usage"]
 
 
 def test_the_comparison_alone_is_on_stdout(model: tuple[str, str]) -> None:
@@ -246,17 +185,3 @@ def test_title_abstract_and_key_can_be_given(model: tuple[str, str]) -> None:
         "doe2020",
     )
     assert a["title"] == PAPER_A["title"]
-
-
-def test_every_setting_is_a_flag(model: tuple[str, str]) -> None:
-    given = {
-        "max_depth": 1, "max_subtopics": 1, "max_claims": 1, "segments": 2,
-        "expansion_rule": "paper", "filter": "per_segment", "turns": "alternating",
-        "embeddings": "bm25",
-    }  # fmt: skip
-    words = [w for name, v in given.items() for w in (f"--{name.replace('_', '-')}", str(v))]
-    done = compare("--topic", TOPIC, *words, "--json", *model)
-    assert done.status == 0, done.err
-    assert given.items() <= done.record["settings"].items()
-    assert done.record["usage"]["calls"] == 2 + 4 + 1 + 6 + 1
-    assert done.record["usage"]["critical_path_calls"] == 3 + 5 + 1

@@ -14,13 +14,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.errors import (
-    BudgetReached,
-    DialectreeError,
-    KeyRefused,
-    RequestError,
-    Unreachable,
-)
+from dialectree.errors import BudgetReached, DialectreeError, KeyRefused
 from dialectree.models.endpoints import Completion, Endpoint
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
@@ -70,114 +64,6 @@ def test_a_debate_takes_no_options_or_2_to_26(count: int, model: Model) -> None:
     assert record["verdict"]["label"] in [*LETTERS[:count], None] or not count
 
 
-def test_an_option_may_have_5_000_characters_and_is_data(model: Model) -> None:
-    long = "<script>alert(1)</script> {{ 7 * 7 }} " * 130
-    assert 5000 > len(long) > 4900
-    record = ended_well(command("decide", QUESTION, *options(long, "b"), "--json", *model))
-    assert record["input"]["options"][0] == long.strip()
-    assert "<script>alert" not in (runs()[0] / "report.html").read_text()
-
-
-DECIDE = {
-    "one option": (options("a"), "one option is no choice"),
-    "equal options": (options("a", "b", "a "), "options 1 and 3 are the same"),
-    "27 options": (options(*map(str, range(27))), "27 options; there are letters for 26"),
-    "an empty option": (options("a", " "), "the option 2 is empty"),
-    "an endless option": (options("a", "b" * 6001), "option 2 is longer than 6,000 characters"),
-    "a knockout of nothing": (["--candidates", "knockout"], "there are no options"),
-    "no gold": ([*options("a", "b"), "--candidates", "oracle"], "--gold LABEL"),
-    "gold that is none": (
-        [*options("a", "b"), "--candidates", "oracle", "--gold", "C"],
-        "--gold C: there is no such option",
-    ),
-    "gold that is none, and not needed": (
-        [*options("a", "b"), "--gold", "Z"],
-        "--gold Z: there is no such option",
-    ),
-    "gold that no sample can give": (
-        [*options("a", "b"), "--gold", "Z", "--method", "self_consistency"],
-        "--gold Z: there is no such option",
-    ),
-    "gold of an open question": (["--gold", "A"], "--gold A: there is no such option"),
-    "gold without options": (["--candidates", "balanced", "--gold", "A"], "no such option"),
-    "a gate below 0": (["--gate", "-1"], "--gate"),
-    "no samples": (["--method", "self_consistency", "--samples", "0"], "--samples"),
-    "a role of another protocol": (["--role", "leaf_judge=openai:x"], "leaf_judge"),
-    "tsd": (["--method", "tsd"], "known: rsd, no_role_switch, no_uncertainty, basic, self_con"),
-    "art": (["--method", "art"], "known: rsd"),
-}
-VERIFY = {
-    "a question": (["Is it so?"], "this is a question"),
-    "a question after a blank": (["Is it so? "], "this is a question"),
-    "a question that is shouted": (["Is the sky blue?!"], "this is a question"),
-    "a question in Arabic": (["هل السماء زرقاء؟"], "this is a question"),
-    "no word": (["..."], "this claim has no word in it"),
-    "an empty claim": ([""], "empty"),
-    "no breadth": ([CLAIM, "--breadth", "0"], "--breadth"),
-    "too much breadth": ([CLAIM, "--breadth", "101"], "--breadth"),
-    "no depth": ([CLAIM, "--depth", "0"], "--depth"),
-    "too much depth": ([CLAIM, "--depth", "51"], "--depth"),
-    "a blend above 1": ([CLAIM, "--blend", "1.1"], "--blend"),
-    "a blend that is no number": ([CLAIM, "--blend", "nan"], "--blend"),
-    "no trees": ([CLAIM, "--trees", "0"], "--trees"),
-    "too many trees": ([CLAIM, "--trees", "26"], "--trees"),
-    "a threshold above 1": ([CLAIM, "--prune-below", "2"], "--prune-below"),
-    "a question for one call": (["Is it so?", "--method", "direct"], "this is a question"),
-    "a role of another protocol": ([CLAIM, "--role", "judge=openai:x"], "judge"),
-    "rsd": ([CLAIM, "--method", "rsd"], "known: art, argllm, direct, cot"),
-}
-
-
-@pytest.mark.parametrize(("words", "said"), DECIDE.values(), ids=DECIDE.keys())
-def test_what_decide_cannot_take_is_said_before_a_folder_is_made(
-    words: list[str], said: str
-) -> None:
-    refused(command("decide", QUESTION, *words, "--model", "openai:x"), said)
-    assert not runs()
-
-
-@pytest.mark.parametrize(("words", "said"), VERIFY.values(), ids=VERIFY.keys())
-def test_what_verify_cannot_take_is_said_before_a_folder_is_made(
-    words: list[str], said: str
-) -> None:
-    refused(command("verify", *words, "--model", "openai:x"), said)
-    assert not runs()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["decide", QUESTION, "--candidates", "best"],
-        ["decide", QUESTION, "--judge", "you"],
-        ["decide", QUESTION, "--breadth", "2"],
-        ["verify", CLAIM, "--semantics", "sum"],
-        ["verify", CLAIM, "--ties", "maybe"],
-        ["verify", CLAIM, "--option", "a"],
-    ],
-)
-def test_a_flag_or_a_choice_that_is_none_is_refused(words: list[str]) -> None:
-    done = command(*words)
-    assert (done.status, done.out) == (2, "")
-    assert words[2] in done.err and "Traceback" not in done.err
-    assert not runs()
-
-
-@pytest.mark.parametrize(
-    ("words", "flag"),
-    [
-        (["answer", QUESTION, "--method", "single_shot", "--max-depth", "2"], "--max-depth"),
-        (
-            ["compare", "a", "b", "--topic", "t", "--method", "two_stage", "--max-depth", "2"],
-            "--max-depth",
-        ),
-    ],
-)
-def test_a_flag_that_the_method_does_not_read_is_refused(words: list[str], flag: str) -> None:
-    said = f"{flag}: that is no setting of {words[words.index('--method') + 1]}\n"
-    refused(command(*words, "--model", "openai:x"), said)
-    assert not runs()
-
-
 @pytest.mark.parametrize(
     ("protocol", "given"),
     [
@@ -200,30 +86,18 @@ def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_the
 
 
 @pytest.mark.parametrize(
-    ("method", "calls"),
+    ("words", "method", "calls"),
     [
-        ("rsd", {9, 10}),
-        ("no_role_switch", {7, 8}),
-        ("no_uncertainty", {7, 8}),
-        ("basic", {5, 6}),
-        ("self_consistency", {9}),
+        (["decide", QUESTION, *options("yes", "no")], "self_consistency", 9),
+        (["verify", CLAIM], "argllm", 4),
+        (["answer", QUESTION], "single_shot", 1),
     ],
 )
-def test_decide_by_every_method(method: str, calls: set[int], model: Model) -> None:
-    words = ["decide", QUESTION, *options("yes", "no"), "--method", method, "--json"]
-    record = ended_well(command(*words, *model))
-    assert (record["method"], record["protocol"]) == (method, "rsd")
-    assert record["usage"]["calls"] in calls
-
-
-@pytest.mark.parametrize(
-    ("method", "calls"), [("art", 5), ("argllm", 4), ("direct", 1), ("cot", 1)]
-)
-def test_verify_by_every_method(method: str, calls: int, model: Model) -> None:
-    record = ended_well(command("verify", CLAIM, "--method", method, "--json", *model))
-    assert (record["method"], record["protocol"]) == (method, "art")
-    assert record["usage"]["calls"] == calls
-    assert record["verdict"]["label"] in ("True", "False")
+def test_another_method_answers_the_same_question(
+    words: list[str], method: str, calls: int, model: Model
+) -> None:
+    record = ended_well(command(*words, "--method", method, "--json", *model))
+    assert (record["method"], record["usage"]["calls"]) == (method, calls)
 
 
 def test_the_result_alone_is_on_stdout(model: Model) -> None:
@@ -327,7 +201,7 @@ def test_a_key_that_is_refused_ends_both_with_status_3() -> None:
             assert endpoint.url in done.err and "resume" in done.err
 
 
-@pytest.mark.parametrize("error", [RequestError, KeyRefused, Unreachable, BudgetReached])
+@pytest.mark.parametrize("error", [KeyRefused, BudgetReached])
 def test_an_error_in_the_middle_of_a_run_names_the_command_that_goes_on(
     error: type[DialectreeError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
