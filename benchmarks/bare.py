@@ -1,33 +1,32 @@
-"""The least that the steps cost: the shapes of ART and ToD from LangGraph and an HTTP client alone.
+"""The least that the steps of a debate cost: its graph from LangGraph and LangChain's client alone.
 
-Every agent sends the next request of a real run and reads what comes: no prompt, no check, no
-record. What this takes above the ideal, any program of these steps takes on the same machine.
+Every agent sends the next request of a real run through the client that the program uses and reads
+what comes: no prompt, no check, no record. Any program of these steps takes as long.
 """
 
 from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Awaitable, Callable, Iterable
-from itertools import pairwise
-from typing import Annotated, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Annotated, Any, Protocol
 
-import aiohttp
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-Post = Callable[[], Awaitable[None]]
+from dialectree.models.clients import clients
+
+Ask = Callable[[], Awaitable[None]]
 """Sends one request and reads the reply."""
-_HEADERS = {"content-type": "application/json", "authorization": "Bearer none"}
 
 
 class Step(TypedDict):
-    """What hangs on: where in the tree, and who spoke."""
+    """What is carried from step to step: the depth in the tree, and who spoke."""
 
     level: int
-    said: Annotated[list[str], operator.add]
+    speakers: Annotated[list[str], operator.add]
 
 
 class Agent(Protocol):
@@ -37,38 +36,97 @@ class Agent(Protocol):
 
 
 Graph = CompiledStateGraph[Step, None, Step, Step]
-Shape = Callable[[Post], Graph]
+Shape = Callable[[Ask], Graph]
 
 
 async def run(shape: Shape, url: str, bodies: Iterable[str]) -> None:
-    """Walk ``shape``; its agents post ``bodies`` to the endpoint at ``url`` in their order."""
-    waiting = iter([body.encode() for body in bodies])
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1000)) as session:
+    """Walk ``shape``; its agents send ``bodies`` to the endpoint at ``url`` in their order."""
+    waiting = [json.loads(body) for body in bodies]
+    chat = (await clients()).chat(url, "", "any", stream_usage=False)
 
-        async def post() -> None:
-            asked = session.post(f"{url}/chat/completions", data=next(waiting), headers=_HEADERS)
-            async with asked as response:
-                response.raise_for_status()
-                json.loads(await response.read())
+    async def ask() -> None:
+        body = waiting.pop(0)
+        messages = [(message["role"], message["content"]) for message in body["messages"]]
+        own = {name: body[name] for name in body if name not in ("messages", "model", "stream")}
+        reply = await chat.ainvoke(messages, extra_body=own)
+        json.loads(reply.text)
 
-        await shape(post).ainvoke({"level": 0, "said": []})
-    if unasked := len([*waiting]):
-        raise ValueError(f"{unasked} requests of the real run were not made")
+    await shape(ask).ainvoke({"level": 0, "speakers": []})
+    if waiting:
+        raise ValueError(f"{len(waiting)} requests of the real run were not made")
+
+
+def debate_tree(children: int, depth: int) -> Shape:
+    """Return TSD's graph: expansion, its children at once, synthesis; leaves speak in turn."""
+
+    def shape(ask: Ask) -> Graph:
+        builder = StateGraph(Step)
+        leaf = [[f"leaf_{who}_{n}"] for n in range(3) for who in "ab"]
+        _stages(builder, ask, [*leaf, ["leaf_judge"]])
+        _stages(builder, ask, [["decomposer"], ["decomposition_judge"], ["complexity"]])
+        synthesis = [[f"synthesis_{who}_{n}" for who in "ab"] for n in range(2)]
+        _stages(builder, ask, [*synthesis, ["synthesis_judge"]])
+        builder.add_node("answerer", _agent("answerer", ask))
+
+        async def solve(state: Step) -> dict[str, list[str]]:
+            return {"speakers": (await graph.ainvoke(state))["speakers"]}
+
+        async def first(state: Step) -> str:
+            return "decomposer" if state["level"] < depth else leaf[0][0]
+
+        async def split(state: Step) -> list[Send]:
+            return [Send("solve", {"level": state["level"] + 1, "speakers": []})] * children
+
+        async def last(state: Step) -> str:
+            return END if state["level"] else "answerer"
+
+        builder.add_node("solve", solve)
+        builder.add_node("joined", _agent("joined"))
+        builder.add_conditional_edges(START, first, ["decomposer", leaf[0][0]])
+        builder.add_conditional_edges("complexity", split, ["solve"])
+        builder.add_edge("solve", "joined")
+        for agent in synthesis[0]:
+            builder.add_edge("joined", agent)
+        builder.add_conditional_edges("synthesis_judge", last, ["answerer", END])
+        builder.add_edge("leaf_judge", END)
+        builder.add_edge("answerer", END)
+        graph: Graph = builder.compile()
+        return graph
+
+    return shape
+
+
+def role_switching_debate(*, in_turn: bool = True, judges: int = 1) -> Shape:
+    """Return RSD's graph: five phases, of which the second may be spoken in turn."""
+
+    def shape(ask: Ask) -> Graph:
+        builder = StateGraph(Step)
+        rebuttals = [["rebuttal_a"], ["rebuttal_b"]] if in_turn else [["rebuttal_a", "rebuttal_b"]]
+        both = [[f"{phase}_a", f"{phase}_b"] for phase in ("proposal", "switched", "uncertainty")]
+        judging = [f"judge_{n}" for n in range(judges)]
+        _stages(builder, ask, [both[0], *rebuttals, *both[1:], judging], start=START)
+        for judge in judging:
+            builder.add_edge(judge, END)
+        graph: Graph = builder.compile()
+        return graph
+
+    return shape
 
 
 def argument_tree(breadth: int, depth: int) -> Shape:
-    """ART: supporter and attacker; then scores, comparisons and growth, all at once."""
+    """Return ART's graph: supporter and attacker; then scores, comparisons and growth at once."""
 
-    def shape(post: Post) -> Graph:
+    def shape(ask: Ask) -> Graph:
         builder = StateGraph(Step)
-        _add(builder, post, agents=("supporter", "attacker", "scorer", "pairwise_judge"))
-        _add(builder, _nobody, agents=("branching",))
+        _stages(builder, ask, [["supporter", "attacker"]], start=START)
+        _stages(builder, ask, [["scorer", "pairwise_judge"]])
+        builder.add_node("branching", _agent("branching"))
 
         async def grow(state: Step) -> dict[str, list[str]]:
-            return {"said": (await graph.ainvoke(state))["said"]}
+            return {"speakers": (await graph.ainvoke(state))["speakers"]}
 
         async def after_branching(state: Step) -> list[Send]:
-            next_level: Step = {"level": state["level"] + 1, "said": []}
+            next_level: Step = {"level": state["level"] + 1, "speakers": []}
             sends = [Send("scorer", state)] * (2 * breadth)
             sends += [Send("pairwise_judge", state)] * breadth**2
             if next_level["level"] < depth:
@@ -76,14 +134,11 @@ def argument_tree(breadth: int, depth: int) -> Shape:
             return sends
 
         builder.add_node("grow", grow)
-        builder.add_edge(START, "supporter")
-        builder.add_edge(START, "attacker")
         builder.add_edge(["supporter", "attacker"], "branching")
-        builder.add_conditional_edges(
-            "branching", after_branching, ["scorer", "pairwise_judge", "grow"]
-        )
-        for last in ("scorer", "pairwise_judge", "grow"):
-            builder.add_edge(last, END)
+        ends = ["scorer", "pairwise_judge", "grow"]
+        builder.add_conditional_edges("branching", after_branching, ends)
+        for end in ends:
+            builder.add_edge(end, END)
         graph: Graph = builder.compile()
         return graph
 
@@ -91,17 +146,20 @@ def argument_tree(breadth: int, depth: int) -> Shape:
 
 
 def tree_of_debate(subtopics: int, depth: int, claims: int = 3) -> Shape:
-    """ToD: deliberation and split, then three exchanges of two personas on every subtopic."""
+    """Return ToD's graph: deliberation and split, then three exchanges on every subtopic."""
     exchange = [[f"{turn}_{who}" for who in "ab"] for turn in ("present", "respond", "revise")]
 
-    def shape(post: Post) -> Graph:
+    def shape(ask: Ask) -> Graph:
         builder = StateGraph(Step)
-        speakers = ("claims_a", "claims_b", "relevance", "subtopics", "progress", "summary")
-        _add(builder, post, agents=(*speakers, *(agent for pair in exchange for agent in pair)))
-        _add(builder, _nobody, agents=("retrieval", "pre_emption", "branching", "last_words"))
+        _stages(builder, ask, exchange)
+        _stages(builder, ask, [["claims_a", "claims_b"]])
+        for alone in ("relevance", "subtopics", "progress", "summary"):
+            builder.add_node(alone, _agent(alone, ask))
+        for silent in ("retrieval", "pre_emption", "branching", "last_words"):
+            builder.add_node(silent, _agent(silent))
 
         async def debate(state: Step) -> dict[str, list[str]]:
-            return {"said": (await graph.ainvoke(state))["said"]}
+            return {"speakers": (await graph.ainvoke(state))["speakers"]}
 
         async def after_start(state: Step) -> list[str]:
             return exchange[0] if state["level"] else ["retrieval"]
@@ -113,16 +171,13 @@ def tree_of_debate(subtopics: int, depth: int, claims: int = 3) -> Shape:
             return [Send("relevance", state)] * (2 * claims)
 
         async def after_branching(state: Step) -> list[Send]:
-            return [Send("debate", {"level": state["level"] + 1, "said": []})] * subtopics
+            return [Send("debate", {"level": state["level"] + 1, "speakers": []})] * subtopics
 
         async def after_debate(state: Step) -> str:
             return END if state["level"] else "summary"
 
         builder.add_node("debate", debate)
         builder.add_conditional_edges(START, after_start, ["retrieval", *exchange[0]])
-        for before, after in pairwise(exchange):
-            for agent in after:
-                builder.add_edge(before, agent)
         builder.add_edge(exchange[-1], "last_words")
         builder.add_conditional_edges("last_words", after_last_words, ["progress", END])
         builder.add_edge("progress", "retrieval")
@@ -141,18 +196,25 @@ def tree_of_debate(subtopics: int, depth: int, claims: int = 3) -> Shape:
     return shape
 
 
-async def _nobody() -> None:
-    """A step without a call."""
+def _stages(
+    builder: StateGraph[Step], ask: Ask, stages: Sequence[Sequence[str]], start: str | None = None
+) -> None:
+    """Add agents; those of one stage speak at once, after all of the stage before."""
+    before: Sequence[str] = [start] if start else []
+    for stage in stages:
+        for agent in stage:
+            builder.add_node(agent, _agent(agent, ask))
+            if before:
+                builder.add_edge(before[0] if len(before) == 1 else [*before], agent)
+        before = stage
 
 
-def _add(builder: StateGraph[Step], post: Post, agents: Iterable[str]) -> None:
-    for agent in agents:
-        builder.add_node(agent, _step(agent, post))
+def _agent(name: str, ask: Ask | None = None) -> Agent:
+    """Return a step that sends a request; without ``ask`` one that only passes on."""
 
+    async def agent(state: Step) -> dict[str, Any]:
+        if ask is not None:
+            await ask()
+        return {"speakers": [name]}
 
-def _step(agent: str, post: Post) -> Agent:
-    async def step(state: Step) -> dict[str, list[str]]:
-        await post()
-        return {"said": [agent]}
-
-    return step
+    return agent

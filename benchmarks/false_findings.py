@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from benchmarks.figures import Figure
 from tests.evals.equals import asserted, equals
@@ -12,7 +13,7 @@ LIMIT = 7.0
 """Percent of the reports, at most."""
 
 
-def false_findings() -> Iterator[Figure]:
+def false_findings(folder: Path, repeats: int) -> Iterator[Figure]:
     """1,000 reports on independent and 1,000 on clustered questions; half draw the sides.
 
     Where sides are not drawn no leaning can be asserted, so its share is of the other half.

@@ -1,4 +1,4 @@
-"""What was measured: named numbers, what each must not exceed, and the table of them."""
+"""What was measured: named numbers, the bounds that they must keep, and the table of them."""
 
 from __future__ import annotations
 
@@ -22,41 +22,33 @@ class Figure:
     unit: str = ""
     limit: float | None = None
     """The benchmark fails above this."""
-    target: float | None = None
-    """What is aimed at on an idle machine."""
+    least: float | None = None
+    """The benchmark fails below this."""
     note: str = ""
 
     @property
     def held(self) -> bool:
-        """True unless the number exceeds its limit."""
-        return self.limit is None or self.value <= self.limit
+        """Return whether the number keeps its bounds."""
+        above = self.limit is None or self.value <= self.limit
+        return above and (self.least is None or self.value >= self.least)
 
     def row(self) -> tuple[str, str, str, str]:
-        """The cells of the table."""
+        """Return the cells of the table."""
         bounds = [
-            f"{word} {bound:g}"
-            for word, bound in (("target", self.target), ("limit", self.limit))
+            f"{word} {bound:g} {'✓' if self.held else '✗'}"
+            for word, bound in (("at most", self.limit), ("at least", self.least))
             if bound is not None
         ]
-        mark = "" if self.limit is None else " ✓" if self.held else " ✗"
-        unit = f" {self.unit}" if self.unit else ""
-        return self.name, f"{_short(self.value)}{unit}", ", ".join(bounds) + mark, self.note
-
-
-def _short(value: float) -> str:
-    """Three or so significant digits; whole numbers as they are."""
-    if value == int(value):
-        return f"{int(value):,}"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+        return self.name, f"{self.value:,.4g} {self.unit}", ", ".join(bounds), self.note
 
 
 def show(figures: Sequence[Figure], console: Console) -> None:
-    """A table for each part."""
+    """Print a table for each part."""
     for part in dict.fromkeys(figure.part for figure in figures):
         table = Table(title=part, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-        table.add_column("measured", min_width=46)
-        table.add_column("value", justify="right", min_width=16)
-        table.add_column("must hold", min_width=26)
+        table.add_column("measured", min_width=50)
+        table.add_column("value", justify="right", min_width=12)
+        table.add_column("must hold", min_width=14)
         table.add_column("note")
         for figure in figures:
             if figure.part == part:
@@ -65,6 +57,6 @@ def show(figures: Sequence[Figure], console: Console) -> None:
 
 
 def write(figures: Iterable[Figure], path: Path) -> None:
-    """The same as JSON."""
+    """Write the figures as JSON."""
     rows = [{**asdict(figure), "held": figure.held} for figure in figures]
     path.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

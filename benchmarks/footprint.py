@@ -1,4 +1,4 @@
-"""Memory, checkpoints and start: what a debate takes beside time on its critical path."""
+"""Memory and checkpoints: what a tree of questions takes beside time."""
 
 from __future__ import annotations
 
@@ -6,72 +6,67 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import child
-from benchmarks.driving import hosted
+import psutil
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from benchmarks.cases import QUESTION, TREE, WIDEST_TREE, Case
 from benchmarks.figures import Figure
-from benchmarks.shapes import FOUR_LEAVES, GROWING
-from tests.endpoint import ROOT, LocalEndpoint
+from dialectree.context import build
+from dialectree.graphs.tree_structured_debate.graph import graph
+from dialectree.nodes.tree_structured_debate.state import Settings
+from tests.endpoint import LocalEndpoint
 
+NODES = {TREE.name: 5, WIDEST_TREE.name: 85}
 GROWTH_LIMIT = 1.3
-HELP_LIMIT_S = 0.5
 
 
-def memory(folder: Path) -> Iterator[Figure]:
-    """Peak resident memory of a new process, for a small tree and a large one."""
-    part = "peak memory of a process"
-    for shape in (FOUR_LEAVES, GROWING[-1]):
-        with LocalEndpoint(rules=shape.rules()) as endpoint:
-            taken = child.debate(shape, endpoint.url, folder)
-        if shape is FOUR_LEAVES:
-            yield Figure(part, "everything imported", taken.imported_mb, "MB")
-        yield Figure(part, f"a debate over {shape.nodes} nodes", taken.peak_mb, "MB")
-
-
-def checkpoints(folder: Path) -> Iterator[Figure]:
-    """Bytes that a host's SQLite checkpointer holds for each node of the tree."""
-    part = "checkpoints of a host, AsyncSqliteSaver"
-    per_node: list[float] = []
-    for shape in GROWING:
-        database = folder / f"{shape.nodes}.sqlite3"
-        with LocalEndpoint(rules=shape.rules()) as endpoint:
-            context = shape.context(endpoint.url, cache=False)
-            asyncio.run(hosted(context, database))
-        per_node.append(database.stat().st_size / shape.nodes)
-        note = f"{shape.cost.calls} calls"
+def footprint(folder: Path, repeats: int) -> Iterator[Figure]:
+    """Measure the peak memory of the command, and what a host's checkpointer stores."""
+    part = "memory and checkpoints of a tree"
+    stored_kb: list[float] = []
+    for case in (TREE, WIDEST_TREE):
+        nodes, database = NODES[case.name], folder / f"{case.name}.sqlite3"
+        with LocalEndpoint(rules=case.rules) as endpoint:
+            peak_mb = _command(case, endpoint.url, folder) / 1e6
+            asyncio.run(_hosted(case, endpoint.url, database))
+        stored_kb.append(database.stat().st_size / nodes / 1000)
+        yield Figure(part, f"peak memory of the command, {nodes} nodes", peak_mb, "MB")
         yield Figure(
-            part, f"a tree of {shape.nodes} nodes", per_node[-1] / 1000, "KB a node", note=note
+            part,
+            f"checkpoints of a host, {nodes} nodes, AsyncSqliteSaver",
+            stored_kb[-1],
+            "KB a node",
         )
-    growth = per_node[-1] / per_node[-2]
-    large, small = GROWING[-1].nodes, GROWING[-2].nodes
-    yield Figure(part, f"a node of {large} over one of {small}", growth, limit=GROWTH_LIMIT)
+    small, large = stored_kb
+    yield Figure(part, "a node of the large tree over the small", large / small, limit=GROWTH_LIMIT)
 
 
-def start(repeats: int) -> Iterator[Figure]:
-    """How long a command takes before it does anything."""
-    part = "start of a process"
-    python = [sys.executable, "-c"]
-    cases = (
-        ("python with nothing", [*python, ""], None),
-        ("import dialectree", [*python, "import dialectree"], None),
-        ("import the tree-structured debate", [*python, _GRAPH], None),
-        ("dialectree --help", [*python, _HELP], HELP_LIMIT_S),
-    )
-    for name, command, limit in cases:
-        yield Figure(part, name, _quickest(command, repeats), "s", limit=limit)
+def _command(case: Case, url: str, folder: Path) -> int:
+    """Run the debate by the command, and return the most bytes that were resident."""
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in case.settings.items()]
+    command = [sys.executable, "-m", "dialectree", "answer", QUESTION, *flags, "--quiet"]
+    command += ["--model", f"openai:any@{url}", "--runs", str(folder / "runs"), "--no-cache"]
+    peak = 0
+    with psutil.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            peak = max(peak, process.memory_info().rss)
+            time.sleep(0.02)
+    if process.returncode:
+        raise SystemExit(f"the debate ended with status {process.returncode}")
+    return peak
 
 
-_GRAPH = "import dialectree.graphs.tree_structured_debate.graph"
-_HELP = "import sys; sys.argv = ['dialectree', '--help']; from dialectree.cli import main; main()"
-
-
-def _quickest(command: Sequence[str], repeats: int) -> float:
-    """The best of some runs."""
-    taken: list[float] = []
-    for _ in range(repeats):
-        began = time.monotonic()
-        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-        taken.append(time.monotonic() - began)
-    return min(taken)
+async def _hosted(case: Case, url: str, database: Path) -> None:
+    """Debate as a host does, with its own checkpointer and without a run's folder."""
+    context = build(Settings, model="openai:any", base_url=url, cache=False, **case.settings)
+    async with AsyncSqliteSaver.from_conn_string(str(database)) as saver:
+        saving = graph.copy({"checkpointer": saver})
+        await saving.ainvoke(
+            {"question": QUESTION},
+            {"configurable": {"thread_id": "1"}},
+            context=context,
+            durability="async",
+        )
