@@ -22,6 +22,7 @@ LEAST = 0.85
 
 def slots(folder: Path, repeats: int) -> Iterator[Figure]:
     """Measure the share of the slots' time in use, and the CPU of a call."""
+    loop.tune()  # as a command does
     for latency_s in LATENCIES_S:
         part = f"{QUESTIONS} questions of RSD at once, {SLOTS} slots of {1000 * latency_s:.0f} ms"
         with LocalEndpoint(
