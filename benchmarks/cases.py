@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import bare
-from dialectree.runner import start
 from dialectree.context import build
 from dialectree.protocol import method
 from dialectree.records import RunRecord
+from dialectree.runner import start
 
 QUESTION = "Which of these does the engine of a car burn?"
 OPTIONS = ["animal products", "oil products"]

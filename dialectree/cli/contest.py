@@ -16,73 +16,62 @@ from dialectree.errors import InputError
 if TYPE_CHECKING:
     from dialectree.contests import Wish
 
-Strengths = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", help="Another strength of an argument, 0 to 1, or none.", metavar="ID=STRENGTH"
-    ),
-]
-Dropped = Annotated[
-    list[str] | None,
-    typer.Option("--drop", help="Take an argument, a turn or a part out.", metavar="ID"),
-]
-Flipped = Annotated[
-    list[str] | None, typer.Option("--flip", help="Let the other argument win.", metavar="ID:ID")
-]
-Voided = Annotated[
-    list[str] | None,
-    typer.Option("--void", help="Let a comparison count for nobody.", metavar="ID:ID"),
-]
-Restored = Annotated[
-    list[str] | None,
-    typer.Option("--restore", help="Take a change or a void back.", metavar="ID|ID:ID"),
-]
-Added = Annotated[
-    tuple[str, str] | None,
-    typer.Option(
-        "--add",
-        help="art: an argument of your own; a model scores and compares it.",
-        metavar="support|attack:ID TEXT",
-    ),
-]
-
-
-Replaced = Annotated[
-    tuple[str, str] | None,
-    typer.Option("--replace", help="Let a turn say something else.", metavar="ID TEXT"),
-]
-Ruled = Annotated[
-    tuple[str, str] | None,
-    typer.Option("--verdict", help="Set a verdict, an answer or a label.", metavar="ID TEXT"),
-]
+_ONCE = {"--add": "argument", "--replace": "text", "--verdict": "verdict"}
+_SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
+"""A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
 
 
 class OneText(TyperCommand):
     """Refuses a second text of one flag: the parser would keep the last one, and say nothing."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        given = [word.partition("=")[0] for word in args]
-        for flag, what in _ONE.items():
-            if given.count(flag) > 1:
+        flags_given = [word.partition("=")[0] for word in args]
+        for flag, what in _ONCE.items():
+            if flags_given.count(flag) > 1:
                 raise InputError(f"{flag}: one {what} at a time; contest the new run for another")
         return super().parse_args(ctx, args)
-
-
-_ONE = {"--add": "argument", "--replace": "text", "--verdict": "verdict"}
 
 
 @flags.settings(*flags.MODELS_AND_LIMITS)
 def contest(
     run: Run,
     settings: dict[str, Any],
-    replace: Replaced = None,
-    verdict: Ruled = None,
-    strength: Strengths = None,
-    drop: Dropped = None,
-    flip: Flipped = None,
-    void: Voided = None,
-    restore: Restored = None,
-    add: Added = None,
+    replace: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Let a turn say something else.", metavar="ID TEXT"),
+    ] = None,
+    verdict: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Set a verdict, an answer or a label.", metavar="ID TEXT"),
+    ] = None,
+    strength: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Another strength of an argument, 0 to 1, or none.", metavar="ID=STRENGTH"
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="Take an argument, a turn or a part out.", metavar="ID"),
+    ] = None,
+    flip: Annotated[
+        list[str] | None, typer.Option(help="Let the other argument win.", metavar="ID:ID")
+    ] = None,
+    void: Annotated[
+        list[str] | None,
+        typer.Option(help="Let a comparison count for nobody.", metavar="ID:ID"),
+    ] = None,
+    restore: Annotated[
+        list[str] | None,
+        typer.Option(help="Take a change or a void back.", metavar="ID|ID:ID"),
+    ] = None,
+    add: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            help="art: an argument of your own; a model scores and compares it.",
+            metavar="support|attack:ID TEXT",
+        ),
+    ] = None,
     runs: flags.Runs = Path("runs"),
     json: flags.Json = False,
     quiet: flags.Quiet = False,
@@ -113,16 +102,13 @@ def contest(
     progress.follow(contesting, json=json, quiet=quiet)
 
 
-_SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
-"""A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
-
-
 def _set(text: str) -> Wish:
+    """Return the wish of one ``--set``."""
     from dialectree.contests import Set
 
-    name, _, figure = (part.strip() for part in text.partition("="))
+    name, _, number = (part.strip() for part in text.partition("="))
     try:
-        tau = None if figure == "none" else float(figure)
+        tau = None if number == "none" else float(number)
     except ValueError:
         tau = -1.0
     if not name or not (tau is None or 0 <= tau <= 1):
@@ -131,6 +117,7 @@ def _set(text: str) -> Wish:
 
 
 def _pair(flag: str, text: str) -> tuple[str, str]:
+    """Return the two ids of ``ID:ID``."""
     one, sign, other = (part.strip() for part in text.partition(":"))
     if not (one and sign and other) or ":" in other:
         raise InputError(f"{flag} {text}: write ID:ID, such as 0.0:0.1")
@@ -138,6 +125,7 @@ def _pair(flag: str, text: str) -> tuple[str, str]:
 
 
 def _add(where: str, text: str) -> Wish:
+    """Return the wish of ``--add``."""
     from dialectree.contests import Add
 
     stance, _, parent = (part.strip() for part in where.partition(":"))

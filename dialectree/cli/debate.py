@@ -40,11 +40,11 @@ def command(protocol: Protocol) -> flags.Command:
     )
 
     @flags.with_fields(
-        *((protocol.input, name) for name in protocol.input.model_fields), given_as="given"
+        *((protocol.input, name) for name in protocol.input.model_fields), given_as="inputs"
     )
     @flags.with_fields(*protocol.declared_settings(), more=[method_option])
     def debate(
-        given: dict[str, Any],
+        inputs: dict[str, Any],
         settings: dict[str, Any],
         method: str,
         runs: flags.Runs = Path("runs"),
@@ -52,12 +52,13 @@ def command(protocol: Protocol) -> flags.Command:
         quiet: flags.Quiet = False,
     ) -> None:
         from dialectree.cli import progress
-        from dialectree.protocol import method as named
+        from dialectree.protocol import method as find_method
         from dialectree.runner import start
+        from dialectree.streams import notice
 
-        chosen = named(method, protocol.name)
-        context = chosen.configure(settings, progress.notice)
-        read = {name: sys.stdin.read() if text == "-" else text for name, text in given.items()}
+        chosen = find_method(method, protocol.name)
+        context = chosen.configure(settings, notice)
+        read = {name: sys.stdin.read() if text == "-" else text for name, text in inputs.items()}
         progress.follow(start(chosen, read, context, runs), json=json, quiet=quiet)
 
     debate.__doc__ = protocol.summary

@@ -15,13 +15,13 @@ _typed = bytearray()
 """What was read from stdin beyond the last line."""
 
 
-async def ask(asked: Mapping[str, str]) -> str:
-    """One line from the person. To a request for a clarification the end of the input is no answer.
+async def ask(request: Mapping[str, str]) -> str:
+    """Return one line that the person types; an empty one if the input has ended.
 
-    A ruling that nobody gives breaks the run off: Halted, so that it goes on when there is one.
+    Raise Halted where a ruling is asked for and the input has ended: resuming asks again.
     """
-    shown = [f"\nAbout: {asked['question']}", asked.get("transcript", ""), asked["request"]]
-    judging = "labels" in asked
+    shown = [f"\nAbout: {request['question']}", request.get("transcript", ""), request["request"]]
+    judging = "labels" in request
     empty = "no ruling" if judging else "go on without"
     try:
         print(clean("\n".join(filter(None, shown))), file=sys.stderr)
@@ -35,9 +35,9 @@ async def ask(asked: Mapping[str, str]) -> str:
 
 
 async def _line() -> str:
-    """The next line with its end; empty at the end of the input.
+    """Return the next line with its end; an empty one at the end of the input.
 
-    Waits without a thread, which could not be called off while it reads.
+    It waits without a thread: a thread that reads cannot be cancelled.
     """
     try:
         source = sys.stdin.fileno()
@@ -54,7 +54,7 @@ async def _line() -> str:
 
 
 async def _readable(source: int) -> None:
-    """Returns when ``source`` can be read without waiting; a plain file always can."""
+    """Return when ``source`` can be read without waiting; a plain file always can."""
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
     try:
         loop.add_reader(source, ready.set)

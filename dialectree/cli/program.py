@@ -70,10 +70,10 @@ def program(
 
 
 def _end_in_order_on_sigterm() -> None:
-    """What ends a service or a container ends a run as Ctrl-C does.
+    """Let SIGTERM, which ends services and containers, end a run as Ctrl-C does.
 
-    A job in the background of a script is not meant by Ctrl-C: there the signal itself is held
-    back, and what answers it is there for SIGTERM.
+    A script's job in the background ignores Ctrl-C: there SIGINT is blocked, so that its handler
+    runs for SIGTERM alone.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -88,14 +88,14 @@ def _end_in_order_on_sigterm() -> None:
 
 
 READER_GONE = 141
-"""What a shell tells of a program that SIGPIPE ended."""
+"""The status that a shell reports of a program that SIGPIPE ended."""
 
 
 @contextmanager
 def _printed() -> Iterator[None]:
-    """What is printed is out at the end; DiskFull where a file takes no more of it.
+    """Write everything out at the end; raise DiskFull where a file takes no more of it.
 
-    Whoever has read enough and gone (``| head``) is no fault of ours: nothing is said of it.
+    A reader that has gone (``| head``) is no fault: the program ends without a message.
     """
     try:
         try:
@@ -116,16 +116,16 @@ def _printed() -> Iterator[None]:
         raise
 
 
-def _said(error: Any) -> str:
-    """What is wrong with the call, in one line; a value in the form that wrong settings have."""
-    said: str = error.format_message()
+def _message(error: Any) -> str:
+    """Return what is wrong with a call, in one line; of a value as wrong settings are reported."""
+    message: str = error.format_message()
     if isinstance(error.__cause__, ValidationError):
         fault = error.__cause__.errors(include_url=False, include_context=False)[0]
         value = repr(fault["input"])
         what = fault["msg"].removeprefix("Value error, ").removeprefix(f"{value} is not ")
         flag = max(error.param.opts, key=len)
         return f"{flag}: {what[:1].lower()}{what[1:].rstrip('.')}, not {value:.80}"
-    return " ".join(f"{said[:1].lower()}{said[1:]}".split())
+    return " ".join(f"{message[:1].lower()}{message[1:]}".split())
 
 
 def run() -> None:
@@ -142,7 +142,7 @@ def run() -> None:
         streams.say(help.format_message())
         sys.exit(help.exit_code)
     except usage.UsageError as error:
-        streams.notice(_said(error))
+        streams.notice(_message(error))
         sys.exit(error.exit_code)
     except DialectreeError as error:
         streams.notice(str(error))

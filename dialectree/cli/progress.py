@@ -8,15 +8,16 @@ from collections.abc import Mapping
 import typer
 from rich.console import Console
 
-from dialectree import loop, streams
+from dialectree import loop
 from dialectree.cli import person
 from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.formatting import NOT_DETERMINED, short
-from dialectree.records import Event, RunRecord, Standing, Verdict
+from dialectree.records import Event, Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.words import clean, count, duration, failed, line
 from dialectree.runner import GRACE_S, Started, leave_reports, missing_in_papers
+from dialectree.streams import notice, print_file
 
 DEMONSTRATION = (
     "the embedded model shows how the program works; its answers are no better than chance "
@@ -30,8 +31,8 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     console = Console(stderr=True)
     if run.record.demonstration:
         notice(DEMONSTRATION)
-    for said in missing_in_papers(run.record):
-        notice(said)
+    for gap in missing_in_papers(run.record):
+        notice(gap)
     spoken = 0
 
     def watch(event: Event) -> None:
@@ -49,12 +50,12 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
 
     shown = set[str]()
 
-    async def ask(asked: Mapping[str, str]) -> str:
+    async def ask(request: Mapping[str, str]) -> str:
         with view.pause():
-            known = asked.get("transcript", "")
-            asked = {**asked, "transcript": "" if known in shown else known}
-            shown.add(known)
-            return await person.ask(asked)
+            transcript = request.get("transcript", "")
+            fresh = "" if transcript in shown else transcript
+            shown.add(transcript)
+            return await person.ask({**request, "transcript": fresh})
 
     fault: DialectreeError | None = None
     status = 0
@@ -75,7 +76,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
 
 
 def _write_reports(run: Started | Contesting) -> bool:
-    """Leave the reports in the run's folder; False where they do not fit, which is said."""
+    """Write the reports to the run's folder. Say why and return False if they do not fit."""
     try:
         leave_reports(run.folder, run.record)
     except DialectreeError as error:
@@ -85,9 +86,9 @@ def _write_reports(run: Started | Contesting) -> bool:
 
 
 def _say(record: RunRecord, *, json: bool) -> None:
-    """The result, on stdout."""
+    """Print the result on stdout."""
     if json:
-        streams.print_file(record.model_dump_json(indent=1))
+        print_file(record.model_dump_json(indent=1))
         return
     verdict = record.verdict
     if verdict is None:
@@ -101,7 +102,10 @@ def _say(record: RunRecord, *, json: bool) -> None:
     if record.contest is not None:
         print(f"\n{clean(record.contest.why)}")
         moves = [(c.node, short(c.before), short(c.after)) for c in record.contest.path]
-        moves += [(m.node, *_standings(m.before, m.after)) for m in record.contest.moved]
+        for moved in record.contest.moved:
+            moves.append(
+                (moved.node, _standing(moved, moved.before), _standing(moved, moved.after))
+            )
         for node, before, after in moves:
             if before != after:
                 print(f"  {clean(node)}: {before} → {after}")
@@ -117,30 +121,28 @@ def _say_answer(verdict: Verdict) -> None:
     print(f"\n{'P(claim)' if verdict.confidence_source == 'P(claim)' else 'Confidence'}: {sure}")
 
 
-def _standings(before: Standing | None, after: Standing | None) -> tuple[str, str]:
-    """Both verdicts in short; where neither is rated, no figure is missed."""
-    rated = any(of is not None and of.confidence is not None for of in (before, after))
-    return _standing(before, rated=rated), _standing(after, rated=rated)
-
-
-def _standing(of: Standing | None, *, rated: bool) -> str:
-    if of is None or of.answer is None:
+def _standing(moved: Moved, verdict: Standing | None) -> str:
+    """Return a verdict in short, with its confidence if the node has one before or after."""
+    if verdict is None or verdict.answer is None:
         return "no verdict"
-    sure = NOT_DETERMINED if of.confidence is None else short(of.confidence)
-    return f"{line(of.answer, 60)} ({sure})" if rated else line(of.answer, 60)
+    both = (moved.before, moved.after)
+    if all(one is None or one.confidence is None for one in both):
+        return line(verdict.answer, 60)
+    sure = NOT_DETERMINED if verdict.confidence is None else short(verdict.confidence)
+    return f"{line(verdict.answer, 60)} ({sure})"
 
 
 def _explain(
     run: Started | Contesting, status: int, fault: DialectreeError | None, *, reported: bool
 ) -> None:
-    """What the person should know beside the result, on stderr."""
+    """Say on stderr what the person should know beside the result."""
     record, path = run.record, run.folder.path
     if status == 5:
         for node, failure in record.degraded():
             notice(f"node {node}: {failed(failure)}")
-        told = record.verdict.notes if record.verdict is not None else []
+        printed = record.verdict.notes if record.verdict is not None else []
         for name, part in record.tree.nodes.items():
-            why = "; ".join(note for note in part.notes if note not in told)
+            why = "; ".join(note for note in part.notes if note not in printed)
             if part.status == "missing" and not part.failures and (why or name != record.tree.root):
                 notice(f"node {name}: unresolved{': ' if why else ''}{why}")
         notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
@@ -150,17 +152,12 @@ def _explain(
             again = f"contest {run.old.run_id} again"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
     else:
-        missing = missing_in_papers(record)  # which was said before the first call
-        for said in record.notices:
-            if said not in missing:
-                notice(said)
+        missing = missing_in_papers(record)  # which the person read before the first call
+        for remark in record.notices:
+            if remark not in missing:
+                notice(remark)
         cached = sum(call.source == "cache" for call in run.folder.calls())
         paid = f" ({cached} from the reply cache)" if cached else ""
         made = count(record.usage.calls, "call")
         took = f"{made}{paid}, {duration(record.usage.wall_s)}"
         notice(f"{took}; report: {path}/report.html" if reported else took)
-
-
-def notice(text: str) -> None:
-    """One line for the person, on stderr; there may be nobody any more, and no room in a file."""
-    streams.notice(text)

@@ -1,4 +1,4 @@
-"""Commands as a person gives them, in this very process: a start of Python each would take long."""
+"""Runs commands in this very process: a start of Python each would take long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dialectree.cli import main
 
 
 class Done(NamedTuple):
-    """How a command ended and what it said."""
+    """How a command ended and what it printed."""
 
     status: int
     out: str
@@ -23,13 +23,13 @@ class Done(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The one JSON document of ``--json``."""
+        """Return the one JSON document of ``--json``."""
         document: dict[str, Any] = json.loads(self.out)
         return document
 
 
 def command(*words: str, stdin: str = "") -> Done:
-    """``dialectree`` with ``words``, to its end."""
+    """Run ``dialectree`` with ``words`` to its end."""
     out, err = io.StringIO(), io.StringIO()
     with patch.object(sys, "stdin", io.StringIO(stdin)), redirect_stdout(out), redirect_stderr(err):
         status = ended(*words)
@@ -37,7 +37,7 @@ def command(*words: str, stdin: str = "") -> Done:
 
 
 def ended(*words: str) -> int:
-    """The status of ``dialectree`` with ``words``, with the standard streams as they are."""
+    """Return the status of ``dialectree`` with ``words``; the standard streams stay as they are."""
     with patch.object(sys, "argv", ["dialectree", *words]):
         try:
             main()
@@ -49,14 +49,14 @@ def ended(*words: str) -> int:
     return 0
 
 
-def refused(done: Done, said: str) -> None:
-    """Wrong input: status 2, one line on stderr, nothing on stdout."""
+def refused(done: Done, message: str) -> None:
+    """Assert status 2, one line on stderr that holds ``message``, and nothing on stdout."""
     assert (done.status, done.out) == (2, ""), done
-    assert said in done.err
+    assert message in done.err
     assert done.err.startswith("dialectree: ") and done.err.count("\n") == 1
 
 
 def runs() -> list[Path]:
-    """The folders of all runs."""
+    """Return the folders of all runs."""
     folder = Path("runs")
     return [*folder.iterdir()] if folder.exists() else []
