@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +12,8 @@ from typing import Any
 from pylatexenc import latex2text, latexwalker, macrospec
 
 from dialectree.errors import InputError
-from dialectree.retrieval import front_matter, headings, latex_macros, latex_source, mending
-from dialectree.retrieval.drafts import Block, Draft
+from dialectree.retrieval import blocks, latex_source, sections
+from dialectree.retrieval.blocks import Block, Draft
 
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; removed from the source itself."""
@@ -58,7 +58,7 @@ _CITING = _arguments(
 _REFERRING = _arguments({"*{": "ref eqref autoref cref Cref pageref nameref vref subref"})
 _WORDED = _arguments(  # the last of their arguments is read
     {
-        "{": "texttt textsf textup textmd mbox",
+        "{": "texttt textsf textup textmd mbox url",
         "{{": "foreignlanguage texorpdfstring hypertarget hyperlink",
         "[{": "hyperref num ang",
         "[{{": "href textcolor colorbox rotatebox",
@@ -74,84 +74,98 @@ _WORDED = _arguments(  # the last of their arguments is read
 _QUANTITIES = _arguments(  # the last of their arguments is a unit
     {"[{[{": "SI SIlist", "[{{": "qty qtylist", "[{{{": "SIrange qtyrange", "[{": "si unit"}
 )
-_DIVIDED = ("dfrac", "tfrac", "cfrac")
+_SECTIONS = _arguments(
+    {"*[{": "part chapter section subsection subsubsection addpart addchap addsec minisec"}
+)
+_OTHERS = _arguments(
+    {
+        "[{{": "numrange",
+        "{{": "dfrac tfrac cfrac",
+        "*{": "paragraph subparagraph",
+        "[{": "bibliography bibitem",
+        "[": "printbibliography",
+        "": "appendix",
+    }
+)
 _FRAMED = _arguments(  # environments whose arguments say nothing
     {"{": "multicols spacing", "{{": "adjustwidth", "[": "tcolorbox mdframed", "[[[{": "minipage"}
 )
-_STRUCTURE = (
+_KEPT = {
+    *(*_CITING, *_REFERRING, *_SECTIONS),
     *("begin", "end", "item", "par", "paragraph", "subparagraph", "url", "href", "title"),
     *("abstract", "maketitle", "input", "include", "texttt", "left", "right"),
-)
-_SECTIONS = (
-    *("part", "chapter", "section", "subsection", "subsubsection"),
-    *("addpart", "addchap", "addsec", "minisec"),
-)
-_KEPT = {*_CITING, *_REFERRING, *_SECTIONS, *_STRUCTURE}
+}
 """Macros whose meaning no definition in a paper changes."""
-_ABSTRACTS = r"(?:onecol|sci)?[Aa]bstracts?\*?"
-"""Environments whose text is the abstract."""
+_ABSTRACT = re.compile(
+    r"\\begin\s*\{(?P<name>(?:onecol|sci)?[Aa]bstracts?\*?)\}(?P<content>.*?)"
+    r"\\end\s*\{(?P=name)\}",
+    re.DOTALL,
+)
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}")
 _BIBITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,500}\]\s*)?\{([^{}]*)\}")
+_UNREADABLE = (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError)
+"""Errors of pylatexenc where a text is no LaTeX."""
 
 
 def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
-    """Return what a LaTeX source says; it draws in files from `folder` and below.
+    """Return the paper in a LaTeX source; it draws in files from `folder` and below.
 
     Raises InputError where it cannot be read, and where a file of its body is not there; the
     draft's `notices` name the other files that are missing.
     """
-    files = latex_source.Folder(folder)
-    text, macros = latex_macros.definitions(files.whole(text.replace(_SECTION, ""), name))
+    source = latex_source.Folder(folder).whole(text.replace(_SECTION, ""), name)
+    source, macros = latex_source.definitions(source)
     own = {macro: macros[macro] for macro in macros.keys() - _KEPT}
     own |= {macro: replace(own[macro], body="") for macro in own.keys() & _SILENT.keys()}
-    expander = latex_macros.Expander(name, own)
-    preamble, begun, body = _parted(_BEGIN, text)
-    if not begun:
-        preamble, body = "", text
-    body, ended, after = _parted(_END, body)
-    if begun and not ended:
-        raise InputError(
-            f"{name}: LaTeX that is cut short, with no \\end{{document}}; save it again"
-        )
+    expander = latex_source.Expander(name, own)
+    preamble, body, rest = _parts(source, name)
     body = expander.expanded(body)
-    files.check(body, name)
+    for file in latex_source.missing(body):
+        raise InputError(
+            f"{name}: it draws in {file}, which is no .tex file in its folder or is too large; "
+            "put it there, or give the paper's PDF"
+        )
     notices = [
         f"it draws in {file} outside of its body, which is not there"
-        for file in latex_source.missing(preamble + after)
+        for file in latex_source.missing(preamble + rest)
     ]
-    title = expander.expanded(_argument(text, "title") or "")
-    abstract = _environment(body, _ABSTRACTS) or expander.expanded(
-        _environment(preamble, _ABSTRACTS) or ""
-    )
-    body = latex_source.without_inputs(body)
-    body = re.sub(_environed(_ABSTRACTS), "\n\n", body, flags=re.DOTALL)
+    title = expander.expanded(_argument(source, "title"))
+    abstract = _environment(body) or expander.expanded(_environment(preamble))
+    command = expander.expanded(_argument(source, "[Aa]bstracts?"))
+    body = _ABSTRACT.sub("\n\n", latex_source.without_inputs(body))
+    cited = {key: number for number, key in enumerate(dict.fromkeys(_BIBITEM.findall(source)), 1)}
     try:
-        cited = {key: n for n, key in enumerate(dict.fromkeys(_BIBITEM.findall(text)), 1)}
         title = _flat(_words(title, cited))
-        above = _blocks(_words(abstract, cited)) if abstract else []
-        blocks = _blocks(_words(body, cited))
-        if not above and (preceding := _argument(text, "[Aa]bstracts?")):
-            above = _blocks(_words(expander.expanded(preceding), cited))
-    except (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError) as error:
+        above = _blocks(_words(abstract, cited))
+        own_blocks = _blocks(_words(body, cited))
+        above = above or _blocks(_words(command, cited))
+    except _UNREADABLE as error:
         raise InputError(f"{name}: LaTeX that cannot be read; give its PDF or text") from error
     summary: str | None = "\n\n".join(block.text for block in above)
     if not summary:
-        summary, blocks = front_matter.under_its_heading(blocks)
-    return Draft(title or None, summary or None, blocks, notices=notices)
+        summary, own_blocks = sections.abstract_by_heading(own_blocks)
+    return Draft(title or None, summary, own_blocks, notices=notices)
 
 
-def _parted(boundary: re.Pattern[str], text: str) -> tuple[str, bool, str]:
-    """Return what stands before a boundary, whether there is one, and what stands after it."""
-    found = boundary.search(text)
-    return (text[: found.start()], True, text[found.end() :]) if found else (text, False, "")
+def _parts(source: str, name: str) -> tuple[str, str, str]:
+    """Return what stands before, inside and after the document."""
+    begin = _BEGIN.search(source)
+    end = _END.search(source, begin.end() if begin else 0)
+    if begin and not end:
+        raise InputError(
+            f"{name}: LaTeX that is cut short, with no \\end{{document}}; save it again"
+        )
+    opens, starts = (begin.start(), begin.end()) if begin else (0, 0)
+    stops, closes = (end.start(), end.end()) if end else (len(source), len(source))
+    return source[:opens], source[starts:stops], source[closes:]
 
 
 def readable(maths: str) -> str:
     """Return a piece of LaTeX as text on one line, or as it is where it cannot be read."""
     try:
         return _flat(_words(maths, {}))
-    except (RecursionError, latexwalker.LatexWalkerError, IndexError, ValueError):
+    except _UNREADABLE:
         return maths
 
 
@@ -159,89 +173,66 @@ def _flat(text: str) -> str:
     return re.sub(r"\s+", " ", text).replace(_SECTION, "").strip()
 
 
-def _argument(text: str, macro: str) -> str | None:
+def _argument(text: str, macro: str) -> str:
     """Return what stands in the braces of ``\\macro[...]{...}``, at its first use."""
-    pairs = latex_macros.pairs(text)
-    for found in re.finditer(rf"\\{macro}\s*(?:\[[^\]]{{0,1000}}\])?\s*(?=\{{)", text):
-        if found.end() in pairs:
-            return text[found.end() + 1 : pairs[found.end()] - 1]
-    return None
+    pairs = latex_source.pairs(text)
+    for match in re.finditer(rf"\\{macro}\s*(?:\[[^\]]{{0,1000}}\])?\s*(?=\{{)", text):
+        if match.end() in pairs:
+            return text[match.end() + 1 : pairs[match.end()] - 1]
+    return ""
 
 
-def _environment(text: str, name: str) -> str | None:
-    found = re.search(_environed(name), text, re.DOTALL)
-    return found["content"] if found else None
-
-
-def _environed(name: str) -> str:
-    return rf"\\begin\s*\{{(?P<name>{name})\}}(?P<content>.*?)\\end\s*\{{(?P=name)\}}"
+def _environment(text: str) -> str:
+    match = _ABSTRACT.search(text)
+    return match["content"] if match else ""
 
 
 def _blocks(text: str) -> list[Block]:
     """Return the paragraphs and headings of text that has no LaTeX left."""
-    words = mending.words_of(text.splitlines())
-    return mending.flowing(list(_paragraphs(re.split(r"\n\s*\n", text))), words)
+    words = blocks.words_of(text.splitlines())
+    return blocks.flowing(list(_paragraphs(text)), words)
 
 
-def _paragraphs(paragraphs: Sequence[str]) -> Iterator[Block]:
-    for paragraph in paragraphs:
-        text = re.sub(r"\s+", " ", mending.plain_signs(paragraph)).strip()
+def _paragraphs(whole: str) -> Iterator[Block]:
+    for paragraph in re.split(r"\n\s*\n", whole):
+        text = re.sub(r"\s+", " ", blocks.plain_signs(paragraph)).strip()
         text = re.sub(r"\(\s*\)|\[\s*\]", "", text)
         text = re.sub(r"(?<=\w\.)\s+\.(?=\s|$)(?!\s\.)", "", text)  # "Fig. ." of a reference
         text = re.sub(r"\s+([,.;:](?=\s|$)|[)。，；：）])", r"\1", text)
-        if text and any(map(str.isalnum, text)):
+        if any(map(str.isalnum, text)):
             heading = paragraph.lstrip().startswith(_SECTION)
-            yield Block(text, heading or headings.part(text) in ("abstract", "references"))
+            yield Block(text, heading or sections.part(text) in ("abstract", "references"))
 
 
 def _words(source: str, cited: dict[str, int]) -> str:
     """Return the source as text, with a mark before each heading; number new citations."""
-    parsing, reading = _known()
     source = re.sub(r"(?<=\d)\}\{(?=\d)", "} {", source)  # or two numbers become one
-    walker = latexwalker.LatexWalker(source, latex_context=parsing, tolerant_parsing=True)
+    walker = latexwalker.LatexWalker(source, latex_context=_parsing(), tolerant_parsing=True)
     nodes = walker.get_latex_nodes()[0]
-    reader = latex2text.LatexNodes2Text(
-        latex_context=reading(cited), math_mode="text", strict_latex_spaces="macros"
+    reading = latex2text.get_default_latex_context_db()
+    reading.add_context_category(
+        "papers", prepend=True, macros=_readings(cited), environments=_environments()
     )
-    text: str = reader.nodelist_to_text(nodes)
-    return text
+    reader = latex2text.LatexNodes2Text(
+        latex_context=reading, math_mode="text", strict_latex_spaces="macros"
+    )
+    return latex_source.shown(reader.nodelist_to_text(nodes))
 
 
 @cache
-def _known() -> tuple[Any, Callable[[dict[str, int]], Any]]:
-    """Return which arguments each macro takes, and how each is read."""
-    parsing = latexwalker.get_default_latex_context_db()
-    specs = {
-        **_SILENT,
-        **_WORDED,
-        **_QUANTITIES,
-        "numrange": "[{{",
-        **dict.fromkeys(_DIVIDED, "{{"),
-        **_CITING,
-        **_REFERRING,
-        **dict.fromkeys(_SECTIONS, "*[{"),
-        **dict.fromkeys(("paragraph", "subparagraph"), "*{"),
-        "url": "{",
-        "bibliography": "[{",
-        "printbibliography": "[",
-        "bibitem": "[{",
-        "appendix": "",
-    }
-    macros = [macrospec.std_macro(macro, takes) for macro, takes in specs.items()]
-    framed = [macrospec.std_environment(name, takes) for name, takes in _FRAMED.items()]
-    parsing.add_context_category("papers", prepend=True, macros=macros, environments=framed)
-
-    def reading(cited: dict[str, int]) -> Any:
-        db = latex2text.get_default_latex_context_db()
-        db.add_context_category(
-            "papers", prepend=True, macros=_readings(cited), environments=_environments()
-        )
-        return db
-
-    return parsing, reading
+def _parsing() -> Any:
+    """Return which arguments each macro takes."""
+    db = latexwalker.get_default_latex_context_db()
+    known = (_SILENT, _CITING, _REFERRING, _WORDED, _QUANTITIES, _SECTIONS, _OTHERS)
+    macros = [macrospec.std_macro(*spec) for table in known for spec in table.items()]
+    framed = [macrospec.std_environment(*spec) for spec in _FRAMED.items()]
+    db.add_context_category("papers", prepend=True, macros=macros, environments=framed)
+    return db
 
 
 def _readings(cited: dict[str, int]) -> list[Any]:
+    """Return how each macro is read."""
+
     def arguments(node: Any) -> list[Any]:
         every = node.nodeargd.argnlist if node.nodeargd else []
         return [one for one in every if one is not None]
@@ -254,17 +245,15 @@ def _readings(cited: dict[str, int]) -> list[Any]:
     def last(node: Any, l2tobj: Any) -> str:
         return str(l2tobj.nodelist_to_text(arguments(node)[-1:]))
 
+    def joined(node: Any, l2tobj: Any) -> str:
+        sign = " to " if node.macroname == "numrange" else "/"
+        return sign.join(l2tobj.nodelist_to_text([one]).strip() for one in arguments(node))
+
     def quantity(node: Any) -> str:
         groups = [one.latex_verbatim() for one in arguments(node)]
         *numbers, unit = [one[1:-1].strip() for one in groups if one.startswith("{")]
-        unit = re.sub(r"\\(?![A-Za-z])|[{}~]", "", re.sub(r"\\per(?![A-Za-z])", " per ", unit))
-        return f"{' to '.join(numbers)} {unit.replace(chr(92), '')}"
-
-    def numbers(node: Any, l2tobj: Any) -> str:
-        return " to ".join(l2tobj.nodelist_to_text([one]) for one in arguments(node))
-
-    def divided(node: Any, l2tobj: Any) -> str:
-        return "/".join(l2tobj.nodelist_to_text([one]).strip() for one in arguments(node))
+        unit = re.sub(r"[{}~\\]", "", re.sub(r"\\per(?![A-Za-z])", " per ", unit))
+        return f"{' to '.join(numbers)} {unit}"
 
     def section(node: Any, l2tobj: Any) -> str:
         return f"\n\n{_SECTION}{_flat(last(node, l2tobj))}\n\n"
@@ -277,27 +266,27 @@ def _readings(cited: dict[str, int]) -> list[Any]:
         label = _flat(last(node, l2tobj))
         return f"\n\n{label} " if any(map(str.isalnum, label)) else "\n\n"
 
+    replacements: dict[Any, list[str]] = {
+        "": [*_SILENT, *_REFERRING],
+        citation: [*_CITING],
+        last: [*_WORDED],
+        quantity: [*_QUANTITIES],
+        joined: ["numrange", "dfrac", "tfrac", "cfrac"],
+        section: [*_SECTIONS],
+        run_in: ["paragraph", "subparagraph"],
+        _REFERENCES: ["bibliography", "printbibliography", "bibitem"],
+        _APPENDIX: ["appendix"],
+        item: ["item"],
+        "\n\n": ["par"],
+        " ": ["newline", "\\"],
+        "TeX": ["TeX"],
+        "LaTeX": ["LaTeX"],
+    }
     spec = latex2text.MacroTextSpec
     return [
-        *(spec(macro, discard=True) for macro in _SILENT),
-        *(spec(macro, simplify_repl=citation) for macro in _CITING),
-        *(spec(macro, simplify_repl="") for macro in _REFERRING),
-        *(spec(macro, simplify_repl=last) for macro in (*_WORDED, "url")),
-        *(spec(macro, simplify_repl=quantity) for macro in _QUANTITIES),
-        spec("numrange", simplify_repl=numbers),
-        *(spec(macro, simplify_repl=divided) for macro in _DIVIDED),
-        *(spec(macro, simplify_repl=section) for macro in _SECTIONS),
-        *(spec(macro, simplify_repl=run_in) for macro in ("paragraph", "subparagraph")),
-        *(
-            spec(macro, simplify_repl=_REFERENCES)
-            for macro in ("bibliography", "printbibliography", "bibitem")
-        ),
-        spec("appendix", simplify_repl=_APPENDIX),
-        *(spec(macro, simplify_repl=macro) for macro in ("TeX", "LaTeX")),
-        spec("item", simplify_repl=item),
-        spec("par", simplify_repl="\n\n"),
-        spec("newline", simplify_repl=" "),
-        spec("\\", simplify_repl=" "),
+        spec(macro, simplify_repl=replacement)
+        for replacement, macros in replacements.items()
+        for macro in macros
     ]
 
 

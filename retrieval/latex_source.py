@@ -1,15 +1,19 @@
-"""LaTeX files before they are read: without comments and code, and with the files drawn in."""
+"""LaTeX files before they are read: their files drawn in, comments left out, macros written out."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from dialectree.errors import InputError
-from dialectree.retrieval import decoding
-from dialectree.retrieval.latex_macros import LARGEST
+from dialectree.retrieval.text import decoded
 
+LARGEST = 2_000_000
+"""Characters of a source with all its macros written out."""
+_LARGEST_FILE = 400_000
+"""Bytes of a file that is drawn in."""
 _DEEPEST = 5
 """Files within files."""
 _MOST = 200
@@ -17,16 +21,8 @@ _MOST = 200
 _UNREAD = (
     *("verbatim", "lstlisting", "minted", "comment", "Verbatim", "filecontents", "alltt", "CCSXML"),
     *("figure", "table", "wrapfigure", "wraptable", "sidewaystable", "longtable", "deluxetable"),
-    *(
-        "algorithm",
-        "algorithmic",
-        "tikzpicture",
-        "Sinput",
-        "Soutput",
-        "Schunk",
-        "Code",
-        "CodeChunk",
-    ),
+    *("algorithm", "algorithmic", "tikzpicture"),
+    *("Sinput", "Soutput", "Schunk", "Code", "CodeChunk"),
 )
 """Environments without sentences of the paper."""
 _SCANNED = re.compile(
@@ -36,28 +32,72 @@ _SCANNED = re.compile(
         (?P<sign>[^\sA-Za-z0-9*\\{{}}\[])(?P<verb>[^\n]*?)(?P=sign)
     | \\(?P<link>url|path|href)\s*\{{(?P<address>[^{{}}\n]*)\}}
     | \\(?P<off>iffalse)(?![A-Za-z])
+    | (?P<macro>\\(?:[A-Za-z@]+|.))?(?P<comment>%[^\n]*(?:\n[ \t]*+(?!\n))?)
     | \\(?:[A-Za-z@]+|.)
-    | %[^\n]*(?:\n[ \t]*+(?!\n))?
     """,
     re.VERBOSE | re.DOTALL,
 )
 _ON_AGAIN = re.compile(r"\\(?:fi|else)(?![A-Za-z])")
-_NAME_AT_END = re.compile(r"\\[A-Za-z]+\Z")
-_SIGNS = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    **{sign: f"\\{sign}" for sign in "%#$&{}"},
-    **{sign: f"{sign}{{}}" for sign in "-`'!?"},
-}
-"""As LaTeX writes a sign that would mean something else."""
+_SIGNS = re.compile(r"#(?!\d)|[\\%$&_{}~^`'!?-]")
+"""Signs that mean something else in LaTeX than in code or in an address; #1 is an argument."""
+_HIDDEN = re.compile("[\ue000-\ue07f]")
 _INPUT = re.compile(
     r"\\(?:input|include|subfile(?:include)?)\s*\{\s*\"?(?P<name>(?:[^{}\n]|\{[^{}\n]{0,100}\}){1,200}?)\"?\s*\}"
     r"|\\input[ \t]+\"?(?P<bare>[^\s{}\\\"]{1,200})\"?"
     r"|\\(?:sub)?import\*?\s*\{(?P<folder>[^{}\n]{1,100})\}\s*\{(?P<file>[^{}\n]{1,100})\}"
 )
-_ASKED_FOR = re.compile(r"\\IfFileExists\s*\{([^{}\n]{1,200})\}")
-_NO_PROSE = re.compile(r"\.(?:bbl|ind|pgf|tikz|sty|cls|def|cfg|\w{1,5}_t(?:ex)?)\Z", re.IGNORECASE)
-"""Ends the names of files that hold references, drawings and macros, but no sentences."""
+_NO_PROSE = re.compile(
+    r"glyphtounicode|.*\.(?:bbl|ind|pgf|tikz|sty|cls|def|cfg|\w{1,5}_t(?:ex)?)", re.IGNORECASE
+)
+"""Names of files that hold references, drawings and macros, but no sentences."""
+_DEFINITION = re.compile(
+    r"\\(?:(?:re)?newcommand|(?P<provided>providecommand)|DeclareRobustCommand"
+    r"|DeclareMathOperator)\*?\s*(?:\{\s*\\(?P<new>[A-Za-z@]+)\s*\}|\\(?P<bare>[A-Za-z@]+))\s*"
+    r"(?:\[(?P<count>\d)\]\s*)?(?:\[(?P<default>[^\[\]]*)\]\s*)?(?=\{)"
+    r"|\\(?:def|gdef|edef|xdef)\s*\\(?P<def>[A-Za-z@]+)(?P<places>(?:#\d)*)\s*(?=\{)"
+    r"|\\let\s*\\(?P<let>[A-Za-z@]+)\s*=?\s*\\(?P<other>[A-Za-z@]+)"
+)
+_USE = re.compile(r"\\(?:([A-Za-z@]+)|.)", re.DOTALL)
+_BARE = re.compile(r"\\[A-Za-z@]+|[^\s\\{}\[\]]")
+_OPTION = re.compile(r"\s*\[([^\[\]]*)\]")
+_OPENS = re.compile(r"\\(?:begin|end)(?![A-Za-z])|\\[\[\]()]|\$")
+_ENDS_IN_NAME = re.compile(r"\\[A-Za-z@]+\Z")
+
+
+def stripped(text: str) -> str:
+    """Leave out comments, code, tables and figures; hide the signs of addresses and of code."""
+    pieces: list[str] = []
+    at, endless = 0, set[str]()
+    while match := _SCANNED.search(text, at):
+        pieces.append(text[at : match.start()])
+        at = match.end()
+        unread = match["unread"] or match["off"]
+        if unread and unread not in endless:
+            closing = re.compile(rf"\\end\{{{re.escape(unread)}\}}")
+            end = (_ON_AGAIN if match["off"] else closing).search(text, at)
+            at = end.end() if end else at
+            endless |= set() if end else {unread}
+            pieces.append("\n" if end and match["unread"] else "" if end else match[0])
+        elif match["verb"] is not None:
+            pieces.append(f"\\texttt{{{_hidden(match['verb'])}}}")
+        elif match["link"]:
+            address = re.sub(r"\\([%#$&_~])", r"\1", match["address"])
+            pieces.append(f"\\{match['link'].replace('path', 'url')}{{{_hidden(address)}}}")
+        elif match["comment"]:
+            macro = match["macro"] or ""
+            pieces.append(f"{macro} " if macro[1:].isalpha() else macro)
+        else:
+            pieces.append(match[0])
+    return "".join([*pieces, text[at:]])
+
+
+def _hidden(text: str) -> str:
+    return _SIGNS.sub(lambda sign: chr(0xE000 + ord(sign[0])), text)
+
+
+def shown(text: str) -> str:
+    """Show the signs that `stripped` hid from LaTeX."""
+    return _HIDDEN.sub(lambda sign: chr(ord(sign[0]) - 0xE000), text)
 
 
 @dataclass
@@ -69,42 +109,29 @@ class Folder:
 
     def whole(self, text: str, name: str) -> str:
         """Return a source with the files that it draws in, without comments and code."""
-        itself = self._inside(name)
-        self.drawn_in = {itself} if itself else set()
-        text = self._with_inputs(_stripped(text), 0, "")
+        self.drawn_in = {path for path in [self._inside(name)] if path}
+        text = self._with_inputs(stripped(_HIDDEN.sub("", text)), 0, "")
         if len(text) > LARGEST:
             raise InputError(f"{name}: draws in too much text; give its PDF or text")
         return text
 
-    def check(self, text: str, name: str) -> None:
-        """Raise InputError where the body draws in a file that could not be drawn in."""
-        excused = set(map(_base, _ASKED_FOR.findall(text)))
-        for asked in map(_asked, _INPUT.finditer(text)):
-            if _base(asked) in excused or _NO_PROSE.search(asked):
-                continue
-            if self._inside(asked) is None:
-                what = "is no .tex file in its folder; put it there, or give the paper's PDF"
-                raise InputError(f"{name}: it draws in {asked}, which {what}")
-            why = "too large, too deep in other files, or named by a macro"
-            raise InputError(f"{name}: {asked} cannot be drawn in ({why}); give the paper's PDF")
-
     def _with_inputs(self, text: str, depth: int, beside: str) -> str:
         """Draw in each file once; an imported file names others as they lie `beside` it."""
 
-        def drawn_in(found: re.Match[str]) -> str:
-            asked = _asked(found)
+        def content(match: re.Match[str]) -> str:
+            asked = _asked(match)
             path = self._inside(f"{beside}{asked}") or self._inside(asked)
             if path in self.drawn_in:
                 return "\n"
             shallow = depth < _DEEPEST and len(self.drawn_in) <= _MOST
-            inner = _content(path) if path and shallow else None
-            if path is None or inner is None:
-                return found[0]
+            if path is None or not shallow or path.stat().st_size > _LARGEST_FILE:
+                return match[0]
             self.drawn_in.add(path)
-            below = f"{path.parent}/" if found["folder"] else beside
-            return self._with_inputs(_stripped(inner), depth + 1, below)
+            below = f"{path.parent}/" if match["folder"] else beside
+            inner = stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)))
+            return self._with_inputs(inner, depth + 1, below)
 
-        return _INPUT.sub(drawn_in, text)
+        return _INPUT.sub(content, text)
 
     def _inside(self, asked: str) -> Path | None:
         """Return the .tex file of that name at or below the folder, links followed."""
@@ -118,14 +145,10 @@ class Folder:
         return path if inside else None
 
 
-def missing(preamble: str) -> list[str]:
-    """Name the files outside the body that the source draws in and that could not be read.
-
-    A macro that one of them defines is not known; nothing of the body is lost.
-    """
-    excused = {"glyphtounicode", *map(_base, _ASKED_FOR.findall(preamble))}
-    asked = map(_asked, _INPUT.finditer(preamble))
-    return [name for name in dict.fromkeys(asked) if _base(name) not in excused]
+def missing(text: str) -> list[str]:
+    """Name the files with sentences or macros that a source draws in and that were not read."""
+    asked = dict.fromkeys(map(_asked, _INPUT.finditer(text)))
+    return [name for name in asked if not _NO_PROSE.fullmatch(name)]
 
 
 def without_inputs(text: str) -> str:
@@ -133,53 +156,120 @@ def without_inputs(text: str) -> str:
     return _INPUT.sub("\n", text)
 
 
-def _stripped(text: str) -> str:
-    """Remove comments, code, tables and figures; keep the signs of addresses as they are."""
-    pieces: list[str] = []
-    at, endless = 0, set[str]()
-    while found := _SCANNED.search(text, at):
-        pieces.append(text[at : found.start()])
-        at = found.end()
-        unread = found["unread"] or found["off"]
-        if unread and unread not in endless:
-            closing = re.compile(rf"\\end\{{{re.escape(unread)}\}}")
-            end = (_ON_AGAIN if found["off"] else closing).search(text, at)
-            at = end.end() if end else at
-            endless |= set() if end else {unread}
-            pieces.append("\n" if end and found["unread"] else "" if end else found[0])
-        elif found["verb"] is not None:
-            pieces.append(f"\\texttt{{{_literal(found['verb'])}}}")
-        elif found["link"]:
-            macro = "href" if found["link"] == "href" else "url"
-            pieces.append(f"\\{macro}{{{_literal(found['address'])}}}")
-        elif found[0][0] != "%":
-            pieces.append(found[0])
-        elif pieces and _NAME_AT_END.search("".join(pieces[-2:])[-100:]):
-            pieces.append(" ")
-    return "".join([*pieces, text[at:]])
-
-
-def _literal(text: str) -> str:
-    """Write signs as LaTeX prints them; #1 stays the argument of a macro."""
-    plain = re.sub(r"\\([%#$&_~])", r"\1", text)
-    return "".join(_SIGNS.get(piece, piece) for piece in re.split(r"(#\d|.)", plain))
-
-
-def _asked(found: re.Match[str]) -> str:
+def _asked(match: re.Match[str]) -> str:
     """Return the file that a match of `_INPUT` names."""
-    name = re.sub(r"[{}]", "", found["name"] or "") or str(found["bare"] or "")
-    return name or f"{found['folder'].strip()}/{found['file'].strip()}"
+    name = re.sub(r"[{}]", "", match["name"] or "") or str(match["bare"] or "")
+    return name or f"{match['folder'].strip()}/{match['file'].strip()}"
 
 
-def _base(asked: str) -> str:
-    return asked.strip().removesuffix(".tex")
+@dataclass(frozen=True)
+class Macro:
+    """A macro that a paper defines; #1 to #9 in its body are the arguments."""
+
+    body: str
+    arguments: int = 0
+    default: str | None = None
+    """Stands for the first argument where it is left out."""
 
 
-def _content(path: Path) -> str | None:
-    """Return what a file holds; None where that is too much, or no text."""
-    try:
-        if path.stat().st_size > LARGEST // 5:
+def pairs(text: str) -> dict[int, int]:
+    """For each brace that opens and is closed, return the place behind the one that closes it."""
+    closed: dict[int, int] = {}
+    opened: list[int] = []
+    for sign in re.finditer(r"\\.|[{}]", text, re.DOTALL):
+        if sign[0] == "{":
+            opened.append(sign.start())
+        elif sign[0] == "}" and opened:
+            closed[opened.pop()] = sign.end()
+    return closed
+
+
+def definitions(text: str) -> tuple[str, dict[str, Macro]]:
+    """Return the text without its definitions, and these by name."""
+    closed, macros = pairs(text), dict[str, Macro]()
+    pieces: list[str] = []
+    at = 0
+    while match := _DEFINITION.search(text, at):
+        end = closed.get(match.end(), 0)
+        pieces.append(text[at : match.start()])
+        at = end or match.end()
+        name = match["new"] or match["bare"] or match["def"]
+        if match["let"]:
+            macros[match["let"]] = macros.get(match["other"], Macro(f"\\{match['other']}"))
+        elif end and not (match["provided"] and name in macros):
+            count = int(match["count"] or 0) or len(match["places"] or "") // 2
+            macros[name] = Macro(text[match.end() + 1 : end - 1], count, match["default"])
+    return "".join([*pieces, text[at:]]), macros
+
+
+@dataclass
+class Expander:
+    """Writes out uses of macros; raises InputError where there is no end to it."""
+
+    name: str
+    macros: dict[str, Macro]
+    room: int = 2 * LARGEST
+
+    def expanded(self, text: str, within: frozenset[str] = frozenset()) -> str:
+        """Write out `text`, which stands in the bodies of the macros `within`."""
+        self.room -= len(text)
+        if self.room < 0:
+            raise InputError(
+                f"{self.name}: its macros write out too much text; give its PDF or text"
+            )
+        closed, at = pairs(text), 0
+        pieces: list[str] = []
+        while match := _USE.search(text, at):
+            pieces.append(text[at : match.start()])
+            at = match.end()
+            macro = self.macros.get(match[1] or "")
+            use = _arguments(macro, text, at, closed) if macro else None
+            if macro is None or use is None or match[1] in within:
+                pieces.append(match[0])
+                continue
+            arguments, at = use
+            body = _filled(macro.body, [self.expanded(one, within) for one in arguments])
+            pieces.append(_set_apart(self.expanded(body, within | {match[1]}), text[at : at + 1]))
+        return "".join([*pieces, text[at:]])
+
+
+def _set_apart(result: str, following: str) -> str:
+    """Put braces around a result, unless it takes what follows or opens what ends there."""
+    if _ENDS_IN_NAME.search(result[-50:]):
+        return f"{result}{{}}" if following.isalpha() or following.isspace() else result
+    return result if _OPENS.search(result) else f"{{{result}}}"
+
+
+def _arguments(
+    macro: Macro, text: str, at: int, closed: dict[int, int]
+) -> tuple[list[str], int] | None:
+    """Return the arguments of a use and where it ends; None where there are too few."""
+    arguments: list[str] = []
+    if macro.default is not None and macro.arguments:
+        option = _OPTION.match(text, at)
+        arguments.append(option[1] if option else macro.default)
+        at = option.end() if option else at
+    while len(arguments) < macro.arguments:
+        while text[at : at + 1].isspace():
+            at += 1
+        bare = _BARE.match(text, at)
+        if at in closed:
+            arguments.append(text[at + 1 : closed[at] - 1])
+            at = closed[at]
+        elif bare:
+            arguments.append(bare[0])
+            at = bare.end()
+        else:
             return None
-        return decoding.decoded(path.read_bytes(), path.name)
-    except (OSError, InputError):
-        return None
+    return arguments, at
+
+
+def _filled(body: str, arguments: Iterable[str]) -> str:
+    """Put the arguments in their places in the body of a macro."""
+    values = {str(number): value for number, value in enumerate(arguments, 1)}
+
+    def value(match: re.Match[str]) -> str:
+        after_name = _ENDS_IN_NAME.search(body[max(0, match.start() - 50) : match.start()])
+        return f"{' ' if after_name else ''}{values.get(match[1], '')}"
+
+    return re.sub(r"(?<![\\#])#(\d)", value, body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +15,10 @@ from typing import Literal
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
-from dialectree.retrieval import arxiv, back_matter, decoding, headings, json_papers, plain
-from dialectree.retrieval.drafts import Block, Draft
+from dialectree.retrieval import arxiv, sections
+from dialectree.retrieval.blocks import Block, Draft
+from dialectree.retrieval.text import blocks_of, decoded, sound
+from dialectree.retrieval.text import draft as draft_of_text
 
 LARGEST_TEXT = 20_000_000
 """Bytes of a text or JSON file."""
@@ -24,17 +27,13 @@ LARGEST_MARKUP = 2_000_000
 LARGEST_PDF = 100_000_000
 """Bytes of a PDF."""
 
-Kind = Literal["pdf", "plain", "markdown", "latex", "json"]
+Kind = Literal["pdf", "text", "markdown", "latex", "json"]
 
 _KINDS: dict[str, Kind] = {
     ".pdf": "pdf",
-    ".txt": "plain",
-    ".text": "plain",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".tex": "latex",
-    ".latex": "latex",
-    ".ltx": "latex",
+    **dict.fromkeys((".txt", ".text"), "text"),
+    **dict.fromkeys((".md", ".markdown"), "markdown"),
+    **dict.fromkeys((".tex", ".latex", ".ltx"), "latex"),
     ".json": "json",
 }
 _ENDING = re.compile(r"\.[A-Za-z]\w{0,9}")
@@ -120,12 +119,12 @@ def from_fields(fields: Mapping[str, object]) -> Paper:
     ``name`` says what to call it. Raises InputError as :func:`read` does.
     """
     name = str(fields.get("name") or "the paper")
-    return _paper(name, json_papers.draft_of(fields, name))
+    return _paper(name, _draft_of_fields(fields, name))
 
 
 def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | None = None) -> Paper:
     """Make a paper of a draft; title and abstract of the caller go before its own."""
-    name, title = decoding.sound(name), title or _on_one_line(draft.title)
+    name, title = sound(name), title or _on_one_line(draft.title)
     abstract = abstract or _given(draft.abstract)
     passages = tuple(_passages(_own(draft.blocks, title, abstract)))
     if not passages and not (draft.title or draft.abstract):
@@ -201,18 +200,49 @@ def _draft(
         from dialectree.retrieval import pdf
 
         return pdf.draft(data, name=name)
-    text = decoding.decoded(data, name)
+    text = decoded(data, name)
     if kind == "latex":
         from dialectree.retrieval import latex
 
         return latex.draft(text, name=name, folder=folder)
-    if kind == "json":
-        return json_papers.draft(text, name)
     if kind == "markdown":
         from dialectree.retrieval import markdown
 
         return markdown.draft(text, titled=bool(title), abstracted=abstracted)
-    return plain.draft(text, given=title, abstracted=abstracted)
+    if kind == "json":
+        return _draft_of_json(text, name)
+    return draft_of_text(text, title=title, abstracted=abstracted)
+
+
+def _draft_of_json(text: str, name: str) -> Draft:
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        why = str(error).splitlines()[0][:100]
+        raise InputError(f"{name}: not one JSON object ({why})") from None
+    if not isinstance(fields, dict):
+        raise InputError(f"{name}: not a JSON object; give title, abstract and body")
+    return _draft_of_fields(fields, name)
+
+
+def _draft_of_fields(fields: Mapping[str, object], name: str) -> Draft:
+    """Return the draft in a JSON object; without a body, its introduction is the body."""
+    parts: dict[str, str] = {}
+    for part in ("title", "abstract", "introduction", "body", "text"):
+        value = fields.get(part) or ""
+        if not isinstance(value, str):
+            raise InputError(f'{name}: "{part}" is not text')
+        parts[part] = value.strip()
+    introduction = parts["introduction"]
+    body = parts["body"] or parts["text"] or introduction
+    if not body:
+        raise InputError(f"{name}: no text in it; give a body or an introduction")
+    return Draft(
+        parts["title"] or None,
+        parts["abstract"] or None,
+        blocks_of(body),
+        introduction or None,
+    )
 
 
 def _kind(name: str, data: bytes) -> Kind:
@@ -236,20 +266,20 @@ def _kind(name: str, data: bytes) -> Kind:
         return "pdf"
     if start.startswith(b"{"):
         return "json"
-    return "latex" if _LATEX.search(start) else "plain"
+    return "latex" if _LATEX.search(start) else "text"
 
 
 def _given(text: str | None) -> str | None:
-    return decoding.sound(text).strip() or None if text else None
+    return sound(text).strip() or None if text else None
 
 
 def _on_one_line(text: str | None) -> str | None:
-    return " ".join(decoding.sound(text).split()) or None if text else None
+    return " ".join(sound(text).split()) or None if text else None
 
 
 def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> list[Block]:
     """Return the body without references, and without title and abstract again."""
-    own = back_matter.without_references(blocks)
+    own = sections.without_references(blocks)
     return list(dropwhile(lambda block: block.text in (title, abstract), own))
 
 
@@ -288,4 +318,4 @@ def _opening(introduction: str) -> str:
 
 
 def _is_introduction(heading: str | None) -> bool:
-    return heading is not None and headings.part(heading) == "introduction"
+    return heading is not None and sections.part(heading) == "introduction"

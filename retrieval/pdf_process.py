@@ -1,4 +1,4 @@
-"""Read a PDF in a process of its own, whose memory and time are limited.
+"""Read the layout of a PDF in a process of its own, whose memory and time are limited.
 
 A PDF of 100 kB can unpack to many gigabytes inside PDFium, where only the system can stop it.
 """
@@ -6,12 +6,13 @@ A PDF of 100 kB can unpack to many gigabytes inside PDFium, where only the syste
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from dialectree.errors import InputError
 
@@ -36,7 +37,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Region:
-    """A piece of a page in reading order, and what the layout analysis takes it for."""
+    """A piece of a page, and the kind that the layout analysis gives it."""
 
     kind: str
     items: list[Item]
@@ -44,11 +45,15 @@ class Region:
 
 @dataclass(frozen=True)
 class Page:
-    """One page; `number` counts from 1."""
+    """One page, its regions in reading order; `number` counts from 1."""
 
     number: int
     height: float
     regions: list[Region]
+
+
+_ANSWER = TypeAdapter[list[Page] | str](list[Page] | str)
+"""The pages of a PDF, or why they cannot be read."""
 
 
 def pages_of(data: bytes, name: str) -> list[Page]:
@@ -68,17 +73,10 @@ def pages_of(data: bytes, name: str) -> list[Page]:
         raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.decode(errors='replace')}")
     if done.returncode < 0 or not done.stdout:
         raise _too_much(name, f"{MEMORY / 1e9:g} GB of memory")
-    answer = json.loads(done.stdout)
+    answer = _ANSWER.validate_json(done.stdout)
     if isinstance(answer, str):
         raise InputError(f"{name}: {answer}")
-    return [
-        Page(
-            number,
-            height,
-            [Region(kind, [Item(*item) for item in items]) for kind, items in regions],
-        )
-        for number, height, regions in answer
-    ]
+    return answer
 
 
 def _too_much(name: str, limit: str) -> InputError:
@@ -89,12 +87,15 @@ def _too_much(name: str, limit: str) -> InputError:
 
 
 def _main(memory: int) -> None:
-    """Read the PDF on stdin and write its pages, or what is wrong with it, to stdout."""
-    _limit(memory)
-    json.dump(_read(sys.stdin.buffer.read()), sys.stdout)
+    """Read the PDF on stdin and write its pages, or why they cannot be read, to stdout."""
+    with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limit
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    sys.stdout.buffer.write(_ANSWER.dump_json(_read(sys.stdin.buffer.read())))
 
 
-def _read(data: bytes) -> object:
+def _read(data: bytes) -> list[Page] | str:
     from liteparse.parser import LiteParse
     from liteparse.types import ParseError
 
@@ -115,46 +116,34 @@ def _read(data: bytes) -> object:
         return "a damaged PDF, or one without pages; fetch or save it again"
     if result.total_pages > MOST_PAGES:
         return f"{result.total_pages} pages, at most {MOST_PAGES} are read; cut it down"
-    return [(page.page_num, page.height, _regions(page)) for page in result.pages]
+    return [Page(page.page_num, page.height, _regions(page)) for page in result.pages]
 
 
-def _regions(page: Any) -> list[tuple[str, list[tuple[object, ...]]]]:
+def _regions(page: Any) -> list[Region]:
     """Return the page's blocks in reading order, each with the pieces of lines inside it."""
     blocks = [block for block in page.blocks if block.bbox and block.kind not in ("rule", "figure")]
-    regions: list[tuple[str, list[tuple[object, ...]]]] = [(block.kind, []) for block in blocks]
+    regions = [Region(block.kind, []) for block in blocks]
     for item in page.text_items:
         place = _place(item, blocks)
         if place is not None:
             right, foot = item.x + item.width, item.y + item.height
-            size = item.font_size or item.height
-            fields = (item.text, item.x, right, item.y, foot, size, item.font_name or "")
-            regions[place][1].append(fields)
-    return [region for region in regions if region[1]]
+            size, font = item.font_size or item.height, item.font_name or ""
+            regions[place].items.append(Item(item.text, item.x, right, item.y, foot, size, font))
+    return regions
 
 
 def _place(item: Any, blocks: Sequence[Any]) -> int | None:
     """Return the block that an item lies in; a box may lack the last lines of its block."""
     x, y = item.x + item.width / 2, item.y + item.height / 2
+    gaps: dict[float, int] = {}
     for place, block in enumerate(blocks):
         box = block.bbox
-        if box.x <= x <= box.x + box.width and box.y <= y <= box.y + box.height:
+        gap = y - box.y - box.height
+        if box.x <= x <= box.x + box.width and box.y <= y and gap <= 0:
             return place
-    below = {
-        y - block.bbox.y - block.bbox.height: place
-        for place, block in enumerate(blocks)
-        if item.text in (block.text or "")
-    }
-    near = [gap for gap in below if 0 < gap < 4 * item.height]
-    return below[min(near)] if near else None
-
-
-def _limit(memory: int) -> None:
-    """Take no more memory than that; Windows knows no such limit."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (memory, most))
+        if 0 < gap < 4 * item.height and item.text in (block.text or ""):
+            gaps[gap] = place
+    return gaps[min(gaps)] if gaps else None
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.state import PaperGiven
 from dialectree.nodes.tree_of_debate.topics import LETTERS, Author, Letter
-from dialectree.retrieval.decoding import sound
 from dialectree.retrieval.library import Source
 from dialectree.retrieval.papers import Paper, PartMissing, from_fields, read
+from dialectree.retrieval.text import sound
 
 _KEY = re.compile(r"[\w.:/+'-]+")
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.retrieval import headings, plain
+from dialectree.retrieval import sections
+from dialectree.retrieval import text as plain
 from dialectree.retrieval.papers import read
-from dialectree.retrieval.plain import is_caption
+from dialectree.retrieval.sections import is_caption
 from tests.retrieval.test_papers import paper_of, told
 
 TOP = "A Paper on Orbits\n\nAbstract\nWe estimate orbits.\n\n1 Introduction\n"
@@ -39,8 +40,8 @@ def test_the_last_line_of_a_sentence_is_no_heading(tmp_path: Path, last: str) ->
 
 
 def test_a_small_word_with_a_full_stop_is_no_heading_anywhere() -> None:
-    assert not headings.looks_like_one("literature.")
-    assert all(map(headings.looks_like_one, ("references", "References.", "REFERENCES")))
+    assert not sections.looks_like_heading("literature.")
+    assert all(map(sections.looks_like_heading, ("references", "References.", "REFERENCES")))
 
 
 MID_SENTENCE = [
@@ -87,7 +88,6 @@ TIGHT = [
     ("y = ax + b", "Method", "k-means has no rungs, and it does not need any of them."),
     ("A point without a stop", "A. Proofs", "The ladder has rungs."),
     ("It is so.", "3 A Ladder of Rungs for Each of the Planets", "It has four of them."),
-    ("It is so.", "3 A Ladder of Rungs for Each of the Planets", "sec:ladder"),
 ]
 """The line above a heading, the heading, the line below it: no empty line between them."""
 
@@ -200,12 +200,12 @@ def test_headings_may_be_numbered_as_in_chinese(
 
 
 def test_a_line_that_breaks_a_word_is_no_heading() -> None:
-    assert not headings.looks_like_one("5 We find that orbits and measurements of the non-")
+    assert not sections.looks_like_heading("5 We find that orbits and measurements of the non-")
 
 
 @pytest.mark.parametrize("line", ["2020年数据显示", "三是方法", "第3章说明了它，", "2、数据，方法"])
 def test_a_line_of_chinese_text_is_no_heading(line: str) -> None:
-    assert not headings.looks_like_one(line)
+    assert not sections.looks_like_heading(line)
 
 
 @pytest.mark.parametrize(

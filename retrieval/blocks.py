@@ -1,0 +1,155 @@
+"""Blocks: the paragraphs and headings that a reader of one format makes of a file."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ftfy.fixes import fix_latin_ligatures, remove_control_chars
+
+LONGEST = 20_000
+"""Characters of a paragraph, after which nothing is added to it."""
+
+_BLANKS = str.maketrans(
+    {
+        **dict.fromkeys("\u00a0\u2007\u202f\u2009\u200a\u2002\u2003", " "),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060", None),
+    }
+)
+_LINE_END_HYPHENS = "-\u2010\u00ad\x02\ufffe"
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_LAST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*$")
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$")
+_HANGING = ("and", "or", "to", "und", "et")
+"""Words that follow a hyphen which stays, as in "pre- and post-processing"."""
+_PREFIXES = ("self", "non", "well", "multi", "one", "two", "three", "high", "low", "long", "state")
+_SENTENCE_END = re.compile(r"[.!?]['\"”’)]*$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A paragraph or a heading, in reading order."""
+
+    text: str
+    heading: bool = False
+    page: int | None = None
+    """The page on which it begins, from 1; only a PDF has pages."""
+    breaks: tuple[tuple[int, int], ...] = ()
+    """Where a new page begins inside it: (characters into the text, page), in order."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A title and an abstract where the file shows them, and its body block by block."""
+
+    title: str | None = None
+    abstract: str | None = None
+    blocks: Sequence[Block] = field(default_factory=tuple)
+    introduction: str | None = None
+    """Only where the file itself sets it apart, as a JSON object does."""
+    notices: Sequence[str] = ()
+    """Tell a reader which parts of the file are missing."""
+
+
+def plain_signs(text: str) -> str:
+    """Write ligatures as letters and every blank as one; drop characters that do not show."""
+    text = remove_control_chars(fix_latin_ligatures(text.translate(_BLANKS)))
+    return text.encode("utf-8", "ignore").decode()
+
+
+def words_of(lines: Iterable[str]) -> Counter[str]:
+    """Count the words of lines, without the two parts of a word at a line's hyphen."""
+    counts = Counter[str]()
+    after_hyphen = False
+    for line in lines:
+        words = _WORD.findall(line.lower())
+        broken = line.rstrip().endswith(tuple(_LINE_END_HYPHENS))
+        counts.update(words[after_hyphen : len(words) - broken])
+        after_hyphen = broken
+    return counts
+
+
+def joined(left: str, right: str, words: Counter[str]) -> tuple[str, int]:
+    """Join two lines, mend a hyphen between them, and return where the second begins."""
+    left, right = left.rstrip(), right.lstrip()
+    if not left or not right or (left[-1] in "./_" and _ADDRESS.search(left[-300:])):
+        return left + right, len(left)
+    if left[-1] not in _LINE_END_HYPHENS:
+        glue = "" if left[-1] in "–—/" and left[-2:-1].strip() else " "
+        return left + glue + right, len(left) + len(glue)
+    soft, stem = left[-1] not in "-\u2010", left[:-1]
+    before, after = _LAST_PART.search(stem[-300:]), _WORD.match(right)
+    if before is None or (after is not None and after[0] in _HANGING and not soft):
+        glue = "" if stem and not stem[-1].isspace() and before is None else " "
+        return f"{stem}-{glue}{right}", len(stem) + 1 + len(glue)
+    if after is None or (not soft and _keeps_its_hyphen(before[0], after[0], words)):
+        return f"{stem}-{right}", len(stem) + 1
+    return stem + right, len(stem)
+
+
+def on_one_line(lines: Iterable[str], words: Counter[str]) -> str:
+    """Join the lines of a paragraph; empty lines are left out."""
+    pieces = [""]
+    for line in filter(str.strip, lines):
+        text, start = joined(pieces[-1], line, words)
+        pieces[-1:] = [text[:start], text[start:]]
+    return "".join(pieces)
+
+
+def _keeps_its_hyphen(before: str, after: str, words: Counter[str]) -> bool:
+    """Decide by the document's own use of the word, else by its parts."""
+    if after[0].isupper() and not before.isupper():
+        return True
+    before, after = before.lower(), after.lower()
+    whole, hyphened = words[before + after], words[f"{before}-{after}"]
+    if whole != hyphened:
+        return hyphened > whole
+    # Of "state-of-the-" and "art", or "multi-" and "agent-based", the inner pair decides.
+    left, right = before.rpartition("-")[2], after.partition("-")[0]
+    if left in _PREFIXES and (left, right) != (before, after):
+        return True
+    known = words[left] if right == after else words[left] or words[right]
+    compound = (left, right) != (before, after)
+    return bool(known) if compound else left in _PREFIXES and bool(words[right])
+
+
+def after(first: Block, second: Block, words: Counter[str]) -> Block:
+    """Join two blocks and keep the pages of both."""
+    text, start = joined(first.text, second.text, words)
+    pages = [*first.breaks]
+    later = [(0, second.page), *second.breaks] if second.page is not None else []
+    for offset, page in later:
+        if page != (pages[-1][1] if pages else first.page):
+            pages.append((start + offset, page))
+    return replace(first, text=text, breaks=tuple(pages))
+
+
+def flowing(blocks: Sequence[Block], words: Counter[str]) -> list[Block]:
+    """Join paragraphs that an equation, a figure or a page's end cuts in two."""
+    flow: list[Block] = []
+    for block in blocks:
+        if flow and not flow[-1].heading and not block.heading and _continues(flow[-1], block):
+            flow[-1] = after(flow[-1], block, words)
+        else:
+            flow.append(block)
+    return flow
+
+
+def _continues(first: Block, second: Block) -> bool:
+    if len(first.text) > LONGEST:
+        return False
+    text = first.text[-600:].rstrip()
+    ended = _SENTENCE_END.search(text) is not None
+    if second.text[:1].islower():
+        last_sentence = re.split(r"[.!?]['\"”’)]*\s", text)[-1]
+        return not ended or (is_formula(text) and is_formula(last_sentence))
+    return not ended and not text.endswith(";") and is_formula(second.text)
+
+
+def is_formula(text: str) -> bool:
+    """Whether a text is a displayed equation: short, with signs and hardly a word."""
+    words = re.findall(r"[^\W\d_]{4,}", text)
+    signs = re.search(r"[=<>≤≥≈∼∈∝≡→+∑∫∏√]", text)
+    return bool(signs) and len(text) < 600 and len(words) <= 2 + len(text) // 60

@@ -1,0 +1,252 @@
+"""Sections: which lines are headings, where the abstract is, and where the references begin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby, takewhile
+from typing import Literal
+
+from dialectree.retrieval.blocks import Block
+
+LONGEST = 100
+"""Characters; a longer line is no heading."""
+
+Part = Literal["abstract", "introduction", "references", "keywords"]
+
+_PARTS: dict[str, Part] = {
+    **dict.fromkeys(("abstract", "summaryabstract", "摘要", "中文摘要", "要旨"), "abstract"),
+    **dict.fromkeys(
+        ("introductionandmotivation", "引言", "绪论", "緒論", "前言", "はじめに", "序論"),
+        "introduction",
+    ),
+    **dict.fromkeys(
+        (
+            *("references", "bibliography", "literaturecited", "workscited", "referencescited"),
+            *("referencesandnotes", "literature", "literaturverzeichnis", "参考文献", "參考文獻"),
+            *("主要参考文献", "参考书目", "引用文献"),
+        ),
+        "references",
+    ),
+    **dict.fromkeys(
+        (
+            *("keywords", "indexterms", "ccsconcepts", "categoriesandsubjectdescriptors"),
+            *("关键词", "關鍵詞", "キーワード"),
+        ),
+        "keywords",
+    ),
+}
+_KNOWN = {
+    *_PARTS,
+    *("relatedwork", "background", "preliminaries", "method", "methods", "methodology", "approach"),
+    *("experiments", "evaluation", "results", "discussion", "limitations", "conclusion"),
+    *("conclusions", "acknowledgments", "acknowledgements", "acknowledgment", "appendix"),
+    *("summary", "statementofneed", "futurework", "ethicsstatement", "notation", "overview"),
+    *("motivation", "experimentalsetup", "implementation", "relatedworks", "analysis"),
+    *("resultsanddiscussion", "conclusionandfuturework", "dataavailability", "appendices"),
+    *("supplement", "supplementarymaterial", "supplementarymaterials", "supportinginformation"),
+}
+_CHINESE_NUMBER = (
+    r"(?:第[一二三四五六七八九十\d]{1,3}[章节節]|[一二三四五六七八九十]{1,3}[、.．\s]"
+    r"|[（(][一二三四五六七八九十]{1,3}[)）]|\d{1,2}(?:[.．]\d{1,2}){0,3}[.．]?)\s*(?=[\u4e00-\u9fff])"
+)
+_CHINESE = re.compile(rf"{_CHINESE_NUMBER}[^\s。，；：！？,;]{{2,30}}")
+_NUMBER = re.compile(
+    r"(?:(?i:section|appendix)\s+[A-Z\d]{1,2}[.:]?|\d{1,2}(?:\.\d{1,2}){0,3}[.:]?"
+    rf"|[IVX]{{1,5}}[.:]|[A-H](?:[.:]|(?:\.\d{{1,2}})+[.:]?))\s+|{_CHINESE_NUMBER}"
+)
+_APPENDIX = re.compile(
+    r"(?:[A-Z\dIVX]{1,4}[.:]?\s+)?"
+    r"(?i:a\s?ppendi(?:x|ces)|anhang|supplement(?:ary|al)?|supporting\s+information)\b"
+)
+_RUN_IN = re.compile(
+    r"(?:abstract|a b s t r a c t|摘\s*要|要\s*旨)\s*[-–—.:：]+\s*(?=\S)", re.IGNORECASE
+)
+_CAPTION = re.compile(
+    r"(?:figure|fig\.|table|algorithm|listing)\s+[\dIVX]+(?:\.\d+)*\s*(?:[:.|](?:\s|$)|$)"
+    r"|algorithm\s+\d+\s+(?-i:[A-Z])",
+    re.IGNORECASE,
+)
+_KEYWORDS = re.compile(
+    r"(?:key ?words?(?: and phrases)?|index terms|ccs concepts)\b"
+    r"|[\[【]?(?:关\s*键\s*[词字]|關\s*鍵\s*詞|キーワード)",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_WORK = re.compile(r"\[\d{1,3}\]\s*\S")
+_FEWEST_WORKS = 3
+"""Works one under the other that are surely a list, though no heading opens it."""
+_LOOKED_AT = 60
+"""Blocks from the top among which an abstract is sought."""
+_LONGEST_ABSTRACT = 900
+"""Words; more than that is a body whose headings were not seen."""
+
+
+def bare(line: str) -> str:
+    """Return a heading without its number, its marks and its colon."""
+    text = re.sub(r"\s*\{[#.][^}]*\}$", "", line.strip().strip("#*_ ").strip())
+    return _NUMBER.sub("", text, count=1).rstrip(" .:：").strip() or text
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W\d_]+", "", text).lower()
+
+
+def part(line: str) -> Part | None:
+    """Return which part of a paper a heading opens; "R EFERENCES" counts as well."""
+    if len(line) > LONGEST:
+        return None
+    if re.match(r"introduction\b", bare(line), re.IGNORECASE):
+        return "introduction"
+    key = _letters(bare(line))
+    chinese = re.sub("[a-z]+", "", key)  # "参考文献 (References)"
+    return _PARTS.get(key) or _PARTS.get(_letters(line)) or _PARTS.get(chinese)
+
+
+def without_run_in(text: str) -> str | None:
+    """Return what follows "Abstract—" on its line, or None."""
+    match = _RUN_IN.match(text)
+    return text[match.end() :] if match else None
+
+
+def is_caption(text: str) -> bool:
+    """Whether a paragraph is the caption of a figure or a table."""
+    return _CAPTION.match(text) is not None
+
+
+def is_numbered(line: str) -> bool:
+    """Whether a line is numbered as sections are."""
+    match = _NUMBER.match(line.strip())
+    rest = line.strip()[match.end() :] if match else ""
+    return rest[:1].isupper() and len(rest.split()) <= 12 and ", " not in rest[:12]
+
+
+def looks_like_heading(line: str) -> bool:
+    """Whether a line that stands alone is a heading, by its words alone."""
+    text = line.strip()
+    if not text or len(text) > LONGEST or text.endswith((",", ";", "-")) or len(text.split()) > 14:
+        return False
+    stopped = text[-1] in ".!?"
+    if stopped and next(filter(str.isalpha, text), "").islower():
+        return False  # the last line of a sentence: "literature."
+    if _letters(bare(text)) in _KNOWN or part(text) or _CHINESE.fullmatch(text):
+        return True
+    if re.fullmatch(r"(?i:appendix)\s+[A-Z\d]{1,2}[.:]?", text):
+        return True
+    letters = [sign for sign in text if sign.isalpha()]
+    if stopped or len(letters) < 3 or re.search(r"[=<>∈∑]", text):
+        return False
+    in_capitals = len(letters) >= 5 and all(map(str.isupper, letters)) and len(text.split()) <= 10
+    return is_numbered(text) or in_capitals
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether a text ends as a sentence, not as a name."""
+    ended = text.endswith((".", "!", "?", ".”", '."')) and not text.endswith(" al.")
+    return ended and len(text.split()) > 2
+
+
+def abstract_by_heading(
+    blocks: Sequence[Block], *, summary: bool = False
+) -> tuple[str | None, list[Block]]:
+    """Return the abstract that a heading (or "Abstract:" itself) opens, and the body after it.
+
+    Authors and addresses above it belong to neither. With `summary`, the first of all headings may
+    be called "Summary" instead; a later or numbered one is a section's.
+    """
+    for at, block in enumerate(blocks[:_LOOKED_AT]):
+        if block.heading and part(block.text) == "abstract":
+            if texts := _until_heading(blocks[at + 1 :]):
+                return _joined(texts), _body(blocks[at + 1 + len(texts) :])
+        elif not block.heading and (rest := without_run_in(block.text)):
+            return rest, _body(blocks[at + 1 :])
+    if summary:
+        tops = (at for at, b in enumerate(blocks) if b.heading and looks_like_heading(b.text))
+        at = next(tops, 0)
+        named = blocks and blocks[at].heading and blocks[at].text.strip(" .:").lower() == "summary"
+        if named and (texts := _until_heading(blocks[at + 1 :])):
+            return _joined(texts), _body(blocks[at + 1 + len(texts) :])
+    return None, list(blocks)
+
+
+def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | None, list[Block]]:
+    """Return the first paragraph of so many words above the first heading, and the body after it.
+
+    Short ones without a sentence name authors and are passed over where a longer one comes.
+    """
+    above = list(takewhile(lambda block: not block.heading, blocks[:_LOOKED_AT]))
+    long = [block for block in above if len(block.text.split()) >= words]
+    if not long:
+        return None, list(blocks)
+    sentences = (b for b in long if len(b.text.split()) > 25 or ends_sentence(b.text))
+    chosen = next(sentences, long[0])
+    return chosen.text, _body(blocks[above.index(chosen) + 1 :])
+
+
+def _until_heading(blocks: Sequence[Block]) -> list[Block]:
+    """Return the paragraphs above the next heading, or the first one of a whole body."""
+    above = list(takewhile(lambda block: not block.heading, blocks))
+    words = sum(len(block.text.split()) for block in above)
+    return above[:1] if len(above) == len(blocks) or words > _LONGEST_ABSTRACT else above
+
+
+def _joined(texts: Sequence[Block]) -> str:
+    return "\n\n".join(block.text for block in texts if not _KEYWORDS.match(block.text))
+
+
+def _body(blocks: Sequence[Block]) -> list[Block]:
+    """Drop the keywords between the abstract and the first section."""
+    rest = list(blocks)
+    while rest and _KEYWORDS.match(rest[0].text):
+        under = rest[0].heading and bare(rest[0].text) == rest[0].text.strip(" :")
+        rest = rest[2 if under and len(rest) > 1 and not rest[1].heading else 1 :]
+    return rest
+
+
+def without_references(blocks: Sequence[Block]) -> list[Block]:
+    """Drop the references and all that follows them, up to an appendix."""
+    own: list[Block] = []
+    reading = True
+    for at, block in enumerate(blocks):
+        if at and _opens_references(block, blocks[at + 1 :]):
+            reading = False
+        elif not reading and block.heading and _opens_appendix(block, blocks[at + 1 :]):
+            reading = True
+        if reading:
+            own.append(block)
+    return _without_lists(own)
+
+
+def _opens_references(block: Block, later: Sequence[Block]) -> bool:
+    """Pass over a table of contents, where one entry follows another."""
+    if not _names_references(block):
+        return False
+    return not (later and later[0].heading and any(map(_names_references, later)))
+
+
+def _names_references(block: Block) -> bool:
+    return block.heading and part(block.text) == "references"
+
+
+def _opens_appendix(block: Block, later: Sequence[Block]) -> bool:
+    """Go by the name or the letter of a heading, unless a work of the references follows it."""
+    heading = block.text.strip("#*_ ")
+    if _APPENDIX.match(heading) or re.match(r"A\.1\.?\s+[A-Z]", heading):
+        return True
+    text = next((other.text for other in later if not other.heading), "")
+    is_work = bool(_YEAR.search(_IN_BRACKETS.sub("", text)))
+    return re.match(r"A\.?\s+[A-Z]", heading) is not None and not is_work
+
+
+def _without_lists(blocks: Sequence[Block]) -> list[Block]:
+    """Drop works in a row, [1], [2], [3] and on, most of them with a year."""
+    own: list[Block] = []
+    for are_works, group in groupby(
+        blocks, lambda block: not block.heading and _WORK.match(block.text) is not None
+    ):
+        row = list(group)
+        dated = sum(_YEAR.search(block.text) is not None for block in row)
+        if not (are_works and len(row) >= _FEWEST_WORKS and dated > len(row) / 2):
+            own += row
+    return own

@@ -1,0 +1,167 @@
+"""Plain text: the first line is the title, the next paragraph the abstract, the rest the body."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+import charset_normalizer
+import ftfy
+
+from dialectree.errors import InputError
+from dialectree.retrieval import blocks, sections
+from dialectree.retrieval.blocks import Block, Draft
+
+_ONE_PARAGRAPH = 160
+"""Characters; where a line is longer, the file has one line for each paragraph."""
+_NARROWEST = 40
+"""Characters; where lines are shorter, no text was broken into them."""
+_LONGEST_TITLE = 300
+_OTHER_SCRIPTS = re.compile(r"Cyrillic|Greek|Hebrew|Arabic|CJK|Hiragana|Katakana|Hangul")
+_ITEM = re.compile(r"\s*(?:[-*•▪◦–]\s+|\(?\d{1,2}[.)]\s+|\[\d+\]\s+)\S")
+_BULLET = re.compile(r"^\s*[-*•▪◦–]\s+(?=\S)")
+_LONG_ITEM = re.compile(r"\d+[.)] .{60,}")
+_UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,}|\*{3,}|_{3,})\s*$")
+_MARKED = re.compile(r"#{1,6}\s+\S")
+_ENDED = re.compile(r"[.!?:;。]['\"”’)\]]*$")
+_RUNS_ON = re.compile(r"(?:[:,–—-]|\b(?:of|the|for|and|with|in|a|an|to|on|by|from|via))$", re.I)
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Return the text in `data`; stray bytes in UTF-8 are read as Windows wrote them."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        text = _guessed(data)
+    start = text[:20_000]
+    odd = sum(1 for sign in start if (sign < " " and sign not in "\t\n\r\f\v") or sign == "�")
+    if odd > 0.02 * len(start):
+        raise InputError(f"{name}: not text; give a PDF, text, Markdown, LaTeX or JSON file")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _guessed(data: bytes) -> str:
+    """Trust a guess of another script; Western encodings are too much alike in a short text."""
+    guess = charset_normalizer.from_bytes(data[:200_000]).best()
+    if guess is not None:
+        wide = guess.encoding.startswith(("utf_16", "utf_32"))
+        if wide or _OTHER_SCRIPTS.search(" ".join(guess.alphabets)):
+            return data.decode(guess.encoding, errors="replace").lstrip("\ufeff")
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("cp1252", errors="replace")
+    return ftfy.fix_encoding(text)
+
+
+def sound(text: str) -> str:
+    """Replace half characters by question marks, so that `text` can be encoded."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def draft(text: str, *, title: str | None = None, abstracted: bool = False) -> Draft:
+    """Return what plain text shows; title or abstract may come from elsewhere."""
+    paragraphs = _paragraphs(text)
+    shown, paragraphs = _title(paragraphs, title)
+    body = _blocks(paragraphs)
+    abstract, body = sections.abstract_by_heading(body)
+    if abstract is None and not abstracted:
+        abstract, body = sections.abstract_by_place(body)
+    return Draft(shown, abstract, body)
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Return the headings and paragraphs of a text that is all body."""
+    return _blocks(_paragraphs(text))
+
+
+def _paragraphs(text: str) -> list[list[str]]:
+    """Return the lines between empty lines, without numbers of pages and lines."""
+    paragraphs: list[list[str]] = []
+    for part in re.split(r"\n\s*\n|\f", text):
+        lines = [blocks.plain_signs(line).rstrip() for line in part.splitlines()]
+        lines = [line for line in lines if line.strip() and not line.strip().isdigit()]
+        if lines:
+            paragraphs.append(lines)
+    return paragraphs
+
+
+def _title(
+    paragraphs: Sequence[list[str]], title: str | None
+) -> tuple[str | None, list[list[str]]]:
+    """Return the title and the paragraphs under it; beside a `title`, text at the top stays."""
+    if not paragraphs:
+        return None, []
+    first, *rest = paragraphs[0]
+    line = re.sub(r"^title:\s*", "", first.strip().strip("#* "), flags=re.IGNORECASE)
+    if len(line) > _LONGEST_TITLE or sections.part(line):
+        return None, list(paragraphs)
+    while rest and (_RUNS_ON.search(line) or rest[0].lstrip()[:1].islower()):
+        if len(line) + len(rest[0]) > _LONGEST_TITLE:
+            break
+        line, _ = blocks.joined(line, rest.pop(0), Counter())
+    prose = len(line.split()) > 25 or re.search(r"[.!:;。]['\"”’)\]]*$", line)
+    if title and prose and _letters(line) != _letters(title):
+        return None, list(paragraphs)
+    if rest and _UNDERLINE.match(rest[0]):
+        rest = rest[1:]
+    short = sum(map(len, rest)) < 250 and len(paragraphs) > 2
+    are_authors = short and not sections.ends_sentence(" ".join(rest))
+    return line or None, [*([rest] if rest and not are_authors else []), *paragraphs[1:]]
+
+
+def _letters(title: str) -> str:
+    return "".join(filter(str.isalnum, title)).casefold()
+
+
+def _blocks(paragraphs: Sequence[list[str]]) -> list[Block]:
+    words = blocks.words_of(line for lines in paragraphs for line in lines)
+    followed = [len(line) for lines in paragraphs for line in lines[:-1]]
+    width = max(_NARROWEST, median(followed or [0]))
+    each = [block for lines in paragraphs for block in _parted(lines, words, width)]
+    return blocks.flowing(each, words)
+
+
+def _parted(lines: Sequence[str], words: Counter[str], width: float) -> Iterator[Block]:
+    """Return the headings and paragraphs among lines that no empty line parts."""
+    for headed, group in _groups(lines, width):
+        if headed:
+            heading = group.pop(0).strip("#*_ \t").rstrip(":")
+            yield Block(" ".join(heading.split()), heading=True)
+        text = " ".join(_BULLET.sub("", blocks.on_one_line(group, words)).split())
+        if text and not sections.is_caption(text):
+            yield Block(text)
+
+
+def _groups(lines: Sequence[str], width: float) -> list[tuple[bool, list[str]]]:
+    """Return the lines of each paragraph or item, and whether the first of them is its heading."""
+    lines = [line for line in lines if not _UNDERLINE.match(line)]
+    one_each = any(len(line) > _ONE_PARAGRAPH for line in lines)
+    widest = max(map(len, lines), default=0)
+    groups: list[tuple[bool, list[str]]] = []
+    for at, line in enumerate(lines):
+        above, below = lines[at - 1] if at else "", "".join(lines[at + 1 : at + 2])
+        headed = _is_heading(line, above, below, width)
+        ended = len(lines) > 12 and len(above) < 0.75 * widest and above.endswith((".", "?", "!"))
+        cited = line.lstrip().startswith("[") and not _ENDED.search(above)
+        item = _ITEM.match(line) and not cited
+        if not groups or one_each or ended or headed or item:
+            groups.append((headed, []))
+        groups[-1][1].append(line)
+    return groups
+
+
+def _is_heading(line: str, above: str, below: str, width: float) -> bool:
+    """Tell a heading from a line in the middle of a sentence that looks like one."""
+    text = line.strip()
+    if _MARKED.match(line) or sections.is_caption(text):
+        return len(line) < 200 and not sections.is_caption(text)
+    if not sections.looks_like_heading(text) or _LONG_ITEM.match(text):
+        return False
+    if not above and not below:
+        return True
+    if len(text) > 60 or (_ITEM.match(line) and not sections.part(text)):
+        return False
+    runs_on = len(above) > 0.8 * width and not _ENDED.search(above)
+    return not runs_on and not (len(text) > 0.8 * width and below.lstrip()[:1].islower())
