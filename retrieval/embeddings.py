@@ -1,18 +1,14 @@
-"""Embedders: the models that turn texts into vectors, by the names that people give them."""
+"""Embedders: encoders by the names that people give them, each with a cache of its vectors."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, NamedTuple
 
 from dialectree import clock
 from dialectree.addresses import require_spec, veiled
@@ -23,26 +19,7 @@ from dialectree.threads import Threads
 if TYPE_CHECKING:
     from langchain_classic.embeddings import CacheBackedEmbeddings
 
-Vectors: TypeAlias = npt.NDArray[np.float32]
-"""Vectors of length 1, one a row."""
-
-
-class Encoder(Protocol):
-    """A model that turns texts into vectors; it blocks while it works."""
-
-    @property
-    def name(self) -> str:
-        """Name the model in caches."""
-        ...
-
-    @property
-    def batch(self) -> int | None:
-        """Texts that are encoded and cached at a time; None: all of them."""
-        ...
-
-    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Return a vector for each text: for one to find by (``query``), or for one to be found."""
-        ...
+    from dialectree.retrieval.encoders import Encoder
 
 
 @dataclass
@@ -135,14 +112,12 @@ def _embedder(name: str, base_url: str | None) -> Embedder:
 
 
 def _encoder(name: str, base_url: str | None) -> Encoder:
-    if name.startswith("openai:"):
-        from dialectree.retrieval.remote import RemoteEncoder
+    from dialectree.retrieval.encoders import RemoteEncoder, SentenceEncoder
 
-        try:
-            spec = require_spec(name)
-        except ValueError as error:
-            raise SettingsError(f"--embeddings: {error}, not {veiled(name)!r}") from None
-        return RemoteEncoder(spec["model"], spec["url"] or base_url)
-    from dialectree.retrieval.sentence_models import SentenceEncoder
-
-    return SentenceEncoder(name)
+    if not name.startswith("openai:"):
+        return SentenceEncoder(name)
+    try:
+        spec = require_spec(name)
+    except ValueError as error:
+        raise SettingsError(f"--embeddings: {error}, not {veiled(name)!r}") from None
+    return RemoteEncoder(spec["model"], spec["url"] or base_url)

@@ -22,13 +22,13 @@ LONGEST = 500
 """Characters of one sentence; what is longer, such as a table, is cut."""
 
 _ABBREVIATIONS = (
-    *("alg", "algs", "app", "cor", "esp", "i.i.d", "lem", "mat", "max", "prop", "props", "std"),
-    *("tab", "tbl", "tbls", "thm", "thms", "w.h.p", "w.l.o.g", "w.r.t"),
+    "alg algs app cor esp i.i.d lem mat max prop props std tab tbl tbls thm thms w.h.p w.l.o.g"
+    " w.r.t"
 )
 """Abbreviations of papers that the segmenter, made for all kinds of text, does not know."""
 _WORDS = (
-    *("all", "art", "code", "day", "found", "free", "hand", "hard", "in", "life", "low", "month"),
-    *("row", "scatter", "series", "so", "stars", "sum", "tasks", "walk"),
+    "all art code day found free hand hard in life low month row scatter series so stars sum tasks"
+    " walk"
 )
 """Words that the segmenter takes for abbreviations, and papers write out."""
 _AFTER_SYMBOL = re.compile(
@@ -198,8 +198,8 @@ def _segmenter() -> PunktSentenceTokenizer:
     from nupunkt import load_default_model
 
     segmenter = load_default_model()
-    for abbreviation in _ABBREVIATIONS:
+    for abbreviation in _ABBREVIATIONS.split():
         segmenter.add_abbreviation(abbreviation)
-    for word in _WORDS:
+    for word in _WORDS.split():
         segmenter.remove_abbreviation(word)
     return segmenter

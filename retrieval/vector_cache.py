@@ -14,7 +14,7 @@ from langchain_classic.storage import EncoderBackedStore, LocalFileStore
 from langchain_core.embeddings import Embeddings
 
 from dialectree.context import cache_folder
-from dialectree.retrieval.embeddings import Encoder
+from dialectree.retrieval.encoders import Encoder
 
 _CHECKSUM = 16
 """Bytes of the checksum at the start of a file."""

@@ -14,12 +14,11 @@ from bm25s.stopwords import STOPWORDS_EN
 
 from dialectree.errors import DialectreeError, InputError, ModelUnavailable
 from dialectree.retrieval import library
-from dialectree.retrieval.embeddings import Vectors
+from dialectree.retrieval.encoders import SentenceEncoder, Vectors
 from dialectree.retrieval.library import Hit, Source, Timing, find, shelved, texts
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.retriever import PaperRetriever
 from dialectree.retrieval.segments import segments
-from dialectree.retrieval.sentence_models import SentenceEncoder
 from tests.retrieval.watched import MINILM, WatchedEncoder, long_paper, paper
 
 TOPICS = {

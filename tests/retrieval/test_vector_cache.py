@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dialectree.retrieval.embeddings import Vectors
+from dialectree.retrieval.encoders import Vectors
 from dialectree.retrieval.vector_cache import cached
 
 TEXTS = ["one", "two", "three"]

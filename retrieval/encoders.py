@@ -1,0 +1,305 @@
+"""Encoders: models that turn texts into vectors, on this machine or behind an endpoint."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+import numpy as np
+import numpy.typing as npt
+import openai
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
+
+from dialectree.addresses import basic, mark, public, require_address, secrets, veiled
+from dialectree.errors import (
+    DialectreeError,
+    KeyRefused,
+    ModelUnavailable,
+    RequestError,
+    SettingsError,
+    Unreachable,
+)
+from dialectree.models.specs import OPENAI, key
+
+if TYPE_CHECKING:
+    from langchain_openai import OpenAIEmbeddings
+    from sentence_transformers import SentenceTransformer
+
+Vectors: TypeAlias = npt.NDArray[np.float32]
+"""Vectors of length 1, one a row."""
+
+BGE_QUERY = "Represent this sentence for searching relevant passages: "
+"""The text that English BGE models were trained to see before a query; their settings lack it."""
+PROBE_S = 8.0
+"""Seconds for the Hub to answer before a download is tried."""
+
+_BGE = re.compile(r"bge-(?:small|base|large)-en\b", re.IGNORECASE)
+_HUB_NAME = re.compile(r"[\w.-]+(?:/[\w.-]+)?")
+RETRIES = 2
+"""Further tries of a request after a failure that may pass."""
+CONNECT_S = 4.0
+"""Seconds for a connection to come about."""
+ANSWER_S = 60.0
+"""Seconds for one answer."""
+PATIENCE_S = 300.0
+"""Seconds that one request waits at a rate limit."""
+
+
+class Encoder(Protocol):
+    """A model that turns texts into vectors; it blocks while it works."""
+
+    @property
+    def name(self) -> str:
+        """Name the model in caches."""
+        ...
+
+    @property
+    def batch(self) -> int | None:
+        """Texts that are encoded and cached at a time; None: all of them."""
+        ...
+
+    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        """Return a vector for each text: for one to find by (``query``), or for one to be found."""
+        ...
+
+
+class SentenceEncoder:
+    """One model of sentence-transformers; loaded at first use, which takes seconds."""
+
+    batch = None
+
+    def __init__(self, name: str) -> None:
+        self._place = _place(name)
+        self.name = self._place.name
+        self._model: SentenceTransformer | None = None
+
+    def load(self) -> SentenceTransformer:
+        """Load the model, once."""
+        if self._model is None:
+            self._model = _load(self._place)
+        return self._model
+
+    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        """Return a vector for each text, encoded with the instruction of the model's training."""
+        model = self.load()
+        encode = model.encode_query if query else model.encode_document
+        instruct = query and not model.prompts.get("query") and _BGE.search(self.name)
+        vectors = encode(
+            list(texts),
+            prompt=BGE_QUERY if instruct else None,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+class _Place(NamedTuple):
+    """Where a model is, and its name in caches."""
+
+    where: str
+    name: str
+    on_hub: bool = False
+
+
+def _place(name: str) -> _Place:
+    """Find a folder, an installed package that carries a model, or else a name of the Hub.
+
+    Packages are never imported. Raises SettingsError for a name that can be none of them.
+    """
+    folder = Path(name).expanduser().resolve()
+    if name and any((folder / file).is_file() for file in ("modules.json", "config.json")):
+        return _Place(str(folder), f"{folder.name}@{_state(folder)}")
+    if not _HUB_NAME.fullmatch(name) or name.startswith("."):
+        known = "a model of the Hub, its folder or package, openai:NAME@URL, or bm25"
+        raise SettingsError(f"--embeddings: there is no model at {name!r}; give {known}")
+    if "/" in name:
+        return _Place(name, name, on_hub=True)
+    return _packaged(name) or _place(f"sentence-transformers/{name}")
+
+
+def _packaged(name: str) -> _Place | None:
+    try:
+        package = metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return None
+    for file in package.files or ():
+        if file.name == "modules.json":
+            folder = Path(str(package.locate_file(file))).parent
+            return _Place(str(folder), f"{name}=={package.version}")
+    return None
+
+
+def _state(folder: Path) -> str:
+    """Return a text that changes when a file of the folder does."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    stats = [(str(path.relative_to(folder)), path.stat()) for path in files]
+    state = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+    return hashlib.blake2b(repr(state).encode(), digest_size=6).hexdigest()
+
+
+def _load(place: _Place) -> SentenceTransformer:
+    """Load the model, without the network where it is on this machine."""
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        return SentenceTransformer(place.where, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        if not (place.on_hub and isinstance(error, OSError)):
+            raise _unusable(place.where, error) from error
+    finally:
+        logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+    _require_hub(place.name)
+    try:
+        return SentenceTransformer(place.where, local_files_only=False, trust_remote_code=False)
+    except OSError as error:
+        raise _missing(place.name, f"the download failed: {_line(error)}") from error
+    except Exception as error:
+        raise _unusable(place.where, error) from error
+
+
+def _unusable(name: str, error: Exception) -> SettingsError:
+    if "trust_remote_code" in str(error):
+        return SettingsError(f"{name} brings code of its own, which is never run; choose another")
+    return SettingsError(f"{name} is no embedding model that can be used: {_line(error)}")
+
+
+def _require_hub(name: str) -> None:
+    """Raise ModelUnavailable unless the Hub answers soon, SettingsError for an unknown model.
+
+    The Hub's own client would try for a minute.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.constants import HF_HUB_OFFLINE
+    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
+
+    if HF_HUB_OFFLINE:
+        raise _missing(name, "HF_HUB_OFFLINE is set, and it is not in the cache")
+    try:
+        HfApi().model_info(name, timeout=PROBE_S)
+    except (RepositoryNotFoundError, HFValidationError) as error:
+        raise SettingsError(f"--embeddings: the Hub has no model {name} for everybody") from error
+    except Exception as error:
+        raise _missing(name, f"the Hub does not answer ({_line(error)})") from error
+
+
+def _missing(name: str, why: str) -> ModelUnavailable:
+    installed = {str(package.name) for package in metadata.distributions() if package.name}
+    packaged = sorted(filter(_packaged, installed))
+    others = " or --embeddings ".join(["bm25", "openai:NAME@URL", *packaged])
+    return ModelUnavailable(
+        f"the embedding model {name} cannot be had: {why}; fetch it on a machine with a network "
+        f"(hf download {name}), or use --embeddings {others}"
+    )
+
+
+def _line(error: BaseException) -> str:
+    return (" ".join(str(error).split()) or type(error).__name__)[:200]
+
+
+class RemoteEncoder:
+    """The embedding model ``model`` at ``url``, or at OpenAI's own address."""
+
+    batch = 256
+
+    def __init__(self, model: str, url: str | None) -> None:
+        self._model = model
+        self._url = url or OPENAI
+        try:
+            require_address(self._url)
+        except ValueError as error:
+            raise SettingsError(f"--embeddings: {error}, not {veiled(self._url)!r}") from None
+        self._where = public(self._url)
+        way = mark(self._url)
+        self.name = f"openai:{model}@{self._where}" + (f"#{way}" if way else "")
+
+    def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
+        """Return a vector for each text. Waits at a rate limit, and retries passing failures."""
+        patient = Retrying(
+            retry=retry_if_exception(_is_limited),
+            wait=wait_exponential(max=30),
+            stop=stop_after_delay(PATIENCE_S),
+            reraise=True,
+        )
+        try:
+            return patient(
+                lambda: _normalised(self._client().embed_documents([*texts]), len(texts))
+            )
+        except openai.APIError as error:
+            raise self._failure(error) from error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise RequestError(f"{self._where} gives no embeddings: {error}") from error
+
+    def _client(self) -> OpenAIEmbeddings:
+        secret = key()
+        if not secret and self._url == OPENAI:
+            raise KeyRefused(f"{OPENAI} needs a key: set OPENAI_API_KEY")
+        return _client(self._model, self._url, secret or "none")
+
+    def _failure(self, error: openai.APIError) -> DialectreeError:
+        where, status = self._where, getattr(error, "status_code", 0)
+        text = " ".join(str(error.__cause__ or error.message).split())
+        for secret in secrets(self._url, key() or ""):
+            text = text.replace(secret, "***")
+        text = text[:300]
+        if isinstance(error, openai.APIConnectionError):
+            return Unreachable(f"nobody answers at {where}: {text}")
+        if status in (401, 403):
+            hint = "set OPENAI_API_KEY to one that it accepts"
+            return KeyRefused(f"{where} refuses the key ({status}): {hint}: {text}")
+        if status == 404:
+            what = f"has no embeddings of openai:{self._model} (404): check --embeddings"
+            return RequestError(f"{where} {what}: {text}")
+        if status in (402, 408, 409, 425, 429) or status >= 500:
+            return ModelUnavailable(f"{where} gives no embeddings: status {status}: {text}")
+        return RequestError(f"{where} refuses to embed the texts ({status}): {text}")
+
+
+@lru_cache(maxsize=8)
+def _client(model: str, url: str, secret: str) -> OpenAIEmbeddings:
+    """Connect to ``url``, which may hold a user, a password and a query."""
+    from langchain_openai import OpenAIEmbeddings
+
+    parts = urlsplit(url)
+    place = parts.netloc.rpartition("@")[2]
+    headers = {"Connection": "close"}  # nobody is there to close it later
+    if token := basic(url):
+        headers["Authorization"] = f"Basic {token}"
+    loopback = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    settings: dict[str, Any] = {
+        "model": model,
+        "base_url": f"{parts.scheme}://{place}{parts.path}",
+        "api_key": secret,
+        "openai_api_type": None,
+        "openai_proxy": None,
+        "default_headers": headers,
+        "default_query": dict(parse_qsl(parts.query)) or None,
+        "http_client": openai.DefaultHttpxClient(trust_env=not loopback),  # no proxy before it
+        "timeout": openai.Timeout(ANSWER_S, connect=CONNECT_S),
+        "max_retries": RETRIES,
+        "chunk_size": RemoteEncoder.batch,
+        "check_embedding_ctx_length": False,  # else it sends tokens, which few endpoints read
+        "model_kwargs": {"encoding_format": "float"},
+    }
+    return OpenAIEmbeddings(**settings)
+
+
+def _is_limited(error: BaseException) -> bool:
+    return isinstance(error, openai.RateLimitError) and error.code != "insufficient_quota"
+
+
+def _normalised(rows: list[list[float]], count: int) -> Vectors:
+    vectors = np.array(rows, dtype=np.float32).reshape(len(rows), -1)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    usable = int(np.sum(np.isfinite(lengths) & (lengths > 0)))
+    if not count == usable == len(rows):
+        raise ValueError(f"{count} texts were sent, {usable} usable vectors came back")
+    normalised: Vectors = vectors / lengths
+    return normalised
