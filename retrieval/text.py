@@ -164,4 +164,8 @@ def _is_heading(line: str, above: str, below: str, width: float) -> bool:
     if len(text) > 60 or (_ITEM.match(line) and not sections.part(text)):
         return False
     runs_on = len(above) > 0.8 * width and not _ENDED.search(above)
-    return not runs_on and not (len(text) > 0.8 * width and below.lstrip()[:1].islower())
+    if runs_on and text.endswith("."):
+        return False
+    # No single sign tells: a heading may stand under a formula, or over "k-means ...".
+    signs = [runs_on, len(text) > 0.8 * width, below.lstrip()[:1].islower()]
+    return signs.count(True) < 2
