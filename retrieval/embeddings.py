@@ -1,14 +1,13 @@
-"""Embedders: encoders by the names that people give them, each with a cache of its vectors."""
+"""Embedders: encoders by the names that people give them, each with a cache and a thread."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
-from concurrent.futures import Future
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dialectree import clock
 from dialectree.addresses import require_spec, veiled
@@ -29,62 +28,27 @@ class Timing:
     seconds: float = 0.0
 
 
-class Embedded(NamedTuple):
-    """The vector of a query."""
-
-    vector: list[float]
-    seconds: float
-    """Its share of the time that the batch took."""
-
-
-class _Request(NamedTuple):
-    query: str
-    future: Future[Embedded]
-
-
 class Embedder:
     """An encoder with a cache and one thread, in which everything heavy happens."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.thread = Threads(1, "embedder")
         self._encoder = encoder
-        self._waiting: deque[_Request] = deque()
 
     def passages(self) -> CacheBackedEmbeddings:
         """Return LangChain's embeddings of texts to be found; for use in ``thread``."""
         return self._cached(query=False)
 
-    async def query(self, text: str) -> Embedded:
-        """Embed a query, together with those that other callers ask for at the same time.
+    async def queries(self, texts: Sequence[str], timing: Timing) -> list[list[float]]:
+        """Embed queries in one batch; ``timing`` grows by what the model took."""
 
-        Callers may run in several event loops: the embedder's thread takes all that wait.
-        """
-        request = _Request(text, Future())
-        self._waiting.append(request)
-        await asyncio.sleep(0)  # lets the other queries of this step join
-        self.thread.submit(self._serve)
-        return await asyncio.wrap_future(request.future)
+        def embed() -> list[list[float]]:
+            began = clock.seconds()
+            vectors = self._cached(query=True).embed_documents([*texts])
+            timing.seconds += clock.seconds() - began
+            return vectors
 
-    def _serve(self) -> None:
-        """Embed the queries that wait; an earlier call may have taken them."""
-        requests: list[_Request] = []
-        while self._waiting:
-            requests.append(self._waiting.popleft())
-        requests = [one for one in requests if one.future.set_running_or_notify_cancel()]
-        if not requests:
-            return
-        began = clock.seconds()
-        texts = list(dict.fromkeys(request.query for request in requests))
-        try:
-            rows = self._cached(query=True).embed_documents(texts)
-        except BaseException as error:
-            for request in requests:
-                request.future.set_exception(error)
-            return
-        vectors = dict(zip(texts, rows, strict=True))
-        seconds = (clock.seconds() - began) / len(requests)
-        for request in requests:
-            request.future.set_result(Embedded(vectors[request.query], seconds))
+        return await asyncio.wrap_future(self.thread.submit(embed))
 
     def _cached(self, *, query: bool) -> CacheBackedEmbeddings:
         from dialectree.retrieval.vector_cache import cached

@@ -49,16 +49,16 @@ class VectorIndex:
             distance_strategy=DistanceStrategy.MAX_INNER_PRODUCT,
         )
 
-    async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
-        """Return the ``count`` best segments with their ``score``; of equals, the first ones.
-
-        ``timing`` grows by what embedding the query took.
-        """
-        vector, seconds = await self._embedder.query(query)
-        timing.seconds += seconds
-        ranked = await self._store.asimilarity_search_with_score_by_vector(vector, k=self._size)
-        ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
-        return [_scored(segment, score) for segment, score in ranked[:count]]
+    async def search(
+        self, queries: Sequence[str], count: int, timing: Timing
+    ) -> list[list[Document]]:
+        """Return for each query the ``count`` best segments; of equals, the first ones."""
+        matches: list[list[Document]] = []
+        for vector in await self._embedder.queries(queries, timing):
+            ranked = await self._store.asimilarity_search_with_score_by_vector(vector, k=self._size)
+            ranked.sort(key=lambda match: (-match[1], match[0].metadata["number"]))
+            matches.append([_scored(segment, score) for segment, score in ranked[:count]])
+        return matches
 
 
 class WordIndex:
@@ -87,11 +87,14 @@ class WordIndex:
             if place in amended
         }
 
-    async def search(self, query: str, count: int, timing: Timing) -> list[Document]:
-        """Return the ``count`` best segments with their ``score``; of equals, the first ones."""
-        documents = self._segments
-        retriever = BM25Retriever(vectorizer=self, docs=documents, k=count, preprocess_func=words)
-        return await retriever.ainvoke(query)
+    async def search(
+        self, queries: Sequence[str], count: int, timing: Timing
+    ) -> list[list[Document]]:
+        """Return for each query the ``count`` best segments; of equals, the first ones."""
+        retriever = BM25Retriever(
+            vectorizer=self, docs=self._segments, k=count, preprocess_func=words
+        )
+        return [await retriever.ainvoke(query) for query in queries]
 
     def get_top_n(self, query: list[str], documents: list[Document], n: int) -> list[Document]:
         """Return the ``n`` best of ``documents`` that share a word with ``query``."""

@@ -100,9 +100,11 @@ class _Shelf:
         elif segments and by is not None:
             self._index = VectorIndex(list(segments.values()), by)
 
-    async def search(self, query: str, count: int, timing: Timing) -> list[Hit]:
-        found = await self._index.search(query, count, timing) if self._index else []
-        return [Hit(text=segment.page_content, **segment.metadata) for segment in found]
+    async def search(self, queries: Sequence[str], count: int, timing: Timing) -> list[list[Hit]]:
+        if self._index is None or not queries:
+            return [[] for _ in queries]
+        matches = await self._index.search(queries, count, timing)
+        return [[Hit(text=one.page_content, **one.metadata) for one in row] for row in matches]
 
 
 _shelves: MutableMapping[tuple[str, Embedder | None], _Shelf] = WeakValueDictionary()
@@ -144,9 +146,7 @@ async def find(
     The best stands first; of equals, the one that the paper has first. ``bm25`` finds only segments
     that share a word with the query. ``timing`` grows by what embedding the queries took.
     """
-    shelf = _shelf(paper, embeddings, base_url)
-    spent = timing or Timing()
-    return await asyncio.gather(*(shelf.search(query, count, spent) for query in queries))
+    return await _shelf(paper, embeddings, base_url).search(queries, count, timing or Timing())
 
 
 def texts(
