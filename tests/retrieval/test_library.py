@@ -63,12 +63,6 @@ def test_the_segments_with_the_greatest_cosine_are_found() -> None:
         assert [hit.number for hit in found] == nearest(rows, row, 7), query
 
 
-def test_a_real_model_finds_what_is_meant() -> None:
-    hits = asyncio.run(search(of_topics(), "sun", "baking", "insects", count=1, embeddings=MINILM))
-    assert [hit.text.split()[0] for [hit] in hits] == ["A", "Bread", "Bees"]
-    assert all(0 < hit.score <= 1 for [hit] in hits)
-
-
 def test_event_loops_in_several_threads_share_a_shelf(watched: WatchedEncoder) -> None:
     made = long_paper(2000)
 
@@ -188,11 +182,6 @@ def test_an_amendment_changes_no_other_score(embeddings: str, watched: WatchedEn
         }
         assert 4 not in after and after[7] == alone[7]
         assert every(Source(paper=made, amended={20: own[20]}), query, embeddings) == before
-
-
-def test_a_paper_may_lose_all_its_segments(watched: WatchedEncoder) -> None:
-    source = Source(paper=paper("Only this."), amended={1: None})
-    assert asyncio.run(search(source, "one", "two")) == [[], []]
 
 
 def test_an_amended_segment_must_exist(watched: WatchedEncoder) -> None:

@@ -22,8 +22,6 @@ def said(body: str) -> str:
     [
         ("as the picture\n![l](l.png)\nshows", "as the picture shows"),
         ("before.<br>\n<br>\nGrid", "before. Grid"),
-        ("before.<br/>Grid", "before. Grid"),
-        ("one<BR />\ntwo", "one two"),
         ("so: <p>one.</p><p>two.</p>", "so: one. two."),
         (
             "of multi-\n![l](l.png)\nagent systems by multi-agent",
@@ -48,13 +46,10 @@ def test_paragraphs_of_an_abstract_in_front_matter_stay_apart() -> None:
     ("text", "words"),
     [
         (r"$\lambda \in \{.1, .5\}$ and for $\mu$.", "λ∈{.1, .5} and for μ."),
-        ("Values in {.1, .5, .9} and {#1, #2}.", "Values in {.1, .5, .9} and {#1, #2}."),
         ("We write `{.class}` too.", "We write {.class} too."),
         ("It matches `[^a-z]` or ``[`@x]``.", "It matches [^a-z] or [`@x]."),
-        ("Of `$HOME` and `a$b`.", "Of $HOME and a$b."),
         ('[Words](x){.smallcaps} of *it*{#a .b key="1, 2"}.', "Words of it."),
         ("A tick ` and $x_i$ [@a] {.b}.\n\nOf `it`.", "A tick ` and x_i.\n\nOf it."),
-        ("It is `so\nit` is [see @doe, p. 2; @roe]{.b}.", "It is so it is."),
         ("See [a @ b](http://x.y/@z) and [@z](http://x.y).", "See a @ b and @z."),
     ],
 )
@@ -66,9 +61,7 @@ def test_only_what_is_markup_is_left_out(text: str, words: str) -> None:
     ("text", "words"),
     [
         ("::: {.theorem #a}\nIt holds.\n:::\n\nSo.", "It holds.\n\nSo."),
-        ("It is.\n:::: note\nSo.\n::::", "It is.\n\nSo."),
         ("It is.\n\n| a | b |\n|---|---|\n| c | d |\n\n: A caption {#a}\n\nSo.", "It is.\n\nSo."),
-        ("It is.\n\n: A caption\n\n| a | b |\n|---|---|\n| c | d |\n\nSo.", "It is.\n\nSo."),
         ("It is.\n\n\\newpage\n\n\\vspace{1em}\n\nSo.", "It is.\n\nSo."),
         (
             "It is.\n\n\\begin{table}\n\\begin{tabular}{l}a\\end{tabular}\n\n\\end{table}\n\nSo.",
@@ -79,8 +72,6 @@ def test_only_what_is_markup_is_left_out(text: str, words: str) -> None:
             "H~2~O, CO~2~, Fe^3+^ and 10^5^, ~a~ or a~b c~.",
             "H2O, CO2, Fe^3+ and 10^5, ~a~ or a~b c~.",
         ),
-        ("Of `a~b~` and $x^a^$.", "Of a~b~ and x^a^."),
-        ("Of (L^T)^{-1} and x^(a)^b.", "Of (L^T)^{-1} and x^(a)^b."),
         (f"{'It is so. ' * 60}Here k = 3.\n\nitems", f"{'It is so. ' * 60}Here k = 3.\n\nitems"),
         (
             "It is x = y and:\n\n$$a = b$$\n\nso. It is.\n\n- of one",
@@ -120,17 +111,11 @@ def test_brackets_that_never_close_are_read_in_time(piece: str) -> None:
         ),
         ("<details><summary>More</summary>\nIt is.\n</details>", "More\n\nIt is."),
         ("<div>\n**It** is $x_i$ &amp; `a`,\nso.\n</div>", "It is x_i & a, so."),
-        ("<center>\nIt is.\n</center>\n\nSo.", "It is.\n\nSo."),
         ("<ul><li>One.</li><li>Two.</li></ul>", "One.\n\nTwo."),
-        ("<h3>Method</h3><p>It is.</p>", "Method\n\nIt is."),
         ("<div>\n<!-- <p>a\nb --> It <!-- c --> is.\n</div>", "It is."),
-        ("<!-- a\n\nb --> It is.\n\n<script>\na\n\nb\n</script>", "It is."),
-        ("<div>It is.<script>a < b</script>\n<style>p {}\nb {}</style></div>", "It is."),
         ("<p><img src='a.png' alt='It'></p>\n\n<hr>\n\n<a id='x'></a>", ""),
         ("<table><tr><td>1</td>\n\n<td>2</td></tr>\n\n</table>\n\nIt is.", "It is."),
         ("<figure><img><figcaption>A figure.</figcaption></figure>", ""),
-        ("<pre>\ncode\n\nmore\n</pre>\nIt is.", "It is."),
-        ("<p>Where a < b and c > d.", "Where a < b and c > d."),
     ],
 )
 def test_markup_is_left_out_and_the_words_in_it_stay(text: str, words: str) -> None:

@@ -73,13 +73,6 @@ def test_a_heading_opens_the_abstract_and_authors_belong_nowhere(
     assert told(paper) == [("Introduction", "Why so.")]
 
 
-def test_authors_are_no_abstract(tmp_path: Path) -> None:
-    paper = paper_of(
-        tmp_path, "A Title\n\nJane Doe John Roe\n\nWe show that it is so.\n\nThe body."
-    )
-    assert paper.abstract == "We show that it is so."
-
-
 def test_broken_lines_and_hyphens_are_mended_in_plain_text(tmp_path: Path) -> None:
     text = (
         "A Title\n\nAn ab-\nstract of ﬁve words.\n\n"
@@ -88,12 +81,6 @@ def test_broken_lines_and_hyphens_are_mended_in_plain_text(tmp_path: Path) -> No
     paper = paper_of(tmp_path, text)
     assert paper.abstract == "An abstract of five words."
     assert paper.body == "A well-known fact is well-known here, but abstract."
-
-
-def test_one_line_for_each_paragraph_is_read_as_such(tmp_path: Path) -> None:
-    long = "This is a sentence of a long paragraph that was never wrapped. " * 4
-    paper = paper_of(tmp_path, f"A Title\n\n{long}\n\n{long}one\n{long}two\n")
-    assert len(paper.passages) == 2
 
 
 MARKDOWN = """---
@@ -137,16 +124,6 @@ def test_markdown_keeps_its_words_only(tmp_path: Path) -> None:
         ("Statement of need", "First of all"),
         ("Statement of need", "Second"),
     ]
-
-
-def test_markdown_without_front_matter(tmp_path: Path) -> None:
-    text = (
-        "# A *Title*\n\n## Abstract\n\nIt is so.\n\n"
-        "## 1. Introduction\n\nWhy so.\n\n### 1.1 Aims\n\nMany."
-    )
-    paper = paper_of(tmp_path, text, "paper.md")
-    assert (paper.title, paper.abstract) == ("A Title", "It is so.")
-    assert paper.introduction == "Why so.\n\nMany."
 
 
 NOTED = """---
@@ -238,22 +215,6 @@ def test_json_gives_its_parts_by_name(tmp_path: Path) -> None:
     assert paper_of(tmp_path, json.dumps(same), "paper.json") == paper
 
 
-def test_title_abstract_and_introduction_alone_are_a_paper(tmp_path: Path) -> None:
-    row = {
-        "title": "A Title",
-        "abstract": "It is so.",
-        "introduction": "One.\n\nTwo.\n\nThree.\n\nFour.",
-    }
-    paper = paper_of(tmp_path, json.dumps(row), "paper.json")
-    assert paper.introduction == row["introduction"]
-    assert [passage.text for passage in paper.passages] == ["One.", "Two.", "Three.", "Four."]
-
-
-def test_without_a_heading_the_introduction_is_the_first_paragraphs(tmp_path: Path) -> None:
-    paper = paper_of(tmp_path, "A Title\n\nIt is so.\n\nOne.\n\nTwo.\n\nThree.\n\nFour.")
-    assert paper.introduction == "One.\n\nTwo.\n\nThree."
-
-
 def test_title_and_abstract_may_be_given(tmp_path: Path) -> None:
     (tmp_path / "body.txt").write_text(
         "All of this is body, said the author of it.\n\nAnd this too."
@@ -336,7 +297,6 @@ def test_a_stray_byte_changes_no_other(tmp_path: Path, mark: bytes, end: bytes, 
     ("data", "name", "why"),
     [
         (b"", "paper.txt", "empty"),
-        (b" \n\n ", "paper.md", "empty"),
         (bytes(range(256)) * 8, "paper.txt", "not text"),
         (b"[1, 2]", "paper.json", "not a JSON object"),
         (b"{not json", "paper.json", "not one JSON object"),

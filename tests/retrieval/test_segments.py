@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dialectree.retrieval.papers import Paper, Passage
 from dialectree.retrieval.segments import LONGEST, SHORTEST, segments, sentences
 from tests.retrieval.hard_sentences import HARD, TOO_HARD
-from tests.retrieval.watched import long_paper, paper
+from tests.retrieval.watched import paper
 
 LONG = "This sentence has as many characters as a sentence of a paper has, or even more of them."
 
@@ -102,11 +102,6 @@ def test_a_sentence_that_is_too_long_is_cut_behind_a_clause(sign: str) -> None:
     assert all(piece.endswith(sign) for piece in pieces[:-1])
 
 
-def test_a_very_long_word_is_cut_too() -> None:
-    word = "x" * 100_000
-    assert "".join(word[start:end] for start, end in sentences(word)) == word
-
-
 def test_a_segment_says_on_which_page_it_begins() -> None:
     text = " ".join([LONG] * 6)
     turned = text.index(LONG, 2 * len(LONG))
@@ -162,7 +157,3 @@ def test_pages_never_go_back(drawn: list[tuple[int, int]]) -> None:
     made = Paper(name="a", title="t", abstract="", introduction="", passages=(*passages,))
     pages = [segment.page or 0 for segment in segments(made)]
     assert pages == sorted(pages)
-
-
-def test_the_same_paper_always_gives_the_same_segments() -> None:
-    assert segments(long_paper(3000)) == segments(long_paper(3000))
