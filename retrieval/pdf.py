@@ -82,24 +82,19 @@ class Region:
         return self.lines[0].top
 
 
-@dataclass(frozen=True)
-class Style:
-    """The letters that most of a document is set in."""
-
-    size: float
-    bold: bool
-
-
 def draft(data: bytes, *, name: str) -> Draft:
     """Return what a PDF shows: its largest words on page 1 are the title."""
     regions = list(_regions(pages_of(data, name)))
     lines = [line for region in regions for line in region.lines]
     if not any(map(str.isalnum, "".join(line.text for line in lines))):
         raise InputError(f"{name}: no text in it, only pictures of pages; OCR it first")
-    style = _style(lines)
+    sizes = Counter[float]()
+    for line in lines:
+        sizes[round(line.size * 2) / 2] += len(line.text)
+    usual = sizes.most_common(1)[0][0]
     words = blocks.words_of(line.text for line in lines)
-    title, rest = _title(regions, style)
-    body = blocks.flowing(_without_names(_blocks(rest, style, words)), words)
+    title, rest = _title(regions, usual)
+    body = blocks.flowing(_without_names(_blocks(rest, usual, words)), words)
     abstract, body = sections.abstract_by_heading(body, summary=True)
     if abstract is None:
         abstract, body = sections.abstract_by_place(body, _ABSTRACT_WORDS)
@@ -213,38 +208,30 @@ def _in_order(regions: Sequence[Region]) -> list[Region]:
     return sorted(regions, key=place)
 
 
-def _style(lines: Sequence[Line]) -> Style:
-    sizes, bold = Counter[float](), 0
-    for line in lines:
-        sizes[round(line.size * 2) / 2] += len(line.text)
-        bold += len(line.text) if line.bold else 0
-    return Style(sizes.most_common(1)[0][0], bold > 0.5 * sum(sizes.values()))
-
-
-def _title(regions: Sequence[Region], style: Style) -> tuple[str | None, list[Region]]:
+def _title(regions: Sequence[Region], usual: float) -> tuple[str | None, list[Region]]:
     """Return the largest words on page 1, and the regions without them."""
     first = [region for region in regions if region.page == regions[0].page]
     worded = [region for region in first if sum(map(str.isalpha, region.text)) > 3]
     if not worded:
         return None, list(regions)
     title = max(worded, key=lambda region: (round(region.size), len(region.text.split()) > 1))
-    if title.size < 1.08 * style.size:
+    if title.size < 1.08 * usual:
         title = worded[0]
     if len(title.text) > 400 or sections.part(title.text):
         return None, list(regions)
     return title.text, [region for region in regions if region is not title]
 
 
-def _blocks(regions: Sequence[Region], style: Style, words: Counter[str]) -> list[Block]:
+def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> list[Block]:
     """Make paragraphs; one goes on after a figure, a column or a page until its sentence ends."""
     found: list[Block] = []
     for region in regions:
-        if _is_aside(region, style):
+        if _is_aside(region, usual):
             continue
         for lines in _split(region.lines):
-            heading = _is_heading(region, lines, style)
+            heading = _is_heading(region, lines, usual)
             text = " ".join(blocks.on_one_line((line.text for line in lines), words).split())
-            if not (heading or _is_prose(text) or blocks.is_formula(text)):
+            if not (heading or _is_prose(text)):
                 continue
             block = Block(text, heading, region.page)
             if not heading and found and _is_open(found[-1]):
@@ -254,16 +241,16 @@ def _blocks(regions: Sequence[Region], style: Style, words: Counter[str]) -> lis
     return found
 
 
-def _is_aside(region: Region, style: Style) -> bool:
+def _is_aside(region: Region, usual: float) -> bool:
     """Whether a region is code, a table, a caption, a notice or a footnote."""
     if region.kind in _UNREAD:
         return not any(line.is_text() for line in region.lines)
     if sections.is_caption(region.text):
         return True
-    if region.kind == "heading" or region.size >= 0.93 * style.size:
+    if region.kind == "heading" or region.size >= 0.93 * usual:
         return False
     note = region.in_foot and _NOTE.match(region.text)
-    return bool(note or _NOTICE.search(region.text[:300])) or region.size < 0.6 * style.size
+    return bool(note or _NOTICE.search(region.text[:300])) or region.size < 0.6 * usual
 
 
 def _split(lines: Sequence[Line]) -> Iterator[list[Line]]:
@@ -284,7 +271,7 @@ def _begins(line: Line, before: Line) -> bool:
     return bool(numbered or sections.part(before.text) or sections.without_run_in(line.text))
 
 
-def _is_heading(region: Region, lines: Sequence[Line], style: Style) -> bool:
+def _is_heading(region: Region, lines: Sequence[Line], usual: float) -> bool:
     text = " ".join(line.text for line in lines)
     if len(text) > 150 or sum(map(str.isalpha, text)) < 3 or sections.is_caption(text):
         return False
@@ -292,9 +279,9 @@ def _is_heading(region: Region, lines: Sequence[Line], style: Style) -> bool:
         return not next(filter(str.isalpha, text)).islower()
     if text[-1] in ",;":
         return False
-    if len(lines) <= 3 and min(line.size for line in lines) > 1.08 * style.size:
+    if len(lines) <= 3 and min(line.size for line in lines) > 1.08 * usual:
         return True
-    bold = region.kind == "heading" and not style.bold and all(line.bold for line in lines)
+    bold = region.kind == "heading" and all(line.bold for line in lines)
     if bold and (not _ENDED.search(text) or sections.is_numbered(text)):
         return True
     return len(lines) == 1 and sections.looks_like_heading(text)
