@@ -108,7 +108,7 @@ def read(source: str | Path, *, title: str | None = None, abstract: str | None =
     an abstract goes in with its opening paragraphs in its place, and ``notices`` say so.
     """
     name, data, folder = _fetched(source)
-    title, abstract = _given(title), _given(abstract)
+    title, abstract = _stripped(title), _stripped(abstract)
     draft = _draft(name, data, folder, title, abstracted=bool(abstract))
     return _paper(name, draft, title, abstract)
 
@@ -125,7 +125,7 @@ def from_fields(fields: Mapping[str, object]) -> Paper:
 def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | None = None) -> Paper:
     """Make a paper of a draft; title and abstract of the caller go before its own."""
     name, title = sound(name), title or _on_one_line(draft.title)
-    abstract = abstract or _given(draft.abstract)
+    abstract = abstract or _stripped(draft.abstract)
     passages = tuple(_passages(_own(draft.blocks, title, abstract)))
     if not passages and not (draft.title or draft.abstract):
         raise InputError(f"{name}: no text in it; give the paper's own file")
@@ -133,7 +133,7 @@ def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | No
         raise PartMissing(name, "title")
     if not passages:
         raise InputError(f"{name}: no text besides title and abstract; add its introduction")
-    introduction = _given(draft.introduction) or _introduction(passages)
+    introduction = _stripped(draft.introduction) or _introduction(passages)
     notices = [f"{name}: {notice}" for notice in draft.notices]
     if not abstract:
         abstract = _opening(introduction)
@@ -152,12 +152,15 @@ def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | No
 
 def _fetched(source: str | Path) -> tuple[str, bytes, Path | None]:
     """Return the paper's name, its bytes, and its folder."""
-    found = None if _exists(source) else arxiv.id_in(str(source))
-    if found is not None:
-        return f"arXiv:{found}", arxiv.fetch(found), None
+    identifier = None if _exists(source) else arxiv.id_in(str(source))
+    if identifier is not None:
+        return f"arXiv:{identifier}", arxiv.fetch(identifier), None
     path = Path(source)
     name = path.name or str(source) or "the paper"
-    return name, _bytes(path, name, str(source) or name), path.parent
+    data = _bytes(path, str(source) or name)
+    if not data.strip():
+        raise InputError(f"{name}: an empty file; give the paper's text")
+    return name, data, path.parent
 
 
 def _exists(source: str | Path) -> bool:
@@ -167,22 +170,19 @@ def _exists(source: str | Path) -> bool:
         return False
 
 
-def _bytes(path: Path, name: str, given: str) -> bytes:
+def _bytes(path: Path, source: str) -> bytes:
     try:
         if path.is_dir():
-            raise InputError(f"{given}: a folder; name the paper's file in it")
+            raise InputError(f"{source}: a folder; name the paper's file in it")
         if not path.exists():
-            raise InputError(f"{given}: no such file; give a paper's file or an arXiv id")
+            raise InputError(f"{source}: no such file; give a paper's file or an arXiv id")
         if not path.is_file():
-            raise InputError(f"{given}: not a plain file; save the paper to a file first")
+            raise InputError(f"{source}: not a plain file; save the paper to a file first")
         with path.open("rb") as file:
-            data = file.read(LARGEST_PDF + 1)
+            return file.read(LARGEST_PDF + 1)
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"{given}: cannot be read ({why}); check the file") from None
-    if not data.strip():
-        raise InputError(f"{name}: an empty file; give the paper's text")
-    return data
+        raise InputError(f"{source}: cannot be read ({why}); check the file") from None
 
 
 def _draft(
@@ -269,7 +269,7 @@ def _kind(name: str, data: bytes) -> Kind:
     return "latex" if _LATEX.search(start) else "text"
 
 
-def _given(text: str | None) -> str | None:
+def _stripped(text: str | None) -> str | None:
     return sound(text).strip() or None if text else None
 
 
@@ -301,14 +301,14 @@ def _introduction(passages: Sequence[Passage]) -> str:
     if opening is None:
         return _BETWEEN.join(passage.text for passage in passages[:_OPENING])
     number = opening.split()[0].rstrip(".")
-    found: list[str] = []
+    texts: list[str] = []
     for passage in passages:
         own = passage.heading == opening
-        if own or (found and number.isdigit() and (passage.heading or "").startswith(f"{number}.")):
-            found.append(passage.text)
-        elif found:
+        if own or (texts and number.isdigit() and (passage.heading or "").startswith(f"{number}.")):
+            texts.append(passage.text)
+        elif texts:
             break
-    return _BETWEEN.join(found)
+    return _BETWEEN.join(texts)
 
 
 def _opening(introduction: str) -> str:

@@ -224,7 +224,7 @@ def _title(regions: Sequence[Region], usual: float) -> tuple[str | None, list[Re
 
 def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> list[Block]:
     """Make paragraphs; one goes on after a figure, a column or a page until its sentence ends."""
-    found: list[Block] = []
+    flow: list[Block] = []
     for region in regions:
         if _is_aside(region, usual):
             continue
@@ -234,11 +234,11 @@ def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> lis
             if not (heading or _is_prose(text)):
                 continue
             block = Block(text, heading, region.page)
-            if not heading and found and _is_open(found[-1]):
-                found[-1] = blocks.after(found[-1], block, words)
+            if not heading and flow and _is_open(flow[-1]):
+                flow[-1] = blocks.after(flow[-1], block, words)
             else:
-                found.append(block)
-    return found
+                flow.append(block)
+    return flow
 
 
 def _is_aside(region: Region, usual: float) -> bool:
@@ -293,10 +293,10 @@ def _is_open(block: Block) -> bool:
     return not ended and len(block.text) < blocks.LONGEST
 
 
-def _without_names(found: Sequence[Block]) -> list[Block]:
+def _without_names(flow: Sequence[Block]) -> list[Block]:
     """Take large letters above the first section for the names of authors."""
-    first = next((at for at, block in enumerate(found) if _opens_section(block)), 0)
-    return [*(replace(block, heading=False) for block in found[:first]), *found[first:]]
+    first = next((at for at, block in enumerate(flow) if _opens_section(block)), 0)
+    return [*(replace(block, heading=False) for block in flow[:first]), *flow[first:]]
 
 
 def _opens_section(block: Block) -> bool:

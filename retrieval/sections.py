@@ -161,12 +161,11 @@ def abstract_by_heading(
                 return _joined(texts), _body(blocks[at + 1 + len(texts) :])
         elif not block.heading and (rest := without_run_in(block.text)):
             return rest, _body(blocks[at + 1 :])
-    if summary:
-        tops = (at for at, b in enumerate(blocks) if b.heading and looks_like_heading(b.text))
-        at = next(tops, 0)
-        named = blocks and blocks[at].heading and blocks[at].text.strip(" .:").lower() == "summary"
-        if named and (texts := _until_heading(blocks[at + 1 :])):
-            return _joined(texts), _body(blocks[at + 1 + len(texts) :])
+    tops = (at for at, b in enumerate(blocks) if b.heading and looks_like_heading(b.text))
+    top = next(tops, len(blocks)) if summary else len(blocks)
+    is_summary = top < len(blocks) and blocks[top].text.strip(" .:").lower() == "summary"
+    if is_summary and (texts := _until_heading(blocks[top + 1 :])):
+        return _joined(texts), _body(blocks[top + 1 + len(texts) :])
     return None, list(blocks)
 
 
