@@ -102,7 +102,7 @@ class WordIndex:
         for place, scorer in self._amended.items():
             scores[place] = scorer.scores(query)[place]
         scores = scores[self._places]
-        best = np.argsort(-scores, kind="stable")[:n]
+        best: list[int] = np.argsort(-scores, kind="stable")[:n].tolist()
         return [_scored(documents[row], scores[row]) for row in best if scores[row] > 0]
 
 
