@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 from dialectree import chance, clock, prompts
 from dialectree.context import ProtocolSettings
 from dialectree.models.endpoints import (
-    Attempts,
     Completion,
     Endpoint,
     Message,
@@ -76,23 +75,20 @@ class Asking:
     """Pauses between its tries; None: the clock does."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that cannot be used, by their keys in the reply cache."""
-    attempts: Attempts = field(init=False)
-    """The attempts at the call that asks it."""
     key: str = field(init=False)
     """What names the request in the journal."""
     cache_key: str = field(init=False)
     """What names it in the reply cache."""
 
     def __post_init__(self) -> None:
-        self._begin()
+        self._set_keys()
 
-    def _begin(self) -> None:
+    def _set_keys(self) -> None:
         """Name the keys of the request as it is meant, whatever rung carries it.
 
         The journal's key leaves the shown address out, so that a run can be resumed elsewhere. The
         mark of user and query is part of it: they choose among the models at one address.
         """
-        self.attempts = Attempts(self.request.deadline_s)
         spec = self.endpoint.spec
         self.key = self.key_for(spec.name, spec.mark)
         self.cache_key = _digest(f"{self.key}@{spec.address}")
@@ -128,33 +124,26 @@ class Asking:
 
     def mend(self, call: Call, fault: Fault) -> None:
         """Turn the question into its repair, which shows the reply and what is wrong with it."""
-        invalid = _completion(call)
-        self.repaired.append((self.cache_key, invalid))
-        words = self.request.form.words
+        self.repaired.append((self.cache_key, _completion(call)))
         wrong = (
             f"Your last reply cannot be used: {prompts.disarmed(fault.text)}. "
-            f"Send the whole reply again as {words}"
+            f"Send the whole reply again as {self.request.form.words}"
         )
-        *before, last = self.request.messages
-        if invalid.text.strip():
-            shown = Message("assistant", prompts.disarmed(invalid.text[:_SHOWN]))
-            messages = (*before, last, shown, Message("user", wrong))
-        else:
-            messages = (*before, Message(last.role, f"{last.content}\n\n{wrong}"))
+        *before, (role, content) = self.request.messages
+        added: list[Message] = [(role, f"{content}\n\n{wrong}")]
+        if call.finish != "refusal" and (call.reply or "").strip():
+            shown = prompts.disarmed((call.reply or "")[:_SHOWN])
+            added = [(role, content), ("assistant", shown), ("user", wrong)]
         decoding = self.request.decoding
         if fault.kind == "truncated" and decoding.max_tokens is not None:
             decoding = decoding._replace(max_tokens=2 * decoding.max_tokens)
-        if fault.kind == "not_json":
-            self._doubt_the_rung()
-        self.repair += 1
-        self.request = self.request._replace(messages=messages, decoding=decoding)
-        self._begin()
-
-    def _doubt_the_rung(self) -> None:
-        """Ask this question one rung lower: an endpoint that sends prose may not know the rung."""
-        if not self.endpoint.rung_held:
+        if fault.kind == "not_json" and not self.endpoint.rung_held:
+            # An endpoint that sends prose may not know this way of asking.
             rung = self.rung or self.endpoint.rung
             self.rung = self.endpoint.below(rung) or rung
+        self.repair += 1
+        self.request = self.request._replace(messages=(*before, *added), decoding=decoding)
+        self._set_keys()
 
     def learn_the_rung(self) -> None:
         """Remember that the endpoint knows the rung of a valid reply."""
@@ -164,15 +153,15 @@ class Asking:
 
     async def send(self) -> Completion:
         """Return the endpoint's reply, or why there is none."""
-        return await self.endpoint.complete(self.request, self.rung, self.attempts, self.sleep)
+        return await self.endpoint.complete(self.request, self.rung, self.sleep)
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]
     ) -> Call:
         """Return the line of the journal on what was asked and what came back."""
-        place, model = self.place, self.endpoint.spec.name
+        place, spec = self.place, self.endpoint.spec
         tokens = done.prompt_tokens, done.completion_tokens, done.cached_tokens
-        cost = price(self.context, model, *tokens)
+        failed = done.error is not None
         return Call(
             key=self.key,
             node=place.node,
@@ -184,8 +173,8 @@ class Asking:
             step=place.step,
             repair=self.repair,
             prompt=self.prompt,
-            model=model,
-            mark=self.endpoint.spec.mark,
+            model=spec.name,
+            mark=spec.mark,
             seed=self.request.decoding.seed,
             attempts=done.attempts,
             started=started,
@@ -193,31 +182,31 @@ class Asking:
             prompt_tokens=done.prompt_tokens,
             completion_tokens=done.completion_tokens,
             cached_tokens=done.cached_tokens,
-            cost=0.0 if done.error is not None else cost,
+            cost=0.0 if failed else price(self.context, spec.name, *tokens),
             finish="refusal" if done.refusal else done.finish,
-            reply=None if done.error is not None else done.refusal or done.text,
+            reply=None if failed else done.refusal or done.text,
             error=done.error,
             source=source,
         )
 
 
 def _completion(call: Call) -> Completion:
-    """Return the reply in ``call``."""
+    """Return the reply in ``call``, as the reply cache keeps it."""
     refused = call.finish == "refusal"
     return Completion(
-        "" if refused else call.reply or "",
-        call.finish,
-        call.reply if refused else None,
-        call.attempts,
-        call.prompt_tokens,
-        call.completion_tokens,
-        call.cached_tokens,
+        text="" if refused else call.reply or "",
+        finish=call.finish,
+        refusal=call.reply if refused else None,
+        attempts=call.attempts,
+        prompt_tokens=call.prompt_tokens,
+        completion_tokens=call.completion_tokens,
+        cached_tokens=call.cached_tokens,
     )
 
 
 def messages(system: str, user: str) -> tuple[Message, ...]:
     """Return the messages that begin a question."""
-    return Message("system", wellformed(system)), Message("user", wellformed(user))
+    return ("system", wellformed(system)), ("user", wellformed(user))
 
 
 def _digest(text: str) -> str:

@@ -6,15 +6,14 @@ Only this module retries: clients make one attempt, and nodes do not run again.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import httpx2
 import openai
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
@@ -24,9 +23,6 @@ from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_er
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
 from dialectree.models.specs import OPENAI, Spec, key
-
-if TYPE_CHECKING:
-    from langchain_openai import ChatOpenAI
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
@@ -45,11 +41,8 @@ PATIENCE_S = 900.0
 """Seconds for which one call waits at a rate limit."""
 
 
-class Message(NamedTuple):
-    """One message of a request."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
+Message = tuple[Literal["system", "user", "assistant"], str]
+"""Role and content of one message of a request."""
 
 
 class Decoding(NamedTuple):
@@ -90,33 +83,19 @@ class Completion(NamedTuple):
     error: str | None = None
 
 
-class Attempts:
-    """The attempts at one call, the time that is left for them, and whether anybody waits."""
+class _Attempts:
+    """The attempts at one call, and the time that is left for them."""
 
     def __init__(self, deadline_s: float) -> None:
         self.deadline_s = deadline_s
         self.made = self.waits = self._failed = 0
         self._end = 0.0
         self._waiting_since = math.inf
-        self._out = self._given_up = False
 
     def begin(self, waited_s: float) -> None:
         """Count an attempt, and extend the deadline by ``waited_s``, which others caused."""
         self._end = self._end + waited_s if self.made else clock.seconds() + self.deadline_s
         self.made += 1
-        self._out = True
-
-    def fail(self) -> None:
-        """Note that the attempt failed; raise CancelledError if nobody wants another."""
-        self._out = False
-        if self._given_up:
-            raise asyncio.CancelledError
-
-    def give_up(self, task: asyncio.Task[Any]) -> None:
-        """Let ``task``, which makes the call, send nothing more; a request that is out may end."""
-        self._given_up = True
-        if not self._out:
-            task.cancel()
 
     def left_s(self) -> float:
         """Return the seconds that an attempt may take."""
@@ -157,11 +136,7 @@ class Endpoint:
         return None if rung == rungs[-1] else rungs[rungs.index(rung) + 1]
 
     async def complete(
-        self,
-        request: Request,
-        rung: Rung | None = None,
-        attempts: Attempts | None = None,
-        sleep: Sleep | None = None,
+        self, request: Request, rung: Rung | None = None, sleep: Sleep | None = None
     ) -> Completion:
         """Return one reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
 
@@ -169,7 +144,7 @@ class Endpoint:
         time-outs, broken connections and answers that are none. Raises what ends a run:
         Unreachable, KeyRefused, RequestError, ModelUnavailable, and what ``sleep`` raises.
         """
-        attempts, sleep = attempts or Attempts(request.deadline_s), sleep or clock.sleep
+        attempts, sleep = _Attempts(request.deadline_s), sleep or clock.sleep
         while True:
             await self._await_turn(attempts, request.per_minute, sleep)
             at, without, began = rung or self.rung, frozenset(self.dropped), clock.seconds()
@@ -179,7 +154,6 @@ class Endpoint:
             except (openai.OpenAIError, TimeoutError, Garbled, Failed) as error:
                 mapped = map_error(error, self.spec, without)
                 self._learn(mapped, at, attempts.waits, began)
-                attempts.fail()
                 if mapped.kind in ("parameter", "format"):
                     rung = None if mapped.kind == "format" else rung
                     continue
@@ -191,7 +165,9 @@ class Endpoint:
                 self._lost_last = -math.inf
                 return reply._replace(attempts=attempts.made)
 
-    async def _await_turn(self, attempts: Attempts, per_minute: float | None, sleep: Sleep) -> None:
+    async def _await_turn(
+        self, attempts: _Attempts, per_minute: float | None, sleep: Sleep
+    ) -> None:
         """Wait until the endpoint and the pace allow the next attempt."""
         began = clock.seconds()
         while (pause := self._quiet_until - clock.seconds()) > 0:
@@ -202,39 +178,36 @@ class Endpoint:
         attempts.begin(clock.seconds() - began)
 
     def _learn(self, error: MappedError, at: Rung, waits: int, began: float) -> None:
-        """Remember what concerns other calls, too."""
+        """Remember what concerns other calls, too.
+
+        Raises Unreachable if no call was answered for a while, and RequestError if the endpoint
+        refuses every way to ask.
+        """
+        now = clock.seconds()
         if error.kind == "lost":
-            self._lose(error, began)
-        else:
-            self._lost_last = -math.inf
+            if began - self._lost_last > UNREACHABLE_AFTER_S:
+                self._lost_since = began
+            self._lost_last = now
+            if now - self._lost_since >= UNREACHABLE_AFTER_S:
+                raise self._unreachable(error)
+            return
+        self._lost_last = -math.inf
         if error.kind == "parameter":
             self.dropped.add(error.parameter)
-        elif error.kind == "format":
-            self._step_down(at, error)
         elif error.kind == "wait":
             asked = 2.0 ** min(waits, 5) if error.wait_s is None else error.wait_s
-            self._quiet_until = max(self._quiet_until, clock.seconds() + max(0.05, asked))
-
-    def _lose(self, error: MappedError, began: float) -> None:
-        """Note that nobody answered; raise Unreachable if no call was answered for a while."""
-        if began - self._lost_last > UNREACHABLE_AFTER_S:
-            self._lost_since = began
-        self._lost_last = clock.seconds()
-        if self._lost_last - self._lost_since >= UNREACHABLE_AFTER_S:
-            raise self._unreachable(error)
+            self._quiet_until = max(self._quiet_until, now + max(0.05, asked))
+        elif error.kind == "format":
+            below = self.below(at)
+            if below is None:
+                raise RequestError(error.text)
+            if RUNGS.index(below) > RUNGS.index(self.rung):
+                self.rung, self.rung_held = below, False
 
     def _unreachable(self, error: MappedError) -> Unreachable:
         return Unreachable(f"nobody answers at {self.spec.where}: {error.text}")
 
-    def _step_down(self, refused: Rung, error: MappedError) -> None:
-        """Ask one rung lower from now on; raise RequestError if there is none."""
-        below = self.below(refused)
-        if below is None:
-            raise RequestError(error.text)
-        if RUNGS.index(below) > RUNGS.index(self.rung):
-            self.rung, self.rung_held = below, False
-
-    def _give_up(self, error: MappedError, attempts: Attempts) -> Completion:
+    def _give_up(self, error: MappedError, attempts: _Attempts) -> Completion:
         """Return a call that failed; raise what shows that no other call can succeed."""
         if error.kind == "lost":
             raise self._unreachable(error)
@@ -251,50 +224,40 @@ class Endpoint:
         from dialectree.models.clients import clients  # heavy
 
         made = await clients()
-        if self.spec.openai_compatible:
-            url, key, body = await self._way_in(request, rung)
-            stream_usage = "stream_options" not in self.dropped
-            chat = made.chat(url, key, self.spec.model, stream_usage=stream_usage)
-            return await self._ask(chat, body, request, rung)
-        live = self.spec.live
-        return await self._ask_other(live or made.other(self.spec), request, rung)
-
-    async def _ask(
-        self, chat: ChatOpenAI, body: dict[str, Any], request: Request, rung: Rung
-    ) -> Completion:
-        """Return the reply of an OpenAI-compatible endpoint, streamed if the host streams."""
+        if not self.spec.openai_compatible:
+            chat = self.spec.live or made.other(self.spec)
+            return await self._ask_other(chat, request, rung)
+        url, secret, body = await self._way_in(request, rung)
+        stream_usage = "stream_options" not in self.dropped
+        chat = made.chat(url, secret, self.spec.model, stream_usage=stream_usage)
         hung_s = max(1.0, request.deadline_s / 2)  # leaves time for another request
         options: dict[str, Any] = {
             "extra_body": body,
             "timeout": httpx2.Timeout(hung_s, connect=CONNECT_S, pool=CONNECT_S),
         }
-        messages = _messages(request, rung)
         try:
-            return _completion(await chat.ainvoke(messages, request.config, **options))
+            reply = await chat.ainvoke(_messages(request, rung), request.config, **options)
         except httpx2.HTTPError as error:  # in the middle of a stream
             raise Failed(str(error)) from error
-        except ValueError as error:
-            if isinstance(error, json.JSONDecodeError) or "No generation" in str(error):
-                raise Garbled("a stream without a reply") from error
-            raise
+        return _completion(reply)
 
     async def _ask_other(self, chat: Any, request: Request, rung: Rung) -> Completion:
         """Return the reply of another library's model; raise Failed for an error of that library.
 
-        What is meant for LangGraph or for us passes through, and so do slips of a program.
+        Interrupts of LangGraph, our own errors, and mistakes in a program pass through.
         """
         from dialectree.models import providers
 
         values = {k: v for k, v in request.decoding._asdict().items() if k not in self.dropped}
         chat = providers.decoded(chat, values, own=self.spec.live is not None)
-        if rung == "json_schema":
+        if rung == RUNGS[0]:
             try:
                 chat = providers.structured(chat, request.form)
             except NotImplementedError:
-                self.rung = rung = "text"
+                self.rung = rung = RUNGS[-1]
         try:
             return _completion(await chat.ainvoke(_messages(request, rung), request.config))
-        except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_SLIPS):
+        except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_MISTAKES):
             raise
         except Exception as error:
             raise Failed(str(error)) from error
@@ -309,7 +272,7 @@ class Endpoint:
             served = await embedded.serve(self.spec.model)
             body |= embedded.decoding(self.spec.model)
             # Asked for a word in plain text, the demonstration model would go on and on.
-            if rung == "json_schema" or embedded.is_demonstration(self.spec.model):
+            if rung == RUNGS[0] or embedded.is_demonstration(self.spec.model):
                 body |= embedded.constraint(form.full, self.spec.model)
             return served.base_url, served.api_key, body
         official = self.spec.url == OPENAI
@@ -317,78 +280,64 @@ class Endpoint:
             body["max_completion_tokens"] = body.pop("max_tokens")
         if rung == "json_schema":
             schema = form.strict if official else form.full
-            held = {"name": form.name, "schema": schema, "strict": True}
-            body["response_format"] = {"type": rung, "json_schema": held}
+            wanted = {"name": form.name, "schema": schema, "strict": True}
+            body["response_format"] = {"type": rung, "json_schema": wanted}
         elif rung == "json_object":
             body["response_format"] = {"type": rung}
-        sent = {name: value for name, value in body.items() if name not in self.dropped}
+        secret = key()
+        if official and not secret:
+            raise KeyRefused(
+                f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"
+            )
         assert self.spec.whole_url is not None
-        return self.spec.whole_url, _key(self.spec.url), sent
+        sent = {name: value for name, value in body.items() if name not in self.dropped}
+        return self.spec.whole_url, secret or "", sent
 
 
-_SLIPS = (ArithmeticError, AssertionError, NameError)
+_MISTAKES = (ArithmeticError, AssertionError, NameError)
 _endpoints: dict[Spec | int, Endpoint] = {}
 """By spec; live models, which may have no hash, by identity."""
-_MOST_LIVE = 256
+_MOST_ENDPOINTS = 256
 
 
 def endpoint(spec: Spec) -> Endpoint:
     """Return the endpoint of ``spec``, which remembers what it learnt for the whole process."""
     name = spec if spec.live is None else id(spec.live)
-    if len(_endpoints) > _MOST_LIVE:
+    if len(_endpoints) > _MOST_ENDPOINTS:
         _endpoints.clear()
     return _endpoints.setdefault(name, Endpoint(spec))
 
 
-def _key(url: str | None) -> str:
-    from_environment = key()
-    if not from_environment and url == OPENAI:
-        raise KeyRefused(
-            f"{url} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"
-        )
-    return from_environment or "none"
-
-
-_CLASSES: Mapping[str, type[BaseMessage]] = {
-    "system": SystemMessage,
-    "user": HumanMessage,
-    "assistant": AIMessage,
-}
-
-
-def _messages(request: Request, rung: Rung) -> list[BaseMessage]:
+def _messages(request: Request, rung: Rung) -> list[Message]:
     """Return the messages; below the top rung the schema stands in the system message."""
-    messages: Sequence[Message] = request.messages
-    if rung != RUNGS[0]:
-        system, *rest = messages
-        wanted = f"{system.content}\n\nReply with {request.form.words}"
-        messages = [Message("system", wanted), *rest]
-    return [_CLASSES[role](content) for role, content in messages]
+    if rung == RUNGS[0]:
+        return [*request.messages]
+    (role, system), *rest = request.messages
+    return [(role, f"{system}\n\nReply with {request.form.words}"), *rest]
 
 
 def _completion(message: BaseMessage) -> Completion:
     """Return what a chat model replied."""
-    from dialectree.models.clients import token_count
     from dialectree.models.providers import text_of
 
     usage: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
     details: Mapping[str, Any] = usage.get("input_token_details") or {}
-    metadata = message.response_metadata
     refusal = message.additional_kwargs.get("refusal")
-    reasons = (metadata.get(f"{name}_reason") for name in ("finish", "stop", "done"))
+    names = ("finish_reason", "stop_reason", "done_reason")
+    reasons = (message.response_metadata.get(name) for name in names)
     finish = next((reason for reason in reasons if isinstance(reason, str) and reason), None)
     if finish == "content_filter":
         refusal = refusal or "the endpoint's content filter withheld the reply"
-    if finish is not None:
-        finish = "length" if finish.lower() == "max_tokens" else wellformed(finish)
-    prompt_tokens = token_count(usage.get("input_tokens"))
+    if finish is not None and finish.lower() == "max_tokens":
+        finish = "length"
+    prompt_tokens = usage.get("input_tokens") or 0
     return Completion(
         text=wellformed(text_of(message)),
         finish=finish,
         refusal=wellformed(str(refusal)) if refusal else None,
         prompt_tokens=prompt_tokens,
-        completion_tokens=token_count(usage.get("output_tokens")),
-        cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),
+        completion_tokens=usage.get("output_tokens") or 0,
+        cached_tokens=min(details.get("cache_read") or 0, prompt_tokens),
     )
 
 

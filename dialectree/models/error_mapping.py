@@ -5,7 +5,8 @@ from __future__ import annotations
 import email.utils
 import re
 from collections.abc import Container, Iterator, Mapping
-from typing import Literal, NamedTuple, NoReturn
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple
 
 import aiohttp
 import openai
@@ -19,21 +20,11 @@ OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens
 LONGEST_WAIT_S = 300.0
 """Longest wait that an endpoint is granted, whatever its Retry-After asks."""
 
-_FORMAT = re.compile(
-    r"response_?format|json_?schema|json_?object|json.?mode|schema|structured|grammar|guided"
-    r"|tool_choice|\btools?\b|function.?call",
-    re.IGNORECASE,
-)
-_TOO_LONG = re.compile(
-    r"context.?(length|window|size)|maximum context|too many (input )?tokens"
-    r"|(prompt|input|request) (is|exceeds).{0,20}(too long|context)",
-    re.IGNORECASE,
-)
-_FILTERED = re.compile(
-    r"content.?(filter|policy|management policy)|data.?inspection.?failed", re.IGNORECASE
-)
-_NO_KEY = re.compile(r"api.?key|authentication|credentials", re.IGNORECASE)
-_PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.IGNORECASE)
+_FORMAT = re.compile(r"response.?format|json|schema|structured|grammar|tool|function.?call", re.I)
+_TOO_LONG = re.compile(r"context.?(length|window|size)|too (long|many (input )?tokens)", re.I)
+_FILTERED = re.compile(r"content.?(filter|(management )?policy)", re.I)
+_NO_KEY = re.compile(r"api.?key|authentication|credentials", re.I)
+_PAGE = re.compile(r"<(!doctype|html|head|body)\b", re.I)
 
 
 class Garbled(Exception):
@@ -44,9 +35,6 @@ class Failed(Exception):
     """A chat model of another library raised the error that is the cause of this one."""
 
 
-Kind = Literal["again", "page", "wait", "lost", "format", "parameter", "hopeless"]
-
-
 class MappedError(NamedTuple):
     """What an error means.
 
@@ -55,7 +43,7 @@ class MappedError(NamedTuple):
     refuses a part of the request. ``hopeless``: this call fails for good, others may not.
     """
 
-    kind: Kind
+    kind: Literal["again", "page", "wait", "lost", "format", "parameter", "hopeless"]
     text: str
     wait_s: float | None = None
     """Seconds that the endpoint asks to wait."""
@@ -68,40 +56,46 @@ def map_error(error: Exception, spec: Spec, dropped: Container[str]) -> MappedEr
 
     Raises KeyRefused, RequestError or ModelUnavailable if no other call could succeed either.
     """
-    text = one_line(discreet(_message(error), spec))
-    if (answer := _status(error)) is not None:
+    causes = [*_causes(error)]
+    text = one_line(discreet(_message(causes), spec))
+    if (answer := _status(causes)) is not None:
         return _map_status(answer, error, spec, text, dropped)
-    if _caused_by(error, aiohttp.ClientConnectorCertificateError):
+    if any(isinstance(cause, aiohttp.ClientConnectorCertificateError) for cause in causes):
         hint = "if it should be, name the file of its signer in SSL_CERT_FILE"
         raise ModelUnavailable(
             f"{spec.where} shows a certificate that is not trusted here: {hint}: {text}"
         ) from error
-    if _never_connected(error):
-        return MappedError("lost", _why_lost(error, text))
-    if _caused_by(error, Garbled):
-        kind: Kind = "page" if _PAGE.search(text) else "again"
+    if any(isinstance(cause, aiohttp.ClientSSLError) for cause in causes):
+        text = f"no https there: is http:// meant?: {text}"
+    if _never_connected(causes):
+        return MappedError("lost", text)
+    if isinstance(error, Garbled):
+        kind: Literal["page", "again"] = "page" if _PAGE.search(text) else "again"
         return MappedError(kind, f"that is not a chat completion: {text}")
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return MappedError("again", "it timed out")
     if isinstance(error, openai.APIConnectionError):
         return MappedError("again", "the connection broke")
+    if isinstance(error, Failed) and _NO_KEY.search(text):
+        raise KeyRefused(f"{spec.where} has no key that it accepts: {text}") from error
+    return MappedError("again", f"{type(causes[0]).__name__}: {text}")
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error of a library and its causes."""
     if isinstance(error, Failed):
-        if _NO_KEY.search(text):
-            raise KeyRefused(f"{spec.where} has no key that it accepts: {text}") from error
-        return MappedError("again", f"{type(error.__cause__).__name__}: {text}")
-    return MappedError("again", text)
+        error = error.__cause__
+    while error is not None:
+        yield error
+        error = error.__cause__
 
 
-def _message(error: Exception) -> str:
-    """Return the message that says most: libraries wrap it in all-purpose sentences."""
-    causes = list(_causes(error))
-    if isinstance(error, openai.APIConnectionError):
-        causes = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)] or causes[1:]
-    elif isinstance(error, Failed):
-        causes = causes[1:]
-    if causes and str(causes[0]) and causes[0] is not error:
-        return str(causes[0])
-    return str(getattr(error, "message", "") or error) or type(error).__name__
+def _message(causes: list[BaseException]) -> str:
+    """Return the message that says most: openai wraps it in all-purpose sentences."""
+    if isinstance(causes[0], openai.APIConnectionError):
+        causes = [each for each in causes if isinstance(each, aiohttp.ClientError)] or causes[-1:]
+    first = causes[0]
+    return str(getattr(first, "message", "") or first) or type(first).__name__
 
 
 class _Status(NamedTuple):
@@ -113,19 +107,16 @@ class _Status(NamedTuple):
     parameter: str
 
 
-def _status(error: Exception) -> _Status | None:
-    if isinstance(error, openai.APIStatusError):
-        code = f"{error.code or ''} {error.type or ''}"
-        return _Status(error.status_code, error.response.headers, code, error.param or "")
-    cause = error.__cause__ if isinstance(error, Failed) else None
-    response = getattr(cause, "response", None)
-    headers = getattr(response, "headers", None)
-    for holder in (cause, response):
+def _status(causes: list[BaseException]) -> _Status | None:
+    error: Any = causes[0]
+    response = getattr(error, "response", None)
+    for holder in (error, response):
         for name in ("status_code", "code"):
             status = getattr(holder, name, None)
             if isinstance(status, int) and status >= 400:
-                known = headers if isinstance(headers, Mapping) else {}
-                return _Status(status, known, str(getattr(cause, "code", "")), "")
+                headers = getattr(response, "headers", None) or {}
+                code = f"{getattr(error, 'code', '')} {getattr(error, 'type', '')}"
+                return _Status(status, headers, code, getattr(error, "param", None) or "")
     return None
 
 
@@ -134,7 +125,9 @@ def _map_status(
 ) -> MappedError:
     (status, headers, code, parameter), where = answer, spec.where
     if status in (401, 403):
-        _raise_key_refused(status, error, spec, text)
+        raise KeyRefused(
+            f"{where} refuses the key ({status}): {_key_hint(spec)}: {text}"
+        ) from error
     if status == 402 or (status == 429 and "quota" in code):
         raise ModelUnavailable(f"{where} wants to be paid first ({status}): {text}") from error
     if status == 429:
@@ -149,7 +142,7 @@ def _map_status(
     refused = f"{where} refuses the request ({status}): {text}"
     if _FILTERED.search(f"{code} {text}"):
         return MappedError("hopeless", f"a content filter stopped the messages: {refused}")
-    if "context_length" in code or _TOO_LONG.search(text):
+    if _TOO_LONG.search(f"{code} {text}"):
         return MappedError("hopeless", f"the messages are too long for the model: {refused}")
     mentions = f"{parameter} {text}"
     for name in OPTIONAL:
@@ -160,65 +153,34 @@ def _map_status(
     raise RequestError(refused) from error
 
 
-def _raise_key_refused(status: int, error: Exception, spec: Spec, text: str) -> NoReturn:
-    hint = "set OPENAI_API_KEY to one that it accepts"
+def _key_hint(spec: Spec) -> str:
     if spec.live is not None:
-        hint = "give the live model one that it accepts"
-    elif not spec.openai_compatible:
-        hint = f"set the one that {spec.provider} accepts"
-    elif spec.whole_url == spec.url:
+        return "give the live model one that it accepts"
+    if not spec.openai_compatible:
+        return f"set the one that {spec.provider} accepts"
+    hint = "set OPENAI_API_KEY to one that it accepts"
+    if spec.whole_url == spec.url:
         hint += ", or give the address with its user and password (a record never keeps them)"
-    raise KeyRefused(f"{spec.where} refuses the key ({status}): {hint}: {text}") from error
+    return hint
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the endpoint asks to wait, or None if it asks for none.
-
-    Longer waits than :data:`LONGEST_WAIT_S` are cut to it.
-    """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
+    """Return the seconds that the endpoint asks to wait, or None if it asks for none."""
+    seconds = 0.0
+    with suppress(KeyError, ValueError, TypeError):
+        until = email.utils.parsedate_to_datetime(headers["retry-after"])
+        seconds = (until - clock.now()).total_seconds()
+    for name, unit in (("retry-after", 1.0), ("retry-after-ms", 0.001)):
+        with suppress(KeyError, ValueError):
             seconds = float(headers[name]) * unit
-        except KeyError:
-            continue
-        except ValueError:
-            seconds = _seconds_until(headers[name])
-        if seconds >= 0:
-            return min(seconds, LONGEST_WAIT_S)
-    return None
+    return min(seconds, LONGEST_WAIT_S) if seconds > 0 else None
 
 
-def _seconds_until(date: str) -> float:
-    try:
-        return (email.utils.parsedate_to_datetime(date) - clock.now()).total_seconds()
-    except (ValueError, TypeError, OverflowError):
-        return -1.0
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__
-
-
-def _caused_by(error: Exception, kind: type[Exception]) -> bool:
-    return any(isinstance(cause, kind) for cause in _causes(error))
-
-
-def _why_lost(error: Exception, text: str) -> str:
-    if _caused_by(error, aiohttp.ConnectionTimeoutError):
-        return "the connection timed out"
-    if _caused_by(error, aiohttp.ClientSSLError):
-        return f"no https there: is http:// meant?: {text}"
-    return text
-
-
-def _never_connected(error: Exception) -> bool:
+def _never_connected(causes: list[BaseException]) -> bool:
     """Return whether nobody is at the address, rather than somebody who hangs up.
 
     The errors of aiohttp tell the two apart; those of another library are known by their names.
     """
-    causes = list(_causes(error))
     ours = [cause for cause in causes if isinstance(cause, aiohttp.ClientError)]
     if ours:
         nobody = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)

@@ -8,6 +8,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -15,32 +16,6 @@ from dialectree import clock
 from dialectree.context import ProtocolSettings
 from dialectree.errors import BudgetReached, DialectreeError, SettingsError
 from dialectree.records import Call
-
-
-class _Turn:
-    """A place in the queue, of the event loop that waits in it."""
-
-    def __init__(self, at_once: int) -> None:
-        self.at_once = at_once
-        self.called = False
-        self._loop = asyncio.get_running_loop()
-        self._future: asyncio.Future[None] = self._loop.create_future()
-
-    async def wait(self) -> None:
-        await self._future
-
-    def call(self) -> bool:
-        """Wake the waiting task; return False if its event loop was closed."""
-        self.called = True
-        try:
-            self._loop.call_soon_threadsafe(self._wake)
-        except RuntimeError:
-            return False
-        return True
-
-    def _wake(self) -> None:
-        if not self._future.done():
-            self._future.set_result(None)
 
 
 class Limiter:
@@ -53,18 +28,27 @@ class Limiter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running = 0
-        self._waiting: deque[_Turn] = deque()
+        self._waiting: deque[tuple[int, Future[None]]] = deque()
+        """The limit and the turn of each waiting call."""
         self._next_start = 0.0
 
     @asynccontextmanager
     async def slot(self, at_once: int, per_minute: float | None) -> AsyncIterator[None]:
         """Hold one of ``at_once`` slots, taken no faster than ``per_minute``."""
-        await self._enter(at_once)
+        turn = Future[None]()
+        with self._lock:
+            self._waiting.append((at_once, turn))
+            self._call_up()
         try:
+            if not turn.done():
+                await asyncio.wrap_future(turn)
             await self.pace(per_minute)
             yield
         finally:
-            self._leave()
+            with self._lock:
+                if not turn.cancel():
+                    self._running -= 1
+                self._call_up()
 
     async def pace(self, per_minute: float | None) -> None:
         """Wait for the next start that keeps to ``per_minute``."""
@@ -76,36 +60,16 @@ class Limiter:
         if (wait := start - clock.seconds()) > 0:
             await clock.sleep(wait)
 
-    async def _enter(self, at_once: int) -> None:
-        with self._lock:
-            if self._running < at_once and not self._waiting:
-                self._running += 1
-                return
-            turn = _Turn(at_once)
-            self._waiting.append(turn)
-        try:
-            await turn.wait()
-        except BaseException:
-            self._withdraw(turn)
-            raise
-
-    def _withdraw(self, turn: _Turn) -> None:
-        """Pass on the slot that ``turn`` may have got meanwhile, and the head of the queue."""
-        with self._lock:
-            if turn.called:
-                self._running -= 1
-            else:
-                self._waiting.remove(turn)
-            self._call_up()
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._running -= 1
-            self._call_up()
-
     def _call_up(self) -> None:
-        while self._waiting and self._running < self._waiting[0].at_once:
-            self._running += self._waiting.popleft().call()
+        """Give free slots to the calls at the head of the queue."""
+        while self._waiting:
+            at_once, turn = self._waiting[0]
+            if self._running >= at_once and not turn.cancelled():
+                return
+            self._waiting.popleft()
+            if turn.set_running_or_notify_cancel():
+                self._running += 1
+                turn.set_result(None)
 
 
 _limiters: dict[tuple[str, int], Limiter] = {}

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Literal, NoReturn, TypeVar
@@ -30,9 +30,7 @@ Kind = Literal[
 ]
 
 _THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
-_SPACES = re.compile(r"[\s,]+")
 _QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
-_ZEROS = re.compile(r"(\.\d+?)0+(?!\d)")
 _MENDED_LENGTH, _MENDED_DEPTH = 10_000, 8
 """A longer or deeper text is not mended: that could take minutes."""
 _FAULTS_SHOWN, _FAULT_LENGTH = 8, 300
@@ -59,11 +57,13 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
     if refusal:
         raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
     try:
-        parsed, mended = _parse(text.strip(), finish)
-        value = _rearmed(parsed)
-        valid = _validate(reply, value, mended)
-        if (emptied := _without_blanks(value)) != value:
-            _validate(reply, emptied, mended)
+        parsed, mended = _parse(text.strip(), cut_off=finish == "length")
+        extra: Literal["forbid", "ignore"] = "forbid" if mended else "ignore"
+        # The prompt showed the marks of its sources broken up.
+        value = _mapped(parsed, prompts.rearmed)
+        valid = reply.model_validate_json(json.dumps(value), strict=True, extra=extra)
+        if (emptied := _mapped(value, _without_blanks)) != value:
+            reply.model_validate_json(json.dumps(emptied), strict=True, extra=extra)
     except ValidationError as error:
         raise Fault("invalid", _joined(_invalid(error))) from None
     except RecursionError:
@@ -73,66 +73,52 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
     return valid
 
 
-def _validate(reply: type[Reply], value: JsonValue, mended: bool) -> Reply:
-    return reply.model_validate_json(
-        json.dumps(value), strict=True, extra="forbid" if mended else "ignore"
-    )
-
-
-def _rearmed(value: JsonValue) -> JsonValue:
-    """Return ``value`` with the marks of its source, which the prompt showed broken up."""
+def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """Return ``value`` with ``change`` applied to its texts."""
     if isinstance(value, dict):
-        return {name: _rearmed(item) for name, item in value.items()}
+        return {name: _mapped(item, change) for name, item in value.items()}
     if isinstance(value, list):
-        return [_rearmed(item) for item in value]
-    return prompts.rearmed(value) if isinstance(value, str) else value
+        return [_mapped(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value
 
 
-def _without_blanks(value: JsonValue) -> JsonValue:
-    """Return ``value`` with texts of invisible characters made empty."""
-    if isinstance(value, dict):
-        return {name: _without_blanks(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_without_blanks(item) for item in value]
-    return value if not isinstance(value, str) or any(map(_visible, value)) else ""
+def _without_blanks(text: str) -> str:
+    """Return ``text``, or nothing if all its characters are invisible."""
+    visible = (c for c in text if not c.isspace() and unicodedata.category(c) not in ("Cc", "Cf"))
+    return text if any(visible) else ""
 
 
-def _visible(sign: str) -> bool:
-    return not sign.isspace() and unicodedata.category(sign) not in ("Cc", "Cf")
-
-
-def _parse(text: str, finish: str | None) -> tuple[dict[str, JsonValue], bool]:
+def _parse(text: str, *, cut_off: bool) -> tuple[dict[str, JsonValue], bool]:
     """Return the one object in ``text``, and whether it had to be mended."""
     with suppress(ValueError):
         return _object(_loads(text)), False
-    body = _body(text, finish)
     try:
-        return _object(_loads(body)), False
-    except ValueError as error:
-        if finish == "length":
-            raise _cut_off() from None
-        return _mend(body, str(error)), True
+        body = _body(text)
+        try:
+            return _object(_loads(body)), False
+        except ValueError as error:
+            if not cut_off:
+                return _mend(body, str(error)), True
+            raise Fault("malformed", "") from None
+    except Fault as fault:
+        if cut_off and fault.kind in ("empty", "not_json", "malformed"):
+            raise Fault("truncated", "the reply was cut off at the token limit") from None
+        raise
 
 
-def _body(text: str, finish: str | None) -> str:
+def _body(text: str) -> str:
     """Return the part of ``text`` from the first opening to the last closing brace.
 
     A second object, or a brace that is left over, is a fault: choosing one would be a guess.
     """
     answer = _after_thinking(text)
     if not answer:
-        if finish == "length":
-            raise Fault("truncated", "the token limit came before the reply")
         raise Fault("empty", "the reply is empty" if not text else "there is thinking and no reply")
     start, end = answer.find("{"), answer.rfind("}") + 1
-    if start < 0 and finish == "length":
-        raise _cut_off()
     if start < 0:
         raise Fault("not_json", "the reply is not a JSON object")
-    if end <= start or "{" in answer[end:]:
-        raise _cut_off() if finish == "length" else _not_whole()
-    if "}" in answer[:start]:
-        raise _not_whole()
+    if end <= start or "{" in answer[end:] or "}" in answer[:start]:
+        raise Fault("malformed", "the reply is not one whole JSON object")
     if answer[:start].rstrip().endswith("["):
         raise _a_list()
     return answer[start:end]
@@ -141,11 +127,9 @@ def _body(text: str, finish: str | None) -> str:
 def _after_thinking(text: str) -> str:
     """Return what follows the last thought; nothing if a thought goes on to the reply."""
     marks = list(_THINKING.finditer(text))
-    ends = [mark.end() for mark in marks if mark["end"]]
-    start = ends[-1] if ends else 0
+    start = max((mark.end() for mark in marks if mark["end"]), default=0)
     brace = text.find("{", start)
-    open_thoughts = [mark for mark in marks if mark.start() >= start]
-    if any(brace < 0 or mark.start() < brace for mark in open_thoughts):
+    if any(mark.start() >= start and (brace < 0 or mark.start() < brace) for mark in marks):
         return ""
     return text[start:].strip()
 
@@ -182,38 +166,29 @@ def _no_number(constant: str) -> NoReturn:
 
 def _mend(body: str, wrong: str) -> dict[str, JsonValue]:
     """Return the object that json_repair reads, if it changes only commas and quotes."""
-    if len(body) <= _MENDED_LENGTH and _closed(body):
+    if len(body) <= _MENDED_LENGTH and _depth(body) <= _MENDED_DEPTH:
         with suppress(ValueError):
             value = json_repair.loads(body, skip_json_loads=True)
-            if isinstance(value, dict) and _marks(json.dumps(value, ensure_ascii=False)) == _marks(
-                body
-            ):
-                return value
+            if isinstance(value, dict):
+                mended = json.dumps(value, ensure_ascii=False)
+                if _unpunctuated(mended) == _unpunctuated(body):
+                    return value
     raise Fault("malformed", f"the reply is not valid JSON: {wrong}")
 
 
-def _closed(text: str) -> bool:
-    """Return whether every bracket is closed, and none is nested deeply."""
-    depth = 0
+def _depth(text: str) -> int:
+    """Return how deeply the brackets of ``text`` are nested."""
+    depth = deepest = 0
     for bracket in re.findall(r"[{}\[\]]", text):
         depth += 1 if bracket in "{[" else -1
-        if not 0 <= depth <= _MENDED_DEPTH:
-            return False
-    return depth == 0
+        deepest = max(deepest, depth)
+    return deepest
 
 
-def _marks(text: str) -> str:
-    """Return ``text`` without what mending may change."""
-    plain = _ZEROS.sub(r"\1", _QUOTES.sub('"', _SPACES.sub("", text)))
+def _unpunctuated(text: str) -> str:
+    """Return ``text`` without what mending may change: blanks, commas, quotes, Python's names."""
+    plain = _QUOTES.sub('"', re.sub(r"[\s,]+", "", text))
     return plain.lower().replace("none", "null")
-
-
-def _cut_off() -> Fault:
-    return Fault("truncated", "the reply was cut off at the token limit")
-
-
-def _not_whole() -> Fault:
-    return Fault("malformed", "the reply is not one whole JSON object")
 
 
 def _a_list() -> Fault:
@@ -242,26 +217,17 @@ def _repeated(name: object, otherwise: str) -> str:
 def _wrong_ids(value: dict[str, JsonValue], ids: Ids) -> Iterator[str]:
     for path, offered in ids.items():
         name, _, inner = path.partition(".")
+        named = [value[name]]
         if inner:
-            yield from _wrong_list(path, _ids_in(value[name], inner), offered)
-        elif value[name] not in offered:
-            yield f"{name}: {_unknown(value[name], offered)}"
+            items = value[name]
+            assert isinstance(items, list)  # the reply's model says so
+            named = [item[inner] for item in items if isinstance(item, dict)]
+        yield from (f"{path}: {_unknown(each, offered)}" for each in named if each not in offered)
+        for each in offered if inner else ():
+            if (times := named.count(each)) != 1:
+                fault = "is missing" if not times else "is named more than once"
+                yield f"{path}: {each} {fault}; name each of {', '.join(offered)} exactly once"
 
 
 def _unknown(name: JsonValue, offered: Sequence[str]) -> str:
     return f"{_repeated(repr(name), 'what you named')} is not one of {', '.join(offered)}"
-
-
-def _ids_in(items: JsonValue, name: str) -> list[JsonValue]:
-    assert isinstance(items, list)  # the reply's model said so
-    return [item[name] for item in items if isinstance(item, dict)]
-
-
-def _wrong_list(path: str, named: list[JsonValue], offered: Sequence[str]) -> Iterator[str]:
-    for name in named:
-        if name not in offered:
-            yield f"{path}: {_unknown(name, offered)}"
-    for name in offered:
-        if (times := named.count(name)) != 1:
-            fault = "is missing" if not times else "is named more than once"
-            yield f"{path}: {name} {fault}; name each of {', '.join(offered)} exactly once"

@@ -134,7 +134,7 @@ class Run(RunControl):
     async def _paid(self, asking: Asking) -> Call:
         """Make the call in a task of its own: a cancelled node does not lose a paid reply.
 
-        A host may go on after it cancelled a node. Of its calls, only requests that are out end.
+        Without a journal, nothing would remember the reply, and the call ends with its node.
         """
         shared = self.cache is not None and asking.context.cache and not asking.live
         same = asyncio.get_running_loop(), asking.cache_key
@@ -154,7 +154,7 @@ class Run(RunControl):
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             if self.journal is None:
-                asking.attempts.give_up(task)
+                task.cancel()
             raise
 
     def _begun(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:

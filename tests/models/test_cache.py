@@ -7,14 +7,11 @@ import json
 import sqlite3
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from dialectree import loop
 from dialectree.errors import InputError
 from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Completion
@@ -76,22 +73,6 @@ def test_who_reads_waits_for_no_writer(path: Path) -> None:
         assert get(path, "half") is None
     finally:
         writer.close()
-
-
-@pytest.mark.parametrize(("run", "ours"), [(loop.run, True), (asyncio.run, False)])
-def test_a_hosts_event_loop_reads_no_file(
-    path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., object], ours: bool
-) -> None:
-    put(path, "key", DONE)
-    read, readers = ReplyCache._get, list[int]()
-
-    def note(cache: ReplyCache, key: str) -> Completion | None:
-        readers.append(threading.get_ident())
-        return read(cache, key)
-
-    monkeypatch.setattr(ReplyCache, "_get", note)
-    run(ReplyCache(path).get("key"))
-    assert [reader == threading.get_ident() for reader in readers] == [ours]
 
 
 def test_event_loops_share_a_cache(path: Path) -> None:
@@ -194,17 +175,3 @@ def test_a_full_disk_is_one_clear_line_and_what_was_kept_stays(path: Path) -> No
     assert get(path, "first") == Completion("x")
     put(path, "later", DONE)
     assert get(path, "later") == DONE
-
-
-def test_replies_that_come_at_once_are_written_together_and_found_before(
-    path: Path, written: list[list[str]]
-) -> None:
-    async def burst(cache: ReplyCache) -> None:
-        puts = [cache.put(key, DONE) for key in ("a", "b")]
-        assert await cache.get("a") == DONE
-        await asyncio.gather(*puts)
-
-    cache = ReplyCache(path)
-    asyncio.run(burst(cache))
-    assert (written, cache._unwritten) == ([["a", "b"]], {})
-    assert get(path, "b") == DONE

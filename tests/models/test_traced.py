@@ -115,24 +115,6 @@ def test_their_tokens_are_counted() -> None:
     assert count == stats["prompt_tokens"] + stats["completion_tokens"] > 0
 
 
-@pytest.mark.parametrize(
-    "usage", ["none", [1, 2], {"prompt_tokens": "many", "completion_tokens": 7}]
-)
-def test_a_reply_whose_usage_is_nonsense_is_no_failure_of_the_endpoint(usage: object) -> None:
-    reply = json.dumps({"answer": "a cow", "explanation": "It moos.", "confidence": 0.5})
-    choice = {"index": 0, "message": {"role": "assistant", "content": reply}}
-
-    async def answered() -> str:
-        async with ScriptedEndpoint(sends({"choices": [choice], "usage": usage})) as served:
-            context = build(ProtocolSettings, model=f"openai:any@{served.url}", cache=False)
-            with collect_runs():
-                ended = await method("single_shot").graph().ainvoke(ASKED, context=context)
-            assert len(served.bodies) == 1
-        return str(ended["verdict"]["answer"])
-
-    assert asyncio.run(answered()) == "a cow"
-
-
 SPOKEN = json.dumps({"answer": "a cow", "explanation": "It moos.", "confidence": 0.5})
 ODD = {
     "no choices": {"id": "1"},
