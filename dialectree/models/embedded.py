@@ -16,8 +16,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, Any, NamedTuple
 
 from pydantic import JsonValue
 
@@ -26,8 +27,6 @@ from dialectree.errors import ModelUnavailable, SettingsError
 from dialectree.models import embedded_server
 
 DEMONSTRATION = "smollm2"
-_TEXT, _ITEMS = 160, 3
-"""Characters of a text and items of a list at which a small model has to stop."""
 
 
 class Served(NamedTuple):
@@ -91,44 +90,36 @@ def constraint(schema: Mapping[str, JsonValue], model: str) -> dict[str, str]:
     The server's own ``json_schema`` ignores the ranges of numbers; llguidance honours them.
     """
     rules = {"x-guidance": {"whitespace_flexible": False, "lenient": True}}
-    fitted = _brief(dict(schema)) if is_demonstration(model) else dict(schema)
-    text = json.dumps({**rules, **cast("dict[str, JsonValue]", fitted)}, ensure_ascii=False)
+    fitted = _brief(schema) if is_demonstration(model) else schema
+    text = json.dumps({**rules, **fitted}, ensure_ascii=False)
     return {"grammar": f"%llguidance {{}}\nstart: %json {text}"}
 
 
-def _brief(part: JsonValue) -> JsonValue:
+def _brief(part: Any) -> Any:
     """Limit texts and lists, and numbers to two decimals: a small model would go on and on."""
     if isinstance(part, list):
         return [_brief(item) for item in part]
-    if not isinstance(part, dict):
+    if not isinstance(part, Mapping):
         return part
     brief = {name: _brief(value) for name, value in part.items()}
     if brief.get("type") == "string" and "enum" not in brief:
-        brief["maxLength"] = _limit(brief, "minLength", "maxLength", _TEXT)
+        brief["maxLength"] = max(brief.get("minLength", 0), min(brief.get("maxLength", 160), 160))
     elif brief.get("type") == "array" and "prefixItems" not in brief:
-        brief["maxItems"] = _limit(brief, "minItems", "maxItems", _ITEMS)
+        brief["maxItems"] = max(brief.get("minItems", 0), min(brief.get("maxItems", 3), 3))
     elif brief.get("type") == "number":
         brief["multipleOf"] = 0.01
     return brief
 
 
-def _limit(schema: Mapping[str, JsonValue], least: str, most: str, wanted: int) -> int:
-    """Return ``wanted``, moved into the limits that ``schema`` sets."""
-    low, high = schema.get(least, 0), schema.get(most, wanted)
-    assert isinstance(low, int) and isinstance(high, int)
-    return max(low, min(high, wanted))
-
-
 def _serve(model: str) -> Served:
     with _starting:  # of several calls that find no server, one starts it
-        name = os.getpid(), model
-        running = _servers.get(name)
-        if running is not None and running.process.poll() is not None:
+        running = _servers.get((os.getpid(), model))
+        if running is not None and running.process.poll() is None:
+            return running.served
+        if running is not None:
             running.process.communicate()  # it died: close its pipes
-            running = None
-        if running is None:
-            running = _servers[name] = _start(model, _file_of(model))
-        return running.served
+        started = _servers[os.getpid(), model] = _start(model, _file_of(model))
+        return started.served
 
 
 def _start(model: str, file: Path) -> _Server:
@@ -138,47 +129,33 @@ def _start(model: str, file: Path) -> _Server:
     Python from importing the files beside it.
     """
     small = is_demonstration(model)  # a second thread makes a small model crawl on a busy machine
-    options = {
-        "context": 4096 if small else 8192,
-        "threads": 1 if small else max(1, (os.cpu_count() or 2) // 2),
-    }
-    words = [sys.executable, "-P", embedded_server.__file__, str(file)]
-    for name, value in options.items():
-        words += [f"--{name}", str(value)]
+    context = 4096 if small else 8192
+    threads = 1 if small else max(1, (os.cpu_count() or 2) // 2)
+    words = [sys.executable, "-P", embedded_server.__file__, str(file), str(context), str(threads)]
     key = chance.secret()
     patience_s = 60 + file.stat().st_size / 20e6  # a slow disk reads 20 MB a second
     with tempfile.TemporaryFile("w+", errors="replace") as log:
-        try:
-            process = subprocess.Popen(
-                words,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                start_new_session=True,  # Ctrl-C is for the program that asks
-            )
-        except OSError as error:
-            raise ModelUnavailable(f"the model's server cannot be started: {error}") from error
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for the program that asks
+        )
+        assert process.stdin is not None and process.stdout is not None
         timer = threading.Timer(patience_s, process.kill)
         timer.start()
-        port = _port(process, key)
+        with suppress(BrokenPipeError):
+            process.stdin.write(f"{key}\n")
+            process.stdin.flush()
+        port = process.stdout.readline().strip()
         timer.cancel()
-        if port is None:
+        if not port:
             process.kill()
             process.communicate()
             raise ModelUnavailable(f"the server of {file.name} does not run: {_cause(log)}")
     return _Server(process, Served(f"http://{embedded_server.HOST}:{port}/v1", key))
-
-
-def _port(process: subprocess.Popen[str], key: str) -> int | None:
-    """Hand over the key and return the port that the server names; None if it ends before."""
-    assert process.stdin is not None and process.stdout is not None
-    try:
-        process.stdin.write(f"{key}\n")
-        process.stdin.flush()
-        return int(process.stdout.readline())
-    except (OSError, ValueError):
-        return None
 
 
 def _cause(log: IO[str]) -> str:

@@ -7,7 +7,6 @@ input ends with the process that started it, even after kill -9, and this proces
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import threading
@@ -62,14 +61,10 @@ def await_health(port: int) -> None:
 
 
 def main() -> None:
-    """Serve the model of the command line."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("model", type=Path, help="a .gguf file")
-    parser.add_argument("--context", type=int, required=True, help="tokens for each slot")
-    parser.add_argument("--threads", type=int, required=True)
-    options = parser.parse_args()
+    """Serve the model file, with tokens for each slot and threads, of the command line."""
+    model, context, threads = sys.argv[1:]
     key = sys.stdin.readline().strip()
-    server = load(options.model, key, options.context, options.threads)
+    server = load(Path(model), key, int(context), int(threads))
     port = urlsplit(server.listening_address).port or 0
     await_health(port)
     print(port, flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
@@ -51,16 +51,15 @@ def _form(
 ) -> Form:
     full = _inlined(reply)
     for name, count in most:
-        full = _with(full, name, {**_field(full, name), "maxItems": count})
+        full["properties"][name]["maxItems"] = count
     strict = _without_lengths(full)
     for path, values in ids:
-        full = _offering(full, path, values, each_place=True)
-        strict = _offering(strict, path, values, each_place=False)
+        _offer(full, path, values, each_place=True)
+        _offer(strict, path, values, each_place=False)
     return Form(reply.__name__, full, strict, json.dumps(full, ensure_ascii=False))
 
 
-@lru_cache(maxsize=256)
-def _inlined(reply: type[BaseModel]) -> Schema:
+def _inlined(reply: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON schema with its definitions inlined and no further fields allowed.
 
     A reply has no defaults: what a model left out must not look as if it had written it.
@@ -68,7 +67,7 @@ def _inlined(reply: type[BaseModel]) -> Schema:
     schema = reply.model_json_schema()
     definitions = schema.pop("$defs", {})
 
-    def walk(part: JsonValue) -> JsonValue:
+    def walk(part: Any) -> Any:
         if isinstance(part, list):
             return [walk(item) for item in part]
         if not isinstance(part, dict):
@@ -78,94 +77,56 @@ def _inlined(reply: type[BaseModel]) -> Schema:
         left_out = ("title", "default", "properties")
         walked = {key: walk(value) for key, value in part.items() if key not in left_out}
         if isinstance(properties := part.get("properties"), dict):
-            if optional := properties.keys() - set(_names(part.get("required"))):
+            if optional := properties.keys() - set(part.get("required", ())):
                 raise TypeError(f"{reply.__name__} has a default for {', '.join(sorted(optional))}")
             walked["properties"] = {name: walk(value) for name, value in properties.items()}
             walked["additionalProperties"] = False
         return walked
 
-    return {"title": reply.__name__, **_object(walk(schema))}
+    return {"title": reply.__name__, **walk(schema)}
 
 
-def _without_lengths(schema: Schema) -> Schema:
-    """Return the schema without limits on the length of a text."""
+def _without_lengths(part: Any, *, names: bool = False) -> Any:
+    """Return the schema without limits on the length of a text; ``names``: the keys are fields."""
+    if isinstance(part, list):
+        return [_without_lengths(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: _without_lengths(value, names=key == "properties" and not names)
+        for key, value in part.items()
+        if names or key not in _LENGTHS
+    }
 
-    def walk(part: JsonValue, *, named: bool) -> JsonValue:
-        if isinstance(part, list):
-            return [walk(item, named=False) for item in part]
-        if not isinstance(part, dict):
-            return part
-        kept = {key: value for key, value in part.items() if named or key not in _LENGTHS}
-        return {k: walk(v, named=k == "properties" and not named) for k, v in kept.items()}
 
-    return _object(walk(schema, named=False))
-
-
-def _offering(schema: Schema, path: str, ids: tuple[str, ...], *, each_place: bool) -> Schema:
-    """Return ``schema`` with ``ids`` as the enum of the field at ``path``.
+def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) -> None:
+    """Make ``ids`` the enum of the field at ``path`` of ``schema``.
 
     ``each_place``: in a list every id has a place of its own, so that a constrained model can
     neither leave one out nor name one twice.
     """
+    fields = schema["properties"]
     name, _, inner = path.partition(".")
-    if path.endswith("[]"):
-        return _offering_some(schema, path.removesuffix("[]"), ids)
-    there = _field(schema, name)
-    if inner:
-        item = _object(there["items"])
-        field = _list_of(item, inner, ids) if each_place else _any_of(item, inner, ids)
+    if inner.endswith("[]"):
+        _offer(fields[name]["items"], inner, ids, each_place=each_place)
+    elif name.endswith("[]"):
+        some = fields[name.removesuffix("[]")]
+        if ids:  # an empty enum would be an invalid schema
+            some["items"] = _enum(ids)
+        some["maxItems"] = len(ids)
+    elif not inner:
+        fields[name] = _enum(ids)
     else:
-        field = _enum(ids)
-    return _with(schema, name, field)
+        item = fields[name]["items"]
 
+        def naming(*values: str) -> Schema:
+            return {**item, "properties": {**item["properties"], inner: _enum(values)}}
 
-def _offering_some(schema: Schema, path: str, ids: tuple[str, ...]) -> Schema:
-    """Return ``schema`` with a list of some of ``ids`` at ``path``, which may be empty."""
-    name, _, inner = path.partition(".")
-    field = _field(schema, name)
-    if inner:
-        item = _offering_some(_object(field["items"]), inner, ids)
-        return _with(schema, name, {**field, "items": item})
-    items: Schema = {"items": _enum(ids)} if ids else {}
-    return _with(schema, name, {**field, **items, "maxItems": len(ids)})
-
-
-def _field(schema: Schema, name: str) -> Schema:
-    return _object(_object(schema["properties"])[name])
-
-
-def _with(schema: Schema, name: str, field: Schema) -> Schema:
-    """Return ``schema`` with ``field`` in the place of the field ``name``."""
-    return {**schema, "properties": {**_object(schema["properties"]), name: field}}
-
-
-def _list_of(item: Schema, name: str, ids: tuple[str, ...]) -> Schema:
-    """Return a list with one place for each id, in their order."""
-    places: list[JsonValue] = [_naming(item, name, (value,)) for value in ids]
-    return {"type": "array", "prefixItems": places, "items": False, **_as_many_as(ids)}
-
-
-def _any_of(item: Schema, name: str, ids: tuple[str, ...]) -> Schema:
-    """Return a list of as many items as there are ids."""
-    return {"type": "array", "items": _naming(item, name, ids), **_as_many_as(ids)}
-
-
-def _naming(item: Schema, name: str, ids: tuple[str, ...]) -> Schema:
-    return {**item, "properties": {**_object(item["properties"]), name: _enum(ids)}}
+        items: Schema = {"items": naming(*ids)}
+        if each_place:
+            items = {"prefixItems": [naming(each) for each in ids], "items": False}
+        fields[name] = {"type": "array", **items, "minItems": len(ids), "maxItems": len(ids)}
 
 
 def _enum(ids: tuple[str, ...]) -> Schema:
     return {"type": "string", "enum": list(ids)}
-
-
-def _as_many_as(ids: tuple[str, ...]) -> Schema:
-    return {"minItems": len(ids), "maxItems": len(ids)}
-
-
-def _names(value: JsonValue) -> list[str]:
-    return [str(name) for name in value] if isinstance(value, list) else []
-
-
-def _object(value: JsonValue) -> Schema:
-    assert isinstance(value, dict)
-    return value

@@ -28,14 +28,11 @@ _MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict")
 Chat = Runnable[Any, Any]
 
 
-@lru_cache(maxsize=64)
-def require(spec: Spec) -> None:
-    """Raise SettingsError if the package of the provider is missing, or nobody knows it."""
-    chat_model(spec)
-
-
 def chat_model(spec: Spec) -> BaseChatModel:
-    """Return the model of ``spec`` without retries of its own; the key is the package's matter."""
+    """Return the model of ``spec`` without retries of its own; its package finds the key.
+
+    Raises SettingsError for an unknown provider or a missing package.
+    """
     from langchain.chat_models import init_chat_model
 
     options: dict[str, Any] = {"base_url": spec.whole_url} if spec.whole_url else {}
@@ -47,23 +44,24 @@ def chat_model(spec: Spec) -> BaseChatModel:
         package = re.search(r"pip install [\w.-]+", str(error))
         hint = package[0] if package else str(error)
         raise SettingsError(f"{spec.name} needs a package that is not installed: {hint}") from None
-    except ValueError as error:
-        if "provider" in str(error).partition("\n")[0]:
+    except Exception as error:  # of any library: as a rule, a missing key
+        if isinstance(error, ValueError) and "provider" in str(error).partition("\n")[0]:
             known = str(error).partition("providers are: ")[2] or "see LangChain's documents"
             raise SettingsError(
                 f"there is no provider {spec.provider!r}: write openai:NAME, local:smollm2, "
                 f"local:PATH.gguf, or one of {known}"
             ) from None
-        raise _unavailable(spec, error) from None
-    except Exception as error:  # of any library: a key that is missing, as a rule
-        raise _unavailable(spec, error) from None
+        from dialectree.models.error_mapping import discreet, one_line
+
+        text = one_line(discreet(str(error), spec))
+        raise ModelUnavailable(f"{spec.name} cannot be used: {text}") from None
     return model
 
 
-def _unavailable(spec: Spec, error: Exception) -> ModelUnavailable:
-    from dialectree.models.error_mapping import discreet, one_line
-
-    return ModelUnavailable(f"{spec.name} cannot be used: {one_line(discreet(str(error), spec))}")
+@lru_cache(maxsize=64)
+def require(spec: Spec) -> None:
+    """Raise what ``chat_model`` raises, once for each spec."""
+    chat_model(spec)
 
 
 def models(chat: Chat) -> Iterator[BaseChatModel]:
@@ -100,7 +98,8 @@ def structured(chat: Chat, form: Form) -> Chat:
     def bind(model: Chat) -> Chat:
         if not isinstance(model, BaseChatModel):
             raise NotImplementedError
-        if type(model).__module__.startswith("langchain_openai") and not _by_responses(model):
+        of_openai = type(model).__module__.startswith("langchain_openai")
+        if of_openai and not getattr(model, "use_responses_api", None):
             return _openai_structured(model, form)
         chain = model.with_structured_output(schema, include_raw=True)
         first = chain.first if isinstance(chain, RunnableSequence) else None
@@ -111,17 +110,13 @@ def structured(chat: Chat, form: Form) -> Chat:
     return changed(chat, bind)
 
 
-def _by_responses(model: Any) -> bool:
-    """Return whether the program asked for OpenAI's responses API."""
-    return bool(model.use_responses_api)
-
-
 def _openai_structured(model: Any, form: Form) -> Chat:
     """Send the schema past LangChain's parser, which raises where a reply was cut off."""
-    held = {"name": form.name, "schema": form.strict, "strict": True}
-    wanted = {"response_format": {"type": "json_schema", "json_schema": held}}
+    wanted = {"name": form.name, "schema": form.strict, "strict": True}
+    response_format = {"type": "json_schema", "json_schema": wanted}
     chat = model.model_copy(update={"use_responses_api": False})  # some names would choose it
-    bound: Chat = chat.bind(extra_body={**(model.extra_body or {}), **wanted})
+    body = {**(model.extra_body or {}), "response_format": response_format}
+    bound: Chat = chat.bind(extra_body=body)
     return bound
 
 

@@ -91,31 +91,28 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
     if provider == "local":
         return Spec(provider, model)
     if provider != "openai":
-        return _resolve_other(provider, model, url, context)
+        from dialectree.models.providers import require
+
+        if url:
+            _refuse_stranger(f"the key of {provider}", url, context)
+        spec = Spec(provider, model, public(url) if url else None, url)
+        require(spec)  # its package finds the key by itself
+        return spec
     url = url or whole(context.base_url or "") or _conventional()
-    _require_named(url, context)
+    own = (endpoint_from_environment()[1] or OPENAI).rstrip("/")
+    if key() and url.rstrip("/") not in (own, public(own)):
+        _refuse_stranger("OPENAI_API_KEY", url, context)
     return Spec(provider, model, public(url), url)
 
 
-def _resolve_other(provider: str, model: str, url: str | None, context: ProtocolSettings) -> Spec:
-    """Return the spec of a model of another provider, whose package finds the key by itself."""
-    from dialectree.models.providers import require
-
-    if url and (stranger := context.stranger(url)) is not None:
-        raise SettingsError(_may_have_no_key(f"the key of {provider}", url, stranger))
-    spec = Spec(provider, model, public(url) if url else None, url)
-    require(spec)
-    return spec
-
-
 def require_embeddings(context: RetrievalSettings) -> None:
-    """As ``resolve``, for the endpoint that embeds, if there is one."""
+    """Check the endpoint that embeds, if there is one, as ``resolve`` does."""
     if context.embeddings.startswith("openai:"):
         resolve(context.embeddings, context)
 
 
 def require_named(context: ProtocolSettings) -> None:
-    """As ``resolve``, for every address of ``context``, before another process gets them."""
+    """Check every address of ``context`` as ``resolve`` does, before another process gets them."""
     for speaker in (context.model, *context.roles.values()):
         resolve(speaker, context)
     if isinstance(context, RetrievalSettings):
@@ -123,29 +120,23 @@ def require_named(context: ProtocolSettings) -> None:
 
 
 def key() -> str | None:
-    """Return the key of the environment; SettingsError for one that cannot be sent."""
-    found = endpoint_from_environment()[0]
-    if found and not (found.isascii() and found.isprintable()):
+    """Return the key of the environment; raise SettingsError for one that cannot be sent."""
+    secret = endpoint_from_environment()[0]
+    if secret and not (secret.isascii() and secret.isprintable()):
         raise SettingsError(
             "OPENAI_API_KEY holds a line break or another character that no key has: set it again"
         )
-    return found
+    return secret
 
 
-def _require_named(url: str, context: ProtocolSettings) -> None:
-    own = (endpoint_from_environment()[1] or OPENAI).rstrip("/")
-    stranger = context.stranger(url)
-    if not key() or stranger is None or url.rstrip("/") in (own, public(own)):
-        return
-    raise SettingsError(_may_have_no_key("OPENAI_API_KEY", url, stranger))
-
-
-def _may_have_no_key(what: str, url: str, stranger: str) -> str:
-    return (
-        f"{what} is not sent to {public(url)}: that address comes from {stranger}. If it "
-        "may have the key, name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or "
-        "OPENAI_BASE_URL"
-    )
+def _refuse_stranger(what: str, url: str, context: ProtocolSettings) -> None:
+    """Raise SettingsError if ``url`` comes from a file or a client that nobody vouches for."""
+    if (stranger := context.stranger(url)) is not None:
+        raise SettingsError(
+            f"{what} is not sent to {public(url)}: that address comes from {stranger}. If it "
+            "may have the key, name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or "
+            "OPENAI_BASE_URL"
+        )
 
 
 def _conventional() -> str:
@@ -167,8 +158,6 @@ def _name_of(live: Runnable[Any, Any]) -> str:
             f"a {type(live).__name__} is no chat model: give one of LangChain's, or one with "
             ".bind() or .with_fallbacks()"
         )
-    for name in ("model_name", "model"):
-        value = getattr(model, name, None)
-        if isinstance(value, str) and value:
-            return f"{type(model).__name__}/{value}"
-    return type(model).__name__
+    name = getattr(model, "model_name", None) or getattr(model, "model", None)
+    kind = type(model).__name__
+    return f"{kind}/{name}" if isinstance(name, str) and name else kind
