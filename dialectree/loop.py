@@ -1,7 +1,4 @@
-"""The event loop, where it is ours: a command's, a program's that has none, an evaluation's.
-
-A host's loop stays as it is.
-"""
+"""Run work in an event loop of ours: for a command, a plain program, an evaluation."""
 
 from __future__ import annotations
 
@@ -14,23 +11,21 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
-from weakref import WeakSet
 
 from dialectree import streams
 
 T = TypeVar("T")
 
 _SOON_S = 0.2
-"""Seconds after which work that was told to stop, and has not, is waited for."""
+"""Seconds after which a caller hears that cancelled work is still ending."""
 SELDOM = (20_000, 20, 20)
-"""Objects, and then rounds, after which garbage is sought in a process that is ours alone."""
-_ours: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+"""Thresholds of the garbage collector in a process that is ours alone."""
 
 
 def tune() -> None:
-    """Seek garbage seldom, and never in what the imports made: for a process that is ours alone.
+    """Collect garbage seldom, and never what the imports made: for a process that is ours alone.
 
-    A debate leaves next to none, and seeking it takes a twentieth of the time of a call.
+    A debate leaves next to none, and the search takes a twentieth of the time of a call.
     """
     gc.freeze()
     gc.set_threshold(*SELDOM)
@@ -40,36 +35,30 @@ def tune() -> None:
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run ``work`` to its end, as ``asyncio.run`` does.
 
-    uvloop takes 5 to 10 % off the CPU of a call; it knows no Windows, and where a standard stream
-    is closed it ends the process.
+    uvloop takes 5 to 10 % off the CPU of a call. It does not run on Windows, and it ends the
+    process where a standard stream is closed.
     """
-    came: list[T] = []
+    results: list[T] = []
 
-    async def keep() -> None:
-        _ours.add(asyncio.get_running_loop())
-        # Not returned: asyncio would write all of it out when it gives its signal handler back.
-        came.append(await work)
+    async def collect() -> None:
+        # Not returned: asyncio would write all of it out when it restores its signal handler.
+        results.append(await work)
 
     if sys.platform == "win32" or streams.closed():
-        asyncio.run(keep())
+        asyncio.run(collect())
     else:
         import uvloop
 
-        uvloop.run(keep())
-    return came[0]
-
-
-def is_ours(loop: asyncio.AbstractEventLoop) -> bool:
-    """False for a host's, which ``langgraph dev`` does not let wait for a file, however short."""
-    return loop in _ours
+        uvloop.run(collect())
+    return results[0]
 
 
 def run_beside(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work`` to its end as ``run`` does, in a thread of its own: this one's loop is a host's.
+    """Run ``work`` to its end in a thread of its own, because this thread's loop is a host's.
 
-    An interrupt cancels ``work`` and is raised once that has ended. A second one cancels it again,
-    as closing a loop does, and a third waits for nothing. The caller's context holds for
-    ``work``, too: by it tracers hear of it.
+    An interrupt cancels ``work`` and is raised once it has ended. A second interrupt cancels it
+    again, as closing a loop does, and a third waits for nothing. ``work`` keeps the caller's
+    context, which tells tracers about it.
     """
     begun: Future[Callable[[], object]] = Future()
     ended: Future[T] = Future()
@@ -104,7 +93,7 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -> T:
-    """``work``, to its end; ``say`` is called where it is cancelled and takes its time to end."""
+    """Await ``work``; call ``say`` if it is cancelled and takes its time to end."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait([task])

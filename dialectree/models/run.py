@@ -103,8 +103,8 @@ class Run(RunControl):
             return None
         past = self._in(self.journal, asking.key, asking)
         for model, mark in () if past else self._spoke:
-            said = self._in(self.journal, asking.key_for(model, mark), asking)
-            past = said if said is not None and said.run is not None else past
+            earlier = self._in(self.journal, asking.key_for(model, mark), asking)
+            past = earlier if earlier is not None and earlier.run is not None else past
         return past
 
     def _in(self, journal: Journal, key: str, asking: Asking) -> Call | None:
@@ -117,16 +117,16 @@ class Run(RunControl):
 
     async def _cached(self, asking: Asking) -> Call | None:
         """Return the reply cache's completion as a call of this run."""
-        found = None
+        completion = None
         if self.cache is not None and not asking.live:
-            found = self._unusable.get(asking.cache_key)
-            found = found or await self.cache.get(asking.cache_key)
-        if found is None and asking.context.replay:
-            what = f"{asking.prompt} at node {asking.place.node}"
-            raise ReplayMiss(f"--replay: the cache holds no reply to {what}")
-        if found is None:
+            completion = self._unusable.get(asking.cache_key)
+            completion = completion or await self.cache.get(asking.cache_key)
+        if completion is None:
+            if asking.context.replay:
+                what = f"{asking.prompt} at node {asking.place.node}"
+                raise ReplayMiss(f"--replay: the cache holds no reply to {what}")
             return None
-        call = asking.call(found, clock.stamp(), "cache")
+        call = asking.call(completion, clock.stamp(), "cache")
         if self.journal:
             self.journal.append(call)
         return call

@@ -6,7 +6,6 @@ import asyncio
 import json
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -61,30 +60,6 @@ def breaks_off(sent: bytes = b"") -> Answer:
         assert request.transport is not None
         request.transport.close()
         return response
-
-    return answer
-
-
-def streams(status: int = 200) -> Answer:
-    """A body without an end, for as long as anybody reads it."""
-
-    async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        response = web.StreamResponse(status=status, headers={"content-type": "application/json"})
-        await response.prepare(request)
-        with suppress(ConnectionError):
-            while True:
-                await response.write(b'{"choices": [' * 5000)
-        return response
-
-    return answer
-
-
-def zipped(data: bytes, status: int = 200) -> Answer:
-    """A body that is compressed already."""
-
-    async def answer(request: web.BaseRequest) -> web.StreamResponse:
-        headers = {"content-type": "application/json", "content-encoding": "gzip"}
-        return web.Response(body=data, status=status, headers=headers)
 
     return answer
 

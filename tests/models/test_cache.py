@@ -7,13 +7,12 @@ import json
 import sqlite3
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from dialectree.errors import InputError
-from dialectree.models.cache import ReplyCache, reply_cache
+from dialectree.models.cache import ReplyCache
 from dialectree.models.endpoints import Completion
 
 DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
@@ -49,20 +48,6 @@ def test_the_first_reply_stays(path: Path) -> None:
     assert get(path, "key") == DONE
 
 
-@pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The keys of each time that the file was written."""
-    times: list[list[str]] = []
-    write = ReplyCache._put
-
-    def note(cache: ReplyCache, new: list[tuple[str, Completion]]) -> None:
-        times.append([key for key, _ in new])
-        write(cache, new)
-
-    monkeypatch.setattr(ReplyCache, "_put", note)
-    return times
-
-
 def test_who_reads_waits_for_no_writer(path: Path) -> None:
     put(path, "key", DONE)
     writer = sqlite3.connect(path, isolation_level=None)
@@ -73,23 +58,6 @@ def test_who_reads_waits_for_no_writer(path: Path) -> None:
         assert get(path, "half") is None
     finally:
         writer.close()
-
-
-def test_event_loops_share_a_cache(path: Path) -> None:
-    cache = ReplyCache(path)
-
-    async def use(name: str) -> list[Completion | None]:
-        for n in range(50):
-            await cache.put(f"{name}.{n}", DONE)
-        return [await cache.get(f"{name}.{n}") for n in range(50)]
-
-    with ThreadPoolExecutor(8) as threads:
-        found = [*threads.map(lambda name: asyncio.run(use(name)), "abcdefgh")]
-    assert found == [[DONE] * 50] * 8
-
-
-def test_a_folder_has_one_cache_a_process(tmp_path: Path) -> None:
-    assert reply_cache(tmp_path) is reply_cache(tmp_path)
 
 
 WRITER = """

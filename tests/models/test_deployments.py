@@ -51,19 +51,6 @@ def test_two_roles_at_one_shown_address_ask_a_deployment_each() -> None:
     asyncio.run(work())
 
 
-def test_the_cache_keeps_the_replies_of_each_deployment_apart(tmp_path: Path) -> None:
-    async def work() -> None:
-        async with endpoint() as served:
-            user = served.url.replace("//", "//u:sesame@")
-            ways = [f"{served.url}?deployment=alpha", f"{served.url}?deployment=beta", user]
-            ways += [served.url, *ways]
-            found = [await said(at(way, cache=True)) for way in ways]
-            assert found == ["1", "2", "3", "4", "1", "2", "3"]
-
-    asyncio.run(work())
-    assert not [secret for secret in SECRETS if secret in stored(tmp_path / "cache")]
-
-
 def test_a_journal_answers_the_deployment_that_wrote_it(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
 

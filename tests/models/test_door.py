@@ -21,7 +21,6 @@ from dialectree import aanswer
 from dialectree.context import ProtocolSettings, build, cache_folder
 from dialectree.errors import (
     BudgetReached,
-    CallError,
     DialectreeError,
     DiskFull,
     KeyRefused,
@@ -29,7 +28,7 @@ from dialectree.errors import (
     ReplyError,
     RequestError,
 )
-from dialectree.models import cache, replies, run
+from dialectree.models import replies, run
 from dialectree.models.door import Run
 from dialectree.protocol import method
 from dialectree.records import Call, RunRecord
@@ -37,7 +36,6 @@ from dialectree.runner import start
 from dialectree.runs import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
-from tests.scripted import ScriptedModel
 
 T = TypeVar("T")
 
@@ -108,17 +106,6 @@ def test_a_reply_says_what_stands_there_and_a_repair_shows_no_mark() -> None:
             assert reply.answer == "It quotes <|im_end|> and [/INST]."
             shown = json.dumps(served.bodies[1]["messages"])
             assert "<~|eot_id|>" in shown and "<|" not in shown
-
-    asyncio.run(ask())
-
-
-def test_a_refusal_is_asked_about_again_and_then_an_error() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(None, refusal="I will not.")) as served:
-            with pytest.raises(ReplyError, match=r"the model declined: I will not\."):
-                await question(at(served.url))
-            assert len(served.bodies) == 3
-            assert "declined" in served.bodies[1]["messages"][-1]["content"]
 
     asyncio.run(ask())
 
@@ -222,49 +209,6 @@ def test_a_question_that_is_given_up_does_not_lose_its_reply(calls: Path) -> Non
     assert [call.reply for call in lines(calls)] == [GOOD]
 
 
-async def given_up(*tasks: asyncio.Task[Any]) -> None:
-    """Call ``tasks`` off, as a host does that is cancelled or out of time."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)
-
-
-@pytest.mark.parametrize("out", [True, False], ids=["out", "between two tries"])
-def test_a_hosts_request_that_is_given_up_is_not_tried_again(out: bool) -> None:
-    error = fails(500, headers={"retry-after": "0" if out else "60"})
-
-    async def ask() -> int:
-        async with ScriptedEndpoint(after(0.1 if out else 0, error)) as served:
-            context = at(served.url)
-            host = Run("", context)
-            asking = await under_way(question(context, host), served)
-            while served.running and not out:
-                await asyncio.sleep(0.01)
-            await asyncio.sleep(0.05)
-            await given_up(asking)
-            await asyncio.wait_for(host.land(), 5)
-            return len(served.bodies)
-
-    assert asyncio.run(ask()) == 1
-
-
-@pytest.mark.parametrize("out", [True, False], ids=["out", "in the queue"])
-def test_who_waits_for_a_request_that_was_given_up_makes_it_once(out: bool) -> None:
-    async def ask() -> int:
-        async with ScriptedEndpoint(after(0.1, fails(500)), says(GOOD)) as served:
-            context = at(served.url, cache=True, concurrency=1)
-            before = "the same" if out else "another"
-            first = await under_way(question(context, question=before), served)
-            same = [question(context, Run("", context), question="the same") for _ in range(3)]
-            tasks = [first, *map(asyncio.create_task, same)]
-            await asyncio.sleep(0.05)
-            await given_up(*tasks[:2])
-            assert await asyncio.gather(*tasks[2:]) == [RULE, RULE]
-            return len(served.bodies)
-
-    assert asyncio.run(ask()) == 2
-
-
 def test_abandoned_calls_end_at_once_and_leave_no_line(calls: Path) -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(after(60, says(GOOD))) as served:
@@ -340,16 +284,6 @@ def test_a_budget_of_calls_is_never_overshot_and_what_is_under_way_is_kept(
     assert len(lines(calls)) == 5
 
 
-def test_repairs_count_towards_a_budget_of_calls() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says("no")) as served:
-            with pytest.raises(BudgetReached, match="--max-calls 2"):
-                await question(at(served.url, max_calls=2))
-            assert len(served.bodies) == 2
-
-    asyncio.run(ask())
-
-
 def test_a_budget_of_money_stops_before_the_next_call() -> None:
     async def ask() -> None:
         async with ScriptedEndpoint(says(GOOD, tokens=(400_000, 100_000))) as served:
@@ -401,19 +335,6 @@ def test_a_budget_of_seconds_holds_while_an_endpoint_asks_to_wait(
     assert sum(quick.slept) <= 30
 
 
-def test_one_limiter_serves_many_runs_at_once() -> None:
-    async def ask() -> int:
-        async with ScriptedEndpoint(after(0.005, says(GOOD))) as served:
-            context = at(served.url, concurrency=4)
-            runs = [Run(str(n), context) for n in range(6)]
-            await asyncio.gather(
-                *(question(context, run, node=f"0.{n}") for run in runs for n in range(5))
-            )
-            return served.peak
-
-    assert asyncio.run(ask()) <= 4
-
-
 # The cache
 
 
@@ -446,38 +367,6 @@ def test_who_asks_the_same_at_the_same_time_waits_for_the_one_reply() -> None:
     asyncio.run(ask())
 
 
-async def opened_cache() -> None:
-    """Who begins first comes first where the file is open."""
-    await cache.reply_cache(cache_folder()).get("another")
-
-
-def test_where_the_first_fails_one_other_pays_for_all(quick: QuickClock) -> None:
-    async def ask() -> None:
-        await opened_cache()
-        async with ScriptedEndpoint(*[fails(500)] * 6, after(0.05, says(GOOD))) as served:
-            context = cached(served.url)
-            every = await asyncio.gather(
-                *(question(context) for _ in range(5)), return_exceptions=True
-            )
-            assert isinstance(every[0], CallError)
-            assert every[1:] == [RULE] * 4
-            assert len(served.bodies) == 7
-
-    asyncio.run(ask())
-
-
-def test_a_cached_reply_costs_nothing_of_a_budget() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD)) as served:
-            await question(cached(served.url))
-            run = Run("again", cached(served.url, max_calls=1))
-            await question(cached(served.url, max_calls=1), run)
-            await question(cached(served.url, max_calls=1), run, node="0.1")
-            assert len(served.bodies) == 2
-
-    asyncio.run(ask())
-
-
 def test_five_samples_stay_five() -> None:
     async def ask() -> None:
         def choose(body: Any) -> Answer:
@@ -488,20 +377,6 @@ def test_five_samples_stay_five() -> None:
                 samples = [await question(cached(served.url, seed=n)) for n in range(5)]
                 assert len({reply.answer for reply in samples}) == 5
             assert len(served.bodies) == 5
-
-    asyncio.run(ask())
-
-
-def test_repairs_are_cached_each_for_itself_and_failures_are_not(quick: QuickClock) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says("no"), says(GOOD)) as served:
-            for _ in range(2):
-                assert await question(cached(served.url)) == RULE
-            assert len(served.bodies) == 2
-        async with ScriptedEndpoint(*[fails(500)] * 6, says(GOOD)) as served:
-            with pytest.raises(CallError):
-                await question(cached(served.url))
-            assert await question(cached(served.url)) == RULE
 
     asyncio.run(ask())
 
@@ -559,31 +434,6 @@ def test_replay_needs_no_endpoint_and_a_miss_is_an_error() -> None:
 
 
 # Live models
-
-
-def scripted(*replies: Rule) -> ScriptedModel:
-    model = ScriptedModel()
-    model.will_say(*replies)
-    return model
-
-
-def test_a_live_model_answers_in_place_of_a_spec_and_is_never_cached() -> None:
-    model = scripted(RULE)
-    context = build(ProtocolSettings, model=model, cache=True)
-    for asked in (1, 2):
-        assert asyncio.run(question(context)) == RULE
-        assert len(model.asked) == asked
-
-
-def test_a_role_can_have_a_live_model_of_its_own() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD)) as served:
-            other = RULE.model_copy(update={"answer": "Not so."})
-            context = at(served.url, roles={"critic": scripted(other)})
-            assert await question(context) == RULE
-            assert await question(context, role="critic") == other
-
-    asyncio.run(ask())
 
 
 # In a graph that somebody else drives
@@ -697,17 +547,6 @@ def test_neither_key_nor_password_is_told_or_kept(
     for secret in (KEY, KEY[:9], PASSWORD, "open sesame", TOKEN, BASIC):
         assert secret not in told
         assert secret not in logged
-
-
-def test_the_key_goes_out_with_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD)) as served:
-            await question(at(served.url))
-            assert served.headers[0]["Authorization"] == f"Bearer {KEY}"
-
-    asyncio.run(ask())
 
 
 def test_openai_without_a_key_says_what_to_set() -> None:

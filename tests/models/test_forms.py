@@ -122,18 +122,6 @@ def test_where_there_are_no_ids_a_list_stays_empty_and_no_enum_is_sent() -> None
         assert field == {"type": "array", "items": {"type": "string"}, "maxItems": 0}
 
 
-@pytest.mark.parametrize("flavour", ["full", "strict"])
-def test_a_list_may_be_limited_beside_the_ids_in_it(flavour: str) -> None:
-    made = form(Claims, SOME, {"claims": 4})
-    fields: Any = getattr(made, flavour)["properties"]
-    assert fields["claims"]["maxItems"] == 4
-    assert fields["claims"]["items"]["properties"]["evidence"]["maxItems"] == 3
-    assert json.loads(made.text) == made.full
-    assert form(Claims, SOME, {"claims": 4}) is made
-    assert form(Claims, SOME, {"claims": 5}) is not made
-    assert "maxItems" not in form(Claims, {}).text
-
-
 def test_nobody_insists_on_ids_that_are_only_suggested() -> None:
     said = '{"claims": [{"title": "t", "evidence": ["a:9"]}], "evidence": ["b:1", "b:1", "b:1"]}'
     assert replies.read(Claims, {}, said, "stop", None).evidence == ["b:1"] * 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-import time
 from itertools import pairwise
 from typing import Any
 
@@ -37,16 +36,6 @@ class Load:
             finally:
                 with self._lock:
                     self.now -= 1
-
-
-def test_no_more_run_at_once_than_there_are_slots() -> None:
-    async def crowd() -> Load:
-        slots, load = Limiter(), Load()
-        await asyncio.gather(*(load.work(slots, 5, 0.001) for _ in range(60)))
-        return load
-
-    load = asyncio.run(crowd())
-    assert (load.peak, load.done, load.now) == (5, 60, 0)
 
 
 def test_who_comes_first_is_served_first() -> None:
@@ -89,21 +78,6 @@ def test_whoever_gives_up_waiting_or_working_leaks_no_slot(seed: int) -> None:
     asyncio.run(asyncio.wait_for(crowd(), 20))
 
 
-def test_a_slot_that_was_handed_to_someone_who_just_gave_up_goes_on() -> None:
-    async def hand_over() -> None:
-        slots, load = Limiter(), Load()
-        first = asyncio.create_task(load.work(slots, 1, 0.01))
-        await asyncio.sleep(0)
-        second = asyncio.create_task(load.work(slots, 1))
-        third = asyncio.create_task(load.work(slots, 1))
-        await first
-        second.cancel()  # in the very turn in which it was called up
-        await asyncio.wait([second])
-        await asyncio.wait_for(third, 5)
-
-    asyncio.run(hand_over())
-
-
 def test_threads_with_event_loops_of_their_own_share_the_slots() -> None:
     slots, load = Limiter(), Load()
 
@@ -137,22 +111,6 @@ def test_starts_keep_to_the_pace(quick: QuickClock) -> None:
     moments = asyncio.run(starts())
     pauses = [later - earlier for earlier, later in pairwise(moments)]
     assert pauses == pytest.approx([1.0] * 4, abs=0.1)
-
-
-def test_a_slot_is_given_back_by_whoever_gives_up_waiting_for_the_pace() -> None:
-    async def give_up() -> None:
-        slots = Limiter()
-        async with slots.slot(1, 1):
-            pass
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.05), slots.slot(1, 1):
-                pass
-        async with asyncio.timeout(5), slots.slot(1, None):
-            pass
-
-    began = time.monotonic()
-    asyncio.run(give_up())
-    assert time.monotonic() - began < 5
 
 
 # Budgets
@@ -206,22 +164,12 @@ def test_a_budget_that_nobody_could_count_for_is_said_not_to_have_held() -> None
     assert Budget(build(ProtocolSettings)).overrun() == []
 
 
-def test_what_nobody_counted_has_no_price() -> None:
-    assert price(build(ProtocolSettings, prices={"m": (2, 8)}), "m", 0, 0) is None
-
-
 def test_a_budget_of_seconds_runs_from_the_start(quick: QuickClock) -> None:
     held = Budget(build(ProtocolSettings, max_seconds=2))
     held.check()
     quick.slept.append(2)
     with pytest.raises(BudgetReached, match="--max-seconds 2"):
         held.check()
-
-
-def test_prices_are_for_a_million_tokens() -> None:
-    context = build(ProtocolSettings, prices={"openai:any": (2, 8)})
-    assert price(context, "openai:any", 1_000_000, 500_000) == 6
-    assert price(context, "openai:other", 1, 1) is None
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from langgraph.errors import GraphInterrupt
 from pydantic import SecretStr
 
-import dialectree
 from dialectree.context import ProtocolSettings, build
 from dialectree.errors import CallError, KeyRefused, RequestError, Unreachable
 from dialectree.models.endpoints import ATTEMPTS
-from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from tests.models.asking import RULE, QuickClock, Rule, question
 from tests.scripted import ScriptedModel
 
@@ -104,11 +99,6 @@ def test_a_status_that_ends_a_run_is_said_as_an_endpoints(
     assert "OPENAI_API_KEY" not in str(said.value)
 
 
-def test_messages_that_are_too_long_are_the_failure_of_their_part(quick: QuickClock) -> None:
-    with pytest.raises(CallError, match="too long for the model"):
-        ask(ProviderError(400, "prompt is too long: 9 tokens"))
-
-
 def test_a_model_that_nobody_serves_is_unreachable(quick: QuickClock) -> None:
     with pytest.raises(Unreachable):
         ask(*[ConnectError("refused")] * 99)
@@ -124,16 +114,3 @@ def test_an_unknown_error_is_the_failure_of_its_part_and_names_no_key(quick: Qui
 def test_what_is_no_failure_of_the_model_passes_through(error: Exception) -> None:
     with pytest.raises(type(error)):
         ask(error)
-
-
-def test_a_run_that_an_unexpected_error_ends_says_so(tmp_path: Path) -> None:
-    model = ScriptedModel()
-    model.will_say(ZeroDivisionError("a slip"), to=AnswererReply)
-    given: Any = {"method_name": "single_shot", "model": model, "runs": tmp_path}
-    with pytest.raises(ZeroDivisionError, match="a slip"):
-        dialectree.answer("Is it so?", **given)
-    (folder,) = tmp_path.iterdir()
-    record = json.loads((folder / "run.json").read_text())
-    assert record["status"] == "partial"
-    assert record["ended"]
-    assert record["notices"] == ["ZeroDivisionError('a slip')"]

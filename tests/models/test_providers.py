@@ -20,7 +20,7 @@ from pydantic import PrivateAttr, SecretStr
 
 from dialectree.addresses import require_spec
 from dialectree.context import ProtocolSettings, build
-from dialectree.errors import KeyRefused, RequestError, SettingsError
+from dialectree.errors import KeyRefused, SettingsError
 from dialectree.models import providers
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
@@ -225,15 +225,3 @@ def test_a_model_without_a_key_ends_the_run() -> None:
 def test_what_is_no_chat_model_is_refused() -> None:
     with pytest.raises(SettingsError, match="RunnableLambda is no chat model"):
         asyncio.run(question(live(RunnableLambda(lambda text: text))))
-
-
-def test_an_endpoint_whose_errors_name_no_way_out_ends_the_run(ollama: list[ToolModel]) -> None:
-    class Refused(Exception):
-        status_code = 400
-
-    class Refusing(ToolModel):
-        async def _agenerate(self, *args: Any, **kwargs: Any) -> ChatResult:
-            raise Refused("no such thing")
-
-    with pytest.raises(RequestError, match="no such thing"):
-        asyncio.run(question(live(Refusing())))

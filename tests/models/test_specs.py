@@ -84,12 +84,3 @@ def test_what_opens_an_address_is_used_and_not_shown() -> None:
     assert found.address == "openai:x@http://host:8000/v1"
     assert "sesame" not in repr(found) + repr(context) + context.model_dump_json()
     assert {"sesame", "open-sesame"} <= set(found.secrets())
-
-
-def test_secrets_in_the_environment_are_not_shown_either(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", SECRET)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
-    context = build(ProtocolSettings, model="openai:x")
-    found = resolve(context.model, context)
-    assert found.address == "openai:x@http://host:8000/v1"
-    assert "sk-secret" in found.secrets()
