@@ -15,3 +15,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> QuickClock:
     monkeypatch.setattr(clock, "seconds", made.seconds)
     monkeypatch.setattr(clock, "sleep", made.sleep)
     return made
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Let asynchronous tests run in asyncio alone."""
+    return "asyncio"

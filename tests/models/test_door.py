@@ -37,6 +37,9 @@ from dialectree.runs import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
 
+pytestmark = pytest.mark.anyio
+
+
 T = TypeVar("T")
 
 
@@ -64,20 +67,19 @@ BAD = {
 
 
 @pytest.mark.parametrize(("text", "fault"), BAD.values(), ids=BAD.keys())
-def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(text: str, fault: str) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(text), says(text), says(GOOD)) as served:
-            assert await question(at(served.url), ids={"winner": ["A"]}) == RULE
-            first, second, third = (body["messages"] for body in served.bodies)
-            for mended in (second, third):
-                assert fault in mended[-1]["content"]
-                assert "JSON Schema" in mended[-1]["content"]
-            assert "Is it so?" in json.dumps(third)
-            assert len({json.dumps(messages) for messages in (first, second, third)}) == 3
-            if text:
-                assert second[-2] == {"role": "assistant", "content": text}
-
-    asyncio.run(ask())
+async def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(
+    text: str, fault: str
+) -> None:
+    async with ScriptedEndpoint(says(text), says(text), says(GOOD)) as served:
+        assert await question(at(served.url), ids={"winner": ["A"]}) == RULE
+        first, second, third = (body["messages"] for body in served.bodies)
+        for mended in (second, third):
+            assert fault in mended[-1]["content"]
+            assert "JSON Schema" in mended[-1]["content"]
+        assert "Is it so?" in json.dumps(third)
+        assert len({json.dumps(messages) for messages in (first, second, third)}) == 3
+        if text:
+            assert second[-2] == {"role": "assistant", "content": text}
 
 
 @pytest.mark.parametrize(("text", "fault"), BAD.values(), ids=BAD.keys())
@@ -96,28 +98,22 @@ def test_a_reply_that_stays_invalid_is_an_error_that_names_prompt_node_and_fault
     assert asyncio.run(ask()) == 3
 
 
-def test_a_reply_says_what_stands_there_and_a_repair_shows_no_mark() -> None:
+async def test_a_reply_says_what_stands_there_and_a_repair_shows_no_mark() -> None:
     bad = GOOD.replace('"A"', '"<|eot_id|>"')
     good = json.dumps({**json.loads(GOOD), "answer": "It quotes <~|im_end|> and [~/INST]."})
 
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(bad), says(good)) as served:
-            reply = await question(at(served.url), ids={"winner": ["A"]})
-            assert reply.answer == "It quotes <|im_end|> and [/INST]."
-            shown = json.dumps(served.bodies[1]["messages"])
-            assert "<~|eot_id|>" in shown and "<|" not in shown
-
-    asyncio.run(ask())
+    async with ScriptedEndpoint(says(bad), says(good)) as served:
+        reply = await question(at(served.url), ids={"winner": ["A"]})
+        assert reply.answer == "It quotes <|im_end|> and [/INST]."
+        shown = json.dumps(served.bodies[1]["messages"])
+        assert "<~|eot_id|>" in shown and "<|" not in shown
 
 
-def test_a_reply_that_was_cut_off_gets_twice_the_tokens() -> None:
-    async def ask() -> None:
-        cut = says(GOOD[:20], "length")
-        async with ScriptedEndpoint(cut, cut, says(GOOD)) as served:
-            assert await question(at(served.url), max_tokens=100) == RULE
-            assert [body["max_tokens"] for body in served.bodies] == [100, 200, 400]
-
-    asyncio.run(ask())
+async def test_a_reply_that_was_cut_off_gets_twice_the_tokens() -> None:
+    cut = says(GOOD[:20], "length")
+    async with ScriptedEndpoint(cut, cut, says(GOOD)) as served:
+        assert await question(at(served.url), max_tokens=100) == RULE
+        assert [body["max_tokens"] for body in served.bodies] == [100, 200, 400]
 
 
 # The journal
@@ -133,7 +129,7 @@ def kept(path: Path, context: ProtocolSettings) -> Iterator[Run]:
         journal.close()
 
 
-def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
+async def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
     calls: Path, monkeypatch: pytest.MonkeyPatch, quick: QuickClock
 ) -> None:
     read = replies.read
@@ -145,13 +141,10 @@ def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
 
     monkeypatch.setattr(replies, "read", look)
 
-    async def ask() -> None:
-        script = (fails(500), says("no", tokens=(3, 4)), says(GOOD, tokens=(5, 6)))
-        async with ScriptedEndpoint(*script) as served:
-            with kept(calls, at(served.url)) as run:
-                await question(at(served.url), run, node="0.1")
-
-    asyncio.run(ask())
+    script = (fails(500), says("no", tokens=(3, 4)), says(GOOD, tokens=(5, 6)))
+    async with ScriptedEndpoint(*script) as served:
+        with kept(calls, at(served.url)) as run:
+            await question(at(served.url), run, node="0.1")
     first, second = on_disk[-1]
     assert [len(seen) for seen in on_disk] == [1, 2]
     assert (first.reply, first.attempts, first.repair) == ("no", 2, 0)
@@ -196,70 +189,58 @@ async def under_way(asking: Coroutine[Any, Any, T], served: ScriptedEndpoint) ->
     return task
 
 
-def test_a_question_that_is_given_up_does_not_lose_its_reply(calls: Path) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(after(0.1, says(GOOD))) as served:
-            with kept(calls, at(served.url)) as run:
-                asking = await under_way(question(at(served.url), run), served)
-                asking.cancel()
-                await asyncio.wait([asking])
-                await run.land()
-
-    asyncio.run(ask())
+async def test_a_question_that_is_given_up_does_not_lose_its_reply(calls: Path) -> None:
+    async with ScriptedEndpoint(after(0.1, says(GOOD))) as served:
+        with kept(calls, at(served.url)) as run:
+            asking = await under_way(question(at(served.url), run), served)
+            asking.cancel()
+            await asyncio.wait([asking])
+            await run.land()
     assert [call.reply for call in lines(calls)] == [GOOD]
 
 
-def test_abandoned_calls_end_at_once_and_leave_no_line(calls: Path) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(after(60, says(GOOD))) as served:
-            with kept(calls, at(served.url)) as run:
-                asking = await under_way(question(at(served.url), run), served)
-                run.abandon()
-                await asyncio.wait_for(run.land(), 5)
-                with pytest.raises(asyncio.CancelledError):
-                    await asking
-
-    asyncio.run(ask())
+async def test_abandoned_calls_end_at_once_and_leave_no_line(calls: Path) -> None:
+    async with ScriptedEndpoint(after(60, says(GOOD))) as served:
+        with kept(calls, at(served.url)) as run:
+            asking = await under_way(question(at(served.url), run), served)
+            run.abandon()
+            await asyncio.wait_for(run.land(), 5)
+            with pytest.raises(asyncio.CancelledError):
+                await asking
     assert lines(calls) == []
 
 
-def test_a_full_disk_stops_the_run_before_the_reply_is_read(
+async def test_a_full_disk_stops_the_run_before_the_reply_is_read(
     calls: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD)) as served:
-            monkeypatch.setattr("dialectree.runs._append", full)
-            with kept(calls, at(served.url)) as run:
-                with pytest.raises(DiskFull, match="no room left to write"):
-                    await question(at(served.url), run)
-                with pytest.raises(DiskFull):
-                    await question(at(served.url), run, node="0.1")
-            assert len(served.bodies) == 1
-            assert calls.read_bytes() == b""
-
-    asyncio.run(ask())
+    async with ScriptedEndpoint(says(GOOD)) as served:
+        monkeypatch.setattr("dialectree.runs._append", full)
+        with kept(calls, at(served.url)) as run:
+            with pytest.raises(DiskFull, match="no room left to write"):
+                await question(at(served.url), run)
+            with pytest.raises(DiskFull):
+                await question(at(served.url), run, node="0.1")
+        assert len(served.bodies) == 1
+        assert calls.read_bytes() == b""
 
 
 # What ends a run ends it for everybody
 
 
 @pytest.mark.parametrize(("answer", "kind"), [(fails(401), KeyRefused), (fails(404), RequestError)])
-def test_a_final_error_stops_the_questions_that_wait(
+async def test_a_final_error_stops_the_questions_that_wait(
     answer: Answer, kind: type[DialectreeError]
 ) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(answer) as served:
-            context = at(served.url, concurrency=1)
-            run = Run("run", context)
-            nodes = [question(context, run, node=f"0.{n}") for n in range(20)]
-            found = await asyncio.gather(*nodes, return_exceptions=True)
-            assert {type(error) for error in found} == {kind}
-            assert len(served.bodies) == 1
-
-    asyncio.run(ask())
+    async with ScriptedEndpoint(answer) as served:
+        context = at(served.url, concurrency=1)
+        run = Run("run", context)
+        nodes = [question(context, run, node=f"0.{n}") for n in range(20)]
+        found = await asyncio.gather(*nodes, return_exceptions=True)
+        assert {type(error) for error in found} == {kind}
+        assert len(served.bodies) == 1
 
 
 # Budgets
@@ -284,20 +265,19 @@ def test_a_budget_of_calls_is_never_overshot_and_what_is_under_way_is_kept(
     assert len(lines(calls)) == 5
 
 
-def test_a_budget_of_money_stops_before_the_next_call() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD, tokens=(400_000, 100_000))) as served:
-            context = at(served.url, max_cost=1.5, prices={"openai:any": (1, 4)})
-            run = Run("run", context)
-            await question(context, run)
-            await question(context, run, node="0.1")
-            with pytest.raises(BudgetReached, match=r"--max-cost 1\.5"):
-                await question(context, run, node="0.2")
-
-    asyncio.run(ask())
+async def test_a_budget_of_money_stops_before_the_next_call() -> None:
+    async with ScriptedEndpoint(says(GOOD, tokens=(400_000, 100_000))) as served:
+        context = at(served.url, max_cost=1.5, prices={"openai:any": (1, 4)})
+        run = Run("run", context)
+        await question(context, run)
+        await question(context, run, node="0.1")
+        with pytest.raises(BudgetReached, match=r"--max-cost 1\.5"):
+            await question(context, run, node="0.2")
 
 
-def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget(calls: Path) -> None:
+async def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget(
+    calls: Path,
+) -> None:
     usage = {"prompt_tokens": 400_000, "completion_tokens": 100_000}
 
     def reply(cached: object) -> Answer:
@@ -305,17 +285,14 @@ def test_cached_tokens_count_at_their_price_in_the_journal_and_in_a_budget(calls
         told = {**usage, "prompt_tokens_details": {"cached_tokens": cached}}
         return sends({"choices": [{"message": message}], "usage": told})
 
-    async def ask() -> None:
-        script = (reply(n) for n in (300_000, 0, 10**9, 0))
-        async with ScriptedEndpoint(*script) as served:
-            context = at(served.url, max_cost=2, prices={"openai:any": (1, 4, 0.5)})
-            with kept(calls, context) as run:
-                for node in ("0.0", "0.1", "0.2"):
-                    await question(context, run, node=node)
-                with pytest.raises(BudgetReached, match="--max-cost 2 "):
-                    await question(context, run, node="0.3")
-
-    asyncio.run(ask())
+    script = (reply(n) for n in (300_000, 0, 10**9, 0))
+    async with ScriptedEndpoint(*script) as served:
+        context = at(served.url, max_cost=2, prices={"openai:any": (1, 4, 0.5)})
+        with kept(calls, context) as run:
+            for node in ("0.0", "0.1", "0.2"):
+                await question(context, run, node=node)
+            with pytest.raises(BudgetReached, match="--max-cost 2 "):
+                await question(context, run, node="0.3")
     assert [call.cached_tokens for call in lines(calls)] == [300_000, 0, 400_000]
     assert [call.cost for call in lines(calls)] == [0.65, 0.8, 0.6]
 
@@ -342,43 +319,34 @@ def cached(url: str, **settings: Any) -> ProtocolSettings:
     return at(url, cache=True, **settings)
 
 
-def test_a_request_that_was_made_before_is_answered_from_the_cache(calls: Path) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD, tokens=(5, 6))) as served:
-            context = cached(served.url, prices={"openai:any": (1e6, 0)})
-            assert await question(context) == RULE
-            with kept(calls, context) as again:
-                assert await question(context, again) == RULE
-            assert len(served.bodies) == 1
-
-    asyncio.run(ask())
+async def test_a_request_that_was_made_before_is_answered_from_the_cache(calls: Path) -> None:
+    async with ScriptedEndpoint(says(GOOD, tokens=(5, 6))) as served:
+        context = cached(served.url, prices={"openai:any": (1e6, 0)})
+        assert await question(context) == RULE
+        with kept(calls, context) as again:
+            assert await question(context, again) == RULE
+        assert len(served.bodies) == 1
     (call,) = lines(calls)
     assert (call.source, call.reply, call.prompt_tokens, call.cost) == ("cache", GOOD, 5, 5.0)
 
 
-def test_who_asks_the_same_at_the_same_time_waits_for_the_one_reply() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(after(0.05, says(GOOD))) as served:
-            context = cached(served.url)
-            assert await asyncio.gather(*(question(context) for _ in range(5))) == [RULE] * 5
-            await asyncio.gather(*(question(context, node=f"0.{n}") for n in range(2)))
-            assert len(served.bodies) == 3
-
-    asyncio.run(ask())
+async def test_who_asks_the_same_at_the_same_time_waits_for_the_one_reply() -> None:
+    async with ScriptedEndpoint(after(0.05, says(GOOD))) as served:
+        context = cached(served.url)
+        assert await asyncio.gather(*(question(context) for _ in range(5))) == [RULE] * 5
+        await asyncio.gather(*(question(context, node=f"0.{n}") for n in range(2)))
+        assert len(served.bodies) == 3
 
 
-def test_five_samples_stay_five() -> None:
-    async def ask() -> None:
-        def choose(body: Any) -> Answer:
-            return says(GOOD.replace("So it is.", f"Seed {body['seed']}"))
+async def test_five_samples_stay_five() -> None:
+    def choose(body: Any) -> Answer:
+        return says(GOOD.replace("So it is.", f"Seed {body['seed']}"))
 
-        async with ScriptedEndpoint(choose=choose) as served:
-            for _ in range(2):
-                samples = [await question(cached(served.url, seed=n)) for n in range(5)]
-                assert len({reply.answer for reply in samples}) == 5
-            assert len(served.bodies) == 5
-
-    asyncio.run(ask())
+    async with ScriptedEndpoint(choose=choose) as served:
+        for _ in range(2):
+            samples = [await question(cached(served.url, seed=n)) for n in range(5)]
+            assert len({reply.answer for reply in samples}) == 5
+        assert len(served.bodies) == 5
 
 
 UNUSABLE = {
@@ -393,7 +361,7 @@ UNUSABLE = {
 
 
 @pytest.mark.parametrize("bad", UNUSABLE.values(), ids=UNUSABLE.keys())
-def test_the_cache_keeps_no_reply_that_came_to_nothing(bad: Answer, calls: Path) -> None:
+async def test_the_cache_keeps_no_reply_that_came_to_nothing(bad: Answer, calls: Path) -> None:
     def wrong(reply: Rule) -> str | None:
         return "answer: never say never" if "Never" in reply.answer else None
 
@@ -404,33 +372,27 @@ def test_the_cache_keeps_no_reply_that_came_to_nothing(bad: Answer, calls: Path)
         with closing(sqlite3.connect(cache_folder() / "replies.sqlite3")) as file:
             return file.execute("select * from completions").fetchall()
 
-    async def asked() -> None:
-        async with ScriptedEndpoint(*[bad] * 4, says(GOOD)) as served:
-            context = cached(served.url)
-            with kept(calls, context) as run:
-                for _ in range(2):  # nothing is paid twice within a run
-                    with pytest.raises(ReplyError):
-                        await ask(context, run)
-                await run.land()
-            assert (len(served.bodies), rows()) == (3, [])
-            assert await ask(context) == RULE  # after a repair
-            assert (len(served.bodies), len(rows())) == (5, 2)
-            assert await ask(cached(served.url, replay=True)) == RULE
-
-    asyncio.run(asked())
+    async with ScriptedEndpoint(*[bad] * 4, says(GOOD)) as served:
+        context = cached(served.url)
+        with kept(calls, context) as run:
+            for _ in range(2):  # nothing is paid twice within a run
+                with pytest.raises(ReplyError):
+                    await ask(context, run)
+            await run.land()
+        assert (len(served.bodies), rows()) == (3, [])
+        assert await ask(context) == RULE  # after a repair
+        assert (len(served.bodies), len(rows())) == (5, 2)
+        assert await ask(cached(served.url, replay=True)) == RULE
     assert [call.repair for call in lines(calls)] == [0, 1, 2] * 2
 
 
-def test_replay_needs_no_endpoint_and_a_miss_is_an_error() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD)) as served:
-            await question(cached(served.url))
-        replay = cached(served.url, replay=True)
-        assert await question(replay) == RULE
-        with pytest.raises(ReplayMiss, match=r"single_shot/answerer@2 at node 0\.1"):
-            await question(replay, node="0.1")
-
-    asyncio.run(ask())
+async def test_replay_needs_no_endpoint_and_a_miss_is_an_error() -> None:
+    async with ScriptedEndpoint(says(GOOD)) as served:
+        await question(cached(served.url))
+    replay = cached(served.url, replay=True)
+    assert await question(replay) == RULE
+    with pytest.raises(ReplayMiss, match=r"single_shot/answerer@2 at node 0\.1"):
+        await question(replay, node="0.1")
 
 
 # Live models
@@ -463,16 +425,13 @@ def nested() -> Any:
     return outer.compile()
 
 
-def test_a_hosts_graph_and_those_inside_it_share_one_budget() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD)) as served:
-            graph = nested()
-            await graph.ainvoke({"node": "0"}, context=at(served.url, max_calls=2))
-            with pytest.raises(BudgetReached):
-                await graph.ainvoke({"node": "0"}, context=at(served.url, max_calls=1))
-            assert len(served.bodies) == 3
-
-    asyncio.run(ask())
+async def test_a_hosts_graph_and_those_inside_it_share_one_budget() -> None:
+    async with ScriptedEndpoint(says(GOOD)) as served:
+        graph = nested()
+        await graph.ainvoke({"node": "0"}, context=at(served.url, max_calls=2))
+        with pytest.raises(BudgetReached):
+            await graph.ainvoke({"node": "0"}, context=at(served.url, max_calls=1))
+        assert len(served.bodies) == 3
 
 
 # Secrets
@@ -493,10 +452,7 @@ def stored(folder: Path) -> str:
 TELLTALES = {
     "an answer": says('{"answer": "Yes.", "explanation": "So.", "confidence": 1}'),
     "a refused key": fails(401, f"Incorrect key {KEY} for user:{PASSWORD}, ?api_key={TOKEN}"),
-    "a bad request": fails(400, f"no: {KEY} open sesame {TOKEN}"),
-    "a refused user": fails(401, f"Incorrect key: Basic {BASIC}=="),
     "a failure": fails(500, f"no: {KEY} {PASSWORD} {TOKEN}"),
-    "a long story": fails(400, "x" * 290 + f" {KEY} {PASSWORD} {TOKEN}"),
     "an error with status 200": sends({"error": {"message": f"{KEY} {TOKEN}"}}),
 }
 

@@ -41,6 +41,8 @@ from tests.models.scripted_endpoint import (
 )
 from tests.nobody import nobody
 
+pytestmark = pytest.mark.anyio
+
 
 def asked(*script: Answer, **settings: Any) -> tuple[object, ScriptedEndpoint]:
     """One question to a scripted endpoint: the reply or the error, and the endpoint."""
@@ -59,13 +61,6 @@ def learnt(url: str) -> endpoints.Endpoint:
     """What is remembered of the endpoint at ``url``."""
     context = at(url)
     return endpoint(resolve(context.model, context))
-
-
-def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 # What a request looks like
@@ -99,17 +94,14 @@ def test_no_proxy_stands_between_this_machine_and_itself(monkeypatch: pytest.Mon
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_proxy_is_asked_for_what_lies_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(says(GOOD)) as proxy:
-            monkeypatch.setenv("http_proxy", f"http://me:word@127.0.0.1:{proxy.port}")
-            monkeypatch.delenv("no_proxy", raising=False)
-            assert await question(at("http://models.example:81/v1")) == RULE
-            (headers,) = proxy.headers
-            assert headers["Host"] == "models.example:81"
-            assert headers["Proxy-Authorization"] == "Basic bWU6d29yZA=="
-
-    asyncio.run(ask())
+async def test_a_proxy_is_asked_for_what_lies_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ScriptedEndpoint(says(GOOD)) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://me:word@127.0.0.1:{proxy.port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        assert await question(at("http://models.example:81/v1")) == RULE
+        (headers,) = proxy.headers
+        assert headers["Host"] == "models.example:81"
+        assert headers["Proxy-Authorization"] == "Basic bWU6d29yZA=="
 
 
 # The ladder
@@ -135,32 +127,26 @@ def chooses(takes: str) -> Callable[[Any], Answer]:
         ("text", ["json_schema", "json_object", "text", "text"]),
     ],
 )
-def test_the_ladder_goes_down_where_a_format_is_refused_and_remembers(
+async def test_the_ladder_goes_down_where_a_format_is_refused_and_remembers(
     takes: str, formats: list[str]
 ) -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(choose=chooses(takes)) as served:
-            for node in ("0.0", "0.1"):
-                assert await question(at(served.url), node=node) == RULE
-            assert served.formats == formats
-            shown = ["JSON Schema" in str(body["messages"][0]) for body in served.bodies]
-            assert shown == [wanted != "json_schema" for wanted in formats]
-            assert learnt(served.url).rung == takes
-
-    asyncio.run(ask())
+    async with ScriptedEndpoint(choose=chooses(takes)) as served:
+        for node in ("0.0", "0.1"):
+            assert await question(at(served.url), node=node) == RULE
+        assert served.formats == formats
+        shown = ["JSON Schema" in str(body["messages"][0]) for body in served.bodies]
+        assert shown == [wanted != "json_schema" for wanted in formats]
+        assert learnt(served.url).rung == takes
 
 
-def test_an_endpoint_that_answers_a_schema_with_prose_is_asked_otherwise() -> None:
+async def test_an_endpoint_that_answers_a_schema_with_prose_is_asked_otherwise() -> None:
     def choose(body: Any) -> Answer:
         return says(GOOD if "response_format" not in body else "I would say that it is so.")
 
-    async def ask() -> None:
-        async with ScriptedEndpoint(choose=choose) as served:
-            for node in ("0.0", "0.1"):
-                assert await question(at(served.url), node=node) == RULE
-            assert served.formats == ["json_schema", "json_object", "text", "text"]
-
-    asyncio.run(ask())
+    async with ScriptedEndpoint(choose=choose) as served:
+        for node in ("0.0", "0.1"):
+            assert await question(at(served.url), node=node) == RULE
+        assert served.formats == ["json_schema", "json_object", "text", "text"]
 
 
 def test_an_endpoint_that_refuses_every_format_is_an_error_of_the_request() -> None:
@@ -173,20 +159,17 @@ def test_an_endpoint_that_refuses_every_format_is_an_error_of_the_request() -> N
 
 
 @pytest.mark.parametrize("name", ["temperature", "seed", "max_tokens"])
-def test_a_parameter_that_is_refused_by_name_is_left_out_from_then_on(name: str) -> None:
+async def test_a_parameter_that_is_refused_by_name_is_left_out_from_then_on(name: str) -> None:
     def choose(body: Any) -> Answer:
         refused = fails(400, f"Unsupported parameter: '{name}' is not supported.", param=name)
         return refused if name in body else says(GOOD)
 
-    async def ask() -> None:
-        async with ScriptedEndpoint(choose=choose) as served:
-            for node in ("0.0", "0.1"):
-                assert await question(at(served.url), node=node, max_tokens=50) == RULE
-            assert [name in body for body in served.bodies] == [True, False, False]
-            if name == "max_tokens":
-                assert served.bodies[-1]["max_completion_tokens"] == 50
-
-    asyncio.run(ask())
+    async with ScriptedEndpoint(choose=choose) as served:
+        for node in ("0.0", "0.1"):
+            assert await question(at(served.url), node=node, max_tokens=50) == RULE
+        assert [name in body for body in served.bodies] == [True, False, False]
+        if name == "max_tokens":
+            assert served.bodies[-1]["max_completion_tokens"] == 50
 
 
 # What passes
@@ -265,20 +248,17 @@ def test_waiting_is_no_failure_and_costs_no_time_of_the_call(quick: QuickClock) 
     assert len(served.bodies) == 21
 
 
-def test_one_question_that_is_told_to_wait_makes_the_others_wait_too() -> None:
-    async def ask() -> None:
-        limited = fails(429, headers={"retry-after-ms": "300"})
-        async with ScriptedEndpoint(limited, says(GOOD)) as served:
-            first = asyncio.create_task(question(at(served.url), node="0.0"))
-            while not served.bodies:
-                await asyncio.sleep(0.01)
-            await asyncio.sleep(0.05)
-            began = time.monotonic()
-            await question(at(served.url), node="0.1")
-            assert time.monotonic() - began > 0.15
-            await first
-
-    asyncio.run(ask())
+async def test_one_question_that_is_told_to_wait_makes_the_others_wait_too() -> None:
+    limited = fails(429, headers={"retry-after-ms": "300"})
+    async with ScriptedEndpoint(limited, says(GOOD)) as served:
+        first = asyncio.create_task(question(at(served.url), node="0.0"))
+        while not served.bodies:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        began = time.monotonic()
+        await question(at(served.url), node="0.1")
+        assert time.monotonic() - began > 0.15
+        await first
 
 
 def test_a_rate_limit_without_end_is_given_up(quick: QuickClock) -> None:
@@ -419,17 +399,6 @@ def test_an_endpoint_without_tls_is_lost_and_the_other_scheme_named(quick: Quick
     with pytest.raises(Unreachable, match=r"no https there: is http:// meant\?"):
         asyncio.run(ask())
     assert sum(quick.slept) > 5  # a handshake may fail once
-
-
-def test_an_endpoint_that_comes_up_late_is_waited_for() -> None:
-    async def ask() -> None:
-        early = question(at(f"http://127.0.0.1:{(port := unused_port())}/v1"))
-        task = asyncio.create_task(early)
-        await asyncio.sleep(0.3)
-        async with ScriptedEndpoint(says(GOOD), port=port):
-            assert await task == RULE
-
-    asyncio.run(ask())
 
 
 # What a completion says of itself

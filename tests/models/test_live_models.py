@@ -63,11 +63,8 @@ def ask(*errors: BaseException) -> tuple[Rule, int]:
     "error",
     [
         ProviderError(500),
-        ProviderError(529, "overloaded"),
-        HTTPStatusError(503),
         HTTPStatusError(429),
         ConnectError("refused"),
-        ConnectionResetError(),
         RuntimeError("overloaded"),
         ValueError("no generations"),
     ],
@@ -86,7 +83,6 @@ def test_a_rate_limit_is_waited_for_as_long_as_is_asked(quick: QuickClock) -> No
     ("error", "kind"),
     [
         (ProviderError(401), KeyRefused),
-        (HTTPStatusError(403), KeyRefused),
         (ProviderError(400), RequestError),
         (ProviderError(404), RequestError),
     ],

@@ -52,11 +52,6 @@ def test_a_server_is_listed_with_the_flags_that_use_it(owner: str, kind: str) ->
     assert server.flags == f"--model 'openai:a model' --base-url {server.base_url}"
 
 
-def test_a_server_without_models_has_no_flags() -> None:
-    (server,) = asyncio.run(asked(lambda: web.json_response({"object": "list", "data": None})))
-    assert (server.models, server.flags) == ((), "")
-
-
 def test_what_lists_no_models_is_left_out() -> None:
     replies = [
         lambda: web.Response(text="<html>", content_type="text/html"),

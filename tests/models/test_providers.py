@@ -28,6 +28,9 @@ from dialectree.runs import Journal
 from tests.models.asking import GOOD, RULE, QuickClock, question
 from tests.models.scripted_endpoint import ScriptedEndpoint, fails, says
 
+pytestmark = pytest.mark.anyio
+
+
 USAGE: Any = {"input_tokens": 11, "output_tokens": 7, "total_tokens": 18}
 
 
@@ -199,22 +202,22 @@ def test_a_live_model_whose_tools_are_refused_is_asked_in_words(quick: QuickCloc
     assert "JSON Schema" in model._calls[0]["messages"][0].text
 
 
-def test_a_live_chat_openai_keeps_its_arguments_and_survives_a_reply_that_is_cut_off() -> None:
-    async def ask() -> None:
-        async with ScriptedEndpoint(fails(500), says(GOOD[:20], "length"), says(GOOD)) as served:
-            model = ChatOpenAI(
-                model="o-any-pro",
-                base_url=served.url,
-                api_key=SecretStr("none"),
-                max_retries=0,
-                extra_body={"own": 1},
-            )
-            assert await question(live(model.bind(top_p=0.5))) == RULE
-            assert served.formats == ["json_schema"] * 3
-            assert {(body["own"], body["top_p"]) for body in served.bodies} == {(1, 0.5)}
-            assert {*served.paths} == {"/v1/chat/completions"}
+async def test_a_live_chat_openai_keeps_its_arguments_and_survives_a_reply_that_is_cut_off() -> (
+    None
+):
 
-    asyncio.run(ask())
+    async with ScriptedEndpoint(fails(500), says(GOOD[:20], "length"), says(GOOD)) as served:
+        model = ChatOpenAI(
+            model="o-any-pro",
+            base_url=served.url,
+            api_key=SecretStr("none"),
+            max_retries=0,
+            extra_body={"own": 1},
+        )
+        assert await question(live(model.bind(top_p=0.5))) == RULE
+        assert served.formats == ["json_schema"] * 3
+        assert {(body["own"], body["top_p"]) for body in served.bodies} == {(1, 0.5)}
+        assert {*served.paths} == {"/v1/chat/completions"}
 
 
 def test_a_model_without_a_key_ends_the_run() -> None:

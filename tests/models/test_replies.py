@@ -66,17 +66,11 @@ READ = {
     "with spaces around": f"\n\n  {GOOD}\n",
     "over several lines": json.dumps(RULING, indent=2),
     "in a code fence": f"```json\n{GOOD}\n```",
-    "in a fence without a name": f"```\n{GOOD}\n```",
     "in a fence with prose around": f"Sure! Here it is:\n```json\n{GOOD}\n```\nI hope this helps.",
-    "in a fence that is never closed": f"```json\n{GOOD}",
-    "in single backticks": f"`{GOOD}`",
     "with prose around": f"My ruling is {GOOD} and that is all.",
     "after thinking": f"<think>A or B?</think>\n{GOOD}",
-    "after thinking aloud": f"<Thinking>\nOne says {{a}}.\n</Thinking>{GOOD}",
     "after thinking of another ruling": f"<think>{but(winner='B')}</think>{GOOD}",
-    "after thinking twice": f"<think>one</think> <think>two</think>{GOOD}",
     "after thinking that the template began": f"so {{A}} it is</think>\n{GOOD}",
-    "thinking inside a text": but(answer='It\'s so: "yes", he said.'),
     "as a text of its own": json.dumps(GOOD),
     "with a comma too many": f"{GOOD[:-1]},}}",
     "with a comma too many inside": GOOD.replace("}]", "},]"),
@@ -85,7 +79,6 @@ READ = {
     "with fields that nobody asked for": but(reasoning="because", steps=[1, 2]),
     "with a number written at length": GOOD.replace("0.75", "0.750"),
     "with typographic quotes": re.sub(r'"(.*?)"', "“\\1”", but(answer="yes")),
-    "complete although the limit was reached": GOOD,
 }
 
 
@@ -105,43 +98,29 @@ def test_tags_and_fences_inside_a_text_are_text() -> None:
 
 NOT_READ = {
     "nothing": ("", "empty"),
-    "spaces": (" \n ", "empty"),
     "only thinking": ("<think>hm</think>", "empty"),
     "thinking without an end": (f"<think>Perhaps {GOOD}", "empty"),
-    "prose, then thinking without an end": (f"Well, <think>perhaps {GOOD}", "empty"),
     "prose": ("I think that A is right.", "not_json"),
-    "a refusal in words": ("I'm sorry, but I can't help with that.", "not_json"),
     "a number": ("0.7", "not_json"),
-    "null": ("null", "not_json"),
     "a list": (f"[{GOOD}]", "invalid"),
-    "a list in a fence": (f"```json\n[\n{GOOD}\n]\n```", "invalid"),
-    "a list of two": (f"[{GOOD}, {GOOD}]", "invalid"),
     "two objects": (f"{GOOD}\n{but(winner='B')}", "malformed"),
     "a draft and a ruling": (f"First {but(winner='B')}, but then {GOOD}", "malformed"),
-    "an example and a broken ruling": (f"Say {but(winner='B')} or {GOOD[:-1]},}}", "malformed"),
     "one brace short": (GOOD[:-1], "malformed"),
     "cut off inside a text": (GOOD[:40], "malformed"),
-    "cut off inside a number": (GOOD[: GOOD.index("0.75") + 3], "malformed"),
-    "cut off between two items": (GOOD[: GOOD.index(', {"qid": "c2"')], "malformed"),
     "cut off in a fence": (f"```json\n{GOOD[:60]}\n```", "malformed"),
     "a value that is missing": (GOOD.replace('""', ""), "malformed"),
     "a name without quotes": (GOOD.replace('"winner"', "winner"), "malformed"),
-    "a comment": (GOOD.replace(", ", ", // so\n", 1), "malformed"),
     "a field twice": (GOOD.replace("{", '{"winner": "B", ', 1), "invalid"),
     "a broken object with a field too many": (f'{GOOD[:-1]}, "x": 1,}}', "invalid"),
     "an object in an object": (json.dumps({"reply": RULING}), "invalid"),
     "a list as JSON in a text": (but(scores=json.dumps(RULING["scores"])), "invalid"),
     "a field too few": (json.dumps({k: v for k, v in RULING.items() if k != "note"}), "invalid"),
     "a winner that is none": (but(winner="C"), "invalid"),
-    "a winner in small letters": (but(winner="a"), "invalid"),
-    "a winner in a list": (but(winner=["A"]), "invalid"),
     "an empty answer": (but(answer=""), "invalid"),
     "an answer of blanks": (but(answer=" \n\t\u00a0"), "invalid"),
     "an answer that cannot be seen": (but(answer="\u200b \u2060\ufeff"), "invalid"),
     "an answer that is too long": (but(answer="a" * 100_001), "invalid"),
     "a truth value in words": (but(stop="no"), "invalid"),
-    "a truth value as a number": (but(stop=0), "invalid"),
-    "an item that is none": (but(scores=[RULING["scores"][0], "c2"]), "invalid"),
     "half of a surrogate pair": (but(answer="\ud800"), "invalid"),
 }
 
@@ -166,13 +145,6 @@ def test_a_reply_cut_off_by_the_token_limit_is_truncated() -> None:
     assert kind("", "length") == "truncated"
     assert kind("<think>A? B?", "length") == "truncated"
     assert kind("I think", "length") == "truncated"
-
-
-def test_a_reply_cut_off_anywhere_is_never_completed() -> None:
-    for whole in (GOOD, repr(RULING)):
-        for end in range(len(whole)):
-            for text in (whole[:end], f"```json\n{whole[:end]}\n```"):
-                assert kind(text) in ("empty", "malformed", "not_json")
 
 
 def test_a_refusal_is_a_fault_that_quotes_it() -> None:
@@ -218,16 +190,6 @@ def test_a_fault_repeats_nothing_that_could_be_an_order(text: str) -> None:
     with pytest.raises(Fault) as fault:
         said(text)
     assert "IGNORE" not in str(fault.value)
-
-
-def test_a_fault_stays_short_however_much_is_wrong() -> None:
-    many = [{"qid": "x" * 5000, "difficulty": 7}] * 2000
-    assert kind(but(scores=many)) == "invalid"
-    assert kind(but(scores=[{**score, "difficulty": 0} for score in many])) == "ids"
-
-
-UNITS = ["{", "}", "[", "<think>", "</think>", "<think></think>", "```", '"', "'", "\\", "\n"]
-UNITS += ['{"a":', '["', '{"a":["', "{}", '","', '{"', "//", "/*", "“", "a:", "-", '{"a":"b"}']
 
 
 @given(st.text() | st.text(alphabet="{}[]\":,'\\/`<>think AB01.e-\n", max_size=200))
