@@ -137,7 +137,7 @@ class Asking:
         decoding = self.request.decoding
         if fault.kind == "truncated" and decoding.max_tokens is not None:
             decoding = decoding._replace(max_tokens=2 * decoding.max_tokens)
-        if fault.kind == "not_json" and not self.endpoint.rung_held:
+        if fault.kind == "not_json" and not self.endpoint.rung_known:
             # An endpoint that sends prose may not know this way of asking.
             rung = self.rung or self.endpoint.rung
             self.rung = self.endpoint.below(rung) or rung
@@ -147,9 +147,9 @@ class Asking:
 
     def learn_the_rung(self) -> None:
         """Remember that the endpoint knows the rung of a valid reply."""
-        if self.rung is not None and not self.endpoint.rung_held:
+        if self.rung is not None and not self.endpoint.rung_known:
             self.endpoint.rung = self.rung
-        self.endpoint.rung_held = True
+        self.endpoint.rung_known = True
 
     async def send(self) -> Completion:
         """Return the endpoint's reply, or why there is none."""

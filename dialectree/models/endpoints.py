@@ -122,7 +122,7 @@ class Endpoint:
 
     spec: Spec
     rung: Rung = "json_schema"
-    rung_held: bool = False
+    rung_known: bool = False
     """True once a reply came at this rung as it was asked for."""
     dropped: set[str] = field(default_factory=set)
     """Parameters that the endpoint refuses."""
@@ -202,7 +202,7 @@ class Endpoint:
             if below is None:
                 raise RequestError(error.text)
             if RUNGS.index(below) > RUNGS.index(self.rung):
-                self.rung, self.rung_held = below, False
+                self.rung, self.rung_known = below, False
 
     def _unreachable(self, error: MappedError) -> Unreachable:
         return Unreachable(f"nobody answers at {self.spec.where}: {error.text}")

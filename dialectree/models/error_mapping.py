@@ -58,8 +58,8 @@ def map_error(error: Exception, spec: Spec, dropped: Container[str]) -> MappedEr
     """
     causes = [*_causes(error)]
     text = one_line(discreet(_message(causes), spec))
-    if (answer := _status(causes)) is not None:
-        return _map_status(answer, error, spec, text, dropped)
+    if status := _status(causes[0]):
+        return _map_status(status, causes[0], spec, text, dropped)
     if any(isinstance(cause, aiohttp.ClientConnectorCertificateError) for cause in causes):
         hint = "if it should be, name the file of its signer in SSL_CERT_FILE"
         raise ModelUnavailable(
@@ -98,32 +98,23 @@ def _message(causes: list[BaseException]) -> str:
     return str(getattr(first, "message", "") or first) or type(first).__name__
 
 
-class _Status(NamedTuple):
-    """An answer with an error status, from any library."""
-
-    status: int
-    headers: Mapping[str, str]
-    code: str
-    parameter: str
-
-
-def _status(causes: list[BaseException]) -> _Status | None:
-    error: Any = causes[0]
-    response = getattr(error, "response", None)
-    for holder in (error, response):
+def _status(error: Any) -> int:
+    """Return the status of an answer that any library reports; 0 if there was none."""
+    for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "code"):
             status = getattr(holder, name, None)
             if isinstance(status, int) and status >= 400:
-                headers = getattr(response, "headers", None) or {}
-                code = f"{getattr(error, 'code', '')} {getattr(error, 'type', '')}"
-                return _Status(status, headers, code, getattr(error, "param", None) or "")
-    return None
+                return status
+    return 0
 
 
 def _map_status(
-    answer: _Status, error: Exception, spec: Spec, text: str, dropped: Container[str]
+    status: int, error: BaseException, spec: Spec, text: str, dropped: Container[str]
 ) -> MappedError:
-    (status, headers, code, parameter), where = answer, spec.where
+    """Return what an answer with an error status means; ``error`` is the library's."""
+    where = spec.where
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    code = " ".join(str(getattr(error, name, "")) for name in ("code", "type", "param"))
     if status in (401, 403):
         raise KeyRefused(
             f"{where} refuses the key ({status}): {_key_hint(spec)}: {text}"
@@ -139,16 +130,15 @@ def _map_status(
         if spec.live is not None:
             hint = "check the live model's name and address"
         raise RequestError(f"{where} does not know {spec.name} (404): {hint}: {text}") from error
-    refused = f"{where} refuses the request ({status}): {text}"
-    if _FILTERED.search(f"{code} {text}"):
+    reason, refused = f"{code} {text}", f"{where} refuses the request ({status}): {text}"
+    if _FILTERED.search(reason):
         return MappedError("hopeless", f"a content filter stopped the messages: {refused}")
-    if _TOO_LONG.search(f"{code} {text}"):
+    if _TOO_LONG.search(reason):
         return MappedError("hopeless", f"the messages are too long for the model: {refused}")
-    mentions = f"{parameter} {text}"
     for name in OPTIONAL:
-        if re.search(rf"\b{name}\b", mentions) and name not in dropped:
+        if re.search(rf"\b{name}\b", reason) and name not in dropped:
             return MappedError("parameter", refused, parameter=name)
-    if _FORMAT.search(mentions):
+    if _FORMAT.search(reason):
         return MappedError("format", refused)
     raise RequestError(refused) from error
 
