@@ -89,7 +89,7 @@ class Budget:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
-    untold: int = 0
+    uncounted: int = 0
     """Calls whose tokens the endpoint did not report."""
     started: float = field(default_factory=clock.seconds)
     closed: DialectreeError | None = None
@@ -126,24 +126,24 @@ class Budget:
         """Return notices on budgets that calls under way passed, or that could not be kept."""
         c = self.context
         used = (("tokens", self.tokens, c.max_tokens), ("cost", self.cost, c.max_cost))
-        told = [
+        notices = [
             f"the budget --max-{name} {limit:g} was passed by calls under way: {spent:g}"
             for name, spent, limit in used
             if limit is not None and spent > limit
         ]
-        told += [
-            f"the budget --max-{name} {limit:g} did not hold: of {self.untold} calls the endpoint "
-            "does not say how many tokens they took"
+        notices += [
+            f"the budget --max-{name} {limit:g} did not hold: of {self.uncounted} calls the "
+            "endpoint does not say how many tokens they took"
             for name, _, limit in used
-            if limit is not None and self.untold
+            if limit is not None and self.uncounted
         ]
-        return told
+        return notices
 
     def add(self, call: Call) -> None:
         """Count the tokens and the cost of a call that ended."""
         tokens = call.prompt_tokens + call.completion_tokens
         self.tokens += tokens
-        self.untold += call.error is None and not tokens
+        self.uncounted += call.error is None and not tokens
         self.cost += call.cost or 0.0
 
 
