@@ -102,6 +102,30 @@ class Variant:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """A data set by name, before a row of it is read. Code is written ``module:attribute``."""
+
+    name: str
+    task: Task
+    version: str
+    licence: str
+    source: str
+    citation: str
+    form: str
+    """The fields of a row in the documented form."""
+    row: str
+    """Returns the columns of an evaluation's own file for a row of the documented form."""
+    count: int | None = None
+    """Items in the whole set, where known."""
+    url: str = ""
+    """The published file; without one the set is read from a file of the user only."""
+    sha256: str = ""
+    """Of the published file."""
+    published: str = ""
+    """Yields rows of the documented form from the text of the published file."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evaluation:
     """How a protocol and its variants are evaluated."""
 
@@ -114,6 +138,8 @@ class Evaluation:
     """Whether the method is given the right answer with these settings."""
     sides: str = ""
     """Reads from a record, and the right label, where the right answer stood in a debate."""
+    datasets: tuple[Dataset, ...] = ()
+    """The data sets of the paper that no other protocol is measured by."""
 
 
 @dataclass(frozen=True, kw_only=True)

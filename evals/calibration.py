@@ -1,4 +1,4 @@
-"""Whether a confidence means what it says: of answers given 0.8, are four in five right?
+"""Whether a confidence means what it says, and whether the surer answers are more often right.
 
 ``confidences`` are probabilities in 0 to 1, ``right`` says of each whether it came true: the
 confidence of a verdict and whether it is right, or P(claim) and whether the claim is true. The
@@ -7,24 +7,26 @@ caller leaves out answers without a confidence. Nothing here depends on the orde
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
-from dialectree.evals.bootstrap import RESAMPLES, Figure, Floats, floats, resampled
-from dialectree.evals.proportions import Proportion, wilson
+from dialectree.evals.intervals import (
+    RESAMPLES,
+    Clusters,
+    Figure,
+    Floats,
+    Proportion,
+    floats,
+    resampled,
+    shared,
+    wilson,
+)
 
 BINS = 10
-
-
-class Bin(NamedTuple):
-    """One point of a reliability curve."""
-
-    confidence: float
-    """The mean of the bin's confidences."""
-    right: Proportion
 
 
 def columns(confidences: Sequence[float], right: Sequence[bool]) -> tuple[Floats, Floats]:
@@ -42,12 +44,9 @@ def brier(
     right: Sequence[bool],
     *,
     resamples: int = RESAMPLES,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Clusters | None = None,
 ) -> Figure:
-    """Return the mean of (confidence − outcome)², 0 to 1, less is better (Brier 1950).
-
-    Always saying 0.5 gives 0.25.
-    """
+    """Return the mean of (confidence − outcome)², 0 to 1, less is better (Brier 1950)."""
     sure, true = columns(confidences, right)
     return resampled(np.mean, [(sure - true) ** 2], resamples=resamples, clusters=clusters)
 
@@ -59,7 +58,7 @@ def ece(
     adaptive: bool = False,
     bins: int = BINS,
     resamples: int = RESAMPLES,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Clusters | None = None,
 ) -> Figure:
     """Return the expected calibration error: mean |confidence − share right| over bins, by size.
 
@@ -69,6 +68,14 @@ def ece(
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
     return resampled(measure, columns(confidences, right), resamples=resamples, clusters=clusters)
+
+
+class Bin(NamedTuple):
+    """One point of a reliability curve."""
+
+    confidence: float
+    """The mean of the bin's confidences."""
+    right: Proportion
 
 
 def reliability(confidences: Sequence[float], right: Sequence[bool]) -> list[Bin]:
@@ -98,3 +105,82 @@ def _cuts(rising: Floats, adaptive: bool, bins: int) -> list[int]:
     else:
         begins = np.searchsorted(rising, np.arange(1, bins) / bins, side="right")
     return [place for place in np.unique([0, *begins]).tolist() if place < len(rising)]
+
+
+def auc(
+    scores: Sequence[float],
+    true: Sequence[bool],
+    *,
+    resamples: int = RESAMPLES,
+    clusters: Clusters | None = None,
+) -> Figure:
+    """Return how probably a true one has a higher score than a false one (Mann and Whitney).
+
+    The area under the ROC curve, ties half; 0.5 is chance. True and false ones are resampled apart,
+    clusters whole. None where all are true or all are false.
+    """
+    sure, came_true = columns(scores, true)
+    high, low = sure[came_true == 1], sure[came_true == 0]
+    if not len(high) or not len(low):
+        return Figure(None, None, None, len(sure))
+    if not shared(clusters):
+        return resampled(_auc, [high, low], together=False, resamples=resamples)
+
+    def area(sure: Floats, came_true: Floats) -> float:
+        high, low = sure[came_true == 1], sure[came_true == 0]
+        return _auc(high, low) if len(high) and len(low) else 0.5
+
+    return resampled(area, [sure, came_true], resamples=resamples, clusters=clusters)
+
+
+def _auc(high: Floats, low: Floats) -> float:
+    ranks = rankdata(np.concatenate((high, low)))
+    beaten = ranks[: len(high)].sum() - len(high) * (len(high) + 1) / 2
+    return float(beaten / (len(high) * len(low)))
+
+
+class Point(NamedTuple):
+    """The outcome if only answers of at least this confidence count."""
+
+    confidence: float
+    coverage: float
+    """The share of questions that are still answered, above 0 to 1."""
+    risk: float
+    """The share of wrong ones among them."""
+
+
+class RiskCoverage(NamedTuple):
+    """The curve from the most confident answers to all, and the mean risk along it."""
+
+    points: list[Point]
+    area: float | None
+    """0 to 1, less is better; None without an answer."""
+
+
+def risk_coverage(
+    confidences: Sequence[float], right: Sequence[bool], asked: int | None = None
+) -> RiskCoverage:
+    """Return risk against coverage (El-Yaniv and Wiener 2010), a point for each confidence.
+
+    Coverage is of the questions ``asked``: the answers, and those that were withheld. The area is
+    the mean risk over all numbers of answers given; among equally confident ones it takes the mean
+    over their possible orders.
+    """
+    sure, came_true = columns(confidences, right)
+    points: list[Point] = []
+    total, answered, wrong = 0.0, 0, 0.0
+    for confidence in np.unique(sure)[::-1]:
+        group = came_true[sure == confidence]
+        errors = float(len(group) - group.sum())
+        steps = np.arange(1, len(group) + 1)
+        total += float(((wrong + errors * steps / len(group)) / (answered + steps)).sum())
+        answered, wrong = answered + len(group), wrong + errors
+        points.append(Point(float(confidence), answered / (asked or len(sure)), wrong / answered))
+    return RiskCoverage(points, total / answered if answered else None)
+
+
+def f1(predicted: Sequence[bool], true: Sequence[bool]) -> float | None:
+    """Return 2 hits / (predicted true + is true), 0 to 1; None where neither has a true one."""
+    either = sum(predicted) + sum(true)
+    hits = sum(p and t for p, t in zip(predicted, true, strict=True))
+    return 2 * hits / either if either else None

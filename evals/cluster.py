@@ -18,7 +18,7 @@ from typing import Any
 
 from dialectree.context import ProtocolSettings, cache_folder, endpoint_from_environment
 from dialectree.errors import DialectreeError, Halted, InputError
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
 from dialectree.evals.question import Answer, Asker
 from dialectree.evals.rows import Ready

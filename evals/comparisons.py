@@ -1,14 +1,299 @@
-"""The comparisons between methods that a report asserts, under one correction for all of them."""
+"""Two methods on the same questions, where every question is its own control.
+
+The tests, the smallest difference that they would show, and one correction for all comparisons of a
+report.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
 
-from dialectree.evals.bootstrap import Figure
-from dialectree.evals.paired import Pairs
-from dialectree.evals.power import ALPHA
-from dialectree.evals.proportions import corrected
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import beta, binom, binomtest, norm, permutation_test, t
+
+from dialectree import chance
+from dialectree.evals.intervals import (
+    LEVEL,
+    RESAMPLES,
+    Clusters,
+    Figure,
+    Floats,
+    design,
+    error,
+    floats,
+    resampled,
+    shared,
+    sums,
+)
+
+ALPHA = 0.05
+POWER = 0.8
+FEWEST = 6
+"""Pairs below which differences of one sign are no rare chance (2 / 2⁵ > 5%), and an interval by
+resampling would leave out 0 all the same."""
+FLIPS = 9999
+"""Draws of signs where there are too many to take them all: from 14 pairs on."""
+
+
+# Right and wrong answers
+
+
+class McNemar(NamedTuple):
+    """The right answers of two methods, and how probable so uneven a split is by chance."""
+
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+    p: float
+    """Two-sided and exact; 1 where no question divides the two."""
+
+    @property
+    def n(self) -> int:
+        """Questions in all."""
+        return self.both + self.first_only + self.second_only + self.neither
+
+    @property
+    def differing(self) -> int:
+        """Questions that just one of the two gets right."""
+        return self.first_only + self.second_only
+
+
+def mcnemar(
+    first: Sequence[bool], second: Sequence[bool], clusters: Clusters | None = None
+) -> McNemar:
+    """Compare two methods' right answers by the exact test of McNemar (1947).
+
+    With ``clusters`` a whole cluster goes either way, see :func:`exact_flips`. ValueError for other
+    lengths.
+    """
+    pairs = list(zip(first, second, strict=True))
+    ways = [(True, True), (True, False), (False, True), (False, False)]
+    ledger = mcnemar_counts(*(pairs.count(way) for way in ways))
+    if clusters is None or not shared(clusters):
+        return ledger
+    differences = sums([float(a) - float(b) for a, b in pairs], clusters)
+    return ledger._replace(p=exact_flips([round(one) for one in differences]))
+
+
+def mcnemar_counts(both: int, first_only: int, second_only: int, neither: int) -> McNemar:
+    """Return McNemar's exact test of the four counts."""
+    differing = first_only + second_only
+    p = float(binomtest(first_only, differing).pvalue) if differing else 1.0
+    return McNemar(both, first_only, second_only, neither, min(1.0, p))
+
+
+def exact_flips(differences: Sequence[int]) -> float:
+    """Return how probable so large a sum is if each number is as likely to have the other sign.
+
+    Fisher's permutation test (1935) of the clusters' differences, two-sided, over all signs: the
+    distribution of the sum grows by one number at a time. Of numbers of 1 it is McNemar's exact
+    test.
+    """
+    chances = np.ones(1)
+    for size in (abs(one) for one in differences if one):
+        grown = np.zeros(len(chances) + 2 * size)
+        grown[: len(chances)] += chances / 2
+        grown[2 * size :] += chances / 2
+        chances = grown
+    most = len(chances) // 2
+    extreme = np.abs(np.arange(-most, most + 1)) >= abs(sum(differences))
+    return min(1.0, float(chances[extreme].sum()))
+
+
+def tango(paired: McNemar, level: float = LEVEL, design: float = 1.0) -> Figure:
+    """Return the first share less the second, with the score interval of Tango (1998).
+
+    With b and c right answers of only the first and only the second, it holds every difference Δ
+    with (b − c − nΔ)² ≤ z² n (2q + Δ(1 − Δ)), where q is the likeliest share of c given Δ: those
+    that McNemar's test, without its correction, would not reject. So it stays in −1 to 1 and has
+    some width even if no question divides the two, or every one. (Statistics in Medicine 17,
+    891-908.) For answers in clusters the counts are divided by ``design``.
+    """
+    if paired.n == 0:
+        return Figure(None, None, None, 0)
+    b, c, n = (count / design for count in (paired.first_only, paired.second_only, paired.n))
+    z = float(norm.isf((1 - level) / 2))
+
+    def holds(difference: float) -> bool:
+        spread = difference * (1 - difference)
+        minus = b + c - (2 * n - b + c) * difference
+        q = (minus + math.sqrt(max(0.0, minus**2 + 8 * n * c * spread))) / (4 * n)
+        return (b - c - n * difference) ** 2 <= z**2 * n * (2 * q + spread)
+
+    value = (b - c) / n
+    return Figure(value, _last(holds, value, -1.0), _last(holds, value, 1.0), paired.n)
+
+
+def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
+    """Return where ``holds`` ends between two numbers, by halving."""
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside
+
+
+class Pairs(NamedTuple):
+    """Two methods' right answers to the same questions, and what follows from them."""
+
+    ledger: McNemar
+    """``first_only``: just the first is right."""
+    difference: Figure
+    """The first share less the second."""
+    differences: list[float]
+    """1 where just the first is right, -1 where just the second is, else 0."""
+    clusters: Clusters
+
+    def noticed(self, alpha: float) -> float | None:
+        """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
+
+        It depends on how often the two differ; where they never do, as if all differences went one
+        way. Below 0 where the second is right so often that only a fall is possible.
+        """
+        ledger, count = self.ledger, len(set(self.clusters))
+        if shared(self.clusters) and (spread := error(self.differences, self.clusters)) > 0:
+            return smallest_clustered(spread, count, alpha)
+        if ledger.differing and not shared(self.clusters):
+            return smallest_paired(ledger.n, ledger.differing / ledger.n, alpha)
+        least = smallest_one_way(count, alpha)
+        full = least is not None and ledger.both / ledger.n + least > 1
+        return -least if least is not None and full else least
+
+
+def compared(first: Sequence[bool], second: Sequence[bool], clusters: Clusters) -> Pairs:
+    """Compare two methods on the same questions, with the clusters that these come in."""
+    ledger = mcnemar(first, second, clusters)
+    differences = [float(a) - float(b) for a, b in zip(first, second, strict=True)]
+    interval = tango(ledger, design=design(differences, clusters))
+    return Pairs(ledger, interval, differences, clusters)
+
+
+# Scores of any scale
+
+
+def difference(
+    first: Sequence[float],
+    second: Sequence[float],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    clusters: Clusters | None = None,
+) -> Figure:
+    """Return the mean of the first less that of the second, by paired bootstrap over the questions.
+
+    For right and wrong :func:`tango` is better. Below ``FEWEST`` pairs, or clusters, there is no
+    interval. ValueError for other lengths.
+    """
+    differences = _differences(first, second)
+    n = len(differences)
+    if (n if clusters is None else len(set(clusters))) < FEWEST:
+        return Figure(float(np.mean(differences)) if n else None, None, None, n)
+    return resampled(np.mean, [differences], seed=seed, resamples=resamples, clusters=clusters)
+
+
+def sign_flips(
+    first: Sequence[float], second: Sequence[float], *, clusters: Clusters | None = None
+) -> float | None:
+    """Return how probable so large a mean difference is if neither is better; None without a pair.
+
+    Fisher's permutation test of pairs (1935): each difference, or the sum of each cluster's, is
+    then as likely to have the other sign. Two-sided; of all signs up to 13, of ``FLIPS`` draws from
+    a fixed seed beyond.
+    """
+    differences = _differences(first, second)
+    if clusters is not None and shared(clusters):
+        differences = sums(differences.tolist(), clusters)
+    if len(differences) < 2:
+        return 1.0 if len(differences) else None
+    drawn = permutation_test(
+        [differences],
+        np.mean,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=FLIPS,
+        batch=max(1, 1_000_000 // len(differences)),
+        rng=np.random.default_rng(chance.seed(0, "signs", len(differences))),
+    )
+    return min(1.0, float(drawn.pvalue))
+
+
+def _differences(first: Sequence[float], second: Sequence[float]) -> Floats:
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} scores against {len(second)}: not the same questions")
+    return floats(first) - floats(second)
+
+
+# The smallest difference that a number of questions would probably show
+
+
+def smallest_one_way(n: int, alpha: float = ALPHA) -> float | None:
+    """Return the smallest difference on the same ``n`` questions if all that differ go one way.
+
+    For rows that differ on none so far. The exact test needs k differing questions with 2 / 2ᵏ ≤ α;
+    the d at which k of n differ with ``POWER`` (Clopper and Pearson 1934). None for n below k.
+    """
+    needed = math.ceil(math.log2(2 / alpha))
+    return float(beta.ppf(POWER, needed, n - needed + 1)) if n >= needed else None
+
+
+def smallest_paired(n: int, differing: float, alpha: float = ALPHA) -> float | None:
+    """Return the smallest difference of two shares on the same ``n`` questions that is noticed.
+
+    ``differing`` is the share of questions, in 0 to 1, that just one of the two gets right (both
+    discordant cells together). The d at which the exact test of McNemar stays below ``alpha`` with
+    ``POWER``: of n questions K ~ Binomial(n, ψ) differ, and of those b ~ Binomial(K, (1 + d/ψ)/2)
+    go one way (Connor 1987, by the exact distribution). None where even the largest difference, ψ
+    itself, is too small.
+    """
+    if n < 1 or differing <= 0:
+        return None
+    low, high = binom.interval(1 - 1e-9, n, differing)
+    differ = np.arange(int(low), int(high) + 1)
+    weight = binom.pmf(differ, n, differing)
+    # The fewest b of K with 2 P(Binomial(K, 1/2) >= b) <= alpha; more than K where none is enough.
+    needed = binom.isf(alpha / 2, differ, 0.5) + 1
+
+    def power(d: float) -> float:
+        return float((weight * binom.sf(needed - 1, differ, (1 + d / differing) / 2)).sum())
+
+    if power(differing) < POWER:
+        return None
+    solved: Any = brentq(lambda d: power(d) - POWER, 0.0, differing)
+    return float(solved)
+
+
+def smallest_clustered(error: float, clusters: int, alpha: float = ALPHA) -> float | None:
+    """Return the smallest difference that a test over clusters notices, about.
+
+    d = (t₁₋α⁄₂ + t_power) times the clustered standard ``error`` of the difference. None where so
+    few clusters have no sign flip as rare as ``alpha``, and where d would be above 1.
+    """
+    if 2 / 2**clusters > alpha:
+        return None
+    smallest = float(error * (t.isf(alpha / 2, clusters - 1) + t.ppf(POWER, clusters - 1)))
+    return smallest if smallest <= 1 else None
+
+
+# All comparisons of a report
+
+
+def corrected(ps: Sequence[float], way: Literal["bonferroni", "holm"]) -> list[float]:
+    """Adjust the p of several comparisons so that each can be read against one threshold.
+
+    Bonferroni: m p. Holm (1979): in rising order the k-th times (m − k + 1), never falling; at
+    least as powerful.
+    """
+    adjusted = np.array(ps, dtype=np.float64)
+    m, order = len(adjusted), np.argsort(adjusted, kind="stable")
+    if way == "holm":
+        adjusted[order] = np.maximum.accumulate(adjusted[order] * np.arange(m, 0, -1))
+    else:
+        adjusted = adjusted * m
+    return [float(p) for p in np.minimum(adjusted, 1.0)]
 
 
 @dataclass(kw_only=True)

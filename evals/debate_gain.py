@@ -13,12 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 from scipy.stats import fisher_exact
 
-from dialectree.evals.clustered import shared, sums
-from dialectree.evals.comparisons import Paired
-from dialectree.evals.items import Task
-from dialectree.evals.paired import McNemar, compared, exact_flips
-from dialectree.evals.power import ALPHA
-from dialectree.evals.proportions import Proportion, corrected, share_of
+from dialectree.evals.comparisons import ALPHA, McNemar, Paired, compared, corrected, exact_flips
+from dialectree.evals.dataset_items import Task
+from dialectree.evals.intervals import Proportion, share_of, shared, sums
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.measures import (
     BASELINES,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, uuid5
 
 from dialectree.errors import InputError, Unreachable
-from dialectree.evals.items import Item, plain
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Evaluation, Result, Row
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _send(
     described = {"status": result.status, "category": result.category, "run": result.run}
     client.create_run(
         name=result.row,
-        inputs=plain(item.inputs),
+        inputs=item.example()["inputs"],
         run_type="chain",
         id=run,
         trace_id=run,

@@ -11,8 +11,8 @@ from dialectree import chance, clock
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.evals import scoring, voting
+from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
-from dialectree.evals.items import Item, Task
 from dialectree.evals.results import DataUsed, Evaluation, bare
 from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import Ready, require_input, require_same_rows

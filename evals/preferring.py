@@ -13,7 +13,7 @@ from dialectree import clock
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError, PartFailed
 from dialectree.evals import judges, scoring
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
 from dialectree.evals.question import run_id
 from dialectree.evals.results import Preferred, Result, Row, Score

@@ -25,7 +25,7 @@ from dialectree.errors import (
     RunFolderError,
 )
 from dialectree.evals import again, scoring, tasks, voting
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import JUDGING, PAGE, Result, Vote
 from dialectree.evals.results_file import Done
 from dialectree.evals.rows import Ready

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree import chance
 from dialectree.errors import InputError
-from dialectree.evals.items import Item, Task
+from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.reporting import questions
 from dialectree.evals.reporting.formatting import csv_text, text_of
 from dialectree.evals.reporting.page import rendered

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from dialectree.evals.items import Task
+from dialectree.evals.dataset_items import Task
 from dialectree.records import Usage, Verdict
 
 SCHEMA: Final = "dialectree.evaluation/1"

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from dialectree.errors import InputError
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Evaluation, Preferred, Result
 from dialectree.runs import files, private
 

@@ -10,7 +10,7 @@ from dialectree import chance
 from dialectree.context import EMBEDDED, ProtocolSettings, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals import tasks
-from dialectree.evals.items import Item, Task
+from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.matrix import Written, over
 from dialectree.evals.results import Row, bare
 from dialectree.evals.tasks import needs_gold

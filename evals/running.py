@@ -16,7 +16,7 @@ from typing import Protocol
 
 from dialectree import clock
 from dialectree.errors import DialectreeError, Halted
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan, begun, controls, repeated
 from dialectree.evals.question import Answer, Asker
 from dialectree.evals.results import Result

@@ -1,8 +1,8 @@
 """Scores answers without a model. A scorer takes inputs, outputs and reference_outputs by keyword.
 
 LangSmith's evaluators take the same three and the same result, so one function serves both.
-``inputs`` and ``reference_outputs`` are those of :meth:`dialectree.evals.items.Item.example`, and
-``outputs`` has the fields of a record's verdict.
+``inputs`` and ``reference_outputs`` are those of an item's ``example()``, and ``outputs`` has the
+fields of a record's verdict.
 """
 
 from __future__ import annotations

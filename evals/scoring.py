@@ -15,7 +15,7 @@ from dialectree.context import ProtocolSettings
 from dialectree.errors import PartFailed, RequestError
 from dialectree.evals import judges, rubrics, scorers
 from dialectree.evals.asking import Ask, Scorer, Words
-from dialectree.evals.items import Item, Task
+from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.results import Control, Score
 from dialectree.evals.spending import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS

@@ -8,7 +8,7 @@ from typing import Any
 
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.evals.items import Inputs, Item
+from dialectree.evals.dataset_items import Inputs, Item
 from dialectree.evals.results import Sides
 from dialectree.protocol import Evaluation, Method, Task, installed, load
 from dialectree.protocol import methods as every_method

@@ -14,7 +14,7 @@ from string import ascii_uppercase
 from dialectree import chance
 from dialectree.context import ProtocolSettings, within
 from dialectree.errors import InputError
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.rows import Ready
 from dialectree.evals.tasks import evaluated, user_input
 from dialectree.nodes.answers import match_candidate

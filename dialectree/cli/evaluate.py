@@ -77,18 +77,17 @@ OWN = frozenset(FIELDS) - frozenset(flags.SHARED)
 @app.command("list")
 def list_() -> None:
     """The data sets that are known by name."""
-    from dialectree.evals.catalogue import CATALOGUE
+    from dialectree.evals.datasets import cached, catalogue
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     wrap = TextWrapper(width, initial_indent=_INDENT, subsequent_indent=_INDENT)
     wrap.break_on_hyphens = False
     print(_LISTED.format("data set", "task", "items", "licence", "sha256"))
-    for dataset in CATALOGUE.values():
-        pin = dataset.pin
-        here = pin is not None and pin.path.is_file()
-        how = "--data FILE only" if pin is None else "fetched" if here else "fetched when asked for"
-        licence, digest = dataset.licence.partition(" (")[0], pin.sha256[:16] if pin else ""
-        shown = dataset.name, dataset.task, dataset.count or "?", licence, digest
+    for dataset in catalogue().values():
+        here = dataset.url and cached(dataset).is_file()
+        how = "fetched" if here else "fetched when asked for" if dataset.url else "--data FILE only"
+        licence = dataset.licence.partition(" (")[0]
+        shown = dataset.name, dataset.task, dataset.count or "?", licence, dataset.sha256[:16]
         print(_LISTED.format(*shown).rstrip())
         print(wrap.fill(f"{dataset.source} ({dataset.version}); {how}"))
 

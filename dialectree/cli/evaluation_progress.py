@@ -16,7 +16,7 @@ from dialectree.cli.progress import DEMONSTRATION, STOPPING
 from dialectree.context import ProtocolSettings
 from dialectree.errors import DialectreeError
 from dialectree.evals import cluster, preferring, running
-from dialectree.evals.notices import notices
+from dialectree.evals.data_checks import notices
 from dialectree.evals.plan import Plan
 from dialectree.evals.results_file import Folder
 from dialectree.evals.running import Standing, Watch

@@ -6,9 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialectree.evals import debate_gain
-from dialectree.evals.bootstrap import Figure
-from dialectree.evals.comparisons import Comparison, Paired, correct
-from dialectree.evals.paired import McNemar, compared, difference, sign_flips
+from dialectree.evals.comparisons import (
+    Comparison,
+    McNemar,
+    Paired,
+    compared,
+    correct,
+    difference,
+    sign_flips,
+)
+from dialectree.evals.intervals import Figure
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Row

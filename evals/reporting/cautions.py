@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from dialectree.evals.repeats import repeats
+from dialectree.evals.data_checks import repeats
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, per_row
 from dialectree.evals.reporting.findings import FEW, of
@@ -51,7 +51,7 @@ def _data(study: Study) -> Iterator[str]:
         yield f"Only {study.questions} of {count(whole, 'question')} are here."
     again = repeats(one for i in study.items if (one := study.texts.get(i)) and not one.repeat)
     if again.items and not any(evaluation.cluster for evaluation in study.evaluations):
-        repeated = again.said(count(len(study.items), "question"), study.task)
+        repeated = again.sentence(count(len(study.items), "question"), study.task)
         yield f"{repeated}: intervals are too narrow and p values too small."
     unit = "cluster" if study.clustered else "question"
     if 0 < (n := len(set(study.groups(study.items)))) < FEW:

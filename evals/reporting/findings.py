@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dialectree.evals.bootstrap import Figure
-from dialectree.evals.clustered import shared
 from dialectree.evals.comparisons import Comparison, Paired
 from dialectree.evals.debate_gain import missing
-from dialectree.evals.proportions import Proportion
+from dialectree.evals.intervals import Figure, Proportion, shared
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, change
 from dialectree.evals.reporting.formatting import probability, signed

@@ -11,8 +11,7 @@ import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-from dialectree.evals.bootstrap import Figure
-from dialectree.evals.proportions import Proportion
+from dialectree.evals.intervals import Figure, Proportion
 from dialectree.report import words
 
 Kind = Literal[

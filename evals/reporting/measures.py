@@ -8,11 +8,17 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from dialectree.evals.bootstrap import RESAMPLES, Figure, resampled
-from dialectree.evals.clustered import design
+from dialectree.evals.calibration import RiskCoverage, risk_coverage
+from dialectree.evals.intervals import (
+    RESAMPLES,
+    Figure,
+    Proportion,
+    design,
+    resampled,
+    share_of,
+    wilson,
+)
 from dialectree.evals.judges import informedness
-from dialectree.evals.proportions import Proportion, share_of, wilson
-from dialectree.evals.ranking import RiskCoverage, risk_coverage
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
 from dialectree.records import Usage

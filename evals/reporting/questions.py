@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import PAGE, Result

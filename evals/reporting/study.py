@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree.errors import InputError
-from dialectree.evals.items import Item, Task
+from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.reporting.row_names import names, without_addresses
 from dialectree.evals.results import Evaluation, Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder

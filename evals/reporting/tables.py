@@ -8,13 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dialectree.evals.agreement import kappa
-from dialectree.evals.bootstrap import Figure
-from dialectree.evals.calibration import brier, ece
-from dialectree.evals.clustered import shared
-from dialectree.evals.paired import difference
-from dialectree.evals.proportions import Proportion, share_of
-from dialectree.evals.ranking import auc, f1
+from dialectree.evals.calibration import auc, brier, ece, f1
+from dialectree.evals.comparisons import difference
+from dialectree.evals.intervals import Figure, Proportion, kappa, share_of, shared
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
 from dialectree.evals.reporting.formatting import Columns, Table, Value, table

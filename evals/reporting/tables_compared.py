@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dialectree.evals.bootstrap import Figure
-from dialectree.evals.clustered import design
+from dialectree.evals.comparisons import FEWEST, mcnemar_counts, tango
 from dialectree.evals.debate_gain import Sampled, Spent
-from dialectree.evals.paired import FEWEST, mcnemar_counts, tango
-from dialectree.evals.proportions import Proportion, share_of
+from dialectree.evals.intervals import Figure, Proportion, design, share_of
 from dialectree.evals.reporting.analysis import Analysis, Compared, change
 from dialectree.evals.reporting.formatting import Columns, Table, probability, table
 from dialectree.evals.reporting.measures import handed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.tree_of_debate.state import Input, Settings
-from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
+from dialectree.protocol import WITHDRAWN, Dataset, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.tree_of_debate"
@@ -22,6 +22,22 @@ def _summary(text: str) -> dict[str, Any]:
     sentence = {"text": text, "nodes": [], "segments": []}
     return {"similarities": [], "differences": [sentence], "proposals": []}
 
+
+_PAIRS = Dataset(
+    name="tree-of-debate",
+    task="compare",
+    version="pairs of papers by title, abstract and introduction",
+    licence="Apache-2.0 (the collection); the texts are their authors'",
+    source="github.com/pkargupta/tree-of-debate",
+    citation="Kargupta and others: Tree-of-Debate. ACL 2025",
+    form="id, topic, method_or_task, cites, paper_a and paper_b {title, abstract, ...}",
+    row=f"{_HERE}.pairs_of_papers:pair",
+    count=97,
+    url="https://raw.githubusercontent.com/pkargupta/tree-of-debate/"
+    "e2a311f23cd8d6fc8ffc94e5dc4312a7661490a9/dataset/tree_of_debate_dataset.tsv",
+    sha256="4ff5d15771510e880d4f58f1747eb79ff5b5bc96495573a57e32135ca8c9a58b",
+    published=f"{_HERE}.pairs_of_papers:published",
+)
 
 protocol = Protocol(
     name="tod",
@@ -88,7 +104,7 @@ protocol = Protocol(
             *("summary", "answer"),
         )
     ),
-    evaluation=Evaluation(task="compare"),
+    evaluation=Evaluation(task="compare", datasets=(_PAIRS,)),
     variants=(
         Variant(
             name="no_tree",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dialectree.evals.items import Inputs, Item, Reference
+from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.findings import findings, opening
 from dialectree.evals.reporting.study import Study

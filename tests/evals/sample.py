@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from dialectree.evals.items import Inputs, Item, Paper, Reference, Task
+from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference, Task
 from dialectree.evals.results import DataUsed, Evaluation, Result, Row, Score, Sides, Vote
 from dialectree.records import Usage, Verdict
 

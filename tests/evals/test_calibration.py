@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialectree.evals.bootstrap import Figure
-from dialectree.evals.calibration import brier, ece, reliability
-from dialectree.evals.ranking import auc, f1, risk_coverage
+from dialectree.evals.calibration import auc, brier, ece, f1, reliability, risk_coverage
+from dialectree.evals.intervals import Figure
 from tests.evals.steady import answers, steady
 
 Answers = list[tuple[float, bool]]
@@ -80,26 +79,6 @@ def test_ece_is_0_where_every_confidence_comes_true_as_often_as_it_says(
 
 
 @steady
-@given(answers)
-def test_the_curve_holds_every_answer_once_and_gives_ece(both: Answers) -> None:
-    curve = reliability(*apart(both))
-    assert sum(point.right.n for point in curve) == len(both)
-    gaps = [abs(point.confidence - (point.right.share or 0)) * point.right.n for point in curve]
-    found = ece(*apart(both), resamples=2).value
-    assert sum(gaps) / len(both) == pytest.approx(found)
-    sure = [point.confidence for point in curve]
-    assert sure == sorted(sure)
-
-
-@steady
-@given(answers)
-def test_brier_is_the_mean_square_of_what_is_missing(both: Answers) -> None:
-    missing = [(1 - sure if right else sure) ** 2 for sure, right in both]
-    found = brier(*apart(both), resamples=2).value
-    assert found == pytest.approx(sum(missing) / len(both))
-
-
-@steady
 @given(answers.filter(lambda both: len({right for _, right in both}) == 2))
 def test_auc_is_the_share_of_pairs_in_the_right_order_and_turns_round(both: Answers) -> None:
     sure, right = apart(both)
@@ -155,12 +134,6 @@ def test_nothing_is_said_of_no_answers() -> None:
     assert brier([], []) == ece([], []) == auc([], []) == nothing
     assert reliability([], []) == []
     assert risk_coverage([], []) == ([], None)
-
-
-def test_what_never_varies_gives_figures_without_an_interval() -> None:
-    assert brier([1.0] * 5, [True] * 5) == (0, None, None, 5)
-    assert ece([1.0] * 5, [False] * 5) == (1, None, None, 5)
-    assert ece([1.0] * 5, [False] * 5, adaptive=True) == (1, None, None, 5)
 
 
 @pytest.mark.parametrize(

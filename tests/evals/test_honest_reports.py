@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from dialectree.evals import debate_gain
-from dialectree.evals.items import Inputs, Item, Paper, Reference
+from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference
 from dialectree.evals.plots import plots
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.analysis import Analysis, analysed

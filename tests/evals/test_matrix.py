@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from dialectree.errors import InputError
 from dialectree.evals import rows
-from dialectree.evals.items import Task
+from dialectree.evals.dataset_items import Task
 from dialectree.evals.matrix import Written, of_methods, packaged, read_matrix
 from dialectree.models.specs import resolve
 

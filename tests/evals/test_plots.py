@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dialectree.evals.items import Task
+from dialectree.evals.dataset_items import Task
 from dialectree.evals.plot_style import Plot, inline
 from dialectree.evals.plots import plots
 from dialectree.evals.reporting.analysis import analysed

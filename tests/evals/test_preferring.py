@@ -10,11 +10,11 @@ import pytest
 
 from dialectree.context import ProtocolSettings, build
 from dialectree.errors import BudgetReached, InputError
+from dialectree.evals.comparisons import mcnemar_counts, tango
+from dialectree.evals.intervals import wilson
 from dialectree.evals.judges import PreferenceReply
-from dialectree.evals.paired import mcnemar_counts, tango
 from dialectree.evals.plan import Plan
 from dialectree.evals.preferring import baseline, prefer
-from dialectree.evals.proportions import wilson
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables

@@ -9,7 +9,7 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.evals import rating
-from dialectree.evals.proportions import wilson
+from dialectree.evals.intervals import wilson
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.formatting import Table
 from dialectree.evals.reporting.study import Rated, Study, study

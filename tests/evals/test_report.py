@@ -13,7 +13,7 @@ import pytest
 from pydantic import JsonValue
 
 from dialectree.errors import InputError
-from dialectree.evals.items import Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.plots import plots
 from dialectree.evals.reporting import measures, setup
 from dialectree.evals.reporting.analysis import analysed

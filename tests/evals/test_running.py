@@ -13,8 +13,8 @@ import pytest
 from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, Halted, InputError, RequestError
+from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.datasets import load
-from dialectree.evals.items import Inputs, Item, Reference
 from dialectree.evals.judges import TruthReply
 from dialectree.evals.plan import sampled, taken
 from dialectree.evals.question import run_id

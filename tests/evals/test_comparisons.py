@@ -1,4 +1,4 @@
-"""Two methods on the same questions."""
+"""Two methods on the same questions: other programs, laws, and what n questions can show."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from statsmodels.stats.contingency_tables import mcnemar as theirs
+from statsmodels.stats.multitest import multipletests
 
-from dialectree.evals.paired import (
+from dialectree.evals.comparisons import (
     FEWEST,
+    corrected,
     difference,
     exact_flips,
     mcnemar,
     mcnemar_counts,
     sign_flips,
+    smallest_clustered,
+    smallest_one_way,
+    smallest_paired,
     tango,
 )
 from tests.evals.steady import steady
@@ -43,11 +48,6 @@ def test_mcnemar_agrees_with_statsmodels_and_does_not_care_who_is_first(
         table = [[found.both, found.first_only], [found.second_only, found.neither]]
         known: Any = theirs(table, exact=True)
         assert found.p == pytest.approx(known.pvalue)
-
-
-def test_mcnemar_by_hand() -> None:
-    assert mcnemar_counts(40, 6, 0, 4).p == pytest.approx(2 / 2**6)
-    assert mcnemar_counts(0, 1, 5, 0).p == pytest.approx(2 * 7 / 2**6)
 
 
 def test_other_questions_are_an_error() -> None:
@@ -219,3 +219,59 @@ def test_a_question_that_is_copied_tells_no_more() -> None:
     assert sign_flips(marks * 5, [52.0] * 60, clusters=[*range(12)] * 5) == sign_flips(
         marks, [52.0] * 12
     )
+
+
+SURE, FOUND = float(norm.isf(0.025)), float(norm.ppf(0.8))
+
+
+def test_too_few_questions_find_nothing() -> None:
+    assert smallest_paired(0, 0.5) is smallest_paired(50, 0.0) is smallest_paired(5, 0.3) is None
+    assert smallest_one_way(5) is smallest_clustered(0.02, 5) is smallest_clustered(0.4, 50) is None
+
+
+@steady
+@given(st.integers(40, 2000), st.floats(0.3, 1), st.integers(1, 6))
+def test_the_same_questions_find_no_more_than_differ_and_more_comparisons_find_less(
+    n: int, differing: float, made: int
+) -> None:
+    alone, among = smallest_paired(n, differing), smallest_paired(n, differing, 0.05 / made)
+    assert alone is not None and 0 < alone <= differing
+    assert among is None or alone <= among <= differing
+
+
+@steady
+@given(st.integers(200, 2000), st.floats(0.3, 0.9))
+def test_the_paired_difference_is_about_connors(n: int, differing: float) -> None:
+    found = smallest_paired(n, differing)
+    assert found is not None
+    spread = math.sqrt(differing - found**2)
+    needed = ((SURE * math.sqrt(differing) + FOUND * spread) / found) ** 2
+    assert needed == pytest.approx(n, rel=0.15)
+
+
+@pytest.mark.parametrize(("n", "made"), [(40, 1), (400, 6)])
+def test_the_paired_effect_is_found_by_the_exact_test_about_four_times_in_five(
+    n: int, made: int
+) -> None:
+    differing = 0.4
+    apart = smallest_paired(n, differing, 0.05 / made) or 0.0
+    shares = [(differing + apart) / 2, (differing - apart) / 2, 1 - differing]
+    drawn = np.random.default_rng(1).multinomial(n, shares, 1500).tolist()
+    found = [mcnemar_counts(0, b, c, rest).p < 0.05 / made for b, c, rest in drawn]
+    assert sum(found) / len(found) == pytest.approx(0.8, abs=0.03)
+
+
+def test_rows_that_never_differ_need_six_questions_that_go_one_way() -> None:
+    found = smallest_one_way(300)
+    assert found is not None
+    differing = np.random.default_rng(1).binomial(300, found, 20_000)
+    assert mcnemar_counts(0, 5, 0, 295).p > 0.05 > mcnemar_counts(0, 6, 0, 294).p
+    assert float((differing >= 6).mean()) == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize("way", ["holm", "bonferroni"])
+def test_corrections_are_those_of_statsmodels(way: str) -> None:
+    for ps in ([0.01, 0.04, 0.03], [0.5, 0.01, 0.01, 0.9], [0.2]):
+        known = multipletests(ps, method=way)[1]
+        assert corrected(ps, way) == pytest.approx(known.tolist())  # type: ignore[arg-type]
+    assert corrected([], way) == []  # type: ignore[arg-type]

@@ -6,15 +6,12 @@ They are apart on purpose. A gold answer reaches no prompt but those of the ``or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
 from dialectree.protocol import Task as Task
-
-"""The command that answers a row."""
 
 
 class Frozen(BaseModel):
@@ -44,19 +41,23 @@ class Inputs(Frozen):
 
     @property
     def task(self) -> Task:
-        """The command that answers it."""
+        """The task of the row."""
         if self.claim is not None:
             return "verify"
         if self.topic is not None:
             return "compare"
         return "decide" if self.options else "answer"
 
+    @property
+    def text(self) -> str:
+        """The question, claim or topic."""
+        return self.question or self.claim or self.topic or ""
+
     @model_validator(mode="after")
     def _one_task(self) -> Self:
-        asked = [t for t in (self.question, self.claim, self.topic) if t is not None]
-        if len(asked) != 1:
+        if [self.question, self.claim, self.topic].count(None) != 2:
             raise ValueError("a row is one question, one claim or one topic with two papers")
-        if not all(text.strip() for text in (*asked, *self.options)):
+        if not all(text.strip() for text in (self.text, *self.options)):
             raise ValueError("a question, a claim, a topic or an option is empty")
         if self.options and (self.question is None or not 2 <= len(self.options) <= 26):
             raise ValueError("a question has 2 to 26 options, or none")
@@ -98,8 +99,6 @@ class Item(Frozen):
 
     @model_validator(mode="after")
     def _fitting(self) -> Self:
-        if not self.id.strip():
-            raise ValueError("the id is empty")
         letters = ascii_uppercase[: len(self.inputs.options)]
         if self.reference.gold is not None and self.reference.gold not in [*letters]:
             raise ValueError(f"the right option is one of {', '.join(letters) or 'none'}")
@@ -107,23 +106,10 @@ class Item(Frozen):
             raise ValueError("only a claim is labelled true or false")
         return self
 
-    def example(self) -> dict[str, JsonValue]:
+    def example(self) -> dict[str, dict[str, JsonValue]]:
         """Return the row in LangSmith's form: ``inputs``, ``reference_outputs``, ``metadata``."""
         return {
-            "inputs": plain(self.inputs),
-            "reference_outputs": plain(self.reference),
+            "inputs": self.inputs.model_dump(mode="json", exclude_defaults=True),
+            "reference_outputs": self.reference.model_dump(mode="json", exclude_defaults=True),
             "metadata": {"id": self.id, "category": self.category},
         }
-
-
-def plain(part: Inputs | Reference) -> dict[str, JsonValue]:
-    """Return inputs or reference as plain data, without what the row does not have."""
-    data: dict[str, JsonValue] = part.model_dump(mode="json", exclude_defaults=True)
-    return data
-
-
-def letter_of(index: int, options: Sequence[str]) -> str:
-    """Return the letter of the option at ``index``, from 0; ValueError where there is none."""
-    if not 0 <= index < min(len(options), len(ascii_uppercase)):
-        raise ValueError(f"there is no option {index} among {len(options)}, counted from 0")
-    return ascii_uppercase[index]

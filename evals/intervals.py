@@ -1,0 +1,206 @@
+"""Figures of answers with their intervals: shares, resampled measures, agreement of raters.
+
+Answers come in clusters where questions belong together, or one question is asked several times.
+The answers of a cluster tell less than as many independent ones: intervals by a formula count fewer
+answers (the design effect), and resampling draws whole clusters. The draws come from a seed by way
+of :mod:`dialectree.chance`, so the same results give the same interval on any day.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from statsmodels.stats.inter_rater import cohens_kappa
+from statsmodels.stats.proportion import proportion_confint
+
+from dialectree import chance
+
+Floats = NDArray[np.float64]
+Clusters = Sequence[Hashable]
+"""The cluster of each answer."""
+
+LEVEL = 0.95
+RESAMPLES = 2000
+
+
+class Figure(NamedTuple):
+    """A figure over ``n`` questions and its interval; None where it is not defined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class Proportion(NamedTuple):
+    """A share and its interval, all in 0 to 1; None without a single question."""
+
+    right: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+def floats(values: Sequence[float] | Sequence[bool]) -> Floats:
+    """Return numbers as an array; ValueError for one that is not finite."""
+    array = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError("a figure is not finite")
+    return array
+
+
+# Clusters
+
+
+def shared(clusters: Clusters | None) -> bool:
+    """Return whether any two answers are of one cluster."""
+    return clusters is not None and len(set(clusters)) < len(clusters)
+
+
+def sums(values: Sequence[float], clusters: Clusters) -> Floats:
+    """Return the sum of each cluster's values, in the order in which the clusters first occur."""
+    totals: dict[Hashable, float] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        totals[cluster] = totals.get(cluster, 0.0) + value
+    return floats([*totals.values()])
+
+
+def design(values: Sequence[float], clusters: Clusters | None, level: float = LEVEL) -> float:
+    """Return by how much to divide n so that an interval for independent answers is wide enough.
+
+    The design effect (Kish 1965): the variance of the mean by the clusters' sums, over that of as
+    many independent answers; times (t / z)² for the number of clusters (Korn and Graubard 1998).
+    At least 1. Where all values are alike each cluster counts as one answer. 1 without clusters.
+    """
+    if clusters is None or not shared(clusters):
+        return 1.0
+    n, count = len(values), len(set(clusters))
+    plain = float(((floats(values) - np.mean(floats(values))) ** 2).sum())
+    if count == 1 or plain < 1e-12:
+        return n / count
+    spread = (error(values, clusters) * n) ** 2 / plain
+    few = float(stats.t.isf((1 - level) / 2, count - 1) / stats.norm.isf((1 - level) / 2))
+    return min(float(n), max(1.0, spread * few**2))
+
+
+def error(values: Sequence[float], clusters: Clusters) -> float:
+    """Return the standard error of the mean by the clusters' sums; 0 below two clusters."""
+    count = len(set(clusters))
+    if count < 2:
+        return 0.0
+    deviations = floats(values) - np.mean(floats(values))
+    squares = float((sums(deviations.tolist(), clusters) ** 2).sum())
+    return float((count / (count - 1) * squares) ** 0.5 / len(values))
+
+
+# Figures
+
+
+def wilson(right: int, n: int, level: float = LEVEL, design: float = 1.0) -> Proportion:
+    """Return a share with Wilson's score interval (Wilson 1927), without continuity correction.
+
+    For answers in clusters n is divided by ``design``, see :func:`design`. ValueError for more
+    right answers than answers.
+    """
+    if not 0 <= right <= n:
+        raise ValueError(f"{right} right answers of {n}")
+    if n == 0:
+        return Proportion(0, 0, None, None, None)
+    bounds: Any = proportion_confint(right / design, n / design, 1 - level, method="wilson")
+    low = 0.0 if right == 0 else max(0.0, float(bounds[0]))
+    high = 1.0 if right == n else min(1.0, float(bounds[1]))
+    return Proportion(right, n, right / n, low, high)
+
+
+def share_of(right: Sequence[bool], clusters: Clusters | None = None) -> Proportion:
+    """Return the share of right answers; with ``clusters``, an interval that heeds them."""
+    return wilson(sum(right), len(right), design=design(right, clusters))
+
+
+def resampled(
+    measure: Callable[..., float],
+    columns: Sequence[Floats],
+    *,
+    together: bool = True,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    clusters: Clusters | None = None,
+) -> Figure:
+    """Return ``measure(*columns)`` with its percentile interval (Efron and Tibshirani 1993).
+
+    ``together`` resamples questions across the columns; otherwise each column is resampled by
+    itself. With ``clusters``, whole clusters are drawn. There is no interval below two rows, nor
+    where every draw gives the same figure: rows that are all alike do not say how far others may
+    lie. The interval always contains the figure: resampling adds noise of its own to figures that
+    noise can only raise, such as ECE.
+    """
+    n = len(columns[0]) if together else sum(map(len, columns))
+    if n == 0:
+        return Figure(None, None, None, 0)
+    value = float(measure(*columns))
+    if clusters is not None and len(set(clusters)) < n:
+        columns, measure = _by_cluster(columns, measure, clusters)
+    if min(map(len, columns)) < 2:
+        return Figure(value, None, None, n)
+    drawn = stats.bootstrap(
+        columns,
+        measure,
+        n_resamples=resamples,
+        vectorized=False,
+        paired=together,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=np.random.default_rng(chance.seed(seed, "bootstrap", n)),
+    )
+    low, high = map(float, drawn.confidence_interval)
+    if math.isclose(low, high, abs_tol=1e-9):
+        return Figure(value, None, None, n)
+    return Figure(value, min(value, low), max(value, high), n)
+
+
+def _by_cluster(
+    columns: Sequence[Floats], measure: Callable[..., float], clusters: Clusters
+) -> tuple[list[Floats], Callable[..., float]]:
+    """Return the clusters' numbers as the rows to draw, and the measure over their members."""
+    places: dict[Hashable, list[int]] = {}
+    for place, cluster in enumerate(clusters):
+        places.setdefault(cluster, []).append(place)
+    members = [np.asarray(own) for own in places.values()]
+
+    def of_members(drawn: Floats) -> float:
+        rows = np.concatenate([members[int(number)] for number in drawn])
+        return float(measure(*(column[rows] for column in columns)))
+
+    return [np.arange(len(members), dtype=np.float64)], of_members
+
+
+def kappa(
+    first: Sequence[float], second: Sequence[float], scale: Sequence[float] | None = None
+) -> Figure:
+    """Return Cohen's kappa of two raters (1960) with its interval (Fleiss, Cohen, Everitt 1969).
+
+    1 is full agreement, 0 no more than by chance. With a ``scale`` of equal steps a disagreement
+    weighs by the square of its distance (Cohen 1968). There is no kappa where one rater gave one
+    mark throughout, and no interval where the error is 0, as in full agreement: it says nothing of
+    the next answers. ValueError for sequences of other lengths or a mark that is not on the scale.
+    """
+    n = len(first)
+    pairs = list(zip(first, second, strict=True))
+    marks = sorted({mark for pair in pairs for mark in pair}) if scale is None else [*scale]
+    table = np.zeros((len(marks), len(marks)))
+    for one, other in pairs:
+        table[marks.index(one), marks.index(other)] += 1
+    if min(len(set(first)), len(set(second))) < 2:
+        return Figure(None, None, None, n)
+    with np.errstate(all="ignore"):  # the test of kappa = 0 divides 0 by 0 where nothing varies
+        result: Any = cohens_kappa(table, wt=None if scale is None else "quadratic")
+    if not result.std_kappa > 1e-6:
+        return Figure(float(result.kappa), None, None, n)
+    low, high = max(-1.0, result.kappa_low), min(1.0, result.kappa_upp)
+    return Figure(float(result.kappa), float(low), float(high), n)

@@ -1,0 +1,192 @@
+"""Lists the public data sets and turns their rows into rows whose columns bear our names.
+
+Each set has a documented form, JSONL with the fields that its function reads here, and the form in
+which it is published. A published file is first turned into rows of the documented form, so that
+both give the same items under the same ids. A row without a field raises KeyError, and one that
+makes no sense ValueError. Id and category of a row are its own, and added by the caller.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from string import ascii_uppercase
+from typing import Any
+
+from dialectree.protocol import Dataset
+
+Fields = Mapping[str, Any]
+
+
+def truthfulqa(row: Fields) -> Fields:
+    """Return a question of TruthfulQA, to be answered freely."""
+    return {
+        "question": row["question"],
+        "true": row["correct_answers"],
+        "false": row["incorrect_answers"],
+        "best": row["best_answer"],
+        "best_false": row["best_incorrect_answer"],
+    }
+
+
+def truthfulqa_binary(row: Fields) -> Fields:
+    """Return the same question with two options; ``binary_order`` AB shows the right one as A."""
+    order = row["binary_order"]
+    if order not in ("AB", "BA"):
+        raise ValueError(f"'binary_order' is AB or BA, not {order!r}")
+    pair = [row["best_answer"], row["best_incorrect_answer"]]
+    return {
+        "question": row["question"],
+        "options": pair if order == "AB" else pair[::-1],
+        "gold": order[0],
+    }
+
+
+def openbookqa(row: Fields) -> Fields:
+    """Return a question of OpenBookQA; ``answer`` is the right one's place among ``choices``."""
+    choices, place = row["choices"], int(row["answer"])
+    if not 0 <= place < len(choices):
+        raise ValueError(f"there is no option {place} among {len(choices)}, counted from 0")
+    gold = ascii_uppercase[place]
+    return {"question": row["question"], "options": choices, "gold": gold}
+
+
+def strategyqa(row: Fields) -> Fields:
+    """Return a question of StrategyQA as the claim that its answer is yes.
+
+    The question's grammar stays, so that the claim says the same. Facts and steps that lead to the
+    answer are left out, because they would give it away.
+    """
+    claim = f"The answer to the question “{row['question'].strip()}” is yes."
+    return {"claim": claim, "label": row["answer"]}
+
+
+def claims(row: Fields) -> Fields:
+    """Return a claim of any set, such as those made of MedQA."""
+    return {"claim": row["claim"], "label": row["label"]}
+
+
+def truthfulqa_file(text: str) -> Iterator[Fields]:
+    """Yield the rows of TruthfulQA.csv. Ids are places in the file.
+
+    Which option is shown first is part of the documented form: one draw a row from seed 7 of
+    Python's generator, repeated here to the same end.
+    """
+    order = random.Random(7)
+    for place, row in enumerate(csv.DictReader(io.StringIO(text, newline=""))):
+        yield {
+            "id": f"tqa-{place:03}",
+            "question": row["Question"],
+            "category": row["Category"],
+            "best_answer": row["Best Answer"],
+            "best_incorrect_answer": row["Best Incorrect Answer"],
+            "correct_answers": [one for one in row["Correct Answers"].split(";") if one.strip()],
+            "incorrect_answers": [
+                one for one in row["Incorrect Answers"].split(";") if one.strip()
+            ],
+            "binary_order": order.choice(["AB", "BA"]),
+        }
+
+
+_ASKED = re.compile(
+    r"Please choose the correct answer to the question: (?P<question>.*?)\s*\n\s*"
+    r"Answer1: (?P<a>.*?) Answer2: (?P<b>.*?) Answer3: (?P<c>.*?) Answer4: (?P<d>.*?)\s*\n\s*"
+    r"Answer format:.*",
+    re.DOTALL,
+)
+
+
+def openbookqa_file(text: str) -> Iterator[Fields]:
+    """Yield the rows of LLM-Adapters' test.json, which has instructions. Ids are places."""
+    for place, row in enumerate(json.loads(text)):
+        asked = _ASKED.fullmatch(row["instruction"])
+        if asked is None:
+            raise ValueError(f"entry {place + 1} is no question with four answers")
+        yield {
+            "id": f"obqa-test-{place:03}",
+            "question": asked["question"],
+            "choices": [asked[letter].strip() for letter in "abcd"],
+            "answer": int(row["answer"].removeprefix("answer")) - 1,
+        }
+
+
+def strategyqa_file(text: str) -> Iterator[Fields]:
+    """Yield the rows of dev.json; ids are the authors' ``qid``."""
+    for row in json.loads(text):
+        yield {"id": row["qid"], "question": row["question"], "answer": row["answer"]}
+
+
+_HERE = "dialectree.evals.published_datasets"
+_TRUTHFULQA_FORM = "id, question, category, best_answer, best_incorrect_answer"
+_TRUTHFULQA = Dataset(
+    name="truthfulqa",
+    task="answer",
+    version="January 2025, generation",
+    licence="Apache-2.0",
+    source="github.com/sylinrl/TruthfulQA, by its copy in github.com/p4l4ni/LLM_HALLUCINATION",
+    citation="Lin, Hilton and Evans: TruthfulQA. ACL 2022",
+    form=f"{_TRUTHFULQA_FORM}, correct_answers, incorrect_answers",
+    row=f"{_HERE}:truthfulqa",
+    count=790,
+    url="https://raw.githubusercontent.com/p4l4ni/LLM_HALLUCINATION/"
+    "a56b9db3da6e180b30c3e03fd3f21cb161a00a12/TruthfulQA.csv",
+    sha256="764be5c0c27c337baed4db641555c125428569df44a8dbf9b28796a6ce4d7616",
+    published=f"{_HERE}:truthfulqa_file",
+)
+DATASETS = (
+    _TRUTHFULQA,
+    replace(
+        _TRUTHFULQA,
+        name="truthfulqa-binary",
+        task="decide",
+        version="January 2025, two options",
+        citation="Lin, Hilton and Evans: TruthfulQA. ACL 2022; Evans, Chua and Lin, 2025",
+        form=f"{_TRUTHFULQA_FORM}, binary_order",
+        row=f"{_HERE}:truthfulqa_binary",
+    ),
+    Dataset(
+        name="openbookqa",
+        task="decide",
+        version="main, test",
+        licence="Apache-2.0",
+        source="github.com/allenai/OpenBookQA, by github.com/AGI-Edgerunners/LLM-Adapters",
+        citation="Mihaylov, Clark, Khot and Sabharwal: OpenBookQA. EMNLP 2018",
+        form="id, question, choices, answer (place of the right one, from 0)",
+        row=f"{_HERE}:openbookqa",
+        count=500,
+        url="https://raw.githubusercontent.com/AGI-Edgerunners/LLM-Adapters/"
+        "816657208af4db747803f87ba40a4c71383fed7a/dataset/openbookqa/test.json",
+        sha256="8479930f7b8a26052c78250280b5465a4016ca7fc806af440d0f37e243f3099e",
+        published=f"{_HERE}:openbookqa_file",
+    ),
+    Dataset(
+        name="strategyqa",
+        task="verify",
+        version="dev, as claims",
+        licence="MIT",
+        source="github.com/eladsegal/strategyqa",
+        citation="Geva, Khashabi, Segal, Khot, Roth and Berant: StrategyQA. TACL 2021",
+        form="id, question, answer (true or false)",
+        row=f"{_HERE}:strategyqa",
+        count=229,
+        url="https://raw.githubusercontent.com/eladsegal/strategyqa/"
+        "1ba1e97452e189569357876f2854b01357ffbe37/data/strategyqa/dev.json",
+        sha256="0d94842ffb022db8fd5ecd2168b785d5cf67f6faf64f665476bad544a3eb9dde",
+        published=f"{_HERE}:strategyqa_file",
+    ),
+    Dataset(
+        name="medqa",
+        task="verify",
+        version="claims made of its questions",
+        licence="as your file's",
+        source="a file of yours, by --data",
+        citation="Jin, Pan, Oufattole, Weng, Fang and Szolovits: MedQA. 2020",
+        form="id, claim, label (true or false)",
+        row=f"{_HERE}:claims",
+    ),
+)
