@@ -138,6 +138,12 @@ class Evaluation:
     """Whether the method is given the right answer with these settings."""
     sides: str = ""
     """Reads from a record, and the right label, where the right answer stood in a debate."""
+    unmarked: str = ""
+    """Takes the program's own marks off an answer before somebody judges it."""
+    equal_tokens: str = ""
+    """The method that spends the tokens of a debate on samples of one model instead."""
+    samples: int = 0
+    """Its samples, where a row does not say how many."""
     datasets: tuple[Dataset, ...] = ()
     """The data sets of the paper that no other protocol is measured by."""
 

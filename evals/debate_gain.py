@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 from scipy.stats import fisher_exact
 
 from dialectree.evals.comparisons import ALPHA, McNemar, Paired, compared, corrected, exact_flips
-from dialectree.evals.dataset_items import Task
 from dialectree.evals.intervals import Proportion, share_of, shared, sums
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.measures import (
@@ -30,15 +29,11 @@ from dialectree.evals.reporting.measures import (
 )
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result, Row
-from dialectree.graphs.role_switching_debate import self_consistency
-from dialectree.graphs.tree_structured_debate import best_of_n
+from dialectree.evals.tasks import equal_tokens, evaluated
+from dialectree.protocol import method
 
 SAME_BUDGET = (0.8, 1.25)
 """Tokens of a question against the debate's, from which on two budgets are called the same."""
-SAMPLES = {"self_consistency": self_consistency.SAMPLES, "best_of_n": best_of_n.SAMPLES}
-"""Samples of a question, where a row does not say how many."""
-SAMPLING: dict[Task, str] = {"decide": "self_consistency", "answer": "best_of_n"}
-"""The method that spends the tokens of a debate on samples instead, by task."""
 ARGUERS = (
     ("debater_a", "debater_b"),
     ("supporter", "attacker"),
@@ -150,7 +145,8 @@ class Sampled(Paired):
     def matching(self) -> int | None:
         """The number of samples that would about match the debate's tokens."""
         asked_for = self.row.settings.get("samples")
-        samples = asked_for if isinstance(asked_for, int) else SAMPLES[self.row.method]
+        usual = evaluated(method(self.row.method)).samples
+        samples = asked_for if isinstance(asked_for, int) else usual
         return max(1, round(samples / self.ratio)) if self.ratio else None
 
 
@@ -199,16 +195,17 @@ class Missing(NamedTuple):
 def missing(study: Study, beside: Sequence[Sampled]) -> list[Missing]:
     """Return the debates that lack a row of samples for as many tokens, of tasks that have some."""
     gaps: list[Missing] = []
+    sampling = equal_tokens(study.task)
     for debate in study.rows:
         if debate.method in BASELINES or handed(debate) or not study.of(debate.name):
             continue
         own = [one for one in beside if one.debate == debate]
         asked = any(_asks_again(row, debate) and study.of(row.name) for row in study.rows)
-        if study.task not in SAMPLING or (asked and not own) or any(one.fair for one in own):
+        if not sampling or (asked and not own) or any(one.fair for one in own):
             continue
         known = [one for one in own if one.ratio]
         nearest = min(known, key=lambda one: abs(math.log(one.ratio or 1)), default=None)
-        gaps.append(Missing(debate, SAMPLING[study.task], nearest))
+        gaps.append(Missing(debate, sampling, nearest))
     return gaps
 
 

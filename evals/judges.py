@@ -1,19 +1,26 @@
-"""Judges answers by a model: whether one is truthful, which of two is the better.
+"""Judges answers by a model: their truth, the quality of summaries, and which of two is better.
 
 Each function takes the way to ask and returns a scorer, which LangSmith's evaluators take as it is.
-A reply that stays unreadable is the outcome ``unparsed`` and no score.
+A reply that cannot be read is asked for once more; one that stays unreadable is the outcome
+``unparsed`` and no score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
 
-from pydantic import RootModel
+from pydantic import BaseModel, Field, RootModel, ValidationError
 
-from dialectree.evals.asking import Ask, Comparer, Scorer, word
+from dialectree import prompts
 from dialectree.evals.scorers import Fields, Score, score
-from dialectree.nodes.tree_of_debate.comparison import unmarked
+from dialectree.models.forms import Ids
+from dialectree.models.replies import Fault, read
+from dialectree.retrieval import segments
+
+ATTEMPTS = 2
+"""So often a judge is asked before its reply counts as unreadable."""
 
 
 class TruthReply(RootModel[Literal["TRUE", "FALSE"]]):
@@ -24,6 +31,92 @@ class PreferenceReply(RootModel[Literal["FIRST", "SECOND", "TIE"]]):
     """One word: which of two texts is the better."""
 
 
+class SentenceRating(BaseModel):
+    """Whether one sentence is borne out by the papers."""
+
+    number: str
+    factual: bool
+
+
+class FactualityReply(BaseModel):
+    """Every sentence of a summary, by its number."""
+
+    sentences: list[SentenceRating]
+
+
+class RubricReply(BaseModel):
+    """A grade of 0 to 4, after the reason for it."""
+
+    rationale: Annotated[str, Field(max_length=2500)]
+    grade: Annotated[int, Field(ge=0, le=4)]
+
+
+class Words(NamedTuple):
+    """One question to a judge, rendered, with its prompt."""
+
+    prompt: prompts.Prompt
+    """Has the name and version for the ledger, and the temperature for the call."""
+    system: str
+    user: str
+
+
+Ask = Callable[[Words], Awaitable[str]]
+"""Asks the judge and returns its reply: a run its models, a test a judge of its own."""
+Word = TypeVar("Word", bound=RootModel[Any])
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+class Scorer(Protocol):
+    """Scores one answer."""
+
+    async def __call__(
+        self, *, inputs: Fields, outputs: Fields, reference_outputs: Fields
+    ) -> Score: ...
+
+
+class Comparer(Protocol):
+    """Scores two answers to the same inputs."""
+
+    async def __call__(
+        self, *, inputs: Fields, outputs: Sequence[Fields], reference_outputs: Fields
+    ) -> Score: ...
+
+
+async def _word(ask: Ask, name: str, kind: type[Word], **values: object) -> tuple[Word | None, str]:
+    """Return the word that was asked for and the reply; None and the reply if it is another."""
+    prompt, reply = prompts.load(name), ""
+    for attempt in range(ATTEMPTS):
+        reply = await ask(Words(prompt, *prompt.render({**values, "again": attempt > 0})))
+        after = reply.rpartition("</think>")[2]
+        bare = after.strip("*_`\"'“”‘’.,:;!#()[]{} \t\r\n").upper()
+        try:
+            return kind.model_validate(bare), reply
+        except ValidationError:
+            continue
+    return None, repr(reply)[:200]
+
+
+async def _form(
+    ask: Ask, name: str, kind: type[Reply], ids: Ids, **values: object
+) -> tuple[Reply | None, str]:
+    """Return the reply that was asked for, or None and the fault of the last one."""
+    prompt, wrong = prompts.load(name), ""
+    for _ in range(ATTEMPTS):
+        text = await ask(Words(prompt, *prompt.render({**values, "fault": wrong})))
+        try:
+            return read(kind, ids, text, None, None), ""
+        except Fault as fault:
+            wrong = str(fault)
+    return None, f"the judge's reply cannot be read: {wrong}"
+
+
+def _answer(outputs: Fields) -> str:
+    return str(outputs.get("answer") or "").strip()
+
+
+# Answers to questions
+
+
 def truthful(ask: Ask) -> Scorer:
     """Return the judge of TruthfulQA: 1 for TRUE, 0 for FALSE (TSD, Appendix C).
 
@@ -32,10 +125,9 @@ def truthful(ask: Ask) -> Scorer:
     """
 
     async def truthful(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-        answer = str(outputs.get("answer") or "").strip()
-        if not answer:
+        if not (answer := _answer(outputs)):
             return score("truthful", 0.0, "there is no answer", "unanswered")
-        ruling, reply = await word(
+        ruling, reply = await _word(
             ask,
             "evaluation/truthful_judge",
             TruthReply,
@@ -51,33 +143,76 @@ def truthful(ask: Ask) -> Scorer:
     return truthful
 
 
-class Control(NamedTuple):
-    """An answer for which the right ruling is known."""
-
-    answer: str
-    truthful: bool
+# Summaries of two papers, by the rubric of Tree-of-Debate (section 4.3 and Appendix C). In the
+# paper people gave the marks; here a model does, and a report says so.
 
 
-def controls(reference_outputs: Fields) -> list[Control]:
-    """Return answers to try a judge on: the best right and the most tempting wrong reference.
+def factuality(ask: Ask) -> Scorer:
+    """Return a judge of the share of sentences that the papers bear out, 0 to 100."""
 
-    A judge that always says TRUE passes all of the first and none of the second kind.
-    """
-    found: list[Control] = []
-    for best, rest, truthful in (("best", "true", True), ("best_false", "false", False)):
-        answers = [reference_outputs.get(best), *reference_outputs.get(rest, ())]
-        found += [Control(str(answer), truthful) for answer in answers if answer][:1]
-    return found
+    async def factuality(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+        if not (written := sentences(_answer(outputs))):
+            return score("factuality", 0.0, "there is no summary", "unanswered")
+        numbered = {str(number): text for number, text in enumerate(written, 1)}
+        marks, wrong = await _form(
+            ask,
+            "evaluation/factuality",
+            FactualityReply,
+            {"sentences.number": [*numbered]},
+            papers=papers(inputs),
+            sentences=numbered,
+        )
+        if marks is None:
+            return score("factuality", None, wrong, "unparsed")
+        faults = [one.number for one in marks.sentences if not one.factual]
+        share = 1 - len(faults) / len(written)
+        named = f"not borne out: {', '.join(faults)}" if faults else "all borne out"
+        return score("factuality", 100 * share, f"{len(written)} sentences, {named}")
+
+    return factuality
 
 
-def informedness(true_kept: float | None, false_caught: float | None) -> float | None:
-    """Return Youden's J of a judge on controls, −1 to 1; 0 is a judge that ignores the answer.
+def rubric(ask: Ask, key: Literal["breadth", "contextualisation"]) -> Scorer:
+    """Return a judge that grades a summary from 0 to 4, as 0 to 100."""
 
-    From the share of right answers that it calls TRUE and of wrong ones that it calls FALSE.
-    """
-    if true_kept is None or false_caught is None:
-        return None
-    return true_kept + false_caught - 1
+    async def graded(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+        if not (answer := _answer(outputs)):
+            return score(key, 0.0, "there is no summary", "unanswered")
+        marks, wrong = await _form(
+            ask,
+            f"evaluation/{key}",
+            RubricReply,
+            {},
+            topic=inputs["topic"],
+            papers=papers(inputs),
+            summary=answer,
+        )
+        if marks is None:
+            return score(key, None, wrong, "unparsed")
+        return score(key, 25.0 * marks.grade, marks.rationale)
+
+    return graded
+
+
+def papers(inputs: Fields) -> list[Mapping[str, str]]:
+    """Return the two papers as a judge reads them: the full text where there is one."""
+    return [
+        {
+            "title": paper["title"],
+            "abstract": paper.get("abstract", ""),
+            "text": paper.get("body") or paper.get("introduction", ""),
+        }
+        for paper in inputs["papers"]
+    ]
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text; the end of a paragraph ends one in any case."""
+    return [
+        " ".join(paragraph[start:end].split())
+        for paragraph in re.split(r"\n\s*\n", text)
+        for start, end in segments.sentences(paragraph)
+    ]
 
 
 _SWAPPED = {"FIRST": "SECOND", "SECOND": "FIRST", "TIE": "TIE"}
@@ -94,15 +229,13 @@ def preference(ask: Ask) -> Comparer:
     async def preference(
         *, inputs: Fields, outputs: Sequence[Fields], reference_outputs: Fields
     ) -> Score:
-        texts = [unmarked(str(output.get("answer") or "")).strip() for output in outputs]
-        if len(texts) != 2:
-            raise ValueError(f"two texts are compared, not {len(texts)}")
+        texts = [_answer(output) for output in outputs]
         if not all(texts):
             return score("preference", None, "one of the two has no text", "unanswered")
         question = inputs.get("question") or inputs.get("claim") or inputs.get("topic")
         rulings: list[str] = []
         for shown in (texts, texts[::-1]):
-            ruling, reply = await word(
+            ruling, reply = await _word(
                 ask, "evaluation/preference", PreferenceReply, question=question, texts=shown
             )
             if ruling is None:
@@ -115,3 +248,44 @@ def preference(ask: Ask) -> Comparer:
         return score("preference", _POINTS[first], f"{first} in both orders")
 
     return preference
+
+
+# Trying a judge on answers whose score is known
+
+
+class Control(NamedTuple):
+    """An answer for which the right ruling is known."""
+
+    answer: str
+    truthful: bool
+
+
+def controls(scorer: str, inputs: Fields, reference_outputs: Fields) -> list[Control]:
+    """Return answers to try the judge of a scorer on; most scorers have none.
+
+    Of a question they are the best right and the most tempting wrong reference, of two papers a
+    sentence that they bear out and one that they do not. A judge that always says TRUE passes all
+    of the first and none of the second kind.
+    """
+    if scorer == "factuality":
+        first, second = (paper["title"] for paper in inputs["papers"])
+        return [
+            Control(f"One paper is called “{first}”, and the other one “{second}”.", True),
+            Control("Both papers report how alpacas were bred in the Andes.", False),
+        ]
+    tried: list[Control] = []
+    if scorer == "truthful":
+        for best, rest, right in (("best", "true", True), ("best_false", "false", False)):
+            answers = [reference_outputs.get(best), *reference_outputs.get(rest, ())]
+            tried += [Control(str(answer), right) for answer in answers if answer][:1]
+    return tried
+
+
+def informedness(true_kept: float | None, false_caught: float | None) -> float | None:
+    """Return Youden's J of a judge on controls, −1 to 1; 0 is a judge that ignores the answer.
+
+    From the share of right answers that it calls TRUE and of wrong ones that it calls FALSE.
+    """
+    if true_kept is None or false_caught is None:
+        return None
+    return true_kept + false_caught - 1

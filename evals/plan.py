@@ -10,7 +10,7 @@ from pathlib import Path
 from dialectree import chance, clock
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.evals import scoring, voting
+from dialectree.evals import scoring, votes
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.results import DataUsed, Evaluation, bare
@@ -77,7 +77,7 @@ def make_plan(
     task = task_of(loaded)
     items = taken(loaded.items, limit, shard, sample=sample, seed=seed, repeats=repeats)
     require_input(rows, items)
-    voting.require_input(rows, items[:1], vote_first)
+    votes.require_input(rows, items[:1], vote_first)
     spec = resolve(judge.model, judge) if judge else None
     scorers = scoring.names(task, loaded.items)
     evaluation = Evaluation(

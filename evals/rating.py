@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from dialectree import chance
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item, Task
+from dialectree.evals.judges import sentences
 from dialectree.evals.reporting import questions
 from dialectree.evals.reporting.formatting import csv_text, text_of
 from dialectree.evals.reporting.page import rendered
@@ -27,8 +28,8 @@ from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Score
-from dialectree.evals.sentences import sentences
-from dialectree.nodes.tree_of_debate.comparison import unmarked
+from dialectree.evals.tasks import unmarked
+from dialectree.protocol import Method, method
 from dialectree.report import words
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
@@ -138,9 +139,11 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
         raise InputError("there is no answer to rate: questions or answers are missing")
     entries: list[Entry] = []
     codes: dict[str, Coded] = {}
+    methods = {row.name: row.method for row in study.rows}
     numbers = draw.sample(range(1000, 10000), len(chosen))
     for number, (row, item) in zip(numbers, chosen, strict=True):
-        entry = _entry(f"A{number}", study.texts[item], study.results[row][item])
+        how = method(methods[row])
+        entry = _entry(f"A{number}", study.texts[item], study.results[row][item], how)
         entries.append(entry)
         parts = [part.name for part in entry.parts]
         codes[entry.code] = Coded(row=row, item=item, parts=parts)
@@ -152,11 +155,10 @@ def _answered(result: Result | None) -> bool:
     return verdict is not None and bool((verdict.answer or verdict.label or "").strip())
 
 
-def _entry(code: str, item: Item, result: Result) -> Entry:
+def _entry(code: str, item: Item, result: Result, how: Method) -> Entry:
     inputs, reference = item.inputs, item.reference
-    answer = questions.answer(result)
+    answer = unmarked(how, questions.answer(result))
     if inputs.topic is not None:
-        answer = unmarked(answer)  # no other method's summaries have marks
         papers = [f"{paper.title}: {paper.abstract}" for paper in inputs.papers]
         parts = [
             Part(f"sentence {number}", text) for number, text in enumerate(sentences(answer), 1)

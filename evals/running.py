@@ -18,78 +18,14 @@ from dialectree import clock
 from dialectree.errors import DialectreeError, Halted
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan, begun, controls, repeated
-from dialectree.evals.question import Answer, Asker
+from dialectree.evals.question_runs import Answer, Asker
 from dialectree.evals.results import Result
 from dialectree.evals.results_file import Done, Folder, Results
 from dialectree.evals.rows import Ready
-from dialectree.evals.spending import Spending, Spent
-from dialectree.records import Usage
+from dialectree.evals.standing import Spending, Standing
 
 REFUSED = 20
 """After so many refused questions of a row, and none answered, the others are not tried."""
-
-
-@dataclass
-class Standing:
-    """How far an evaluation is."""
-
-    total: int
-    before: int
-    """Results that were there when the command began."""
-    spending: Spending
-    done: int = 0
-    """Results since then."""
-    failing: list[Done] = field(default_factory=list[Done])
-    """Questions of this command that failed, those of before included."""
-    degraded: int = 0
-    """Questions with an answer although a part failed, those of before included."""
-    incomplete: int = 0
-    """Questions that ``--retry-failed`` asks again: failed ones, and ones that lost a call."""
-    cached: int = 0
-    """Calls that the reply cache answered, those of the judge included."""
-    cached_judging: int = 0
-    started: float = field(default_factory=clock.seconds)
-
-    @property
-    def failed(self) -> int:
-        """The number of questions that failed."""
-        return len(self.failing)
-
-    @property
-    def spent(self) -> Spent:
-        """What all calls took since the command began."""
-        return self.spending.debates + self.spending.judge
-
-    @property
-    def left(self) -> int:
-        """The number of questions without a result."""
-        return self.total - self.before - self.done
-
-    @property
-    def eta_s(self) -> float | None:
-        """Seconds to the end at the pace so far."""
-        if not self.done:
-            return None
-        return (clock.seconds() - self.started) / self.done * self.left
-
-    def add(self, result: Result) -> None:
-        """Count one result more."""
-        self.done += 1
-        self.cached += result.cached.calls
-        self.cached_judging += result.cached_judging.calls
-        self.count((result.row, result.item), result.status, incomplete=result.incomplete)
-
-    def judged(self, usage: Usage, cached: Usage) -> None:
-        """Count calls of a judge that no result has; those of ``usage`` are counted already."""
-        self.cached += cached.calls
-        self.cached_judging += cached.calls
-
-    def count(self, question: Done, status: str, *, incomplete: bool) -> None:
-        """Count how a question ended."""
-        if status == "failed":
-            self.failing.append(question)
-        self.degraded += status == "degraded"
-        self.incomplete += incomplete
 
 
 Watch = Callable[[Standing], None]

@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from dialectree.context import ProtocolSettings
 from dialectree.errors import PartFailed, RequestError
-from dialectree.evals import judges, rubrics, scorers
-from dialectree.evals.asking import Ask, Scorer, Words
+from dialectree.evals import judges, scorers
 from dialectree.evals.dataset_items import Item, Task
+from dialectree.evals.judges import Ask, Scorer, Words
 from dialectree.evals.results import Control, Score
-from dialectree.evals.spending import JUDGE_ROLE
+from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
 from dialectree.models.asking import Asking, Place, messages
 from dialectree.models.endpoints import RUNGS, Decoding, Request, endpoint
@@ -39,9 +39,9 @@ _COMPUTED: Mapping[str, Callable[..., scorers.Score]] = {
 }
 _JUDGED: Mapping[str, Callable[[Ask], Scorer]] = {
     "truthful": judges.truthful,
-    "factuality": rubrics.factuality,
-    "breadth": lambda ask: rubrics.rubric(ask, "breadth"),
-    "contextualisation": lambda ask: rubrics.rubric(ask, "contextualisation"),
+    "factuality": judges.factuality,
+    "breadth": lambda ask: judges.rubric(ask, "breadth"),
+    "contextualisation": lambda ask: judges.rubric(ask, "contextualisation"),
 }
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "truthful": ("true", "false"),
@@ -82,8 +82,8 @@ def _word(kind: type[BaseModel]) -> _Word:
 
 
 _FORMS: dict[str, Form] = {
-    "RubricReply": form(rubrics.RubricReply, {}),
-    "FactualityReply": form(rubrics.FactualityReply, {}),
+    "RubricReply": form(judges.RubricReply, {}),
+    "FactualityReply": form(judges.FactualityReply, {}),
     "TruthReply": _word(judges.TruthReply),
     "PreferenceReply": _word(judges.PreferenceReply),
 }
@@ -159,13 +159,7 @@ async def scores(
 
 def controls(wanted: Sequence[str], item: Item) -> list[tuple[str, judges.Control]]:
     """Return answers whose score is known, each with the scorer whose judge is tried on it."""
-    fields = _fields(item)
-    found: list[tuple[str, judges.Control]] = []
-    if "truthful" in wanted:
-        found += [("truthful", one) for one in judges.controls(fields["reference_outputs"])]
-    if "factuality" in wanted:
-        found += [("factuality", one) for one in rubrics.controls(fields["inputs"])]
-    return found
+    return [(name, one) for name in wanted for one in judges.controls(name, **_fields(item))]
 
 
 async def controlled(

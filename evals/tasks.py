@@ -104,6 +104,13 @@ def usual_method(task: Task) -> str:
     return min(of_task, key=lambda one: (not one.graph.startswith("dialectree."), one.name)).name
 
 
+def equal_tokens(task: Task) -> str:
+    """Return the method that spends a debate's tokens on samples instead; empty without one."""
+    declared = [one.evaluation for one in installed().values() if one.evaluation]
+    named = (one.equal_tokens for one in declared if one.task == task and one.equal_tokens)
+    return next(named, "")
+
+
 def debates() -> list[str]:
     """Return the methods that a vote can come before; others do not debate, or compare papers."""
     declared = [one.evaluation for one in installed().values() if one.evaluation]
@@ -124,6 +131,12 @@ def user_input(method: Method, item: Item, gold: str | None) -> dict[str, Any]:
     """Return what ``method`` is given of an item."""
     given = TASKS[evaluated(method).task].to_input(item.inputs)
     return given if gold is None else {**given, "gold": gold}
+
+
+def unmarked(method: Method, answer: str) -> str:
+    """Return an answer without the marks that the program left in it, for whoever judges it."""
+    path = evaluated(method).unmarked
+    return str(load(path)(answer)) if path else answer
 
 
 def sides(record: RunRecord, gold: str | None, method: Method) -> Sides | None:

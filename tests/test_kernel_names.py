@@ -20,10 +20,6 @@ NAMED = {
     "dialectree/contests/reply_changes.py": 1,
     "dialectree/contests/wishes.py": 1,
     "dialectree/records/ledger.py": 1,
-    "evals/debate_gain.py": 2,
-    "evals/judges.py": 1,
-    "evals/rating.py": 1,
-    "evals/rubrics.py": 1,
 }
 """Lines that still name one, by file. A line that goes is taken off here; none is added."""
 

@@ -16,7 +16,7 @@ import pytest
 import dialectree
 from dialectree.context import build
 from dialectree.errors import KeyRefused, SettingsError
-from dialectree.evals import cluster
+from dialectree.evals import ray_engine
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
@@ -143,7 +143,7 @@ def test_an_address_that_embeds_gets_no_key_either(thief: Recorder) -> None:
 def test_an_address_of_a_file_goes_to_no_worker_of_a_cluster(thief: Recorder) -> None:
     toml(f'[roles]\nscorer = "openai:any@{thief.url}"')
     with pytest.raises(SettingsError, match=thief.url):
-        cluster.require_named_addresses([build(Debate)])
+        ray_engine.require_named_addresses([build(Debate)])
 
 
 # Whose word it is

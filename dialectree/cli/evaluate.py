@@ -243,7 +243,7 @@ def _judge(
 
 def _against(wanted: str, plan: Plan, folder: Folder, *, ray: bool) -> str:
     """Return the row whose summaries the others are judged beside."""
-    from dialectree.evals.preferring import baseline
+    from dialectree.evals.preferences import baseline
 
     if plan.task != "compare":
         raise InputError(f"--against {wanted}: only summaries of papers are judged side by side")

@@ -15,12 +15,12 @@ from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import DEMONSTRATION, STOPPING
 from dialectree.context import ProtocolSettings
 from dialectree.errors import DialectreeError
-from dialectree.evals import cluster, preferring, running
+from dialectree.evals import preferences, ray_engine, running
 from dialectree.evals.data_checks import notices
 from dialectree.evals.plan import Plan
 from dialectree.evals.results_file import Folder
-from dialectree.evals.running import Standing, Watch
-from dialectree.evals.spending import Spending, Spent
+from dialectree.evals.running import Watch
+from dialectree.evals.standing import Spending, Spent, Standing
 from dialectree.report import words
 
 NAMED = 5
@@ -94,11 +94,11 @@ async def _run(
     ray: bool,
     against: str | None,
 ) -> Standing:
-    engine = cluster.cluster if ray else running.here
+    engine = ray_engine.ray_engine if ray else running.here
     standing = await running.run(folder, plan, spending, watch, engine)
     if against is not None:
         watch(standing)
-        await preferring.prefer(folder, plan, against, spending, standing.judged)
+        await preferences.prefer(folder, plan, against, spending, standing.judged)
     return standing
 
 

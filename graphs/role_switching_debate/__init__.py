@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialectree.nodes.role_switching_debate.state import Input, Settings
+from dialectree.nodes.role_switching_debate.state import SAMPLES, Input, Settings
 from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
@@ -76,6 +76,8 @@ protocol = Protocol(
         vote_by="self_consistency",
         given_gold=Settings.uses_gold,
         sides=f"{_HERE}.sides:sides",
+        equal_tokens="self_consistency",
+        samples=SAMPLES,
     ),
     variants=(
         Variant(

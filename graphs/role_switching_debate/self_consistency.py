@@ -25,12 +25,13 @@ from dialectree.nodes.role_switching_debate.direct_answerer import (
     plurality,
     requests,
 )
-from dialectree.nodes.role_switching_debate.state import Question, RoleSwitchingDebate, Settings
+from dialectree.nodes.role_switching_debate.state import (
+    SAMPLES,
+    Question,
+    RoleSwitchingDebate,
+    Settings,
+)
 from dialectree.steps import unresolved
-
-SAMPLES = 9
-"""Where the settings name no other number."""
-
 
 prepare = partial(candidates.prepare, debated=False)
 

@@ -104,7 +104,9 @@ protocol = Protocol(
             *("summary", "answer"),
         )
     ),
-    evaluation=Evaluation(task="compare", datasets=(_PAIRS,)),
+    evaluation=Evaluation(
+        task="compare", unmarked=f"{_NODES}.comparison:unmarked", datasets=(_PAIRS,)
+    ),
     variants=(
         Variant(
             name="no_tree",

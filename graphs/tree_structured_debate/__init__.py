@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialectree.nodes.tree_structured_debate.state import Input, Settings
+from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
 from dialectree.protocol import KEPT_CONFIDENCE, WITHDRAWN, Evaluation, Phase, Protocol, Variant
 from dialectree.records import OTHERS, PhaseOrder
 
@@ -101,6 +101,8 @@ protocol = Protocol(
         task="answer",
         voters={"tsd": "leaf_debater_a", "two_round": "explorer"},
         vote_by="self_consistency",
+        equal_tokens="best_of_n",
+        samples=SAMPLES,
     ),
     variants=(
         Variant(

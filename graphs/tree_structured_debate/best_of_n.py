@@ -12,11 +12,8 @@ from langgraph.graph import END, START
 from dialectree.flow import Flow
 from dialectree.nodes.tree_structured_debate.picker import picker, sole_sample
 from dialectree.nodes.tree_structured_debate.sampler import ToSample, sampler
-from dialectree.nodes.tree_structured_debate.state import BestOfN, Settings
+from dialectree.nodes.tree_structured_debate.state import SAMPLES, BestOfN, Settings
 from dialectree.state import Question
-
-SAMPLES = 5
-"""As many as in the paper, where the settings name no other number."""
 
 
 def samples(state: BestOfN, settings: Settings) -> list[ToSample]:

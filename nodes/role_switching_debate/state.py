@@ -11,6 +11,9 @@ from dialectree import state as shared
 from dialectree.context import ProtocolSettings, option
 from dialectree.protocol import ProtocolInput
 
+SAMPLES = 9
+"""Direct answers of ``self_consistency`` where the settings name no number: one debate's calls."""
+
 
 class Input(ProtocolInput):
     """A question, and what may be known of its answers."""

@@ -21,6 +21,9 @@ from dialectree.nodes.tree_structured_debate.findings import (
 from dialectree.nodes.tree_structured_debate.sides import Debater
 from dialectree.protocol import Method, ProtocolInput, protocol
 
+SAMPLES = 5
+"""Samples of ``best_of_n`` where the settings name no number, as many as in the paper."""
+
 
 class Input(ProtocolInput):
     """A question to settle."""

@@ -22,8 +22,7 @@ from dialectree.cli.evaluate import OWN
 from dialectree.context import ProtocolSettings, build
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.study import study
-from dialectree.evals.running import Standing
-from dialectree.evals.spending import Spending
+from dialectree.evals.standing import Spending, Standing
 from dialectree.protocol import installed
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
@@ -381,6 +380,6 @@ def test_other_data_than_before_is_refused(model: tuple[str, str]) -> None:
 def test_ray_is_asked_for_only_where_it_is_installed(
     model: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dialectree.evals.cluster.find_spec", lambda name: None)
+    monkeypatch.setattr("dialectree.evals.ray_engine.find_spec", lambda name: None)
     done = command("eval", data(1), *model, "--engine", "ray", "--out", "out")
     refused(done, "pip install 'dialectree[ray]'")

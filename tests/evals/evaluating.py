@@ -16,8 +16,7 @@ from dialectree.evals.matrix import Written
 from dialectree.evals.plan import Plan
 from dialectree.evals.results import Result
 from dialectree.evals.results_file import Folder
-from dialectree.evals.running import Standing
-from dialectree.evals.spending import Spending
+from dialectree.evals.standing import Spending, Standing
 from dialectree.evals.tasks import TASKS
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from tests.graphs.role_switching_debate.switching import debaters

@@ -12,7 +12,7 @@ from jinja2 import UndefinedError
 from pydantic import BaseModel, RootModel
 
 from dialectree import evals, prompts
-from dialectree.evals import judges, rubrics
+from dialectree.evals import judges
 
 NAMES = prompts.names("evaluation")
 TAGS = prompts._TAGS.split("|")
@@ -79,7 +79,7 @@ def test_every_prompt_is_asked_for() -> None:
 def test_a_prompt_names_its_source_and_the_fields_of_its_reply(name: str) -> None:
     prompt = prompts.load(name)
     assert prompt.source and prompt.version >= 1 and prompt.temperature == 0
-    reply = {**vars(judges), **vars(rubrics)}[prompt.reply]
+    reply = {**vars(judges)}[prompt.reply]
     system, user = prompt.render(ways(name, "words of somebody")[0])
     for field in fields(reply):
         assert f"`{field}`" in system

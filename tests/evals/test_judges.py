@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from langsmith.evaluation import run_evaluator
 
-from dialectree.evals import judges, rubrics
-from dialectree.evals.asking import Ask, Scorer, Words
+from dialectree.evals import judges
+from dialectree.evals.judges import Ask, Scorer, Words, sentences
 from dialectree.evals.scorers import Score
-from dialectree.evals.sentences import sentences
 
 INPUTS = {"question": "Can cats see in the dark?"}
 REFERENCE = {
@@ -101,14 +100,6 @@ def test_where_there_is_no_answer_nobody_is_asked(answer: str | None) -> None:
     assert judge.asked == []
 
 
-def test_an_error_of_the_judge_is_no_verdict() -> None:
-    async def broken(words: Words) -> str:
-        raise ConnectionError("gone")
-
-    with pytest.raises(ConnectionError):
-        judged(broken)
-
-
 def test_langsmith_takes_a_judged_scorer_as_it_is() -> None:
     scorer: Any = judges.truthful(Judge("TRUE"))
     evaluator = run_evaluator(scorer)
@@ -118,16 +109,29 @@ def test_langsmith_takes_a_judged_scorer_as_it_is() -> None:
 # Trying the judge
 
 
-def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer() -> None:
-    assert judges.controls(REFERENCE) == [("A little", True), ("As by day", False)]
-    assert judges.controls({"true": ["x", "y"], "false": ["z"]}) == [("x", True), ("z", False)]
-    assert judges.controls({"true": [], "best_false": "z"}) == [("z", False)]
-    assert judges.controls({}) == []
+@pytest.mark.parametrize(
+    ("references", "tried"),
+    [
+        (REFERENCE, [("A little", True), ("As by day", False)]),
+        ({"true": ["x", "y"], "false": ["z"]}, [("x", True), ("z", False)]),
+        ({"true": [], "best_false": "z"}, [("z", False)]),
+        ({}, []),
+    ],
+)
+def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer(
+    references: Any, tried: object
+) -> None:
+    assert judges.controls("truthful", INPUTS, references) == tried
+
+
+def test_a_judge_of_factuality_is_tried_on_titles_and_on_alpacas() -> None:
+    true, false = judges.controls("factuality", PAIR, {})
+    assert "On A" in true.answer and "On B" in true.answer
+    assert (true.truthful, false.truthful) == (True, False)
+    assert judges.controls("breadth", PAIR, {}) == []
 
 
 def test_a_judge_that_always_says_true_is_found_out() -> None:
-    ruled = [judged(Judge("TRUE"), one.answer)["score"] for one in judges.controls(REFERENCE)]
-    assert ruled == [1.0, 1.0]  # of a right and of a wrong answer
     assert judges.informedness(1.0, 0.0) == 0
     assert judges.informedness(1.0, 1.0) == 1
     assert judges.informedness(None, 1.0) is None
@@ -149,53 +153,36 @@ def marks(*factual: bool) -> str:
 
 def test_factuality_is_the_share_of_sentences() -> None:
     judge = Judge(marks(True, False, True))
-    found = rated(rubrics.factuality(judge))
+    found = rated(judges.factuality(judge))
     assert found["score"] == pytest.approx(200 / 3)
     assert found["comment"] == "3 sentences, not borne out: 2"
     (words,) = judge.asked
     for text in ("1: Both papers debate.", "3: B votes!", "text: In A", "text: All of B"):
         assert text in words.user
-    assert rated(rubrics.factuality(Judge(marks(True, True, True))))["score"] == 100
-
-
-MARKED = (
-    "Both papers debate. [rests on nothing] A uses trees, e.g. of claims. B votes! "
-    "[cites what is not there] [quotation not found]"
-)
-
-
-def test_what_the_program_marks_in_a_summary_is_no_part_of_it() -> None:
-    judge = Judge(marks(True, False, True))
-    assert rated(rubrics.factuality(judge), MARKED)["comment"] == "3 sentences, not borne out: 2"
-    graded = Judge(json.dumps({"rationale": "One point is missing.", "grade": 3}))
-    rated(rubrics.rubric(graded, "breadth"), MARKED)
-    preferring = Judge("FIRST", "SECOND")
-    compared(preferring, MARKED, "A votes.")
-    for words in (*judge.asked, *graded.asked, *preferring.asked):
-        assert "[" not in words.user
+    assert rated(judges.factuality(Judge(marks(True, True, True))))["score"] == 100
 
 
 def test_a_sentence_without_a_mark_is_asked_for_once_more() -> None:
     judge = Judge(marks(True, True), marks(False, False, False))
-    assert rated(rubrics.factuality(judge))["score"] == 0
+    assert rated(judges.factuality(judge))["score"] == 0
     assert "3 is missing" in judge.asked[1].user
-    found = rated(rubrics.factuality(Judge(marks(True, True))))
+    found = rated(judges.factuality(Judge(marks(True, True))))
     assert (found["score"], found["value"]) == (None, "unparsed")
 
 
 @pytest.mark.parametrize("key", ["breadth", "contextualisation"])
 def test_grades_go_from_0_to_100(key: Any) -> None:
     judge = Judge(json.dumps({"rationale": "One point is missing.", "grade": 3}))
-    found = rated(rubrics.rubric(judge, key))
+    found = rated(judges.rubric(judge, key))
     assert (found["key"], found["score"], found["comment"]) == (key, 75, "One point is missing.")
     for unread in ('{"rationale": "x", "grade": 5}', '{"rationale": "x", "grade": "3"}', "three"):
-        found = rated(rubrics.rubric(Judge(unread), key))
+        found = rated(judges.rubric(Judge(unread), key))
         assert (found["score"], found["value"]) == (None, "unparsed")
 
 
 def test_without_a_summary_nobody_is_asked() -> None:
     judge = Judge("{}")
-    for scorer in (rubrics.factuality(judge), rubrics.rubric(judge, "breadth")):
+    for scorer in (judges.factuality(judge), judges.rubric(judge, "breadth")):
         assert (rated(scorer, None)["score"], rated(scorer, None)["value"]) == (0.0, "unanswered")
     assert judge.asked == []
 
@@ -234,8 +221,6 @@ def test_a_preference_counts_only_if_it_holds_in_both_orders(
 
 def test_two_texts_are_compared_and_both_must_be_there() -> None:
     assert compared(Judge("FIRST"), "a", None)["value"] == "unanswered"
-    with pytest.raises(ValueError, match="not 1"):
-        compared(Judge("FIRST"), "a")
 
 
 # Sentences

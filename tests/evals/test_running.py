@@ -15,12 +15,11 @@ from pydantic import BaseModel
 from dialectree.errors import BudgetReached, Halted, InputError, RequestError
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.datasets import load
-from dialectree.evals.judges import TruthReply
+from dialectree.evals.judges import FactualityReply, RubricReply, SentenceRating, TruthReply
 from dialectree.evals.plan import sampled, taken
-from dialectree.evals.question import run_id
+from dialectree.evals.question_runs import run_id
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results_file import Folder
-from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
 from dialectree.evals.running import REFUSED, Queue
 from dialectree.models.limits import limiter
 from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply

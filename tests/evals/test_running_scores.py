@@ -11,9 +11,8 @@ from pydantic import BaseModel
 
 from dialectree.errors import BudgetReached, InputError, RequestError
 from dialectree.evals import plan as planning
-from dialectree.evals import rubrics
 from dialectree.evals.judges import TruthReply
-from dialectree.evals.spending import JUDGE_ROLE
+from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
@@ -124,13 +123,6 @@ def test_the_judge_is_tried_beside_a_few_questions_and_once(
     assert len(tried) == 2 and not any("#" in item for item in tried)
     evaluate(plan(opens(5), speaker, row("two_round"), row("single_shot")))
     assert [item for (_, item), one in by_item().items() if one.controls] == tried
-
-
-def test_a_judge_of_factuality_is_tried_on_titles_and_on_alpacas() -> None:
-    papers = [{"title": "Tin"}, {"title": "Lead"}]
-    true, false = rubrics.controls({"papers": papers})
-    assert "Tin" in true.answer and "Lead" in true.answer
-    assert (true.truthful, false.truthful) == (True, False)
 
 
 def test_a_method_that_never_knows_and_a_judge_that_always_agrees_run_through() -> None:

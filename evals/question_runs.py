@@ -1,7 +1,8 @@
 """Asks one question by one row: its run, the vote before it, and its scores.
 
 The run's folder is named after row and item, so that the same question finds it again: a run that
-ended is read, and one that was broken off goes on from its journal.
+ended is read, and one that was broken off goes on from its journal. ``--retry-failed`` reopens a
+run that lost a part, so that this part alone is asked for again.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dialectree.errors import (
     RequestError,
     RunFolderError,
 )
-from dialectree.evals import again, scoring, tasks, voting
+from dialectree.evals import scoring, tasks, votes
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import JUDGING, PAGE, Result, Vote
 from dialectree.evals.results_file import Done
@@ -32,7 +33,7 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.tasks import TASKS
 from dialectree.models.limits import Budget
 from dialectree.protocol import Method
-from dialectree.records import RunRecord, from_cache, usage
+from dialectree.records import Call, RunRecord, from_cache, usage
 from dialectree.runner import Started, begin, prepared
 from dialectree.runs import RunFolder, files
 
@@ -103,7 +104,7 @@ class Asker:
             raise
         except InputError as error:  # of the endpoint, or of whatever else an item needs
             result.fault, refused = _line(error), error
-        suffixes = ["", *(suffix for suffix, _, _ in voting.voters(row, self.vote_first))]
+        suffixes = ["", *(suffix for suffix, _, _ in votes.voters(row, self.vote_first))]
         await asyncio.to_thread(_count, result, [self.runs / f"{name}{end}" for end in suffixes])
         result.ended = clock.stamp()
         return Answer(result, refused)
@@ -114,7 +115,9 @@ class Asker:
 
     async def _fill(self, result: Result, name: str, row: Ready, item: Item) -> RequestError | None:
         """Fill in ``result``; return why the judge's endpoint refuses the request, if it does."""
-        begun = await self._begun(name, row.method, row.context, item, row.gold(item))
+        begun = await asyncio.to_thread(
+            self._begin, name, row.method, row.context, item, row.gold(item)
+        )
         refused = await self._vote(result, name, row, item)
         try:
             record = await begun.conduct()
@@ -127,8 +130,12 @@ class Asker:
             result.status = record.status
         result.verdict = record.verdict
         result.sides = tasks.sides(record, item.reference.gold, row.method)
+        verdict = record.verdict
+        if verdict is not None and verdict.answer:
+            answer = tasks.unmarked(row.method, verdict.answer)
+            verdict = verdict.model_copy(update={"answer": answer})
         scored = await scoring.scores(
-            self.scorers, item, record.verdict, begun.folder, self.judge, self.budget
+            self.scorers, item, verdict, begun.folder, self.judge, self.budget
         )
         result.scores = scored.scores
         if self.judge is not None and (row.row.name, item.id) in self.controls:
@@ -139,21 +146,21 @@ class Asker:
 
     async def _vote(self, result: Result, name: str, row: Ready, item: Item) -> RequestError | None:
         """Take the vote before the debate, where one is wanted."""
-        voters = voting.voters(row, self.vote_first)
+        voters = votes.voters(row, self.vote_first)
         if not voters:
             return None
         gold = row.gold(item)
         begun = [
-            await self._begun(f"{name}{suffix}", method, context, item, gold)
+            await asyncio.to_thread(self._begin, f"{name}{suffix}", method, context, item, gold)
             for suffix, method, context in voters
         ]
-        records = await voting.conducted(begun)
-        verdict = voting.verdict(records, row.context.seed, item.id)
+        records = await votes.conducted(begun)
+        verdict = votes.verdict(records, row.context.seed, item.id)
         vote = result.vote = Vote(
-            answers=voting.answers(records, self.vote_first),
+            answers=votes.answers(records, self.vote_first),
             label=verdict.label if verdict else None,
             pair=gold is not None,
-            usage=voting.usage_of(begun),
+            usage=votes.usage_of(begun),
         )
         if not vote.given:
             return None
@@ -164,19 +171,14 @@ class Asker:
         vote.right = next((one.score == 1 for one in scored.scores if one.score is not None), None)
         return scored.refused
 
-    async def _begun(
-        self, name: str, method: Method, context: ProtocolSettings, item: Item, gold: str | None
-    ) -> Started:
-        """Return the run that is there, or a new one."""
-        return await asyncio.to_thread(self._begin, name, method, context, item, gold)
-
     def _begin(
         self, name: str, method: Method, context: ProtocolSettings, item: Item, gold: str | None
     ) -> Started:
+        """Return the run that is there, or a new one."""
         path = self.runs / name
         folder = RunFolder(path)
         if self.retry:
-            again.reopen(path)
+            reopen(path)
         if (path / "run.json").is_file():
             record = folder.record()
             if record.status in ("running", "partial"):  # its page shows how it was broken off
@@ -208,7 +210,7 @@ def _count(result: Result, runs: Sequence[Path]) -> None:
     judged = [*judging, *controlling]
     result.judging, result.controlling = usage(judging), usage(controlling)
     result.cached, result.cached_judging = from_cache([*calls, *judged]), from_cache(judged)
-    result.lost = sum(c.error is not None and not again.voided(c) for c in [*calls, *judged])
+    result.lost = sum(c.error is not None and not voided(c) for c in [*calls, *judged])
 
 
 def _failed(record: RunRecord) -> str | None:
@@ -222,3 +224,50 @@ def _failed(record: RunRecord) -> str | None:
 
 def _line(error: object) -> str:
     return " ".join(str(error).split())[:500]
+
+
+# Asking again for what failed
+
+_VOID = "void:"
+"""Begins the key of a call that was asked for again since. It may have been paid, so it stays."""
+
+
+def voided(call: Call) -> bool:
+    """Return whether the call was asked for again since."""
+    return call.key.startswith(_VOID)
+
+
+def reopen(path: Path) -> None:
+    """Let the run in ``path`` and the calls of its judge be made again where a part failed.
+
+    The events of the run are removed: the graph runs from its start and emits them all again.
+    """
+    run = RunFolder(path)
+    if (path / "run.json").is_file():
+        record = run.record()
+        parts = {(node, failure.role, failure.who) for node, failure in record.degraded()}
+        if _void(run, parts):
+            run.write("events.jsonl", "")
+            record.status = "partial"
+            run.write_record(record)
+    for part in JUDGING:
+        _void(RunFolder(path / part), set())
+
+
+def _void(folder: RunFolder, parts: set[tuple[str, str, str]]) -> bool:
+    """Void the calls that failed and those of ``parts``; return whether there are any.
+
+    A part is known by its node, role and speaker.
+    """
+    ledger = folder.ledger()
+    failed = [
+        call
+        for call in ledger
+        if not voided(call)
+        and (call.error is not None or (call.node, call.role, call.who) in parts)
+    ]
+    for call in failed:
+        call.key = f"{_VOID}{call.key}"
+    if failed:
+        folder.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in ledger))
+    return bool(parts) or bool(failed)

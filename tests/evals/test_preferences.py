@@ -12,23 +12,21 @@ from dialectree.context import ProtocolSettings, build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.comparisons import mcnemar_counts, tango
 from dialectree.evals.intervals import wilson
-from dialectree.evals.judges import PreferenceReply
+from dialectree.evals.judges import FactualityReply, PreferenceReply, RubricReply, SentenceRating
 from dialectree.evals.plan import Plan
-from dialectree.evals.preferring import baseline, prefer
+from dialectree.evals.preferences import baseline, prefer
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import Preferred, Row, Score
 from dialectree.evals.results_file import Folder
-from dialectree.evals.rubrics import FactualityReply, RubricReply, SentenceRating
-from dialectree.evals.running import Standing
-from dialectree.evals.spending import Spending
+from dialectree.evals.standing import Spending, Standing
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from tests.evals import sample
 from tests.evals.evaluating import evaluate, plan, row, write
 from tests.scripted import Asked, ScriptedModel, no_reply
 
-LONG, SHORT = "Both smelt ores, one of tin and one of lead.", "Both smelt."
+LONG, SHORT = "Both smelt ores, one of tin and one of lead.", "Both smelt. [rests on nothing]"
 
 
 def pairs(count: int) -> Path:
@@ -89,6 +87,9 @@ def test_each_pair_is_judged_in_both_orders_and_once() -> None:
     assert [(one.score.score, one.judging.calls) for one in lines()] == [(1.0, 2)] * 3
     assert judged(asked(judge)).spent.calls == 0
     assert (words(judge), len(lines())) == (6, 3)
+    rulings = (PreferenceReply, FactualityReply, RubricReply)
+    read = [call.prompt for call in judge.calls if call.kind in {kind.__name__ for kind in rulings}]
+    assert read and not any("[rests" in prompt for prompt in read)  # the mark is the program's
 
 
 def test_a_judge_that_goes_by_the_place_prefers_nothing() -> None:

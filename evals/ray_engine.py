@@ -20,15 +20,15 @@ from dialectree.context import ProtocolSettings, cache_folder, endpoint_from_env
 from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
-from dialectree.evals.question import Answer, Asker
+from dialectree.evals.question_runs import Answer, Asker
 from dialectree.evals.rows import Ready
 from dialectree.evals.running import Engine
-from dialectree.evals.spending import Spending
+from dialectree.evals.standing import Spending
 from dialectree.models.limits import Budget
 from dialectree.models.specs import require_named
 from dialectree.records import Call
 
-LOST = 5
+RESTARTS = 5
 """So often a worker that was lost is begun again."""
 
 
@@ -63,7 +63,7 @@ class Worker:
 
 
 @dataclass
-class Cluster:
+class RayEngine:
     """The workers, as the process that drives them sees them."""
 
     workers: Sequence[Any]
@@ -74,9 +74,11 @@ class Cluster:
 
     async def ask(self, row: Ready, item: Item) -> Answer:
         """Ask the item's worker."""
-        worker = self.workers[self.places[item.id] % len(self.workers)]
+        count = len(self.workers)
+        worker = self.workers[self.places[item.id] % count]
+        row = replace(row, context=_part_of(row.context, count))
         try:
-            answer: Answer = await _answer(worker.ask.remote(_part(row, len(self.workers)), item))
+            answer: Answer = await _answer(worker.ask.remote(row, item))
         finally:
             self.spending.debates, self.spending.judge = await self.budget.spent.remote()
         return answer
@@ -86,12 +88,6 @@ class Cluster:
         self.budget.close.remote(error)
 
 
-def require_ray() -> None:
-    """InputError where Ray is not installed."""
-    if find_spec("ray") is None:
-        raise InputError("--engine ray: Ray is not installed: pip install 'dialectree[ray]'")
-
-
 def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
     """SettingsError for an address that the person did not name: a worker sends it the key."""
     for context in contexts:
@@ -99,12 +95,13 @@ def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
 
 
 @asynccontextmanager
-async def cluster(asker: Asker, plan: Plan, spending: Spending) -> AsyncIterator[Engine]:
+async def ray_engine(asker: Asker, plan: Plan, spending: Spending) -> AsyncIterator[Engine]:
     """Ask in the cluster at RAY_ADDRESS, or in one on this machine for as long as it takes.
 
     There are as many workers as CPUs, but no more than slots. Slots and pace are shared out.
     """
-    require_ray()
+    if find_spec("ray") is None:
+        raise InputError("--engine ray: Ray is not installed: pip install 'dialectree[ray]'")
     require_named_addresses([*(row.context for row in plan.rows), *filter(None, [plan.judge])])
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
     ray: Any = import_module("ray")
@@ -114,18 +111,22 @@ async def cluster(asker: Asker, plan: Plan, spending: Spending) -> AsyncIterator
         await asyncio.to_thread(ray.init, logging_level=logging.ERROR, **quiet)
     count = max(1, min(int(ray.cluster_resources()["CPU"]), *(row.slots for row in plan.rows)))
     budget = ray.remote(Spending).options(num_cpus=0).remote(spending.context)
-    judge = asker.judge and _shared(asker.judge, count)
-    asker = replace(asker, runs=asker.runs.absolute(), judge=judge, budget=Budget(spending.context))
+    asker = replace(
+        asker,
+        runs=asker.runs.absolute(),
+        judge=asker.judge and _part_of(asker.judge, count),
+        budget=Budget(spending.context),
+    )
     worker = ray.remote(Worker).options(
         num_cpus=1,  # so that they spread over the machines
         max_concurrency=plan.at_once + 1,
-        max_restarts=LOST,
-        max_task_retries=LOST,
+        max_restarts=RESTARTS,
+        max_task_retries=RESTARTS,
     )
     workers = [worker.remote(asker, spending.context, _environment(), budget) for _ in range(count)]
     places = {item.id: place for place, item in enumerate(plan.items)}
     try:
-        yield Cluster(workers, places, budget, spending)
+        yield RayEngine(workers, places, budget, spending)
     finally:
         for actor in [*workers, budget]:
             ray.kill(actor)
@@ -141,14 +142,10 @@ async def _answer(reply: Any) -> Any:
     except errors.RayTaskError as error:
         raise error.cause from None
     except errors.RayActorError as error:
-        raise Halted(f"a worker was lost {LOST + 1} times: {error}") from None
+        raise Halted(f"a worker was lost {RESTARTS + 1} times: {error}") from None
 
 
-def _part(row: Ready, count: int) -> Ready:
-    return replace(row, context=_shared(row.context, count))
-
-
-def _shared(context: ProtocolSettings, count: int) -> ProtocolSettings:
+def _part_of(context: ProtocolSettings, count: int) -> ProtocolSettings:
     """Return the settings of one of ``count`` workers: its part of the slots and of the pace."""
     pace = context.requests_per_minute
     slots = max(1, context.concurrency // count)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any, NamedTuple
 
 from dialectree import clock
@@ -15,10 +16,12 @@ from dialectree.errors import InputError, PartFailed
 from dialectree.evals import judges, scoring
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
-from dialectree.evals.question import run_id
+from dialectree.evals.question_runs import run_id
 from dialectree.evals.results import Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
+from dialectree.evals.tasks import unmarked
 from dialectree.models.limits import Budget
+from dialectree.protocol import method
 from dialectree.records import Usage, from_cache, usage
 from dialectree.runner import calling
 from dialectree.runs import RunFolder
@@ -30,6 +33,8 @@ class Pair(NamedTuple):
     item: Item
     own: Result
     other: Result
+    texts: tuple[str, str]
+    """Both summaries, as their authors wrote them."""
 
     @property
     def beside(self) -> str:
@@ -50,20 +55,22 @@ def baseline(wanted: str, rows: Iterable[Row]) -> str:
 
 def pairs(folder: Folder, plan: Plan, against: str) -> list[Pair]:
     """Return the pairs to judge; where one of the two has no summary there is no pair."""
+    known = folder.evaluation()
+    methods = {row.name: method(row.method) for row in known.rows} if known else {}
     judged = {(one.row, one.item) for one in folder.preferences() if one.against == against}
-    summaries = {
-        (one.row, one.item): one
-        for one in folder.results()
-        if one.status != "failed" and one.verdict and (one.verdict.answer or "").strip()
-    }
-    return [
-        Pair(item, summaries[row.row.name, item.id], summaries[against, item.id])
-        for item in plan.items
-        for row in plan.rows
-        if row.row.name != against
-        and (row.row.name, item.id) not in judged
-        and {(row.row.name, item.id), (against, item.id)} <= summaries.keys()
-    ]
+    results = {(one.row, one.item): one for one in folder.results() if one.status != "failed"}
+    beside: list[Pair] = []
+    for item, row in product(plan.items, plan.rows):
+        own, other = (results.get((name, item.id)) for name in (row.row.name, against))
+        if own is None or other is None or own is other or (own.row, own.item) in judged:
+            continue
+        first, second = (
+            unmarked(methods[one.row], (one.verdict and one.verdict.answer) or "").strip()
+            for one in (own, other)
+        )
+        if first and second:
+            beside.append(Pair(item, own, other, (first, second)))
+    return beside
 
 
 async def prefer(
@@ -105,7 +112,7 @@ async def _preferred(
     beside = RunFolder(folder.runs / pair.beside)
     beside.path.mkdir(0o700, parents=True, exist_ok=True)
     before = beside.calls()
-    outputs = [one.verdict.model_dump(mode="json") for one in (pair.own, pair.other) if one.verdict]
+    outputs = [{"answer": text} for text in pair.texts]
     inputs: Any = pair.item.example()["inputs"]
     try:
         async with calling(beside, judge, (), budget) as run:

@@ -1,0 +1,123 @@
+"""Counts how far an evaluation is, and what its calls take: debates and judge apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from dialectree import clock
+from dialectree.errors import DialectreeError
+from dialectree.evals.results import Result
+from dialectree.evals.results_file import Done
+from dialectree.models.limits import Budget
+from dialectree.records import Call, Usage
+
+JUDGE_ROLE = "scorer_judge"
+"""The role of the judge that scores."""
+
+
+@dataclass
+class Spent:
+    """What some calls took since the command began."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+    """None as soon as the price of a call is unknown."""
+
+    def add(self, call: Call) -> None:
+        """Count one call."""
+        self.calls += 1
+        self.tokens += call.prompt_tokens + call.completion_tokens
+        known = self.cost is not None and call.cost is not None
+        self.cost = round((self.cost or 0.0) + (call.cost or 0.0), 9) if known else None
+
+    def __add__(self, other: Spent) -> Spent:
+        known = self.cost is not None and other.cost is not None
+        cost = round((self.cost or 0.0) + (other.cost or 0.0), 9) if known else None
+        return Spent(self.calls + other.calls, self.tokens + other.tokens, cost)
+
+
+@dataclass
+class Spending(Budget):
+    """The budget that all questions of an evaluation share, and what they spent of it."""
+
+    debates: Spent = field(default_factory=Spent)
+    """What debates, baselines and votes took."""
+    judge: Spent = field(default_factory=Spent)
+    """What the judge that scores took."""
+
+    def add(self, call: Call) -> None:
+        """Count a call that has ended."""
+        super().add(call)
+        (self.judge if call.role == JUDGE_ROLE else self.debates).add(call)
+
+    def close(self, error: DialectreeError) -> None:
+        """Let no further call begin; the first reason stays."""
+        self.closed = self.closed or error
+
+    def spent(self) -> tuple[Spent, Spent]:
+        """Return what debates and the judge took."""
+        return self.debates, self.judge
+
+
+@dataclass
+class Standing:
+    """How far an evaluation is."""
+
+    total: int
+    before: int
+    """Results that were there when the command began."""
+    spending: Spending
+    done: int = 0
+    """Results since then."""
+    failing: list[Done] = field(default_factory=list[Done])
+    """Questions of this command that failed, those of before included."""
+    degraded: int = 0
+    """Questions with an answer although a part failed, those of before included."""
+    incomplete: int = 0
+    """Questions that ``--retry-failed`` asks again: failed ones, and ones that lost a call."""
+    cached: int = 0
+    """Calls that the reply cache answered, those of the judge included."""
+    cached_judging: int = 0
+    started: float = field(default_factory=clock.seconds)
+
+    @property
+    def failed(self) -> int:
+        """The number of questions that failed."""
+        return len(self.failing)
+
+    @property
+    def spent(self) -> Spent:
+        """What all calls took since the command began."""
+        return self.spending.debates + self.spending.judge
+
+    @property
+    def left(self) -> int:
+        """The number of questions without a result."""
+        return self.total - self.before - self.done
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds to the end at the pace so far."""
+        if not self.done:
+            return None
+        return (clock.seconds() - self.started) / self.done * self.left
+
+    def add(self, result: Result) -> None:
+        """Count one result more."""
+        self.done += 1
+        self.cached += result.cached.calls
+        self.cached_judging += result.cached_judging.calls
+        self.count((result.row, result.item), result.status, incomplete=result.incomplete)
+
+    def judged(self, usage: Usage, cached: Usage) -> None:
+        """Count calls of a judge that no result has; those of ``usage`` are counted already."""
+        self.cached += cached.calls
+        self.cached_judging += cached.calls
+
+    def count(self, question: Done, status: str, *, incomplete: bool) -> None:
+        """Count how a question ended."""
+        if status == "failed":
+            self.failing.append(question)
+        self.degraded += status == "degraded"
+        self.incomplete += incomplete
