@@ -25,11 +25,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import yaml
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -70,12 +69,6 @@ def _as_list(blocks: object) -> object:
     return [blocks] if isinstance(blocks, dict) else blocks
 
 
-def _some_value(settings: Settings) -> Settings:
-    if empty := [name for name, value in settings.items() if value == []]:
-        raise ValueError(f"{empty[0]} has no value in its list")
-    return settings
-
-
 Models = Annotated[dict[str, str], BeforeValidator(_by_role)]
 """Spec by role or family of roles; ``model`` is for every role without one of its own."""
 
@@ -98,7 +91,7 @@ class _Row(_Part):
 class _Axes(_Part):
     methods: list[Annotated[_Row, BeforeValidator(_as_row)]] = Field(min_length=1)
     models: Annotated[dict[str, Models], BeforeValidator(_by_name)] = {}
-    settings: Annotated[Settings, AfterValidator(_some_value)] = {}
+    settings: Settings = {}
 
 
 class _File(_Part):
@@ -148,7 +141,7 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
     try:
         text = read_text(path)[0]
         toml = path.suffix.lower() == ".toml"
-        content = tomllib.loads(text) if toml else yaml.load(text, Loader=_OnceLoader)
+        content = tomllib.loads(text) if toml else yaml.safe_load(text)
         file = _File.model_validate(content or {})
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
@@ -164,27 +157,14 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
     return Matrix(file.title, file.missing, rows)
 
 
-class _OnceLoader(yaml.SafeLoader):
-    """Reads YAML, and refuses a key that stands twice in a block: the last would win silently."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        counts = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
-        key, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
-        if count > 1 and key != "<<":
-            line = node.start_mark.line + 1
-            raise yaml.YAMLError(f"the key {key!r} stands twice in the block of line {line}")
-        return super().construct_mapping(node, deep)
-
-
 def _faults(path: Path, error: ValidationError) -> Iterator[str]:
     for fault in error.errors(include_url=False, include_context=False):
-        place = ""
-        for part in fault["loc"]:
-            place += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if place else part
+        parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in fault["loc"])
+        place = "".join(parts).lstrip(".") or "the file"
         message = fault["msg"].removeprefix("Value error, ")
         if fault["type"] == "extra_forbidden":
             message = "there is no such key"
-        yield f"{path}: {place or 'the file'}: {message[:1].lower()}{message[1:]}"
+        yield f"{path}: {place}: {message[:1].lower()}{message[1:]}"
 
 
 def _product(file: _File, axes: _Axes) -> Iterator[Written]:

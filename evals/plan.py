@@ -15,7 +15,7 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.results import DataUsed, Evaluation, bare
 from dialectree.evals.results_file import Done, Folder
-from dialectree.evals.rows import Ready, require_input, require_same_rows
+from dialectree.evals.rows import Ready, require_input
 from dialectree.evals.tasks import TASKS
 from dialectree.models.specs import resolve
 from dialectree.recorded_settings import versions
@@ -196,56 +196,64 @@ def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
 
 def begun(folder: Folder, plan: Plan) -> Evaluation:
     """Return what the folder has and ``plan`` adds to it; InputError where they do not agree."""
-    found, now = folder.evaluation(), plan.evaluation
-    if found is None:
+    before, now = folder.evaluation(), plan.evaluation
+    if before is None:
         return now.model_copy()
-    _require_same(folder.path, found, now)
-    known = {row.name for row in found.rows}
-    repeats = max(now.repeats, found.repeats)
-    ids = {*now.items, *found.items}
+    _require_same(folder.path, before, now)
+    known = {row.name for row in before.rows}
+    repeats = max(now.repeats, before.repeats)
+    ids = {*now.items, *before.items}
     items = [item.id for item in repeated(plan.loaded.items, repeats) if item.id in ids]
     limits: dict[str, object] = {"limit": None, "sample": None, "shard": None}
-    for one in (found, now):  # a command that took all of them says how
+    for one in (before, now):  # a command that took all of them says how
         if {*items} == {*one.items}:
             limits = {"limit": one.limit, "sample": one.sample, "shard": one.shard}
-    return found.model_copy(
+    return before.model_copy(
         update={
             **limits,
-            "title": now.title or found.title,
-            "missing": [*dict.fromkeys([*found.missing, *now.missing])],
+            "title": now.title or before.title,
+            "missing": [*dict.fromkeys([*before.missing, *now.missing])],
             "data": now.data,
             "items": items,
             "repeats": repeats,
-            "rows": [*found.rows, *(row for row in now.rows if row.name not in known)],
-            "demonstration": found.demonstration or now.demonstration,
+            "rows": [*before.rows, *(row for row in now.rows if row.name not in known)],
+            "demonstration": before.demonstration or now.demonstration,
             "ended": None,
         }
     )
 
 
-def _require_same(where: Path, found: Evaluation, now: Evaluation) -> None:
+def _require_same(where: Path, before: Evaluation, now: Evaluation) -> None:
     """InputError where answers would mix that cannot be compared."""
-    if found.data.sha256 != now.data.sha256:
-        raise InputError(
-            f"{where} was begun with data of sha256 {found.data.sha256}, and this file has "
-            f"{now.data.sha256}: give the first file, or begin another folder"
-        )
-    for flag, first, second in (
-        ("--cluster", found.cluster, now.cluster),
-        ("data set", found.data.name, now.data.name),
-        ("--seed", found.seed, now.seed),
-        ("--vote-first", found.vote_first, now.vote_first),
-        ("--judge", found.judge and bare(found.judge), now.judge and bare(now.judge)),
-    ):
-        if first != second:
-            before, after = ("none" if one is None else one for one in (first, second))
+    this = _compared(now)
+    for what, value in _compared(before).items():
+        if what in this and value != this[what]:
+            was, new = ("none" if one is None else one for one in (value, this[what]))
             raise InputError(
-                f"{where} was begun with {flag} {before}, and this is {after}: "
-                "begin another folder (--out)"
+                f"{where} was begun with {what} {was}, and this is {new}: give a row another name "
+                "in a matrix, or begin another folder (--out)"
             )
-    if found.data.items_sha256 not in (None, now.data.items_sha256):
-        raise InputError(
-            f"{where} was begun with other items of this file: give the --columns of then, or "
-            "begin another folder"
-        )
-    require_same_rows(where, found.rows, now.rows)
+
+
+def _compared(evaluation: Evaluation) -> dict[str, object]:
+    """Return what stays the same in a folder; an address may change."""
+    data, judge = evaluation.data, evaluation.judge
+    items = "--columns that give items of sha256"
+    return {
+        "data of sha256": data.sha256,
+        "data set": data.name,
+        "--cluster": evaluation.cluster,
+        "--seed": evaluation.seed,
+        "--vote-first": evaluation.vote_first,
+        "--judge": judge and bare(judge),
+        **({items: data.items_sha256} if data.items_sha256 else {}),  # older folders have none
+        **{
+            f"row {row.name!r}, its {what}": value
+            for row in evaluation.rows
+            for what, value in (
+                ("method", row.method),
+                ("settings", row.settings),
+                ("models", {role: bare(spec) for role, spec in row.models.items()}),
+            )
+        },
+    }

@@ -27,9 +27,9 @@ from dialectree.evals.reporting.page import rendered
 from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
-from dialectree.evals.results import Result, Score
+from dialectree.evals.results import Result, Row, Score
 from dialectree.evals.tasks import unmarked
-from dialectree.protocol import Method, method
+from dialectree.protocol import method
 from dialectree.report import words
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
@@ -42,8 +42,6 @@ UNNAMED = re.compile(r"(rating-sheet|ratings)([ -]?\(?\d+\)?)?")
 LIMIT = 50
 """Answers on a sheet, unless more are asked for."""
 
-TRUTHFUL = ("truthful", "not")
-YES = ("yes", "no")
 GRADES = {
     "breadth": (
         "several major points are missed",
@@ -63,6 +61,13 @@ GRADES = {
 """The meanings of the grades of 0 to 4 (ToD, Appendix C)."""
 
 
+def allowed(part: str) -> tuple[str, ...]:
+    """Return the marks that a part of a sheet can have."""
+    if part == "truthful":
+        return ("truthful", "not")
+    return tuple("01234") if part in GRADES else ("yes", "no")
+
+
 class Part(NamedTuple):
     """One mark to fill in."""
 
@@ -76,13 +81,6 @@ class Part(NamedTuple):
     def allowed(self) -> tuple[str, ...]:
         """The marks that can be given."""
         return allowed(self.name)
-
-
-def allowed(part: str) -> tuple[str, ...]:
-    """Return the marks that a part of a sheet can have."""
-    if part == "truthful":
-        return TRUTHFUL
-    return tuple("01234") if part in GRADES else YES
 
 
 class Entry(NamedTuple):
@@ -127,9 +125,9 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
     draw = random.Random(chance.seed(seed, "rating", data.sha256))
     known = [item for item in study.items if item in study.texts]
     draw.shuffle(known)
-    chosen: list[tuple[str, str]] = []
+    chosen: list[tuple[Row, str]] = []
     for item in known:
-        answered = [row.name for row in study.rows if _answered(study.results[row.name].get(item))]
+        answered = [row for row in study.rows if _answered(study.results[row.name].get(item))]
         if len(chosen) + len(answered) > limit and chosen:
             break
         chosen += [(row, item) for row in answered]
@@ -139,14 +137,13 @@ def sheet(study: Study, seed: int = 0, limit: int = LIMIT) -> tuple[list[Entry],
         raise InputError("there is no answer to rate: questions or answers are missing")
     entries: list[Entry] = []
     codes: dict[str, Coded] = {}
-    methods = {row.name: row.method for row in study.rows}
     numbers = draw.sample(range(1000, 10000), len(chosen))
     for number, (row, item) in zip(numbers, chosen, strict=True):
-        how = method(methods[row])
-        entry = _entry(f"A{number}", study.texts[item], study.results[row][item], how)
+        answer = unmarked(method(row.method), questions.answer(study.results[row.name][item]))
+        entry = _entry(f"A{number}", study.texts[item], answer)
         entries.append(entry)
         parts = [part.name for part in entry.parts]
-        codes[entry.code] = Coded(row=row, item=item, parts=parts)
+        codes[entry.code] = Coded(row=row.name, item=item, parts=parts)
     return entries, Key(sha256=data.sha256, task=study.task, seed=seed, codes=codes)
 
 
@@ -155,14 +152,11 @@ def _answered(result: Result | None) -> bool:
     return verdict is not None and bool((verdict.answer or verdict.label or "").strip())
 
 
-def _entry(code: str, item: Item, result: Result, how: Method) -> Entry:
+def _entry(code: str, item: Item, answer: str) -> Entry:
     inputs, reference = item.inputs, item.reference
-    answer = unmarked(how, questions.answer(result))
     if inputs.topic is not None:
         papers = [f"{paper.title}: {paper.abstract}" for paper in inputs.papers]
-        parts = [
-            Part(f"sentence {number}", text) for number, text in enumerate(sentences(answer), 1)
-        ]
+        parts = [Part(f"sentence {n}", text) for n, text in enumerate(sentences(answer), 1)]
         parts += [Part(name, "", meanings) for name, meanings in GRADES.items()]
         return Entry(code, inputs.topic, papers, answer, parts)
     right = [questions.gold(item), *reference.true]

@@ -34,13 +34,13 @@ def bare(spec: str) -> str:
     return spec.partition("@http")[0]
 
 
-class Kept(BaseModel):
+class Stored(BaseModel):
     """Has the fields that it names and no other."""
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="strings")
 
 
-class Row(Kept):
+class Row(Stored):
     """One row of the matrix: a method with its settings and models."""
 
     name: str
@@ -52,7 +52,7 @@ class Row(Kept):
     """Spec by role."""
 
 
-class DataUsed(Kept):
+class DataUsed(Stored):
     """The data set as it was used."""
 
     name: str
@@ -65,7 +65,7 @@ class DataUsed(Kept):
     """Items in the whole file."""
 
 
-class Evaluation(Kept):
+class Evaluation(Stored):
     """evaluation.json: what was run over what."""
 
     schema_: Literal["dialectree.evaluation/1"] = Field(default=SCHEMA, alias="schema")
@@ -104,7 +104,7 @@ class Evaluation(Kept):
     )
 
 
-class Score(Kept):
+class Score(Stored):
     """The score of one scorer; see ``dialectree.evals.scorers.Score``."""
 
     key: str
@@ -113,7 +113,7 @@ class Score(Kept):
     comment: str = ""
 
 
-class Vote(Kept):
+class Vote(Stored):
     """The plurality of direct answers before the debate."""
 
     answers: list[str | None]
@@ -132,7 +132,7 @@ class Vote(Kept):
         return any(answer is not None for answer in self.answers)
 
 
-class Sides(Kept):
+class Sides(Stored):
     """Where the right answer stood in a debate of two sides."""
 
     gold_side: Literal["a", "b"] | None = None
@@ -143,7 +143,7 @@ class Sides(Kept):
     """Whether the judge ruled otherwise in the other order; None where it was asked once."""
 
 
-class Control(Kept):
+class Control(Stored):
     """A judge's score of an answer for which the right score is known."""
 
     key: str
@@ -161,7 +161,7 @@ class Control(Kept):
         return None if self.score is None else (self.score >= 0.5) == self.truthful
 
 
-class Result(Kept):
+class Result(Stored):
     """One line of results.jsonl: one question by one method."""
 
     row: str
@@ -215,7 +215,7 @@ class Result(Kept):
         return self.question if self.cluster is None else self.cluster
 
 
-class Preferred(Kept):
+class Preferred(Stored):
     """One line of preferences.jsonl: a row's summary beside another row's, by the judge."""
 
     row: str

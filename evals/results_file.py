@@ -7,6 +7,7 @@ counts by its last line; the earlier one goes at the end of the command.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ class Folder:
         self._preferences = path / "preferences.jsonl"
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Lock the folder, which is made where there is none; InputError where another one does."""
         with files(self.path, _GO_ON):
             self.path.mkdir(0o700, parents=True, exist_ok=True)
@@ -54,10 +55,6 @@ class Folder:
     def runs(self) -> Path:
         """The folder of the runs."""
         return self.path / "runs"
-
-    def run(self, run_id: str) -> Path:
-        """Return the folder of one run."""
-        return self.runs / run_id
 
     def evaluation(self) -> Evaluation | None:
         """Return what was begun here; None where nothing was."""
@@ -122,28 +119,17 @@ class Folder:
                 self._write("results.jsonl", text)
 
 
-class Outcome(NamedTuple):
-    """What is remembered of a result."""
-
-    status: str
-    incomplete: bool
-
-
 class Results:
     """The results that are there, and the file that takes new ones."""
 
     def __init__(self, lines: _Lines, before: Iterable[Result]) -> None:
         self._lines = lines
-        self.done: dict[Done, Outcome] = {}
-        for result in before:
-            self._remember(result)
+        self.done = {(one.row, one.item): Outcome(one.status, one.incomplete) for one in before}
 
     def add(self, result: Result) -> None:
         """Add the result of a question that has none."""
-        if (result.row, result.item) in self.done:
-            raise AssertionError(f"{result.item} by {result.row} has its result")
         self._lines.add(result)
-        self._remember(result)
+        self.done[result.row, result.item] = Outcome(result.status, result.incomplete)
 
     def ask_again(self, questions: Iterable[Done]) -> None:
         """Count incomplete ones of ``questions`` as not done; their lines stay until the end."""
@@ -151,8 +137,12 @@ class Results:
             if question in self.done and self.done[question].incomplete:
                 del self.done[question]
 
-    def _remember(self, result: Result) -> None:
-        self.done[result.row, result.item] = Outcome(result.status, result.incomplete)
+
+class Outcome(NamedTuple):
+    """What is remembered of a result."""
+
+    status: str
+    incomplete: bool
 
 
 class _Lines:
@@ -170,12 +160,12 @@ class _Lines:
 
     def add(self, line: BaseModel) -> None:
         """Add a whole line or nothing."""
-        data = memoryview(line.model_dump_json().encode() + b"\n")
         end = os.fstat(self._file.fileno()).st_size
+        data = line.model_dump_json().encode() + b"\n"
         with files(self._path, _GO_ON):
             try:
-                while data:
-                    data = data[self._file.write(data) :]
+                if self._file.write(data) < len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             except OSError:
                 self._file.truncate(end)
                 raise

@@ -12,8 +12,7 @@ from dialectree.errors import InputError, SettingsError
 from dialectree.evals import tasks
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.matrix import Written, over
-from dialectree.evals.results import Row, bare
-from dialectree.evals.tasks import needs_gold
+from dialectree.evals.results import Row
 from dialectree.protocol import Method, families, flag, installed, known_roles
 from dialectree.protocol import method as named_method
 from dialectree.recorded_settings import speakers
@@ -44,7 +43,12 @@ class Ready:
 
     def gold(self, item: Item) -> str | None:
         """Return the gold answer where a debater is given it."""
-        return tasks.gold_for(self.method, self.context, item)
+        return item.reference.gold if self.needs_gold else None
+
+    @property
+    def needs_gold(self) -> bool:
+        """Whether a debater is given the gold answer with these settings."""
+        return tasks.evaluated(self.method).given_gold(self.context)
 
 
 def ready(
@@ -140,14 +144,14 @@ def _context(written: Written, method: Method, flags: Mapping[str, Any]) -> Prot
     roles = {name: spec for name, spec in models.items() if name not in idle | {"model"}}
     everywhere = {"model": models["model"]} if "model" in models else {}
     kind, own = method.protocol.settings, _own(method)
-    given = {name: flags[name] for name in flags if name in own or name in SHARED}
-    context = build(kind, **{**given, **written.settings, "roles": roles, **everywhere})
+    read = {name: flags[name] for name in flags if name in own or name in SHARED}
+    context = build(kind, **{**read, **written.settings, "roles": roles, **everywhere})
     if not lenders:
         return context
     lent = {role: context.speaker(lender) for role, lender in lenders.items()}
     speaks = method.role_names(context)
-    named = {role: spec for role, spec in context.roles.items() if role in speaks}
-    return context.model_copy(update={"roles": {**lent, **named}})
+    own_models = {role: spec for role, spec in context.roles.items() if role in speaks}
+    return context.model_copy(update={"roles": {**lent, **own_models}})
 
 
 def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:
@@ -155,43 +159,21 @@ def require_input(rows: Iterable[Ready], items: Sequence[Item]) -> None:
 
     One item that it does not take is one question that fails.
     """
-    _require_gold(rows, items)
-    for row in rows:
-        fault = None
-        for item in items:
-            given = tasks.user_input(row.method, item, row.gold(item))
-            try:
-                prepared(row.method, given, row.context)
-                break
-            except InputError as error:
-                fault = fault or error
-        else:
-            if fault is not None:
-                raise InputError(f"row {row.row.name!r}: {fault}")
-
-
-def _require_gold(rows: Iterable[Ready], items: Iterable[Item]) -> None:
     without = next((item.id for item in items if item.reference.gold is None), None)
     for row in rows:
-        if without is not None and needs_gold(row.method, row.context):
+        if without is not None and row.needs_gold:
             raise InputError(
                 f"row {row.row.name!r}: its settings need the gold answer, and item {without!r} "
                 "has none"
             )
-
-
-def require_same_rows(where: object, before: Iterable[Row], now: Iterable[Row]) -> None:
-    """InputError where a row's settings or models are not those that it was begun with."""
-    known = {row.name: _compared(row) for row in before}
-    for row in now:
-        for what, first in known.get(row.name, {}).items():
-            if first != (second := _compared(row)[what]):
-                raise InputError(
-                    f"{where}: row {row.name!r} was begun with {what} {first} and has {second} "
-                    "now: give it another name in a matrix, or begin another folder (--out)"
+        faults: list[InputError] = []
+        for item in items:
+            try:
+                prepared(
+                    row.method, tasks.user_input(row.method, item, row.gold(item)), row.context
                 )
-
-
-def _compared(row: Row) -> dict[str, object]:
-    models = {role: bare(spec) for role, spec in row.models.items()}
-    return {"method": row.method, "settings": row.settings, "models": models}
+                break
+            except InputError as error:
+                faults.append(error)
+        else:
+            raise InputError(f"row {row.row.name!r}: {faults[0]}")

@@ -20,13 +20,12 @@ from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan, begun, controls, repeated
 from dialectree.evals.question_runs import Answer, Asker
 from dialectree.evals.results import Result
-from dialectree.evals.results_file import Done, Folder, Results
+from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import Ready
 from dialectree.evals.standing import Spending, Standing
 
 REFUSED = 20
 """After so many refused questions of a row, and none answered, the others are not tried."""
-
 
 Watch = Callable[[Standing], None]
 
@@ -85,30 +84,28 @@ class Queue:
 
 
 @dataclass
-class _Running:
+class _Questions:
     """Asks questions from the queue until it is empty, or something ends the evaluation."""
 
     engine: Engine
     queue: Queue
-    results: Results
     at_once: int
-    tell: Callable[[Result], None]
+    keep: Callable[[Result], None]
     answered: set[str]
     """Rows of which a question was answered."""
     refused: dict[str, list[Answer]] = field(default_factory=dict[str, list[Answer]])
     """Refused questions of rows of which none was answered yet."""
     stopped: BaseException | None = None
 
-    async def run(self) -> None:
+    async def ask_all(self) -> None:
         """Ask all questions, ``at_once`` side by side; raise what ended them before their end.
 
         Then no question and no call begins, and those under way are waited for.
         """
         await asyncio.gather(*(self._ask() for _ in range(min(self.at_once, len(self.queue)))))
-        for answers in self.refused.values():
-            self.stopped = self.stopped or answers[0].refused
-        if self.stopped is not None:
-            raise self.stopped
+        refusals = (answers[0].refused for answers in self.refused.values())
+        if error := self.stopped or next(refusals, None):
+            raise error
 
     async def _ask(self) -> None:
         while self.stopped is None and (question := self.queue.take()):
@@ -124,9 +121,8 @@ class _Running:
     def _stop(self, error: BaseException) -> None:
         if self.stopped is None:
             self.stopped = error
-            if not isinstance(error, DialectreeError):
-                error = Halted(f"stopped by {error!r}")
-            self.engine.close(error)
+            known = error if isinstance(error, DialectreeError) else None
+            self.engine.close(known or Halted(f"stopped by {error!r}"))
 
     def _receive(self, answer: Answer) -> None:
         """Keep a result. A refused question is a failed one only if others can be answered."""
@@ -137,15 +133,11 @@ class _Running:
             if len(waiting) >= max(REFUSED, self.at_once):
                 self._stop(answer.refused)
             return
-        self._keep(answer.result)
+        self.keep(answer.result)
         if answer.result.status != "failed":
             self.answered.add(row)
             for earlier in self.refused.pop(row, []):
-                self._keep(earlier.result)
-
-    def _keep(self, result: Result) -> None:
-        self.results.add(result)
-        self.tell(result)
+                self.keep(earlier.result)
 
 
 @asynccontextmanager
@@ -172,16 +164,20 @@ async def run(
         if plan.retry_failed:
             results.ask_again(plan.questions)
         queue = Queue(plan.items, plan.rows, results.done)
-        total = len(plan.questions)
-        standing = Standing(total, total - len(queue), spending)
-        for question in plan.questions & results.done.keys():
+        standing = Standing(len(plan.questions), len(plan.questions) - len(queue), spending)
+        for question in sorted(plan.questions & results.done.keys()):
             outcome = results.done[question]
             standing.count(question, outcome.status, incomplete=outcome.incomplete)
-        standing.failing.sort()
         before = folder.evaluation()
         if before is not None and before.ended and not len(queue):
             evaluation.ended = before.ended
         folder.begin(evaluation, items)
+
+        def keep(result: Result) -> None:
+            results.add(result)
+            standing.add(result)
+            watch(standing)
+
         if len(queue):
             asker = Asker(
                 runs=folder.runs,
@@ -192,15 +188,10 @@ async def run(
                 controls=controls(folder, plan),
                 retry=plan.retry_failed,
             )
-
-            def tell(result: Result) -> None:
-                standing.add(result)
-                watch(standing)
-
             answered = {row for row, _ in results.done}
             try:
                 async with begin(asker, plan, spending) as engine:
-                    await _Running(engine, queue, results, plan.at_once, tell, answered).run()
+                    await _Questions(engine, queue, plan.at_once, keep, answered).ask_all()
             except BaseException:
                 if standing.spent.calls:
                     watch(standing)

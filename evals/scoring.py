@@ -146,14 +146,14 @@ async def scores(
     """
     fields = {**_fields(item), "outputs": verdict.model_dump(mode="json") if verdict else {}}
     wanted = [name for name in wanted if applies(name, item)]
-    found = {n: Score(**_COMPUTED[n](**fields)) for n in wanted if n in _COMPUTED}
+    made = {n: Score(**_COMPUTED[n](**fields)) for n in wanted if n in _COMPUTED}
     refused: list[RequestError] = []
     judged = [name for name in wanted if name in _JUDGED]
     if judge is not None:
         asked = [(name, fields) for name in judged]
         rulings = await _judged(asked, RunFolder(folder.path / "judging"), judge, budget, refused)
-        found |= dict(zip(judged, rulings, strict=True))
-    ordered = [found[name] for name in wanted if name in found]
+        made |= dict(zip(judged, rulings, strict=True))
+    ordered = [made[name] for name in wanted if name in made]
     return Scored(ordered, refused[0] if refused else None)
 
 
@@ -169,10 +169,10 @@ async def controlled(
     tried = controls(wanted, item)
     fields = _fields(item)
     asked = [(name, {**fields, "outputs": {"answer": control.answer}}) for name, control in tried]
-    found = await _judged(asked, RunFolder(folder.path / "controls"), judge, budget, [])
+    rulings = await _judged(asked, RunFolder(folder.path / "controls"), judge, budget, [])
     return [
         Control(key=name, truthful=control.truthful, score=one.score, value=one.value)
-        for (name, control), one in zip(tried, found, strict=True)
+        for (name, control), one in zip(tried, rulings, strict=True)
     ]
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Inputs, Item
 from dialectree.evals.results import Sides
@@ -34,8 +33,8 @@ class Scoring:
 
 
 def _question(inputs: Inputs) -> dict[str, Any]:
-    given: dict[str, Any] = {"question": inputs.question or ""}
-    return {**given, "options": [*inputs.options]} if inputs.options else given
+    options = {"options": [*inputs.options]} if inputs.options else {}
+    return {"question": inputs.question or "", **options}
 
 
 def _claim(inputs: Inputs) -> dict[str, Any]:
@@ -106,9 +105,8 @@ def usual_method(task: Task) -> str:
 
 def equal_tokens(task: Task) -> str:
     """Return the method that spends a debate's tokens on samples instead; empty without one."""
-    declared = [one.evaluation for one in installed().values() if one.evaluation]
-    named = (one.equal_tokens for one in declared if one.task == task and one.equal_tokens)
-    return next(named, "")
+    declared = (one.evaluation for one in installed().values())
+    return next((one.equal_tokens for one in declared if one and one.task == task), "")
 
 
 def debates() -> list[str]:
@@ -117,20 +115,10 @@ def debates() -> list[str]:
     return [name for evaluation in declared for name in evaluation.voters]
 
 
-def needs_gold(method: Method, settings: ProtocolSettings) -> bool:
-    """Return whether ``method`` is given the gold answer with these settings."""
-    return evaluated(method).given_gold(settings)
-
-
-def gold_for(method: Method, settings: ProtocolSettings, item: Item) -> str | None:
-    """Return the gold answer for a method that is given it."""
-    return item.reference.gold if needs_gold(method, settings) else None
-
-
 def user_input(method: Method, item: Item, gold: str | None) -> dict[str, Any]:
     """Return what ``method`` is given of an item."""
-    given = TASKS[evaluated(method).task].to_input(item.inputs)
-    return given if gold is None else {**given, "gold": gold}
+    fields = TASKS[evaluated(method).task].to_input(item.inputs)
+    return fields if gold is None else {**fields, "gold": gold}
 
 
 def unmarked(method: Method, answer: str) -> str:

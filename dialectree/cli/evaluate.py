@@ -208,7 +208,7 @@ def run(
     folder = Folder(out or Path("evaluations") / loaded.name)
     ray = str(engine) == "ray"
     beside = _against(against, planned, folder, ray=ray) if against is not None else None
-    with folder.held():
+    with folder.locked():
         evaluation_progress.follow(
             folder, planned, shared, ray=ray, quiet=quiet, langsmith=langsmith, against=beside
         )
@@ -249,9 +249,9 @@ def _against(wanted: str, plan: Plan, folder: Folder, *, ray: bool) -> str:
         raise InputError(f"--against {wanted}: only summaries of papers are judged side by side")
     if ray:
         raise InputError("--against: in a command of its own, without --engine ray")
-    found = folder.evaluation()
-    before = found.rows if found else []
-    rows = {row.name: row for row in (*before, *(one.row for one in plan.rows))}
+    begun = folder.evaluation()
+    rows = {row.name: row for row in begun.rows} if begun else {}
+    rows |= {one.row.name: one.row for one in plan.rows}
     return baseline(wanted, rows.values())
 
 

@@ -102,7 +102,7 @@ def plan(
 def evaluate(planned: Plan, out: str = "out", **budgets: Any) -> Standing:
     """Run it to its end, or to whatever ends it."""
     folder = Folder(Path(out))
-    with folder.held():
+    with folder.locked():
         return asyncio.run(
             running.run(folder, planned, Spending(build(ProtocolSettings, **budgets)))
         )

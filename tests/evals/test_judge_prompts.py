@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from jinja2 import UndefinedError
 from pydantic import BaseModel, RootModel
 
 from dialectree import evals, prompts
@@ -98,14 +97,6 @@ def test_whatever_is_put_in_stays_data(name: str, text: str) -> None:
         assert "49" not in user
         assert _tags(user) == _tags(tame_user)
         assert _shape(user) == _shape(tame_user)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_missing_value_is_an_error(name: str) -> None:
-    prompt = prompts.load(name)
-    for left_out in ways(name, "x")[0]:
-        with pytest.raises(UndefinedError):
-            prompt.render({k: v for k, v in ways(name, "x")[0].items() if k != left_out})
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from langsmith.evaluation import run_evaluator
 
 from dialectree.evals import judges
 from dialectree.evals.judges import Ask, Scorer, Words, sentences
@@ -91,19 +90,6 @@ def test_what_stays_unreadable_is_no_score() -> None:
     assert (found["score"], found["value"]) == (None, "unparsed")
     assert "that depends" in found["comment"]
     assert len(judge.asked) == 2
-
-
-@pytest.mark.parametrize("answer", [None, "", " \n"])
-def test_where_there_is_no_answer_nobody_is_asked(answer: str | None) -> None:
-    judge = Judge("TRUE")
-    assert (judged(judge, answer)["score"], judged(judge, answer)["value"]) == (0.0, "unanswered")
-    assert judge.asked == []
-
-
-def test_langsmith_takes_a_judged_scorer_as_it_is() -> None:
-    scorer: Any = judges.truthful(Judge("TRUE"))
-    evaluator = run_evaluator(scorer)
-    assert evaluator.is_async
 
 
 # Trying the judge
@@ -217,10 +203,6 @@ def test_a_preference_counts_only_if_it_holds_in_both_orders(
     first, second = (words.user.index("one text") for words in judge.asked[:2])
     assert first < judge.asked[0].user.index("another text")
     assert second > judge.asked[1].user.index("another text")
-
-
-def test_two_texts_are_compared_and_both_must_be_there() -> None:
-    assert compared(Judge("FIRST"), "a", None)["value"] == "unanswered"
 
 
 # Sentences

@@ -64,15 +64,6 @@ def test_the_same_upload_again_doubles_nothing(server: LangSmith, tmp_path: Path
     assert "(0 new examples)" in said
 
 
-def test_an_upload_that_was_broken_off_goes_on(server: LangSmith, tmp_path: Path) -> None:
-    folder = sample.evaluation(tmp_path, n=3)
-    upload_after_run(folder, "spring")
-    for kept in (server.runs, server.feedback, server.examples):
-        kept.pop([*kept][-1])
-    assert "(1 new examples)" in upload_after_run(folder, "spring")
-    assert (len(server.examples), len(server.runs)) == (3, 12)
-
-
 def test_another_evaluation_takes_another_name(server: LangSmith, tmp_path: Path) -> None:
     upload_after_run(sample.evaluation(tmp_path / "a", n=1), "spring")
     other = sample.evaluation(tmp_path / "b", n=1, started="2026-02-01T12:00:00.000000Z")
@@ -91,11 +82,6 @@ def test_nobody_at_the_address_is_one_line(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("LANGSMITH_API_KEY", "a-key")
     with nobody() as address, pytest.raises(Unreachable, match="LangSmith cannot be reached"):
         monkeypatch.setenv("LANGSMITH_ENDPOINT", address)
-        upload_after_run(sample.evaluation(tmp_path, n=1), "spring")
-
-
-def test_a_missing_key_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="LANGSMITH_API_KEY is not set"):
         upload_after_run(sample.evaluation(tmp_path, n=1), "spring")
 
 

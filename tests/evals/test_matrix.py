@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -89,25 +88,13 @@ def test_toml_says_the_same() -> None:
         ("", "it needs 'rows' or 'axes'"),
         ("rows: [{method: rsd}, {method: rsd}]", "two rows are called 'rsd'"),
         ("rows: [", "cannot be read: while parsing"),
-        (
-            "rows:\n- {method: rsd, method: basic}",
-            "the key 'method' stands twice in the block of line 2",
-        ),
-        ("title: a\nrows: []\ntitle: b", "the key 'title' stands twice in the block of line 1"),
         ("rows: [{name: ' ', method: rsd}]", "rows[1].name: string should have at least 1 char"),
-        ("axes: {methods: [rsd], settings: {gate: []}}", "axes[1].settings: gate has no value in"),
         ("settings: {depth: 2}\nrows: [{method: rsd}]", "no row has a setting 'depth'"),
     ],
 )
 def test_a_mistake_is_one_line_that_says_where(text: str, said: str) -> None:
     (line,) = faults(text)
     assert said in line and line.startswith("matrix.yaml")
-
-
-def test_every_mistake_has_a_line_of_its_own() -> None:
-    lines = faults("titel: x\nrows: [{method: rsd, nam: x}, {method: chess}]")
-    assert len(lines) == 3
-    assert all(line.startswith("matrix.yaml: ") for line in lines)
 
 
 def test_a_file_that_is_none_is_said_with_the_names_that_there_are() -> None:
@@ -162,32 +149,6 @@ JUDGED = 4
 """Models of the ART paper beside the one that also evaluates."""
 
 
-def test_the_art_matrix_has_the_cells_of_the_papers_three_tables() -> None:
-    cells = Counter(
-        (
-            row.method,
-            *(row.settings.get(name) for name in ("blend", "depth", "breadth", "trees")),
-            "evaluator" in row.models,
-        )
-        for row in read_matrix("art").rows
-    )
-    one = {(m, None, None, None, None, False): MODELS for m in ("direct", "cot")}
-    trees = {
-        (*what, 1, 1, None, judged): JUDGED if judged else MODELS
-        for what in (("argllm", None), ("art", 1), ("art", 0.5))
-        for judged in (True, False)
-    }
-    larger = {
-        (*what, depth, breadth, None, judged): JUDGED if judged else 1
-        for what in (("argllm", None), ("art", 0.5))
-        for depth, breadth in ((1, 2), (2, 1))
-        for judged in (True, False)
-    }
-    own = {("art", 0.5, 1, 2, None, False): MODELS}
-    two = {("art", 0.5, 1, 1, 2, judged): JUDGED if judged else MODELS for judged in (True, False)}
-    assert cells == one | trees | larger | own | two
-
-
 # Rows made whole
 
 
@@ -212,18 +173,6 @@ def test_a_row_tells_its_settings_and_the_model_of_every_role(
         "judge": "openai:y@http://h:1/v1",
     }
     assert made.context.max_calls is None  # the evaluation's
-
-
-def test_a_role_that_a_method_has_not_is_another_methods() -> None:
-    models = {"model": "openai:a", "judge": "openai:b", "debater": "openai:c"}
-    debate, votes = ready(
-        Written("d", "rsd", {}, models), Written("v", "self_consistency", {}, models)
-    )
-    assert {spec.partition("@")[0] for spec in debate.row.models.values()} == {
-        "openai:b",
-        "openai:c",
-    }
-    assert [spec.partition("@")[0] for spec in votes.row.models.values()] == ["openai:a"]
 
 
 def named(made: rows.Ready) -> dict[str, str]:
@@ -297,12 +246,6 @@ def test_what_is_said_nearer_goes_first_for_a_role_and_for_a_family(
     (made,) = rows.ready(read(text), "verify", given)
     found = named(made)
     assert (found["scorer"], found["pairwise_judge"]) == (scorer, pairwise_judge)
-
-
-def test_a_role_goes_before_its_family_where_one_place_names_both() -> None:
-    models = {"scorer": "openai:s", "evaluator": "openai:e"}
-    (made,) = rows.ready([Written("r", "art", {}, models)], "verify", {"model": "openai:x"})
-    assert (named(made)["scorer"], named(made)["pairwise_judge"]) == ("s", "e")
 
 
 @pytest.mark.parametrize(

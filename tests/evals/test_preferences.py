@@ -24,7 +24,7 @@ from dialectree.evals.standing import Spending, Standing
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from tests.evals import sample
 from tests.evals.evaluating import evaluate, plan, row, write
-from tests.scripted import Asked, ScriptedModel, no_reply
+from tests.scripted import Asked, ScriptedModel
 
 LONG, SHORT = "Both smelt ores, one of tin and one of lead.", "Both smelt. [rests on nothing]"
 
@@ -64,7 +64,7 @@ def judged(what: Plan, **budgets: int) -> Standing:
     """Judge every pair of a folder that holds results; the calls it took."""
     spending = Spending(build(ProtocolSettings, **budgets))
     folder, standing = Folder(Path("out")), Standing(0, 0, spending)
-    with folder.held():
+    with folder.locked():
         asyncio.run(prefer(folder, what, "single_stage", spending, standing.judged))
     return standing
 
@@ -110,25 +110,6 @@ def test_a_budget_ends_it_and_the_same_again_goes_on() -> None:
     path.write_bytes(path.read_bytes() + b'{"torn')
     judged(asked(judge))
     assert (words(judge), len(lines())) == (6, 3)
-
-
-def test_a_judge_without_a_reply_is_an_outcome_of_its_own() -> None:
-    judge = speaker(longer)
-    evaluate(asked(judge, 1))
-    judge.will_say_now(no_reply(), to=PreferenceReply)
-    judged(asked(judge, 1))
-    assert [one.score.value for one in lines()] == ["failed"]
-
-
-def test_where_one_has_no_summary_there_is_no_pair() -> None:
-    judge = speaker(longer)
-    evaluate(asked(judge, 2))
-    path = Path("out/results.jsonl")
-    found = list(Folder(Path("out")).results())
-    kept = [one for one in found if (one.row, one.item) != ("single_stage", "p0")]
-    path.write_text("".join(one.model_dump_json() + "\n" for one in kept))
-    judged(asked(judge, 2))
-    assert [one.item for one in lines()] == ["p1"]
 
 
 def test_the_row_to_stand_beside_is_named_or_known_by_its_method() -> None:

@@ -49,20 +49,6 @@ def test_a_sheet_names_no_method_and_no_run(tmp_path: Path) -> None:
         assert not any(result.run in said for result in found.of(row.name) if result.run)
 
 
-def test_the_seed_fixes_which_answers_and_in_which_order(tmp_path: Path) -> None:
-    found = study([sample.evaluation(tmp_path, n=30)])
-    first, key = rating.sheet(found, 1, 20)
-    assert rating.sheet(found, 1, 20) == (first, key)
-    other, _ = rating.sheet(found, 2, 20)
-    assert [entry.code for entry in other] != [entry.code for entry in first]
-    order = [
-        found.rows.index(next(r for r in found.rows if r.name == key.codes[e.code].row))
-        for e in first
-    ]
-    assert order != sorted(order)
-    assert 16 <= len(first) <= 20
-
-
 def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
     found = sheet(tmp_path)
     by_code = rating._key(tmp_path).codes
@@ -180,27 +166,3 @@ def test_what_people_call_right_is_a_result_of_each_row(tmp_path: Path) -> None:
     assert table is not None
     assert table.rows == [["tsd", wilson(1, 3), 1, 3, 1]]
     assert "p0, p1, p2" in table.notes[0]
-
-
-def test_peoples_grades_of_summaries_are_averaged(tmp_path: Path) -> None:
-    found = study([sample.evaluation(tmp_path, "compare", 3)])
-    found.ratings += [
-        rated("a", "tod", "q1", breadth=100, contextualisation=50, factuality=100),
-        rated("b", "tod", "q1", breadth=50, contextualisation=0, factuality=100),
-        rated("a", "tod", "q2", breadth=25),
-    ]
-    table = people_table(found)
-    assert table is not None
-    (line,) = table.rows
-    values = [cell.value for cell in line[1:5]]  # type: ignore[union-attr]
-    assert (line[0], values, line[5]) == ("tod", [50, 25, 100, 200 / 3], 2)
-
-
-def test_one_rater_beside_a_judge_that_cannot_be_read_is_in_the_report(tmp_path: Path) -> None:
-    found = sheet(tmp_path)
-    for results in found.results.values():
-        for result in results.values():
-            result.scores = []
-    found.ratings = rating.read(tmp_path, found, filled(tmp_path / "m.csv", marked(tmp_path)), "m")
-    keys = [table.key for table in tables(analysed(found))]
-    assert "people" in keys and "agreement" not in keys

@@ -83,11 +83,6 @@ def test_whether_an_answer_says_anything(answer: str, number: float) -> None:
     assert (found["score"], found["value"]) == (number, "scored")
 
 
-def test_no_answer_says_nothing() -> None:
-    found = scorers.informative(inputs={}, outputs={"answer": None}, reference_outputs={})
-    assert (found["score"], found["value"]) == (0.0, "unanswered")
-
-
 @pytest.mark.parametrize(
     ("scorer", "outputs", "reference"),
     [
