@@ -7,13 +7,13 @@ everything there already.
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
 from dialectree.errors import InputError, Unreachable
@@ -29,37 +29,19 @@ BATCH = 200
 """Examples in one request."""
 SIDE_BY_SIDE = 8
 """Results that are sent at once."""
-
-
-class Uploaded(NamedTuple):
-    """What is there now, and how much of it is new."""
-
-    dataset: str
-    experiments: list[str]
-    examples: int
-    """New ones."""
-    runs: int
-    """All that were sent; those that were there already stay as they are."""
-
-    def __str__(self) -> str:
-        several = "experiment" if len(self.experiments) == 1 else "experiments"
-        return (
-            f"LangSmith: data set {self.dataset} ({self.examples} new examples), "
-            f"{several} {', '.join(self.experiments)} ({self.runs} runs)"
-        )
+_INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled": False}}
+"""The client would otherwise ask the server for it first."""
 
 
 def upload(
-    evaluation: Evaluation,
-    results: Iterable[Result],
-    items: Sequence[Item],
-    project: str,
-) -> Uploaded:
+    evaluation: Evaluation, results: Iterable[Result], items: Sequence[Item], project: str
+) -> str:
     """Send the items as a data set, and every row's results as an experiment named ``project``.
 
-    With several rows the row's name follows the project's. Key and address are LangSmith's own
-    settings in the environment. InputError where they are refused or an experiment of that name
-    belongs to another evaluation; Unreachable where nobody answers.
+    Return one line on what is there now. With several rows the row's name follows the project's.
+    Key and address are LangSmith's own settings in the environment. InputError where they are
+    refused or an experiment of that name belongs to another evaluation; Unreachable where nobody
+    answers.
     """
     if not items:
         raise InputError("--langsmith: the items are not kept beside the results")
@@ -69,13 +51,19 @@ def upload(
     sent = [one for one in results if one.row in names and one.item in known]
     with _client() as client, ThreadPoolExecutor(SIDE_BY_SIDE) as workers:
         dataset = _dataset(client, evaluation)
-        new = _examples(client, dataset, evaluation, items)
+        new = _send_examples(client, dataset, evaluation, items)
         for row in evaluation.rows:
             experiment = _experiment(client, dataset, evaluation, row, names[row.name])
-            send = partial(_send, client, experiment, evaluation)
-            own = [one for one in sent if one.row == row.name]
-            list(workers.map(send, (known[one.item] for one in own), own))
-    return Uploaded(dataset.name, [*names.values()], new, len(sent))
+
+            def send(one: Result, experiment: TracerSession = experiment) -> None:
+                _send(client, experiment, evaluation, known[one.item], one)
+
+            list(workers.map(send, (one for one in sent if one.row == row.name)))
+    return (
+        f"LangSmith: data set {dataset.name} ({new} new examples), "
+        f"{'experiments' if several else 'experiment'} {', '.join(names.values())} "
+        f"({len(sent)} runs)"
+    )
 
 
 def require_key() -> None:
@@ -87,8 +75,6 @@ def require_key() -> None:
 @contextmanager
 def _client() -> Iterator[Client]:
     """Yield a client that sends at once and traces nothing by itself; its errors become ours."""
-    import warnings
-
     from langsmith import Client, utils
 
     log = logging.getLogger("langsmith")
@@ -109,10 +95,6 @@ def _client() -> Iterator[Client]:
         log.setLevel(before)
 
 
-_INFO: dict[str, Any] = {"instance_flags": {"dataset_examples_multipart_enabled": False}}
-"""The client would otherwise ask the server for it first."""
-
-
 def _line(error: Exception) -> str:
     return " ".join(str(error).split())[:300]
 
@@ -128,7 +110,7 @@ def _dataset(client: Client, evaluation: Evaluation) -> Dataset:
     return client.create_dataset(name, metadata={"sha256": data.sha256, "task": evaluation.task})
 
 
-def _examples(
+def _send_examples(
     client: Client, dataset: Dataset, evaluation: Evaluation, items: Sequence[Item]
 ) -> int:
     """Send the items that are not there yet; return their number."""
@@ -156,22 +138,14 @@ def _experiment(
         return experiment
     metadata = {
         "dialectree": own,
-        "method": row.method,
-        "models": row.models,
-        "settings": row.settings,
-        "judge": evaluation.judge,
-        "seed": evaluation.seed,
-        "versions": evaluation.versions,
+        **row.model_dump(mode="json", include={"method", "models", "settings"}),
+        **evaluation.model_dump(mode="json", include={"judge", "seed", "versions"}),
     }
     return client.create_project(name, metadata=metadata, reference_dataset_id=dataset.id)
 
 
 def _send(
-    client: Client,
-    experiment: TracerSession,
-    evaluation: Evaluation,
-    item: Item,
-    result: Result,
+    client: Client, experiment: TracerSession, evaluation: Evaluation, item: Item, result: Result
 ) -> None:
     """Send one result with its scores; the client passes over a run that is there already."""
     from langsmith.utils import LangSmithConflictError
