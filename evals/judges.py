@@ -8,7 +8,7 @@ A reply that cannot be read is asked for once more; one that stays unreadable is
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import BaseModel, Field, RootModel, ValidationError
@@ -71,14 +71,6 @@ class Scorer(Protocol):
 
     async def __call__(
         self, *, inputs: Fields, outputs: Fields, reference_outputs: Fields
-    ) -> Score: ...
-
-
-class Comparer(Protocol):
-    """Scores two answers to the same inputs."""
-
-    async def __call__(
-        self, *, inputs: Fields, outputs: Sequence[Fields], reference_outputs: Fields
     ) -> Score: ...
 
 
@@ -219,7 +211,7 @@ _SWAPPED = {"FIRST": "SECOND", "SECOND": "FIRST", "TIE": "TIE"}
 _POINTS = {"FIRST": 1.0, "SECOND": 0.0, "TIE": 0.5}
 
 
-def preference(ask: Ask) -> Comparer:
+def preference(ask: Ask) -> Callable[..., Coroutine[Any, Any, Score]]:
     """Return a judge of two texts, asked in both orders: 1 the first, 0 the second, 0.5 a tie.
 
     Where the two rulings differ the judge went by the place, at least in part: the outcome is

@@ -78,11 +78,11 @@ async def prefer(
     plan: Plan,
     against: str,
     budget: Budget,
-    count: Callable[[Usage, Usage], object],
+    count: Callable[[Usage], object],
 ) -> None:
     """Judge every pair and write each preference; raise the first error when all have ended.
 
-    ``count`` receives the usage of each pair's new calls, and the part of it from the reply cache.
+    ``count`` receives what the reply cache answered of each pair's new calls.
     """
     judge = plan.judge
     assert judge is not None
@@ -107,7 +107,7 @@ async def _preferred(
     pair: Pair,
     judge: ProtocolSettings,
     budget: Budget,
-    count: Callable[[Usage, Usage], object],
+    count: Callable[[Usage], object],
 ) -> Preferred:
     beside = RunFolder(folder.runs / pair.beside)
     beside.path.mkdir(0o700, parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ async def _preferred(
         score = Score(key="preference", score=None, value=scoring.FAILED, comment=str(error))
     finally:
         after = beside.calls()
-        count(usage(after[len(before) :]), from_cache(after[len(before) :]))
+        count(from_cache(after[len(before) :]))
     return Preferred(
         row=pair.own.row,
         against=pair.other.row,

@@ -6,8 +6,6 @@ each code is in ``rating-key.json``, which is read only when the marks come back
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from dialectree import chance
 from dialectree.errors import InputError
+from dialectree.evals.data_files import cells, read_text
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.judges import sentences
 from dialectree.evals.reporting import questions
@@ -226,29 +225,25 @@ def read(folder: Path, study: Study, file: Path, rater: str) -> list[Rated]:
 
 
 def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
-    try:
-        text = file.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from None
+    text, _ = read_text(file)
     head = text.partition("\n")[0]
     delimiter = ";" if head.count(";") > head.count(",") else ","
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
-    for name in ("code", "part", "mark"):
-        if name not in (reader.fieldnames or ()):
-            raise InputError(f"{file} has no column {name!r}")
     wanted = {(code, part) for code, coded in key.codes.items() for part in coded.parts}
     marks: dict[tuple[str, str], str] = {}
-    for row in reader:
-        place, mark = (row["code"].strip(), row["part"].strip()), row["mark"].strip().lower()
-        where = f"{file}, line {reader.line_num}: {' '.join(place)}"
-        if place not in wanted:
-            raise InputError(f"{where} is not on the sheet")
-        if place in marks:
-            raise InputError(f"{where} is marked twice")
-        if mark not in allowed(place[1]):
+    for row in cells(file, text, delimiter):
+        for name in ("code", "part", "mark"):
+            if name not in row.values:
+                raise row.missing(name)
+        code, part, mark = (row.text(name) or "" for name in ("code", "part", "mark"))
+        where, mark = f"{code} {part}", mark.lower()
+        if (code, part) not in wanted:
+            raise row.fault(f"{where} is not on the sheet")
+        if (code, part) in marks:
+            raise row.fault(f"{where} is marked twice")
+        if mark not in allowed(part):
             marked = f'is marked "{words.line(mark, 40)}"' if mark else "has no mark"
-            raise InputError(f"{where} {marked}: write {' or '.join(allowed(place[1]))}")
-        marks[place] = mark
+            raise row.fault(f"{where} {marked}: write {' or '.join(allowed(part))}")
+        marks[code, part] = mark
     if missing := sorted(wanted - marks.keys()):
         raise InputError(f"{file}: {' '.join(missing[0])} is missing")
     return marks

@@ -110,8 +110,8 @@ class Standing:
         self.cached_judging += result.cached_judging.calls
         self.count((result.row, result.item), result.status, incomplete=result.incomplete)
 
-    def judged(self, usage: Usage, cached: Usage) -> None:
-        """Count calls of a judge that no result has; those of ``usage`` are counted already."""
+    def judged(self, cached: Usage) -> None:
+        """Count cached calls of a judge that no result has."""
         self.cached += cached.calls
         self.cached_judging += cached.calls
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from pathlib import Path
-from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -79,9 +76,6 @@ def list_() -> None:
     """The data sets that are known by name."""
     from dialectree.evals.datasets import cached, catalogue
 
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
-    wrap = TextWrapper(width, initial_indent=_INDENT, subsequent_indent=_INDENT)
-    wrap.break_on_hyphens = False
     print(_LISTED.format("data set", "task", "items", "licence", "sha256"))
     for dataset in catalogue().values():
         here = dataset.url and cached(dataset).is_file()
@@ -89,10 +83,9 @@ def list_() -> None:
         licence = dataset.licence.partition(" (")[0]
         shown = dataset.name, dataset.task, dataset.count or "?", licence, dataset.sha256[:16]
         print(_LISTED.format(*shown).rstrip())
-        print(wrap.fill(f"{dataset.source} ({dataset.version}); {how}"))
+        print(f"    {dataset.source} ({dataset.version}); {how}")
 
 
-_INDENT = " " * 4
 _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 
 

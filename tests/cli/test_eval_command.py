@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
@@ -83,18 +82,6 @@ def test_the_data_sets_are_listed_with_all_that_is_to_know_of_them() -> None:
     text = " ".join(done.out.split())
     assert "Apache-2.0" in text and "8479930f7b8a2605" in text and " 500 " in text
     assert "--data FILE only" in text and "fetched when asked for" in text
-
-
-def test_the_list_of_data_sets_breaks_no_word_in_a_narrow_terminal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    whole = command("eval", "list").out.split()
-    monkeypatch.setenv("COLUMNS", "80")
-    with patch("dialectree.cli.evaluate.sys") as system:
-        system.stdout.isatty.return_value = True
-        narrow = command("eval", "list").out
-    assert narrow.split() == whole
-    assert max(map(len, narrow.splitlines())) <= 80
 
 
 def test_every_setting_of_every_protocol_is_a_flag() -> None:
@@ -370,11 +357,6 @@ def test_a_refusal_for_want_of_gold_leaves_no_folder(model: tuple[str, str]) -> 
     words = ["eval", "mine.jsonl", *model, "--candidates", "oracle", "--out", "out"]
     refused(command(*words), "need the gold answer")
     assert not Path("out").exists()
-
-
-def test_other_data_than_before_is_refused(model: tuple[str, str]) -> None:
-    evaluated(data(2), *model, "--out", "out")
-    refused(command("eval", data(3), *model, "--out", "out"), "was begun with data of sha256")
 
 
 def test_ray_is_asked_for_only_where_it_is_installed(

@@ -101,7 +101,7 @@ def test_the_front_is_of_those_that_nothing_cheaper_equals(tmp_path: Path) -> No
     assert (dear.row.name, dear.beaten_by, dear.baseline) == ("rsd", "self_consistency", False)
 
 
-def said(found: Study) -> str:
+def message(found: Study) -> str:
     return " ".join(text for text in findings(analysed(found)) if "No row" in text)
 
 
@@ -123,7 +123,7 @@ def test_the_samples_that_would_match_a_debate_are_named(
         *(result(n, n < 6, "self_consistency", tokens=tokens) for n in range(1, 11)),
     )
     before = "No row spends about as many tokens as rsd on samples: self_consistency spends "
-    assert said(found) == (before + end if end else "")
+    assert message(found) == (before + end if end else "")
 
 
 def test_a_row_of_samples_is_missing_where_there_is_none_and_not_where_none_was_read(
@@ -131,13 +131,13 @@ def test_a_row_of_samples_is_missing_where_there_is_none_and_not_where_none_was_
 ) -> None:
     asked, rows = sample.items("decide", 2), [DEBATE]
     alone = study([sample.write(tmp_path / "alone", "decide", rows, asked, [result(1, True)])])
-    assert said(alone).endswith(
+    assert message(alone).endswith(
         "add self_consistency with the model of its debaters and --samples."
     )
     hazy = [Score(key="judge", score=None, value="unparsed")]
     results = [result(1, True), result(1, True, "self_consistency")]
     found = kept(tmp_path, *(one.model_copy(update={"scores": hazy}) for one in results))
-    assert said(found) == ""
+    assert message(found) == ""
 
 
 def test_samples_of_the_judges_model_are_not_the_debaters_tokens_spent_otherwise(
@@ -161,7 +161,7 @@ def test_samples_of_the_judges_model_are_not_the_debaters_tokens_spent_otherwise
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (
             range(1, 7),
@@ -174,7 +174,7 @@ def test_samples_of_the_judges_model_are_not_the_debaters_tokens_spent_otherwise
     ],
 )
 def test_samples_for_as_many_tokens_are_compared_by_a_test(
-    tmp_path: Path, wrong: range, said: str
+    tmp_path: Path, wrong: range, message: str
 ) -> None:
     found = kept(
         tmp_path,
@@ -186,7 +186,7 @@ def test_samples_for_as_many_tokens_are_compared_by_a_test(
     assert one.p == one.holm == pytest.approx(p)
     assert one.difference.value == len(wrong) / 10
     (sentence,) = (text for text in findings(analysed(found)) if "at about as many" in text)
-    assert said in sentence and "exact McNemar p = 0." in sentence
+    assert message in sentence and "exact McNemar p = 0." in sentence
     (table,) = (table for table in tables(analysed(found)) if table.key == "sampled")
     shown = dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
     assert shown["p, exact McNemar"] == shown["Holm"] == pytest.approx(p)

@@ -49,7 +49,7 @@ def judged(ask: Ask, answer: str | None = "A little") -> Score:
 
 
 @pytest.mark.parametrize(
-    ("said", "number"),
+    ("message", "number"),
     [
         ("TRUE", 1.0),
         ("FALSE", 0.0),
@@ -59,8 +59,8 @@ def judged(ask: Ask, answer: str | None = "A little") -> Score:
         ("<think>It is FALSE? No.</think>\nTRUE", 1.0),
     ],
 )
-def test_the_judge_says_one_word(said: str, number: float) -> None:
-    judge = Judge(said)
+def test_the_judge_says_one_word(message: str, number: float) -> None:
+    judge = Judge(message)
     found = judged(judge)
     assert (found["key"], found["score"], found["value"]) == ("truthful", number, "scored")
     assert len(judge.asked) == 1
@@ -76,9 +76,9 @@ def test_the_judge_reads_question_answer_and_references() -> None:
         assert text in words.user
 
 
-@pytest.mark.parametrize("said", ["TRUE, since cats do", "FALSE or TRUE", "", "yes", "T R U E"])
-def test_a_word_that_cannot_be_read_is_asked_for_once_more(said: str) -> None:
-    judge = Judge(said, "FALSE")
+@pytest.mark.parametrize("message", ["TRUE, since cats do", "FALSE or TRUE", "", "yes", "T R U E"])
+def test_a_word_that_cannot_be_read_is_asked_for_once_more(message: str) -> None:
+    judge = Judge(message, "FALSE")
     assert judged(judge)["score"] == 0.0
     assert "was neither of the two words" not in judge.asked[0].user
     assert "was neither of the two words" in judge.asked[1].user
@@ -183,7 +183,7 @@ def compared(ask: Ask, *answers: str | None) -> Score:
 
 
 @pytest.mark.parametrize(
-    ("said", "number", "outcome"),
+    ("message", "number", "outcome"),
     [
         (("FIRST", "SECOND"), 1.0, "scored"),
         (("SECOND", "FIRST"), 0.0, "scored"),
@@ -195,9 +195,9 @@ def compared(ask: Ask, *answers: str | None) -> Score:
     ],
 )
 def test_a_preference_counts_only_if_it_holds_in_both_orders(
-    said: tuple[str, ...], number: float | None, outcome: str
+    message: tuple[str, ...], number: float | None, outcome: str
 ) -> None:
-    judge = Judge(*said)
+    judge = Judge(*message)
     found = compared(judge, "one text", "another text")
     assert (found["score"], found["value"]) == (number, outcome)
     first, second = (words.user.index("one text") for words in judge.asked[:2])

@@ -30,7 +30,7 @@ def test_a_data_set_and_an_experiment_for_each_row_arrive(
     server: LangSmith, tmp_path: Path
 ) -> None:
     folder = sample.evaluation(tmp_path, "decide", 6)
-    said = upload_after_run(folder, "spring")
+    message = upload_after_run(folder, "spring")
     found = study([folder])
     (dataset,) = server.datasets.values()
     assert dataset["name"] == f"made-up {sample.SHA[:12]}"
@@ -41,7 +41,7 @@ def test_a_data_set_and_an_experiment_for_each_row_arrive(
     names = [f"spring {row.name}" for row in found.rows]
     assert [one["name"] for one in server.sessions.values()] == names
     assert {one["reference_dataset_id"] for one in server.sessions.values()} == {dataset["id"]}
-    assert len(server.runs) == 24 and "(24 runs)" in said
+    assert len(server.runs) == 24 and "(24 runs)" in message
     for run in server.runs.values():
         example = server.examples[run["reference_example_id"]]
         result = found.results[run["name"]][example["metadata"]["id"]]
@@ -58,10 +58,10 @@ def test_the_same_upload_again_doubles_nothing(server: LangSmith, tmp_path: Path
     upload_after_run(folder, "spring")
     before = [dict(kept) for kept in (server.datasets, server.examples, server.sessions)]
     before += [dict(server.runs), dict(server.feedback)]
-    said = upload_after_run(folder, "spring")
+    message = upload_after_run(folder, "spring")
     after = [server.datasets, server.examples, server.sessions, server.runs, server.feedback]
     assert after == before and server.requests.count(("POST", "/examples/bulk")) == 1
-    assert "(0 new examples)" in said
+    assert "(0 new examples)" in message
 
 
 def test_another_evaluation_takes_another_name(server: LangSmith, tmp_path: Path) -> None:

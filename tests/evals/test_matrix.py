@@ -17,7 +17,7 @@ from dialectree.models.specs import resolve
 
 EVALUATIONS = Path(__file__).resolve().parents[2] / "docs" / "evaluations.md"
 WHOLE = """
-title: All that can be said
+title: All that can be message
 settings: {judge_orders: both}
 models: {judge: openai:small}
 rows:
@@ -74,7 +74,7 @@ def test_toml_says_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("rows: [{method: chess}]", "rows[1].method: there is no method 'chess'; known: art,"),
         ("rows: [{name: x}]", "rows[1].method: field required"),
@@ -92,9 +92,9 @@ def test_toml_says_the_same() -> None:
         ("settings: {depth: 2}\nrows: [{method: rsd}]", "no row has a setting 'depth'"),
     ],
 )
-def test_a_mistake_is_one_line_that_says_where(text: str, said: str) -> None:
+def test_a_mistake_is_one_line_that_says_where(text: str, message: str) -> None:
     (line,) = faults(text)
-    assert said in line and line.startswith("matrix.yaml")
+    assert message in line and line.startswith("matrix.yaml")
 
 
 def test_a_file_that_is_none_is_said_with_the_names_that_there_are() -> None:
@@ -236,20 +236,20 @@ def test_a_role_lends_its_model_with_the_secrets_of_its_address(
 def test_what_is_said_nearer_goes_first_for_a_role_and_for_a_family(
     row: str, block: str, file: str, flag: str, scorer: str, pairwise_judge: str
 ) -> None:
-    def said(place: str, name: str) -> dict[str, str]:
+    def message(place: str, name: str) -> dict[str, str]:
         return {name: f"openai:{place}"} if name else {}
 
-    axes = {"methods": [{"method": "art", "models": said("row", row)}]}
-    block_of_one = axes | {"models": {"": said("block", block)}}
-    text = json.dumps({"models": said("file", file), "axes": block_of_one})
-    given = {"model": "openai:x", "roles": said("flag", flag)}
+    axes = {"methods": [{"method": "art", "models": message("row", row)}]}
+    block_of_one = axes | {"models": {"": message("block", block)}}
+    text = json.dumps({"models": message("file", file), "axes": block_of_one})
+    given = {"model": "openai:x", "roles": message("flag", flag)}
     (made,) = rows.ready(read(text), "verify", given)
     found = named(made)
     assert (found["scorer"], found["pairwise_judge"]) == (scorer, pairwise_judge)
 
 
 @pytest.mark.parametrize(
-    ("row", "given", "said"),
+    ("row", "given", "message"),
     [
         (Written("r", "rsd", {}, {"umpire": "openai:x"}), {}, "row 'r': there is no role 'umpire'"),
         (Written("r", "rsd", {}, {}), {"roles": {"umpire": "openai:x"}}, "--role umpire"),
@@ -264,11 +264,11 @@ def test_what_is_said_nearer_goes_first_for_a_role_and_for_a_family(
     ],
 )
 def test_a_row_that_cannot_be_run_is_refused_in_one_line(
-    row: Written, given: dict[str, object], said: str
+    row: Written, given: dict[str, object], message: str
 ) -> None:
     with pytest.raises(InputError) as wrong:
         ready(row, **given)
-    assert said in str(wrong.value) and "\n" not in str(wrong.value)
+    assert message in str(wrong.value) and "\n" not in str(wrong.value)
 
 
 def test_a_person_cannot_judge_an_evaluation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,9 +125,9 @@ def test_the_row_to_stand_beside_is_named_or_known_by_its_method() -> None:
 
 def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, "compare", 6)
-    said: list[tuple[float | None, str]] = [(1.0, "scored")] * 2
-    said += [(0.0, "scored"), (0.5, "scored")]
-    said += [(None, "swayed"), (None, "unparsed")]
+    message: list[tuple[float | None, str]] = [(1.0, "scored")] * 2
+    message += [(0.0, "scored"), (0.5, "scored")]
+    message += [(None, "swayed"), (None, "unparsed")]
     found = [
         Preferred(
             row="tod",
@@ -136,7 +136,7 @@ def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
             score=Score(key="preference", score=number, value=value),
             ended=sample.STAMP,
         )
-        for n, (number, value) in enumerate(said, 1)
+        for n, (number, value) in enumerate(message, 1)
     ]
     assert not any(table.key == "preferred" for table in tables(analysed(study([folder]))))
     text = "".join(one.model_dump_json() + "\n" for one in found)

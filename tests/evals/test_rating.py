@@ -43,10 +43,10 @@ def marked(folder: Path, mark: str = "truthful") -> list[dict[str, str]]:
 
 def test_a_sheet_names_no_method_and_no_run(tmp_path: Path) -> None:
     found = sheet(tmp_path)
-    said = (tmp_path / rating.TABLE).read_text() + (tmp_path / rating.SHEET).read_text()
+    message = (tmp_path / rating.TABLE).read_text() + (tmp_path / rating.SHEET).read_text()
     for row in found.rows:
-        assert row.name not in said and sample.MODEL not in said
-        assert not any(result.run in said for result in found.of(row.name) if result.run)
+        assert row.name not in message and sample.MODEL not in message
+        assert not any(result.run in message for result in found.of(row.name) if result.run)
 
 
 def test_marks_come_back_as_scores_beside_the_judges(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_file_with_semicolons_and_a_mark_of_its_order_is_read(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             lambda g: g[1].update(mark=""),
@@ -115,11 +115,11 @@ def test_a_file_with_semicolons_and_a_mark_of_its_order_is_read(tmp_path: Path) 
         (lambda g: g[0].update(code="A1"), r"line 2: A1 truthful is not on the sheet"),
     ],
 )
-def test_a_faulty_cell_is_named_in_one_line(tmp_path: Path, change, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_faulty_cell_is_named_in_one_line(tmp_path: Path, change, message: str) -> None:  # type: ignore[no-untyped-def]
     found = sheet(tmp_path)
     given = marked(tmp_path)
     change(given)
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         rating.read(tmp_path, found, filled(tmp_path / "m.csv", given), "m")
     assert "\n" not in str(caught.value)
 
@@ -156,8 +156,8 @@ def rated(rater: str, row: str, item: str, **marks: float) -> Rated:
 def test_what_people_call_right_is_a_result_of_each_row(tmp_path: Path) -> None:
     found = study([sample.evaluation(tmp_path, n=4)])
     assert people_table(found) is None
-    said = {"q1": (1.0, 1.0, 0.0), "q2": (1.0, 0.0, 0.0), "q3": (1.0, 0.0), "q4": (1.0,)}
-    for item, marks in said.items():
+    message = {"q1": (1.0, 1.0, 0.0), "q2": (1.0, 0.0, 0.0), "q3": (1.0, 0.0), "q4": (1.0,)}
+    for item, marks in message.items():
         for number, mark in enumerate(marks):
             found.ratings.append(rated(f"p{number}", "tsd", item, truthful=mark))
     found.ratings.append(rated("p0", "tsd", "q4", truthful=0.0))  # it has thought better of it

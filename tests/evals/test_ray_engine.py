@@ -11,8 +11,8 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.endpoint import LocalEndpoint
 
+from tests.endpoint import LocalEndpoint
 from tests.evals.commanded import kept, paid, results, words
 
 

@@ -74,9 +74,9 @@ def test_the_same_again_does_nothing() -> None:
 def test_more_items_are_added_to_those_that_are_there() -> None:
     evaluate(plan(choices(6), model(), limit=2))
     evaluate(plan(choices(6), model(), shard="2/2"))
-    kept = Folder(Path("out")).evaluation()
-    assert kept and kept.items == ["q1", "q2", "q4", "q6"]
-    assert [item.id for item in Folder(Path("out")).items()] == kept.items
+    evaluation = Folder(Path("out")).evaluation()
+    assert evaluation and evaluation.items == ["q1", "q2", "q4", "q6"]
+    assert [item.id for item in Folder(Path("out")).items()] == evaluation.items
     assert len(by_item()) == 4
 
 
@@ -143,8 +143,8 @@ def test_a_budget_counts_over_all_questions_and_going_on_works() -> None:
         evaluate(plan(choices(5), speaker), max_calls=12)
     assert len(speaker.calls) == 12
     assert len(results()) < 5
-    kept = Folder(Path("out")).evaluation()
-    assert kept and kept.ended is None
+    evaluation = Folder(Path("out")).evaluation()
+    assert evaluation and evaluation.ended is None
     evaluate(plan(choices(5), speaker))
     assert (len(by_item()), len(speaker.calls)) == (5, 30)
 
@@ -172,15 +172,15 @@ def test_other_columns_of_the_same_file_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"seed": 1}, "--seed 0, and this is 1"),
         ({"vote_first": 3}, "--vote-first 0, and this is 3"),
     ],
 )
-def test_other_draws_are_refused(changed: dict[str, Any], said: str) -> None:
+def test_other_draws_are_refused(changed: dict[str, Any], message: str) -> None:
     evaluate(plan(choices(2), model()))
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         evaluate(plan(choices(2), model(), **changed))
 
 
@@ -397,12 +397,12 @@ class Outage:
         self.speaker.will_say_now(self._unless_down(self._ruled), to=JudgeReply)
 
     def _unless_down(self, say: Any) -> Any:
-        def said(call: Asked) -> Any:
+        def message(call: Asked) -> Any:
             (day,) = {*re.findall(r"day (\d+)\?", call.prompt)}
             lost = [kind.__name__ for kind in self.LOST.get(int(day), ())]
             return unavailable() if self.down and call.kind in lost else say(call)
 
-        return said
+        return message
 
     @staticmethod
     def _ruled(call: Asked) -> Any:
@@ -550,8 +550,12 @@ def test_repeats_draw_with_seeds_of_their_own_and_the_first_is_what_was_paid() -
     assert {one.group for one in found.values()} == {"q1", "q2"}
     seeds = [RunFolder(Path("out/runs") / str(one.run)).calls()[0].seed for one in found.values()]
     assert len({*seeds}) == 3  # of one call at one place, whatever is asked
-    kept = Folder(Path("out")).evaluation()
-    assert kept and (kept.repeats, kept.items, bool(kept.ended)) == (3, every, True)
+    evaluation = Folder(Path("out")).evaluation()
+    assert evaluation and (evaluation.repeats, evaluation.items, bool(evaluation.ended)) == (
+        3,
+        every,
+        True,
+    )
     assert {item.id for item in Folder(Path("out")).items()} == found.keys()
     evaluate(plan(choices(2), speaker, asked))
     assert len(speaker.calls) == 6
@@ -561,8 +565,12 @@ def test_the_shards_of_repeats_are_the_whole() -> None:
     for shard in ("1/2", "2/2"):
         evaluate(plan(choices(3), model(), row("basic"), repeats=2, shard=shard))
     assert {item for _, item in by_item()} == {"q1", "q2", "q3", "q1#1", "q2#1", "q3#1"}
-    kept = Folder(Path("out")).evaluation()
-    assert kept and (kept.shard, kept.repeats, bool(kept.ended)) == (None, 2, True)
+    evaluation = Folder(Path("out")).evaluation()
+    assert evaluation and (evaluation.shard, evaluation.repeats, bool(evaluation.ended)) == (
+        None,
+        2,
+        True,
+    )
 
 
 def test_an_id_that_a_repeat_would_have_is_refused() -> None:
@@ -623,8 +631,8 @@ def test_a_sample_is_drawn_and_a_larger_one_goes_on_with_it() -> None:
     assert [item for _, item in before] != ["q1", "q2", "q3", "q4"]
     evaluate(plan(choices(12), model(), sample=7))
     assert before.items() <= by_item().items() and len(by_item()) == 7
-    kept = Folder(Path("out")).evaluation()
-    assert kept and (kept.sample, kept.limit) == (7, None)
+    evaluation = Folder(Path("out")).evaluation()
+    assert evaluation and (evaluation.sample, evaluation.limit) == (7, None)
     evaluate(plan(choices(12), model(), sample=4))
-    kept = Folder(Path("out")).evaluation()
-    assert kept and kept.sample == 7
+    evaluation = Folder(Path("out")).evaluation()
+    assert evaluation and evaluation.sample == 7

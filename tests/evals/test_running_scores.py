@@ -42,9 +42,10 @@ from tests.scripted import Asked, ScriptedModel, no_reply
 
 def test_a_judge_scores_answers_and_its_calls_are_counted_apart() -> None:
     speaker, judge = model(), ScriptedModel()
-    said = {"day 1?": "TRUE", "day 2?": "**FALSE**", "day 3?": "so so"}
+    words = {"day 1?": "TRUE", "day 2?": "**FALSE**", "day 3?": "so so"}
     judge.will_say(
-        lambda call: next(word for day, word in said.items() if day in call.prompt), to=TruthReply
+        lambda call: next(word for day, word in words.items() if day in call.prompt),
+        to=TruthReply,
     )
     evaluate(plan(opens(3), speaker, row("single_shot"), judge=judge, concurrency=1))
     found = by_item()
@@ -72,11 +73,11 @@ def test_a_judge_whose_endpoint_refuses_ends_the_evaluation_and_debates_are_kept
     assert (len(by_item()), len(speaker.calls)) == (3, 3)
 
 
-@pytest.mark.parametrize(("said", "passed"), [("TRUE", [True, False]), ("FALSE", [False, True])])
-def test_the_judge_is_tried_on_answers_that_are_known(said: str, passed: list[bool]) -> None:
+@pytest.mark.parametrize(("message", "passed"), [("TRUE", [True, False]), ("FALSE", [False, True])])
+def test_the_judge_is_tried_on_answers_that_are_known(message: str, passed: list[bool]) -> None:
     speaker = model()
     speaker.will_say(ExplorerReply(answer="Grass."), CriticReply(critique="Why?"))
-    speaker.will_say_now(said, to=TruthReply)
+    speaker.will_say_now(message, to=TruthReply)
     standing = evaluate(plan(opens(3), speaker, row("single_shot"), row("two_round")))
     found = by_item()
     tried = {item for (name, item), one in found.items() if one.controls}
@@ -123,7 +124,7 @@ def test_a_vote_comes_first_and_is_counted_apart() -> None:
 
 def test_a_vote_on_a_claim_is_direct_and_every_answer_has_a_seed_of_its_own() -> None:
     speaker = arguing()
-    speaker.will_say(*(VerifierReply(answer=said) for said in ("yes", "no", "no")))
+    speaker.will_say(*(VerifierReply(answer=message) for message in ("yes", "no", "no")))
     evaluate(plan(claims(1), speaker, row("art"), vote_first=3, concurrency=1))
     (one,) = results()
     assert one.vote and sorted(map(str, one.vote.answers)) == ["False", "False", "True"]
@@ -270,15 +271,15 @@ def test_judge_samples_and_vote_choose_between_the_two_options_of_the_debate(
         lambda call: direct([*listed(call, "options").values()][-1]), to=DirectReply
     )
     evaluate(plan(choices(6, gold="C"), speaker, *asked, vote_first=2))
-    said = {
+    calls = {
         kind: [c for c in speaker.calls if c.kind == kind] for kind in ("DirectReply", "JudgeReply")
     }
-    assert len(said["DirectReply"]) == 6 * (2 + 1 + 2)
-    assert {call.role for call in said["DirectReply"]} == {"judge", "answerer"}
+    assert len(calls["DirectReply"]) == 6 * (2 + 1 + 2)
+    assert {call.role for call in calls["DirectReply"]} == {"judge", "answerer"}
     for number in range(1, 7):
         day = f"day {number}?"
-        debated = [listed(call, "candidates") for call in said["JudgeReply"] if day in call.prompt]
-        shown = [listed(call, "options") for call in said["DirectReply"] if day in call.prompt]
+        debated = [listed(call, "candidates") for call in calls["JudgeReply"] if day in call.prompt]
+        shown = [listed(call, "options") for call in calls["DirectReply"] if day in call.prompt]
         assert {frozenset(one.items()) for one in debated} == {frozenset(shown[0].items())}
         assert all(one == shown[0] for one in shown) and shown[0]["C"] == OPTIONS[2]
     for (name, _), one in by_item().items():
