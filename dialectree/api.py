@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import create_model
 
 from dialectree import loop
-from dialectree.contests import Contesting, Wish, only_models_and_limits
+from dialectree.contests import Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.context import about
 from dialectree.errors import DialectreeError
@@ -140,7 +140,7 @@ def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=4)
 
 
-async def _conduct(run: Started | Contesting, ask: Ask | None, watch: Watch | None) -> RunRecord:
+async def _conduct(run: Started, ask: Ask | None, watch: Watch | None) -> RunRecord:
     """Conduct ``run`` to its end, however it ends, and leave its reports beside the record.
 
     A verdict is not lost because a page cannot be written: that is a warning.

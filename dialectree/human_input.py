@@ -21,7 +21,7 @@ from dialectree import clock
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.events import tell
-from dialectree.records import Call, Held, path_key
+from dialectree.records import Call, Override, path_key
 from dialectree.runs import Journal
 
 Payload = Mapping[str, str]
@@ -111,7 +111,7 @@ async def answer_requests(
     requests: Mapping[str, Payload],
     journal: Journal,
     ask: Ask | None,
-    overrides: Sequence[Held] = (),
+    overrides: Sequence[Override] = (),
 ) -> dict[str, str]:
     """Return the answer to each request, by its id; ask in the order of the tree.
 
@@ -127,7 +127,7 @@ async def answer_requests(
     return answers
 
 
-def _override(payload: Payload, overrides: Sequence[Held]) -> str | None:
+def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
     """Return the ruling that a contest put in the place of the person's."""
     for change in overrides:
         nodes = [spot.node for spot in change.spots if not spot.stage]

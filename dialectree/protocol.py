@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 GROUP = "dialectree.protocols"
 WITHDRAWN = "[withdrawn: this turn counts for nobody]"
 """What the others read in the place of a turn that a person dropped."""
+SET_BY_PERSON = "A person set this."
+"""The reason in a reply that a person put in the place of a model's figure or ruling."""
 KEPT_CONFIDENCE = (
     "A person set this verdict. The confidence is still the judge's, and about its own answer."
 )
@@ -74,8 +76,19 @@ class Phase:
     """What a turn says that a person dropped, where the debate cannot do without one."""
     ruling: Callable[[str], dict[str, Any]] | None = None
     """What the reply says that makes a person's text the verdict; only of a role that rules."""
-    labels: bool = False
-    """True where the role rules by the label of a candidate, which a person gives then."""
+    labels: Callable[[Any], Collection[str]] | None = None
+    """Only of a role that rules by the label of a candidate, which a person gives then: returns the
+    labels that it may name besides with these settings."""
+    judges: Callable[[Any], Collection[str]] | None = None
+    """Returns the names of those who rule with these settings, where all of them have to agree."""
+    score: Callable[[float], dict[str, Any]] | None = None
+    """What the reply says that gives its node a strength; only of a role that scores."""
+    winner: Callable[[str], dict[str, Any]] | None = None
+    """What the reply says that lets SUPPORT or ATTACK win; only of a role that compares. The
+    speaker's name is the ids of the two in the order in which they are shown: ``0.0:0.1``."""
+    inserts: bool = False
+    """True where the reply is arguments, and the protocol's nodes take up those that a person
+    inserts (``run_of(runtime).overrides.inserted``)."""
 
     def replies(self) -> list[type[BaseModel]]:
         """Return the classes of the reply."""

@@ -20,16 +20,16 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 from pydantic import JsonValue
 
-from dialectree import clock, comparison, prompts
+from dialectree import clock, prompts
 from dialectree.context import EMBEDDED, ProtocolSettings
-from dialectree.errors import DialectreeError, InputError
+from dialectree.errors import DialectreeError
 from dialectree.human_input import Ask, Payload, answer_requests, require_person, without_person
 from dialectree.models.door import Run
 from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget
-from dialectree.protocol import Method, method, protocol
+from dialectree.protocol import Method, method
 from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
-from dialectree.records import Event, Held, RunRecord, RunStatus, fold
+from dialectree.records import Event, Override, RunRecord, RunStatus, fold, verdict_diff
 from dialectree.runs import RunFolder
 from dialectree.user_input import checked
 
@@ -126,9 +126,6 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
     """
     record = folder.record()
     unfinished = record.status in ("running", "partial")
-    if unfinished and record.contest and protocol(record.protocol).outcome == "probability":
-        of = record.contest.run
-        raise InputError(f"{record.run_id} contests {of} and is not resumed: contest {of} again")
     chosen = method(record.method, record.protocol)
     context = settled(record, given)
     chosen.require_roles(context, given)
@@ -145,7 +142,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     """Walk the graph while the folder is locked, then write the record; raise what ended it."""
     folder, record, contest = started.folder, started.record, started.record.contest
     contested = folder.contested() if contest is not None else None
-    overrides = contest.held if contest is not None else []
+    overrides = contest.overrides if contest is not None else []
     ended: BaseException | None = None
     overrun: list[str] = []
     with folder.held():
@@ -169,7 +166,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         record.notices = [*missing_in_papers(record), *record.notices, *overrun]
         if ended is None:
             if contested is not None:
-                record.contest = comparison.compared(contested, record)
+                record.contest = verdict_diff.compared(contested, record)
             await asyncio.to_thread(folder.write_record, record)  # others go on meanwhile
         else:
             folder.write_record(record)
@@ -194,7 +191,8 @@ def _tell_changes(started: Started, run: Run, watch: Watch | None) -> None:
     folder, contest = started.folder, started.record.contest
     if contest is None:
         return
-    for event in comparison.told(contest.held, fold(folder.told())[0], run.changes.met):
+    tree, _ = fold(folder.told())
+    for event in verdict_diff.told(contest.overrides, tree, run.overrides.met):
         event = event.model_copy(update={"t": clock.stamp(), "run_id": folder.run_id})
         if folder.tell(event) and watch is not None:
             watch(event)
@@ -204,7 +202,7 @@ def _tell_changes(started: Started, run: Run, watch: Watch | None) -> None:
 async def calling(
     folder: RunFolder,
     context: ProtocolSettings,
-    held: Sequence[Held] = (),
+    overrides: Sequence[Override] = (),
     budget: Budget | None = None,
 ) -> AsyncIterator[Run]:
     """Open a run that calls models and keeps a journal.
@@ -213,7 +211,7 @@ async def calling(
     gives them up after :data:`GRACE_S` seconds, or when it is cancelled again.
     """
     journal = folder.journal()
-    run = Run(folder.run_id, context, journal, held, budget)
+    run = Run(folder.run_id, context, journal, overrides, budget)
     try:
         yield run
     except asyncio.CancelledError:
@@ -242,7 +240,7 @@ async def _walk(started: Started, run: Run, ask: Ask | None, watch: Watch | None
     if context.asks():
         graph = graph.copy({"checkpointer": InMemorySaver()})
         thread = {"configurable": {"thread_id": folder.run_id}}
-    overrides = record.contest.held if record.contest is not None else []
+    overrides = record.contest.overrides if record.contest is not None else []
     requests = await stream(graph, dict(record.input), record, context, run, folder, watch, thread)
     while requests:
         assert run.journal is not None

@@ -22,3 +22,9 @@ def clean_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that write many small files, none of which has to outlive a power cut."""
+    monkeypatch.setattr("os.fsync", lambda file: None)

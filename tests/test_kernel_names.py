@@ -12,13 +12,6 @@ ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("dialectree", "evals", "retrieval")
 GENERATED = "dialectree/functions.pyi"
 NAMED = {
-    "dialectree/contests/account.py": 1,
-    "dialectree/contests/arguments.py": 2,
-    "dialectree/contests/changes.py": 2,
-    "dialectree/contests/leaf_arguments.py": 1,
-    "dialectree/contests/reckoning.py": 3,
-    "dialectree/contests/reply_changes.py": 1,
-    "dialectree/contests/wishes.py": 1,
     "dialectree/records/ledger.py": 1,
 }
 """Lines that still name one, by file. A line that goes is taken off here; none is added."""

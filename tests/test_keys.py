@@ -24,9 +24,9 @@ from dialectree.nodes.tree_of_debate.state import Settings as Comparison
 from dialectree.nodes.tree_structured_debate.state import Settings
 from tests import running
 from tests.cli.commands import command, refused
+from tests.contesting import debate, speakers
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.recorder import KEY, Recorder, recorder
-from tests.test_contested_debates import debate, speakers
 
 QUESTION: Any = {"question": "Is it so?"}
 ANSWER = ("answer", "Is it so?", "--method", "single_shot")

@@ -10,7 +10,6 @@ from rich.console import Console
 
 from dialectree import loop
 from dialectree.cli import person
-from dialectree.contests import Contesting
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.formatting import NOT_DETERMINED, short
 from dialectree.records import Event, Moved, RunRecord, Standing, Verdict
@@ -26,7 +25,7 @@ DEMONSTRATION = (
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
 
-def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
+def follow(run: Started, *, json: bool, quiet: bool) -> None:
     """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit."""
     console = Console(stderr=True)
     if run.record.demonstration:
@@ -75,7 +74,7 @@ def follow(run: Started | Contesting, *, json: bool, quiet: bool) -> None:
     raise typer.Exit(status)
 
 
-def _write_reports(run: Started | Contesting) -> bool:
+def _write_reports(run: Started) -> bool:
     """Write the reports to the run's folder. Say why and return False if they do not fit."""
     try:
         leave_reports(run.folder, run.record)
@@ -132,9 +131,7 @@ def _standing(moved: Moved, verdict: Standing | None) -> str:
     return f"{line(verdict.answer, 60)} ({sure})"
 
 
-def _explain(
-    run: Started | Contesting, status: int, fault: DialectreeError | None, *, reported: bool
-) -> None:
+def _explain(run: Started, status: int, fault: DialectreeError | None, *, reported: bool) -> None:
     """Say on stderr what the person should know beside the result."""
     record, path = run.record, run.folder.path
     if status == 5:
@@ -148,8 +145,6 @@ def _explain(
         notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if status not in (0, 5):
         again = f"go on with: dialectree resume {path}"
-        if isinstance(run, Contesting):
-            again = f"contest {run.old.run_id} again"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
     else:
         missing = missing_in_papers(record)  # which the person read before the first call

@@ -1,201 +1,177 @@
-"""Contesting an argument tree: a strength, a comparison, an argument, and the maths once more.
+"""Change an argument tree: a strength, a comparison, an argument.
 
-ART's verdicts are contestable because they are arithmetic over a record: no model is asked but for
-the strength and the comparisons of an argument that a person adds. The outcome is a new run that
-names the one it contests; that one stays as it is. docs/decisions/contest.md says what each change
-means.
+What its roles say is declared: a phase with a ``score``, a ``winner``, or that ``inserts``.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import takewhile
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from typing import Literal
 
-from dialectree import clock
-from dialectree.contests.account import begun, compared
-from dialectree.contests.changes import fulfilled
-from dialectree.contests.reckoning import (
-    Nodes,
-    blend_of,
-    event_of,
-    nodes_of,
-    reckoned,
-    tournaments,
-)
-from dialectree.contests.wishes import Add, Wish, only_models_and_limits
-from dialectree.context import EMBEDDED, ProtocolSettings
-from dialectree.errors import DialectreeError, InputError, RunFolderError
-from dialectree.graphs.adaptive_reasoning_tree import tournament
-from dialectree.human_input import Ask
-from dialectree.models.specs import Spec
-from dialectree.nodes.adaptive_reasoning_tree.state import Settings
-from dialectree.protocol import method
-from dialectree.recorded_settings import named, settled, speakers
-from dialectree.recorded_settings import versions as installed_versions
-from dialectree.records import Event, RunRecord, Usage
-from dialectree.report.words import outcome_of
-from dialectree.runner import Watch, calling, complete, stream
-from dialectree.runs import RunFolder
+from dialectree.contests.draft import Draft
+from dialectree.errors import InputError
+from dialectree.records import ARGUMENT, Comparison, Node, Override, Spot, Stance, path_key
+from dialectree.user_input import tidy
+
+_OTHER = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT"}
 
 
-def start(
-    folder: RunFolder, wishes: Sequence[Wish], runs: Path, given: Mapping[str, Any]
-) -> Contesting:
-    """A new run under ``runs`` in which ``wishes`` hold, in their order.
+def set_strength(draft: Draft, name: str, tau: float | None) -> None:
+    """Give an argument or a claim another strength of its own; None: it has none."""
+    tau = None if tau is None else tau + 0.0  # -0 is 0
+    flag = f"--set {name}={_exact(tau)}"
+    node = _weighed(draft, name, flag)
+    if tau is not None and not 0 <= tau <= 1:
+        raise InputError(f"{flag}: a strength lies in 0 to 1")
+    if tau == node.score("tau"):
+        raise InputError(f"{flag}: nothing to change, that is its strength already")
+    phase = next(phase for phase in draft.phases if phase.score is not None)
+    spot = Spot(node=name, stage=phase.name, role=phase.role, who=phase.role)
+    for turn in node.transcript:
+        if (known := draft.phase(turn)) is not None and known.score is not None:
+            phase, spot = known, draft.spot(node, turn)
+    assert phase.score is not None
+    reply = None if tau is None else phase.score(tau)
+    before, after = _exact(node.score("tau")), _exact(tau)
+    draft.hold(Override(id=name, what="set", spots=[spot], reply=reply, before=before, after=after))
 
-    ``given`` are settings for the calls that an added argument costs (models, limits). InputError
-    for a wish that the tree cannot fulfil, before anything is written.
-    """
-    old = folder.record()
-    events = _before_the_maths(folder, old)
-    words, changes = fulfilled(events, wishes)
-    context, judges = _judges(old, given, asks=any(isinstance(wish, Add) for wish in wishes))
-    new = RunFolder.create(runs)
-    record = old.model_copy(
-        deep=True,
-        update={
-            "run_id": new.run_id,
-            "status": "running",
-            "demonstration": old.demonstration or any(j.name == EMBEDDED for j in judges.values()),
-            "models": old.models | named(judges, old.models),
-            "contest": begun(old, words),
-            "verdict": None,
-            "usage": Usage(),
-            "notices": [],
-            "started": clock.stamp(),
-            "ended": None,
-            "versions": {**installed_versions()},
-        },
+
+def _exact(value: float | None) -> str:
+    """Write a strength so that it can be set again."""
+    return "none" if value is None else repr(value)
+
+
+def flip(draft: Draft, one: str, other: str) -> None:
+    """Let the other argument win, in both orders where there are two; a tie stays as it is."""
+    flag = f"--flip {one}:{other}"
+    met = _compared(draft, flag, one, other)
+    if met[0].contested == "voided":
+        raise InputError(f"{flag}: it is void; --restore brings it back")
+    winners = {comparison.winner for comparison in met} - {"TIE"}
+    if not winners:
+        raise InputError(f"{flag}: it was a tie; there is nothing to flip")
+    if len(winners) > 1:
+        hint = f"--void {one}:{other} takes them out"
+        raise InputError(f"{flag}: its two orders disagree; there is nothing to flip, and {hint}")
+    decided = [comparison for comparison in met if comparison.winner != "TIE"]
+    override = _override(draft, "flipped", decided, _OTHER[winners.pop()])
+    if (earlier := draft.overrides.get(override.key())) is not None:
+        draft.take_back(earlier, override.words())  # flipped back
+    else:
+        draft.hold(override)
+
+
+def void(draft: Draft, one: str, other: str) -> None:
+    """Let a comparison count for nobody."""
+    flag = f"--void {one}:{other}"
+    met = _compared(draft, flag, one, other)
+    if met[0].contested == "voided":
+        raise InputError(f"{flag}: it is void; --restore brings it back")
+    draft.hold(_override(draft, "voided", met, None))
+
+
+def restore_comparison(draft: Draft, one: str, other: str) -> None:
+    """Let a void comparison count again."""
+    flag = f"--restore {one}:{other}"
+    override = draft.find(f"{one}:{other}", "out") or draft.find(f"{other}:{one}", "out")
+    if override is None:
+        _compared(draft, flag, one, other)
+        raise InputError(f"{flag}: it was not voided")
+    draft.take_back(override, f"comparison of {one} and {other} restored")
+
+
+def _override(
+    draft: Draft, what: Literal["flipped", "voided"], met: list[Comparison], winner: str | None
+) -> Override:
+    """Return the override of a comparison in each of its orders."""
+    phase = next(phase for phase in draft.phases if phase.winner is not None)
+    assert phase.winner is not None
+    supporter, attacker = met[0].supporter, met[0].attacker
+    parent = draft.record.tree.nodes[supporter].parent or ""
+    first = {"support_first": f"{supporter}:{attacker}", "attack_first": f"{attacker}:{supporter}"}
+    return Override(
+        id=f"{supporter}:{attacker}",
+        what=what,
+        spots=[_comparing(draft, parent, phase.name, phase.role, first[c.order]) for c in met],
+        reply=None if winner is None else phase.winner(winner),
+        before=", ".join(comparison.winner for comparison in met),
+        after=None if winner is None else ", ".join(winner for _ in met),
     )
-    events, changes = (
-        [event.model_copy(update={"run_id": new.run_id}) for event in part]
-        for part in (events, changes)
-    )
-    lines = (event.model_dump_json() + "\n" for event in [*events, *changes])
-    new.write("events.jsonl", "".join(lines))
-    new.write_record(record)  # last: from here on the folder is a run
-    new.resume_events()
-    return Contesting(new, record, context, old, changes)
 
 
-@dataclass
-class Contesting:
-    """A contest that has its folder, before and while it is reckoned."""
-
-    folder: RunFolder
-    record: RunRecord
-    context: Settings
-    old: RunRecord
-    """The run that is contested."""
-    changes: list[Event]
-    """What the wishes change; the folder tells it already."""
-
-    async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
-        """Reckon anew and complete the record, whatever happens on the way.
-
-        Raises what a model's failure raises, with the record already on disk.
-        """
-        folder, record = self.folder, self.record
-        ended: BaseException | None = None
-        began = clock.seconds()
-        passed: list[str] = []
-        with folder.held():
-            try:
-                for event in self.changes:
-                    _show(event, watch)
-                passed = await self._judge(watch)
-                self._weigh(watch)
-            except (DialectreeError, asyncio.CancelledError) as error:
-                ended = error
-            record.usage.wall_s = round(clock.seconds() - began, 6)
-            complete(record, folder, ended)
-            record.notices += passed
-            if ended is None:
-                record.contest = compared(self.old, record)
-            folder.write_record(record)
-        if ended is not None:
-            raise ended
-        return record
-
-    async def _judge(self, watch: Watch | None) -> list[str]:
-        """Has every new argument scored, and compared with the opposing ones that it meets.
-
-        Says which budgets its calls went beyond.
-        """
-        new = [event.node for event in self.changes if event.kind == "opened"]
-        if not new:
-            return []
-        nodes, blend = nodes_of(self.folder.told()), blend_of(self.old, self.context)
-        async with calling(self.folder, self.context) as run:
-            for entries in tournaments(nodes, new, self.context.judge_orders, blend):
-                await stream(
-                    tournament.graph, entries, self.record, self.context, run, self.folder, watch
-                )
-        return run.budget.overrun()
-
-    def _weigh(self, watch: Watch | None) -> None:
-        """Tells the new weights and the new verdict."""
-        came = reckoned(self.old, self.context, nodes_of(self.folder.told()))
-        verdict: dict[str, object] = {**came.verdict}
-        if verdict["confidence"] is None:
-            verdict["confidence_source"] = None
-        for one in [*came.told, (self.old.tree.root, "concluded", verdict)]:
-            event = event_of(self.folder.run_id, one)
-            self.folder.tell(event)
-            _show(event, watch)
+def _comparing(draft: Draft, parent: str, stage: str, role: str, who: str) -> Spot:
+    """Return where two arguments are compared: at their turn, if there is one."""
+    node = draft.record.tree.nodes[parent]
+    for turn in node.transcript:
+        if (turn.role, turn.who) == (role, who):
+            return draft.spot(node, turn)
+    return Spot(node=parent, stage=stage, role=role, who=who)
 
 
-def _before_the_maths(folder: RunFolder, old: RunRecord) -> list[Event]:
-    """All that was told of the contested run before its tree was weighed."""
-    if old.status in ("running", "partial"):
-        how = f"contest {old.contest.run} again" if old.contest else f"resume {folder.path}"
-        raise InputError(f"{old.run_id} is not finished; first: dialectree {how}")
-    root = old.tree.nodes.get(old.tree.root)
-    if outcome_of(old) != "probability" or root is None or root.kind != "claim":
-        raise InputError(f"{old.run_id} has no argument tree of a claim: nothing can be contested")
-    events = [
-        *takewhile(lambda event: "theta" not in str(event.data.get("scores")), folder.events())
-    ]
-    try:
-        whole = _judgements(nodes_of(events)) == _judgements(old.tree.nodes)
-    except ValueError:
-        whole = False
-    if not whole:
-        raise RunFolderError(f"{folder.path}: events.jsonl does not tell the tree of run.json")
-    return events
+def add(draft: Draft, stance: Stance, parent: str, text: str) -> None:
+    """Insert an argument of the person's own, after its siblings."""
+    flag = f"--add {stance}:{parent}"
+    if draft.find(parent, "added") is None:
+        _weighed(draft, parent, flag)
+    if out := next((part for part in _way_up(parent) if draft.find(part, "out") is not None), None):
+        raise InputError(f"{flag}: {out} is dropped; --restore {out} brings it back")
+    argument = tidy(text, "argument")
+    if not any(map(str.isalnum, argument)):
+        raise InputError(f"{flag}: this argument has no word in it")
+    name = f"{parent}.{_next_number(draft, parent)}"
+    spot = Spot(node=parent, role=ARGUMENT, side=stance)
+    draft.hold(Override(id=name, what="added", spots=[spot], after=argument))
 
 
-def _judgements(nodes: Nodes) -> list[object]:
-    """The tree without what the maths made of it."""
-    weighed = {"scores", "status", "verdict", "provenance", "notes", "transcript"}
-    return [(node.model_dump(exclude=weighed), node.score("tau")) for node in nodes.values()]
+def _next_number(draft: Draft, parent: str) -> int:
+    """Return the number after those of all children, dropped ones and insertions included."""
+    node = draft.record.tree.nodes.get(parent)
+    children = list(node.children) if node is not None else []
+    children += [one.id for one in draft.overrides.values() if one.what == "added"]
+    numbers = [path_key(c)[-1] for c in children if c.rpartition(".")[0] == parent]
+    return max(numbers, default=-1) + 1
 
 
-def _judges(
-    old: RunRecord, given: Mapping[str, Any], *, asks: bool
-) -> tuple[Settings, dict[str, Spec]]:
-    """The settings of the run but for those ``given``, and the models that judge what is added."""
-    only_models_and_limits(given)
-    chosen = method(old.method, old.protocol)
-    if not asks:  # a live model is not kept with a run, and none is needed
-        context = _own(settled(old, {"model": EMBEDDED, "roles": {}, **given}))
-        chosen.require_roles(context, given)
-        return context, {}
-    context = _own(settled(old, given))
-    chosen.require_roles(context, given)
-    specs = speakers(chosen, context)
-    return context, {role: specs[role] for role in ("scorer", "pairwise_judge") if role in specs}
+def _way_up(node: str) -> Iterator[str]:
+    while node:
+        yield node
+        node = node.rpartition(".")[0]
 
 
-def _own(settings: ProtocolSettings) -> Settings:
-    assert isinstance(settings, Settings)  # a record of another protocol came to no argument tree
-    return settings
+def dropped(name: str, text: str) -> Override:
+    """Return the override by which an argument, and what hangs below it, counts for nothing."""
+    return Override(id=name, what="dropped", spots=[Spot(node=name, role=ARGUMENT)], before=text)
 
 
-def _show(event: Event, watch: Watch | None) -> None:
-    if watch is not None:
-        watch(event)
+def _weighed(draft: Draft, name: str, flag: str) -> Node:
+    """Return a claim or an argument, but not the claim above several trees."""
+    node = _node(draft, name, flag)
+    if node.kind not in ("claim", "argument") and "tau" not in node.scores:
+        what = "that is neither a claim nor an argument, and has no strength"
+        raise InputError(f"{flag}: {what}")
+    if any(draft.record.tree.nodes[child].kind == "claim" for child in node.children):
+        raise InputError(f"{flag}: {name} stands above several trees; name one of them")
+    return node
+
+
+def _node(draft: Draft, name: str, flag: str) -> Node:
+    if draft.find(name, "added") is not None:
+        draft.require_not_dropped(f"{flag}: {name}", name)
+    if name not in draft.record.tree.nodes:
+        what = "the run has no such argument; dialectree show prints their ids"
+        raise InputError(f"{flag}: {name}: {what}")
+    return draft.record.tree.nodes[name]
+
+
+def _compared(draft: Draft, flag: str, one: str, other: str) -> list[Comparison]:
+    """Return the comparison of two arguments, once for each order."""
+    for name in (one, other):
+        if (node := _node(draft, name, flag)).kind != "argument":
+            what = "the claim, not an argument" if node.kind == "claim" else "no argument"
+            raise InputError(f"{flag}: {name} is {what}")
+    parent = draft.record.tree.nodes[one].parent or ""
+    comparisons = draft.record.tree.nodes[parent].comparisons
+    met = [c for c in comparisons if {c.supporter, c.attacker} == {one, other}]
+    if not met:
+        raise InputError(f"{flag}: these two were not compared")
+    return met

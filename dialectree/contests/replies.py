@@ -1,139 +1,181 @@
-"""Contesting what was said: a reply is changed, and the graph walked anew.
-
-The new run begins with the journal of the old one, so that a call which is asked the same is
-answered for nothing, and one that is asked something else is made. What a person put in the place
-of a reply stands in the record, by its place in the debate, and never in a journal or a cache.
-"""
+"""Change what was said: a turn, a part of the question, a segment of evidence."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+import re
 
-from dialectree import clock, comparison, turns
-from dialectree.contests.reply_changes import Changing, spot
-from dialectree.contests.wishes import Wish, only_models_and_limits
-from dialectree.context import EMBEDDED, ProtocolSettings
-from dialectree.errors import InputError, RunFolderError
-from dialectree.protocol import method
-from dialectree.recorded_settings import kept, named, settled, speakers, spoken
-from dialectree.recorded_settings import versions as installed_versions
-from dialectree.records import Call, Event, RunRecord, Spot, Turn, path_key
+from pydantic import JsonValue
+
+from dialectree import turns
+from dialectree.contests import arguments
+from dialectree.contests.draft import Draft
+from dialectree.errors import InputError
+from dialectree.records import Node, Override, Spot
 from dialectree.report.words import outcome_of
-from dialectree.runner import Started
-from dialectree.runs import RunFolder
+from dialectree.user_input import tidy
+
+_YES_OR_NO = ("no", "yes")
+_NODE = re.compile(r"[0-9]+([.][0-9]+)*")
+_SEGMENT = re.compile(r"[a-z]:[0-9]+")
 
 
-def start(
-    folder: RunFolder,
-    wishes: Sequence[Wish],
-    runs: Path,
-    given: Mapping[str, Any],
-    *,
-    person: bool = True,
-) -> Started:
-    """A new run under ``runs`` in which ``wishes`` hold; as :func:`dialectree.contests.start`."""
-    old = folder.record()
-    if old.status in ("running", "partial"):
-        raise InputError(f"{old.run_id} is not finished; first: dialectree resume {folder.path}")
-    only_models_and_limits(given)
-    chosen = method(old.method, old.protocol)
-    calls = _journal(folder, old)
-    changing = Changing(old, _rulings_of_persons(folder))
-    for wish in wishes:
-        changing.fulfil(wish)
-    if not changing.changes:
-        flags = "--replace, --drop, --verdict or --restore"
-        raise InputError(f"nothing is contested: give {flags}")
-    _forget_rulings(folder, old, changing)
-    if changing.to_rule and not person:
-        raise InputError("--judge me: nobody is there to rule")
-    context = _settings(folder, old, given)
-    chosen.require_roles(context, given)
-    specs = speakers(chosen, context)
-    new = RunFolder.create(runs)
-    record = RunRecord(
-        run_id=new.run_id,
-        protocol=old.protocol,
-        method=old.method,
-        demonstration=old.demonstration or any(s.name == EMBEDDED for s in specs.values()),
-        input=old.input,
-        settings=kept(context, chosen),
-        models=named(specs, spoken(old.models, calls)),
-        contest=comparison.begun(old, changing.changes, changing.settled()),
-        started=clock.stamp(),
-        versions={**installed_versions()},
+def replace(draft: Draft, wished: str, text: str) -> None:
+    """Let a turn, or a segment of evidence, say ``text``."""
+    flag = f"--replace {wished}"
+    if _segment_text(draft, wished) is not None:
+        _change_segment(draft, flag, wished, tidy(text, "text"))
+        return
+    name, field = wished, ""
+    if name not in draft.turns and name.rpartition("/")[0] in draft.turns:
+        name, _, field = name.rpartition("/")
+    _require_known(draft, "--replace", name)
+    node, turn, phase = draft.turn("--replace", name)
+    field = field or phase.editable[0]
+    fields = [one for one in (*phase.editable, *phase.switches) if one in turn.fields]
+    if field not in fields:
+        known = ", ".join(fields)
+        raise InputError(f"--replace {name}/{field}: it has no such text; it has {known}")
+    switch, text = field in phase.switches, tidy(text, "text")
+    before = _YES_OR_NO[turn.fields[field] is True] if switch else str(turn.fields[field])
+    if switch and text not in _YES_OR_NO:
+        raise InputError(f"--replace {name}/{field} {text[:80]!r}: say yes or no")
+    if before == text:
+        raise InputError(f"--replace {name}: nothing to change, it says that already")
+    value: JsonValue = text == "yes" if switch else text
+    override = Override(
+        id=name,
+        what="replaced",
+        field="" if field == phase.editable[0] else field,
+        spots=[draft.spot(node, turn)],
+        reply=draft.changed(f"--replace {name}", turn, {field: value}),
+        before=before,
+        after=text,
     )
-    carried = [call.model_copy(update={"run": call.run or old.run_id}) for call in calls]
-    new.write_record(old, "contested.json")
-    new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in carried))
-    new.write_record(record)  # last: from here on the folder is a run
-    return Started(new, record, chosen, context)
+    (spot,) = override.spots
+    earlier = [
+        other
+        for other in draft.overrides.values()
+        if field in (other.reply or {}) and spot.place() in [s.place() for s in other.spots]
+    ]
+    if value == spot.own.get(field) and [one.key() for one in earlier] == [override.key()]:
+        draft.take_back(earlier[0], f"{wished} restored")
+        return
+    concedes = not switch and turn.fields.get("concedes") is True
+    draft.hold(override, f", which still concedes (--replace {name}/concedes no)" * concedes)
 
 
-def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
-    """Every call behind the run; RunFolderError where one is missing that its record tells of."""
-    calls = folder.ledger()
-    there = {call.spot() for call in calls}
-    held = old.contest.held if old.contest is not None else []
-    there |= {_place(spot) for change in held for spot in change.spots}
-    for node in old.tree.nodes.values():
-        for turn in node.transcript:
-            place = _place(spot(node, turn))
-            if place not in there and not any(_same(call, place, turn) for call in calls):
-                name = turns.name(node, turn)
-                raise RunFolderError(f"{folder.path}: calls.jsonl has no call for {name}")
-    return calls
+def drop(draft: Draft, name: str) -> None:
+    """Let a turn, a part of the question, an argument or a segment count for nobody."""
+    flag = f"--drop {name}"
+    inserted = draft.find(name, "added")
+    if name in draft.record.tree.nodes:
+        _drop_node(draft, flag, draft.record.tree.nodes[name])
+    elif inserted is not None and draft.find(name, "out") is not None:
+        raise InputError(f"{flag}: it is dropped already")
+    elif inserted is not None:
+        draft.hold(arguments.dropped(name, inserted.after or ""))
+    elif _segment_text(draft, name) is not None:
+        _change_segment(draft, flag, name, None)
+    else:
+        _drop_turn(draft, name)
 
 
-def _same(call: Call, place: tuple[object, ...], turn: Turn) -> bool:
-    """Whether ``call`` was asked the same elsewhere: a run that was resumed asks but once."""
-    node, _, role, _, take, who = call.spot()
-    if (node, role, take, who) != (place[0], place[2], *place[4:]):
-        return False
-    try:
-        said = json.loads(call.reply or "")
-    except ValueError:
-        return False
-    return isinstance(said, dict) and all(said.get(n) == v for n, v in turn.fields.items())
+def _drop_turn(draft: Draft, name: str) -> None:
+    flag = f"--drop {name}"
+    _require_known(draft, "--drop", name)
+    node, turn, phase = draft.turn("--drop", name)
+    if not phase.optional and phase.withdrawn is None:
+        raise InputError(f"{flag}: the debate cannot do without it; --replace it")
+    reply: dict[str, JsonValue] | None = None
+    if phase.withdrawn is not None:
+        fitting = {field: v for field, v in phase.withdrawn.items() if field in turn.fields}
+        reply = draft.changed(flag, turn, fitting)
+    before, spots = str(turn.fields.get(phase.editable[0]) or ""), [draft.spot(node, turn)]
+    draft.hold(Override(id=name, what="dropped", spots=spots, reply=reply, before=before))
 
 
-def _place(spot: Spot) -> tuple[str, str, str, int, int, str]:
-    return spot.node, spot.stage, spot.role, spot.round, spot.take, spot.who
+def _drop_node(draft: Draft, flag: str, node: Node) -> None:
+    """Let the question be answered without a part of it."""
+    if node.dropped or draft.find(node.id, "out") is not None:
+        raise InputError(f"{flag}: it is dropped already")
+    if node.kind == "argument":
+        draft.hold(arguments.dropped(node.id, node.text))
+        return
+    if node.parent is None:
+        whole = f"{node.id} is the claim, not an argument"
+        part = "it is the whole debate, not a part of it"
+        raise InputError(f"{flag}: {whole if node.kind == 'claim' else part}")
+    above = draft.record.tree.nodes[node.parent]
+    if node.kind == above.kind == "claim":
+        raise InputError(f"{flag}: it is a whole tree of arguments; name one of them")
+    if above.kind == "knockout":
+        raise InputError(f"{flag}: the debate cannot do without it; name a turn of it")
+    before = node.verdict.answer if node.verdict else ""
+    draft.hold(Override(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before))
 
 
-# What comes along
+def restore(draft: Draft, name: str) -> None:
+    """Take a change back: what is out first, then the text that a turn is known by, then others."""
+    there = [
+        override
+        for override in reversed(draft.overrides.values())
+        if override.what != "added" and name in _names(draft, override)
+    ]
+    if not there:
+        raise InputError(f"--restore {name}: nothing was changed there")
+    override = max(there, key=lambda one: (one.out(), not one.field))
+    if override.what == "ruled" and override.id in draft.rulings:
+        draft.new_rulings[override.id] = override.before or ""
+    draft.take_back(override, f"{name} restored")
 
 
-def _settings(folder: RunFolder, old: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
-    """Those of the run. Nobody is asked what a question means who was not asked before."""
-    context = settled(old, given)
-    if not any(e.kind == "answered" and "of" not in e.data for e in folder.events()):
-        context = context.model_copy(update={"ask": False})
-    return context
+def _names(draft: Draft, override: Override) -> list[str]:
+    """Return what a person may call an override: the turn, or the very text that was replaced."""
+    field = override.field
+    if not field and override.what == "replaced" and override.id in draft.turns:
+        phase = turns.editable(draft.record.protocol, draft.turns[override.id][1])
+        field = phase.editable[0] if phase is not None else ""
+    return [override.id, f"{override.id}/{field}"] if field else [override.id]
 
 
-def _forget_rulings(folder: RunFolder, old: RunRecord, changing: Changing) -> None:
-    """Drop the rulings of persons who are asked again: something is changed that they rest on."""
-    for node in _rulings_of_persons(folder):
-        changed = any(_rests_on(node, touched, old) for touched in changing.touched)
-        if changed and node not in changing.ruled:
-            changing.forget(node)
+def _require_known(draft: Draft, flag: str, name: str) -> None:
+    """Raise InputError for the id of a node or a segment where a turn is wanted."""
+    nodes = draft.record.tree.nodes
+    if name in nodes and nodes[name].kind == "argument":
+        why = "an argument was judged by its words; give another one (--add), or drop it"
+        raise InputError(f"{flag} {name}: {why}")
+    if outcome_of(draft.record) == "comparison" and _SEGMENT.fullmatch(name):
+        draft.require_not_dropped(f"{flag} {name}", name)
+        raise InputError(f"{flag} {name}: no segment of that number was retrieved in the run")
+    if _NODE.fullmatch(name) and name not in nodes:
+        root = nodes.get(draft.record.tree.root)
+        what = "argument" if root is not None and root.kind == "claim" else "node"
+        hint = "dialectree show prints their ids"
+        raise InputError(f"{flag} {name}: the run has no such {what}; {hint}")
 
 
-def _judged(event: Event) -> bool:
-    """Whether a person ruled there."""
-    return event.kind == "answered" and event.data.get("of") == "judge"
+def _segment_text(draft: Draft, name: str) -> str | None:
+    """Return the text of a segment that was retrieved or that a person wrote; None for others."""
+    if name in draft.record.tree.segments:
+        return draft.record.tree.segments[name].text
+    written = draft.find(name, "replaced")
+    return written.after if written is not None and not written.spots else None
 
 
-def _rulings_of_persons(folder: RunFolder) -> dict[str, str]:
-    return {event.node: str(event.data["answer"]) for event in folder.events() if _judged(event)}
+def _change_segment(draft: Draft, flag: str, name: str, text: str | None) -> None:
+    """Give a segment another text, or none.
 
-
-def _rests_on(debate: str, changed: str, old: RunRecord) -> bool:
-    """Whether the ruling of ``debate`` may depend on what is said at ``changed``."""
-    if outcome_of(old) == "choice":  # the winner of each debate of a knockout goes into the next
-        return path_key(debate) >= path_key(changed)
-    return debate == changed
+    ``before`` of one that was replaced more than once is the paper's own text.
+    """
+    draft.require_not_dropped(flag, name)
+    before, earlier = _segment_text(draft, name), draft.find(name, "replaced")
+    if text == before:
+        raise InputError(f"{flag}: nothing to change, it says that already")
+    if earlier is not None and text is not None:
+        before = earlier.before
+    if earlier is not None and text == before:
+        draft.take_back(earlier, f"{name} restored")
+    elif text is None:
+        draft.hold(Override(id=name, what="dropped", spots=[], before=before))
+    else:
+        draft.hold(Override(id=name, what="replaced", spots=[], before=before, after=text))

@@ -1,4 +1,4 @@
-"""What a person may want changed in a finished run, and what comes with it."""
+"""What a person may wish to change in a finished run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
+from dialectree.records import Stance
 from dialectree.sources import known
 
 
@@ -73,7 +73,7 @@ Wish = Set | Drop | Flip | Void | Restore | Add | Replace | Rule
 
 
 def listed(wishes: Iterable[Wish]) -> list[Wish]:
-    """``wishes``; InputError for what is no list of them, or one with a part of another type."""
+    """Return ``wishes``; InputError if it is no list of them, or a part has another type."""
     names = ", ".join(kind.__name__ for kind in get_args(Wish))
     if isinstance(wishes, Wish) or not isinstance(wishes, Iterable):
         raise InputError(f"{wishes!r:.200} is no list of wishes: give a list of {names}")
@@ -91,7 +91,7 @@ def listed(wishes: Iterable[Wish]) -> list[Wish]:
 
 
 def only_models_and_limits(given: Mapping[str, Any], what: str = "a contest is reckoned") -> None:
-    """InputError for a setting that would make another debate of it."""
+    """Raise InputError for a setting that would make another debate of it."""
     own = known() - {*ProtocolSettings.model_fields} | {"seed"}
     if found := sorted(given.keys() & own):
         flag = found[0].replace("_", "-")

@@ -103,7 +103,7 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
             valid = read(call)
         except Fault as fault:
             if call.source == "person":
-                run.changes.disregard(asking.place)
+                run.overrides.disregard(asking.place)
                 continue
             conflicts += fault.kind == "conflict"
             if asking.repair == REPAIRS or conflicts > 1:

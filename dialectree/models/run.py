@@ -27,10 +27,10 @@ from dialectree.errors import (
 )
 from dialectree.models.asking import Asking
 from dialectree.models.cache import ReplyCache, reply_cache
-from dialectree.models.changes import Changes
 from dialectree.models.endpoints import Completion
 from dialectree.models.limits import Budget, limiter, require_prices
-from dialectree.records import Call, Held
+from dialectree.models.overrides import Overrides
+from dialectree.records import Call, Override
 from dialectree.runs import Journal
 
 T = TypeVar("T")
@@ -47,13 +47,13 @@ class Run(RunControl):
         run_id: str,
         context: ProtocolSettings,
         journal: Journal | None = None,
-        held: Sequence[Held] = (),
+        overrides: Sequence[Override] = (),
         budget: Budget | None = None,
     ) -> None:
         super().__init__()
         self.run_id = run_id
         self.journal = journal
-        self.changes = Changes(held)
+        self.overrides = Overrides(overrides)
         self._spoke = (
             {(call.model, call.mark) for call in journal.past.values() if call.run}
             if journal
@@ -89,12 +89,12 @@ class Run(RunControl):
 
     def _changed(self, asking: Asking) -> Call | None:
         """Return the reply that a person wrote there, which neither journal nor cache has."""
-        held = self.changes.at(asking.place)
-        if held is None:
+        override = self.overrides.at(asking.place)
+        if override is None:
             return None
-        if held.reply is None:
-            raise Dropped(f"{held.id} was dropped")
-        reply = Completion(json.dumps(held.reply), "stop", attempts=0)
+        if override.reply is None:
+            raise Dropped(f"{override.id} was dropped")
+        reply = Completion(json.dumps(override.reply), "stop", attempts=0)
         return asking.call(reply, clock.stamp(), "person")
 
     def _past(self, asking: Asking) -> Call | None:

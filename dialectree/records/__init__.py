@@ -6,7 +6,16 @@ stable ids, so folding one twice changes nothing, and a run that was broken off 
 
 from __future__ import annotations
 
-from dialectree.records.contest import Change, Contest, Held, Moved, Spot, Standing
+from dialectree.records.contest import (
+    ARGUMENT,
+    Change,
+    Contest,
+    Moved,
+    Override,
+    OverrideKind,
+    Spot,
+    Standing,
+)
 from dialectree.records.events import Event, EventKind
 from dialectree.records.evidence import Found, Retrieval, Segment
 from dialectree.records.folding import fold, path_key, segment_key
@@ -38,6 +47,7 @@ from dialectree.records.tree import (
 )
 
 __all__ = [
+    "ARGUMENT",
     "OTHERS",
     "SCHEMA",
     "UNORDERED",
@@ -50,13 +60,14 @@ __all__ = [
     "EventKind",
     "Failure",
     "Found",
-    "Held",
     "Letter",
     "Moved",
     "Node",
     "NodeStatus",
     "NodeVerdict",
     "Order",
+    "Override",
+    "OverrideKind",
     "PhaseOrder",
     "Position",
     "Retrieval",

@@ -34,7 +34,10 @@ class Moved(Strict):
 
 
 class Spot(Strict):
-    """A place in a debate where one reply is given: what makes a turn the one it is."""
+    """A place in a debate where one reply is given: what makes a turn the one it is.
+
+    Without a ``stage`` it is a whole node, or with the role ``argument`` an argument by itself.
+    """
 
     node: str
     stage: str = ""
@@ -44,43 +47,66 @@ class Spot(Strict):
     who: str = ""
     """The speaker's name, or its role where it has none."""
     side: str | None = None
-    """What the speaker has to defend there, where that is laid down."""
+    """What the speaker has to defend there, where that is laid down; of an argument its stance."""
     label: str | None = None
     """The label of that, where it has one."""
+    own: dict[str, JsonValue] = {}
+    """The reply there before any person changed it; empty where there was none."""
+
+    def place(self) -> tuple[str, str, str, int, int, str]:
+        """Return what tells this place from every other of a run, as ``Call.spot``."""
+        return self.node, self.stage, self.role, self.round, self.take, self.who
 
 
-class Held(Strict):
-    """What a person put in the place of a reply, or took out; it holds whenever a run is walked."""
+ARGUMENT = "argument"
+"""The role of a spot that is an argument by itself, apart from the calls made at its node."""
+OverrideKind = Literal["replaced", "ruled", "dropped", "set", "flipped", "voided", "added"]
+"""A turn or a segment, a verdict, whatever can be left out, a strength, a comparison (flipped or
+voided), an argument."""
+
+
+class Override(Strict):
+    """One change of a person. It holds at its places whenever the run's graph runs again."""
 
     id: str
     """As a person names it: a turn, a node, a segment of evidence, two arguments (``ID:ID``)."""
-    what: Literal["replaced", "ruled", "dropped", "set", "flipped", "voided"]
-    """The last three are of argument trees at leaves: a strength, and two of a comparison."""
+    what: OverrideKind
     field: str = ""
     """Which text of a turn, where it is not the one that a turn is known by."""
     spots: list[Spot]
-    """The places where it holds. A node that was dropped is a spot without a stage, and so is one
-    where a person is asked for the ruling."""
+    """Where it holds; nowhere in particular for a segment of evidence."""
     reply: dict[str, JsonValue] | None = None
-    """What is said there; None where nothing is."""
+    """The fields of a reply that it sets; None where nothing is said."""
     before: str | None = None
     """The text that it took the place of."""
     after: str | None = None
 
-    own: dict[str, JsonValue] | None = None
-    """What was said there before any person changed it; None where no text of it is kept."""
-    owns: list[dict[str, JsonValue]] = []
-    """The same for each of ``spots``, where several spoke."""
-    changed: dict[str, JsonValue] = {}
-    """The fields of ``reply`` that this change set; others may be of other changes there."""
-
     def out(self) -> bool:
-        """Whether it takes something out: what is out may hold other changes, too."""
+        """Return whether it takes something out, which may hold other changes, too."""
         return self.what in ("dropped", "voided")
 
     def key(self) -> tuple[str, str, str]:
-        """What makes it the one it is: a turn may hold a change in each of its texts."""
+        """Return what it changes: each text of a turn can have a change of its own."""
         return self.id, self.field, "out" if self.out() else self.what
+
+    def of_argument(self) -> bool:
+        """Return whether it drops or inserts an argument of an argument tree."""
+        return any(spot.role == ARGUMENT for spot in self.spots)
+
+    def words(self) -> str:
+        """``0.1/A2 replaced``, ``strength of 0.1 set to 0.3 (before: 0.5)``."""
+        match self.what:
+            case "set":
+                return f"strength of {self.id} set to {self.after} (before: {self.before})"
+            case "flipped" | "voided":
+                return f"comparison of {' and '.join(self.id.split(':'))} {self.what}"
+            case "added":
+                verb = "supports" if self.spots[0].side == "support" else "attacks"
+                return f"{self.id} added: it {verb} {self.spots[0].node}"
+            case "ruled":
+                return f"{self.id} given another verdict"
+            case "replaced" | "dropped":
+                return f"{'/'.join(filter(None, [self.id, self.field]))} {self.what}"
 
 
 class Contest(Strict):
@@ -98,8 +124,8 @@ class Contest(Strict):
     why: str
     """One line that says what moved the verdict, or why it stayed."""
 
-    held: list[Held] = []
-    """What persons put in the place of replies, this time and in the runs before."""
+    overrides: list[Override] = []
+    """What persons changed, this time and in the runs before."""
     verdict_before: Standing | None = None
     verdict_after: Standing | None = None
     moved: list[Moved] = []
@@ -107,9 +133,9 @@ class Contest(Strict):
 
     @model_serializer(mode="wrap")
     def _only_what_it_can_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """In an argument tree strengths move, and no reply is changed."""
-        kept: dict[str, JsonValue] = whole(self)
+        """Leave out the verdicts where the strengths of arguments moved."""
+        fields: dict[str, JsonValue] = whole(self)
         if self.verdict_before is None and self.verdict_after is None:
-            for name in ("held", "verdict_before", "verdict_after", "moved"):
-                kept.pop(name, None)
-        return kept
+            for name in ("verdict_before", "verdict_after", "moved"):
+                fields.pop(name, None)
+        return fields

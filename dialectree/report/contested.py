@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dialectree import comparison, turns
-from dialectree.records import Contest, Held, Node, RunRecord, Spot, Standing, Turn
+from dialectree import turns
+from dialectree.records import Contest, Node, Override, RunRecord, Spot, Standing, Turn
 from dialectree.report import words
 from dialectree.report.arguments import VERBS
 
@@ -35,8 +35,8 @@ def debated(contest: Contest) -> bool:
 def texts(contest: Contest) -> list[Text]:
     """What persons wrote, now and in the contests before, beside what it took the place of."""
     found: list[Text] = []
-    for change in contest.held:
-        said = comparison.in_words(change)
+    for change in contest.overrides:
+        said = change.words()
         earlier = "" if said in contest.changes else " in an earlier contest"
         found.append(Text(f"{said}{earlier}", _said(change, change.before), _after(change)))
     return found
@@ -48,13 +48,13 @@ def restored(contest: Contest) -> list[str]:
     return [change for change in contest.changes if change not in shown]
 
 
-def _after(change: Held) -> str:
+def _after(change: Override) -> str:
     if change.out():
         return "counts for nobody" if change.what == "voided" else "nothing"
     return _said(change, change.after)
 
 
-def _said(change: Held, text: str | None) -> str:
+def _said(change: Override, text: str | None) -> str:
     """A text; of a comparison who won it, in either order of showing the two."""
     if change.what not in ("flipped", "voided"):
         return text or ""
@@ -110,7 +110,7 @@ def tag(record: RunRecord | None, node: Node, turn: Turn) -> str:
     """``0.1/A2``, and what a person made of that turn; empty where nobody can contest it."""
     name = turns.printed(record.protocol if record else "", node, turn)
     contest = record.contest if record is not None else None
-    for change in reversed(contest.held) if contest is not None else []:
+    for change in reversed(contest.overrides) if contest is not None else []:
         if any(spot.node == node.id and _at(turn, spot) for spot in change.spots):
             return ", ".join(filter(None, [name, _MADE[change.what]]))
     return name
@@ -128,4 +128,5 @@ _MADE = {
     "set": "set by a person",
     "flipped": "flipped by a person",
     "voided": "voided by a person",
+    "added": "added by a person",
 }

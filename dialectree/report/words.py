@@ -300,8 +300,6 @@ def state(record: RunRecord) -> str:
             return f"There is {thing}, but {count(broken, 'part')} of the debate failed for good."
         case "unresolved":
             return f"The debate ended without {thing}."
-        case "partial" if record.contest is not None and outcome_of(record) == "probability":
-            return f"Broken off before the end. Contest {record.contest.run} again."
         case "partial":
             folder = f"where RUN is the path of the folder {record.run_id}"
             return f"Broken off before the end. It goes on with: dialectree resume RUN, {folder}."

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
-from dialectree.protocol import Evaluation, Protocol, Variant
+from dialectree.protocol import SET_BY_PERSON, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.adaptive_reasoning_tree"
 _GROWING = {"supporter": "generator", "attacker": "generator", "scorer": "evaluator"}
 _ALONE = {"verifier": ""}
+_NODES = "dialectree.nodes.adaptive_reasoning_tree"
+
+
+def _strength(tau: float) -> dict[str, Any]:
+    """Return the fields of a scorer's reply, for a claim or an argument, that come to ``tau``."""
+    reasons = dict.fromkeys(("rationale", "truth_rationale", "weight_rationale"), SET_BY_PERSON)
+    return {**reasons, "truth": tau, "weight": 1}
+
+
+def _winner(winner: str) -> dict[str, Any]:
+    """Return the pairwise judge's reply that lets ``winner`` win."""
+    return {"rationale": SET_BY_PERSON, "winner": winner}
+
 
 protocol = Protocol(
     name="art",
@@ -24,6 +39,32 @@ protocol = Protocol(
     graph=f"{_HERE}.graph:graph",
     roles={**_GROWING, "pairwise_judge": "evaluator"},
     prompts=("adaptive_reasoning_tree",),
+    phases=(
+        Phase(
+            role="scorer",
+            name="strength",
+            reply=(f"{_NODES}.scorer:ScorerReply", f"{_NODES}.scorer:ClaimScorerReply"),
+            score=_strength,
+        ),
+        Phase(
+            role="pairwise_judge",
+            name="tournament",
+            reply=(f"{_NODES}.pairwise_judge:PairwiseReply",),
+            winner=_winner,
+        ),
+        Phase(
+            role="supporter",
+            name="generation",
+            reply=(f"{_NODES}.arguer:ArgumentsReply",),
+            inserts=True,
+        ),
+        Phase(
+            role="attacker",
+            name="generation",
+            reply=(f"{_NODES}.arguer:ArgumentsReply",),
+            inserts=True,
+        ),
+    ),
     prepare=f"{_HERE}.graph:prepare",
     leaf=Variant(
         name="art",

@@ -16,11 +16,14 @@ from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.flow import Flow
 from dialectree.graphs.adaptive_reasoning_tree import tournament
+from dialectree.models.overrides import Overrides
+from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguer import arguer, arguer_again
 from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     STANCES,
     Argument,
     Grown,
+    Pair,
     Stance,
     pairs,
 )
@@ -34,18 +37,18 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
     """Make the arguments nodes, once near-duplicates among them were asked for again.
 
     An absent argument or a second near-duplicate is noted, not invented. A supporter's id ends in
-    its place, an attacker's in breadth + its place.
+    its place, an attacker's in breadth + its place. Arguments that a person inserted come last.
     """
     doubles = {stance: _doubles(state, stance) for stance in STANCES}
     if any(doubles.values()) and "again" not in state:
         return {"again": doubles}
     breadth = settings(runtime, Settings).breadth
     children: list[Argument] = []
-    unheard: list[str] = []
-    for shift, stance in enumerate(STANCES):
+    silent: list[Stance] = []
+    for shift, stance in enumerate(STANCES if state["argued"] else ()):
         said = _said(state, stance)
         if not said:
-            unheard = [state["id"]]
+            silent.append(stance)
         if "" in said.values():
             tell(runtime, state["id"], "noted", {"data": {"declined": {stance: True}}})
         if doubles[stance]:
@@ -55,8 +58,26 @@ async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, obje
             if text and place not in doubles[stance]:
                 name = f"{state['id']}.{shift * breadth + place}"
                 children.append({"id": name, "parent": state["id"], "stance": stance, "text": text})
-    _tell_children(state, runtime, children)
-    return {"children": children, "arguments": children, "unheard": unheard}
+    overrides = run_of(runtime).overrides
+    inserted = _inserted(state["id"], [child["id"] for child in children], overrides)
+    every = [*children, *inserted]
+    _tell_children(state, runtime, every)
+    unheard = set(silent) - {argument["stance"] for argument in inserted}
+    return {
+        "children": children,
+        "inserted": inserted,
+        "insertions_below": [one["id"] for one in every if overrides.inserts_below(one["id"])],
+        "arguments": every,
+        "unheard": [state["id"]] if unheard else [],
+    }
+
+
+def _inserted(parent: str, taken: list[str], overrides: Overrides) -> list[Argument]:
+    """Return the arguments that a person inserted below ``parent`` under ids that are free."""
+    return [
+        {"id": one.id, "parent": parent, "stance": one.stance, "text": one.text}
+        for one in overrides.inserted(parent, taken)
+    ]
 
 
 def _tell_children(state: Growth, runtime: Runtime[Settings], children: list[Argument]) -> None:
@@ -96,9 +117,10 @@ def after_branching(
     """
     if "children" not in state:
         return _again(state)
-    if not state["children"]:
+    if not state["children"] and not state["inserted"]:
         return "__end__"
-    return [*_judging(state, settings), *_growing(state, settings)]
+    judging = [*_judging(state, settings), *_judging_inserted(state, settings)]
+    return [*judging, *_growing(state, settings)]
 
 
 def _again(state: Growth) -> list[Literal["supporter_again", "attacker_again"]]:
@@ -126,13 +148,35 @@ def _judging(state: Growth, settings: Settings) -> list[Send]:
     return tournament.all_at_once(entries)
 
 
+def _judging_inserted(state: Growth, settings: Settings) -> list[Send]:
+    """Score what a person inserted, and compare it with what it meets.
+
+    The other arguments were judged without it, and are not judged again.
+    """
+    met: list[Pair] = []
+    if state["blend"] > 0:
+        before = pairs(state["children"], settings.judge_orders)
+        every = pairs([*state["children"], *state["inserted"]], settings.judge_orders)
+        met = [pair for pair in every if pair not in before]
+    entries: Entries = {
+        "id": state["id"],
+        "text": state["text"],
+        "to_score": state["inserted"],
+        "pairs": met,
+    }
+    return tournament.all_at_once(entries)
+
+
 def _growing(state: Growth, settings: Settings) -> list[Send]:
-    if state["level"] + 1 >= settings.depth:
-        return []
-    return [Send("grow", _sprout(state, child)) for child in state["children"]]
+    argued = state["children"] if state["argued"] and state["level"] + 1 < settings.depth else []
+    sprouts = [_sprout(state, child, argued=True) for child in argued]
+    for child in [*state["children"], *state["inserted"]]:
+        if child["id"] in state["insertions_below"] and child not in argued:
+            sprouts.append(_sprout(state, child, argued=False))
+    return [Send("grow", sprout) for sprout in sprouts]
 
 
-def _sprout(state: Growth, child: Argument) -> Sprout:
+def _sprout(state: Growth, child: Argument, *, argued: bool) -> Sprout:
     return {
         "id": child["id"],
         "text": child["text"],
@@ -140,6 +184,7 @@ def _sprout(state: Growth, child: Argument) -> Sprout:
         "level": state["level"] + 1,
         "depth": state["depth"] + 1,
         "blend": state["blend"],
+        "argued": argued,
     }
 
 

@@ -83,6 +83,7 @@ def _sprout(state: AdaptiveReasoningTree, claim: str) -> Sprout:
         "level": 0,
         "depth": claim.count("."),
         "blend": state["blend"],
+        "argued": True,
     }
 
 

@@ -14,6 +14,8 @@ _PAIR = ("candidates", "distractor")
 """The settings of the two candidates of an evaluation, between which baselines choose, too."""
 
 _WITHDRAWN = {"argument": WITHDRAWN}
+ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}
+"""The names of the judges by ``judge_orders``."""
 
 
 def _phase(role: str, name: str, reply: str, *editable: str, **more: Any) -> Phase:
@@ -60,7 +62,14 @@ protocol = Protocol(
             "would_settle",
             optional=True,
         ),
-        _phase("judge", "judgment", "judge:JudgeReply", "rationale", labels=True),
+        _phase(
+            "judge",
+            "judgment",
+            "judge:JudgeReply",
+            "rationale",
+            labels=lambda settings: ("uncertain",) if settings.allow_uncertain else (),
+            judges=lambda settings: ORDERS[settings.judge_orders],
+        ),
         _phase("debater_a", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
         _phase("answerer", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
     ),

@@ -36,6 +36,8 @@ def arguer(stance: Stance) -> Step:
     """Return the role that gives all the arguments of one side."""
 
     async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Draft]]:
+        if not state["argued"]:
+            return {"drafts": []}
         places = range(settings(runtime, Settings).breadth)
         return {"drafts": await _drafts(state, runtime, stance, [*places], 1)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -40,6 +40,8 @@ class Compared(TypedDict):
     attacker: str
     winner: Winner
     order: Order
+    void: NotRequired[bool]
+    """True where a person let the comparison count for nobody."""
 
 
 class Grown(TypedDict):
@@ -78,7 +80,10 @@ def unmet(
     comparisons: Sequence[Compared],
     ties: Literal["ignore", "half"],
 ) -> list[Argument]:
-    """The arguments without a comparison that counts: only these need a strength at lambda = 1."""
+    """The arguments without a comparison that counts: only these need a strength at lambda = 1.
+
+    A comparison that a person made void is taken as it was: nobody is asked anew because of it.
+    """
     counts = [c for c in comparisons if ties == "half" or c["winner"] != "TIE"]
     met = {name for c in counts for name in (c["supporter"], c["attacker"])}
     return [argument for argument in children if argument["id"] not in met]

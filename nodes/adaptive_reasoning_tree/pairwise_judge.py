@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
+from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Compared, Pair
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 
@@ -35,7 +36,10 @@ class ToCompare(TypedDict):
 
 
 async def pairwise_judge(state: ToCompare, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
-    """Compare one supporter with one attacker of the same parent."""
+    """Compare one supporter with one attacker of the same parent.
+
+    Nobody is asked about a pair whose comparison a person let count for nobody.
+    """
     supporter, attacker = state["pair"]["supporter"], state["pair"]["attacker"]
     order = state["pair"]["order"]
     shown = [("SUPPORT", supporter["text"]), ("ATTACK", attacker["text"])]
@@ -43,22 +47,31 @@ async def pairwise_judge(state: ToCompare, runtime: Runtime[Settings]) -> dict[s
     if order == "attack_first":
         shown.reverse()
         met.reverse()
+    place = Place(state["id"], "pairwise_judge", "tournament", 0, who=":".join(met))
+    if (own := run_of(runtime).overrides.removed(place)) is not None:
+        ruled = PairwiseReply.model_validate(own)
+        return {"comparisons": [{**_compared(state, ruled), "void": True}]}
     reply = await ask(
         runtime,
-        Place(state["id"], "pairwise_judge", "tournament", 0, who=":".join(met)),
+        place,
         "adaptive_reasoning_tree/pairwise_judge",
         PairwiseReply,
         max_tokens=512,
         parent=state["parent"],
         shown=shown,
     )
-    comparison: Compared = {
-        "parent": state["id"],
-        "supporter": supporter["id"],
-        "attacker": attacker["id"],
-        "winner": reply.winner,
-        "order": order,
-    }
+    comparison = _compared(state, reply)
     told = {name: value for name, value in comparison.items() if name != "parent"}
     tell(runtime, state["id"], "compared", told)
     return {"comparisons": [comparison]}
+
+
+def _compared(state: ToCompare, reply: PairwiseReply) -> Compared:
+    pair = state["pair"]
+    return {
+        "parent": state["id"],
+        "supporter": pair["supporter"]["id"],
+        "attacker": pair["attacker"]["id"],
+        "winner": reply.winner,
+        "order": pair["order"],
+    }

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from dialectree.events import tell
@@ -46,11 +46,16 @@ class ToScore(TypedDict):
 
 async def scorer(state: ToScore, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
     """Score one argument for or against its parent, whatever else there is."""
-    return await _argument(state, runtime, Place(state["id"], "scorer", "strength", 0))
+    return await _argument(state, runtime, _strength(state["id"]))
 
 
 async def late_scorer(state: ToScore, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
-    """Score an argument that a tournament left without a comparison that counts."""
+    """Score an argument that a tournament left without a comparison that counts.
+
+    Ask nobody where a person set its strength, which is looked up when the tree is weighed.
+    """
+    if run_of(runtime).overrides.at(_strength(state["id"])) is not None:
+        return {"scores": []}
     place = Place(state["argument"]["parent"], "scorer", "tournament", 1, who=state["id"])
     return await _argument(state, runtime, place)
 
@@ -75,7 +80,7 @@ async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, l
     """Score the claim itself: how likely it is before any argument is heard."""
     reply = await ask(
         runtime,
-        Place(state["id"], "scorer", "strength", 0),
+        _strength(state["id"]),
         "adaptive_reasoning_tree/claim_scorer",
         ClaimScorerReply,
         max_tokens=512,
@@ -86,15 +91,29 @@ async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, l
 
 def unasked(claim: str, runtime: Runtime[Settings]) -> list[Scored]:
     """Return the neutral strength of a claim that is not scored, or what a person set instead."""
-    held = run_of(runtime).changes.at(Place(claim, "scorer", "strength", 0))
-    if held is None or held.what != "set":
-        tau = NEUTRAL
-    elif held.reply is None or held.after is None:
+    scores = set_by_person(claim, runtime)
+    return _scored(runtime, claim, NEUTRAL)["scores"] if scores is None else scores
+
+
+def set_by_person(node: str, runtime: Runtime[Settings]) -> list[Scored] | None:
+    """Return the strength that a person set for a claim or an argument; None if nobody did.
+
+    The list is empty where the person left it without a strength.
+    """
+    override = run_of(runtime).overrides.at(_strength(node))
+    if override is None or override.what != "set":  # else the whole claim was dropped
+        return None
+    if override.reply is None:
         return []
-    else:
-        tau = float(held.after)
-    tell(runtime, claim, "scored", {"scores": {"tau": tau}})
-    return [{"id": claim, "tau": tau}]
+    return _scored(runtime, node, _truth.validate_python(override.reply["truth"]))["scores"]
+
+
+_truth = TypeAdapter(float)
+
+
+def _strength(node: str) -> Place:
+    """Return the place where a claim or an argument is scored by itself."""
+    return Place(node, "scorer", "strength", 0)
 
 
 def _scored(runtime: Runtime[Settings], node: str, tau: float) -> dict[str, list[Scored]]:

@@ -108,6 +108,8 @@ class Sprout(TypedDict):
     """Depth of the node in the whole tree of the run."""
     blend: float
     """Lambda: 0 holds no tournament; at 1 only arguments that it left undecided are scored."""
+    argued: bool
+    """Whether the debaters argue about it; False where only arguments of a person stand below."""
 
 
 class Draft(TypedDict):
@@ -129,6 +131,11 @@ class Growth(Sprout, Grown):
     again: dict[Stance, list[int]]
     """Places of near-duplicates on each side; there once they are asked for again."""
     children: list[Argument]
+    """The arguments that the debaters gave."""
+    inserted: list[Argument]
+    """The arguments that a person inserted after them."""
+    insertions_below: list[str]
+    """The ids of those of all these arguments below which a person inserted others."""
 
 
 class Entries(TypedDict):

@@ -13,7 +13,6 @@ from dialectree.formatting import figure
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison
-from dialectree.models.asking import Place
 from dialectree.nodes.adaptive_reasoning_tree.arguments import (
     NEUTRAL,
     Argument,
@@ -74,7 +73,7 @@ def by_themselves(
     ids = {argument.id for argument in tree}
     made: dict[str, list[Comparison]] = {}
     for c in comparisons:
-        if c["parent"] in ids:
+        if c["parent"] in ids and not c.get("void"):
             comparison = Comparison(c["supporter"], c["attacker"], c["winner"])
             made.setdefault(c["parent"], []).append(comparison)
     theta, blended, notes = argument_tree.blended(
@@ -124,7 +123,9 @@ def disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
     """Return, for each parent, how often the two orders of a pair had different winners."""
     winners: dict[tuple[str, str, str], set[str]] = {}
     for c in comparisons:
-        winners.setdefault((c["parent"], c["supporter"], c["attacker"]), set()).add(c["winner"])
+        if not c.get("void"):
+            pair = c["parent"], c["supporter"], c["attacker"]
+            winners.setdefault(pair, set()).add(c["winner"])
     counts: dict[str, int] = {}
     for (parent, _, _), found in winners.items():
         counts[parent] = counts.get(parent, 0) + (len(found) > 1)
@@ -133,11 +134,6 @@ def disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
         for parent, count in counts.items()
         if count
     }
-
-
-def left_out(argument: str) -> Place:
-    """Return the place where a person leaves an argument out."""
-    return Place(argument, "argument", "weighing", 0)
 
 
 Told = tuple[str, EventKind, dict[str, object]]

@@ -80,7 +80,7 @@ async def retrieved(
                     "page": hit.page,
                     "offset": hit.offset,
                     "heading": hit.heading,
-                    "contested": run.changes.found(f"{letter}:{hit.number}"),
+                    "contested": run.overrides.found(f"{letter}:{hit.number}"),
                 }
                 for hit in hits
             ],
@@ -108,7 +108,7 @@ def quotable(
 
 def contested(runtime: Runtime[Settings], sources: Mapping[Letter, Source]) -> dict[Letter, Source]:
     """Return the papers with the segments that a person changed in this run."""
-    changed = run_of(runtime).changes.evidence()
+    changed = run_of(runtime).overrides.evidence()
     return {
         letter: source.model_copy(
             update={

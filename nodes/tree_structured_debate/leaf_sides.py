@@ -64,7 +64,7 @@ class Verified(Leaf, Weighing):
 async def verified(state: Verified, runtime: Runtime[Settings]) -> Judged:
     """Answer yes where the claim is likelier true than not, as surely as that is probable."""
     probability, verdict = state["probability"], state["verdict"]
-    dropped = run_of(runtime).changes.dropped(state["id"])
+    dropped = run_of(runtime).overrides.dropped(state["id"])
     for note in verdict["notes"] if dropped is None else []:
         tell(runtime, state["id"], "noted", {"note": note})
     if probability is None:

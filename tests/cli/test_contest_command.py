@@ -89,7 +89,8 @@ def test_a_contest_is_a_run_of_its_own_with_reports(run: str) -> None:
     assert new["usage"]["calls"] == 0 and new["models"] == old["models"]
     folder = Path("runs") / new["run_id"]
     names = {path.name for path in folder.iterdir()} - {".lock"}
-    assert names == {"run.json", "events.jsonl", "report.html", "report.md"}
+    journal = {"calls.jsonl", "contested.json"}
+    assert names == {"run.json", "events.jsonl", "report.html", "report.md", *journal}
     assert json.loads((folder / "run.json").read_text()) == new
     assert run in (folder / "report.html").read_text()
     back = contest(new["run_id"], "--restore", "0.2", "--set", _set_back(old), "--flip", "0.3:0.0")
@@ -139,7 +140,8 @@ def test_an_addition_is_judged_and_can_be_taken_back(run: str, endpoint: LocalEn
         True,
     )
     calls = (Path("runs") / new["run_id"] / "calls.jsonl").read_text().splitlines()
-    assert {json.loads(line)["node"] for line in calls} == {"0", "0.4"}
+    paid = [json.loads(line) for line in calls]
+    assert {call["node"] for call in paid if "run" not in call} == {"0", "0.4"}
     back = contest(new["run_id"], "--drop", "0.4").record
     assert back["verdict"] == old["verdict"]
     assert back["usage"]["calls"] == 0
@@ -155,12 +157,13 @@ WRONG = {
     "half a pair": (["--flip", "0.1"], "write ID:ID"),
     "friends": (["--flip", "0.0:0.1"], "these two were not compared"),
     "not void": (["--restore", "0.0:0.2"], "it was not voided"),
-    "not dropped": (["--restore", "0.0"], "it was not dropped"),
+    "not dropped": (["--restore", "0.0"], "--restore 0.0: nothing was changed there"),
     "no stance": (["--add", "0", "Yes."], "write support:ID or attack:ID"),
     "a parent that is none": (["--add", "support:7", "Yes."], "7: the run has no such argument"),
     "no text": (["--add", "support:0", "  "], "the argument is empty"),
     "two additions": (["--add", "support:0", "A", "--add=attack:0", "B"], "one argument at a time"),
     "a role that is none": (["--add", "support:0", "A", "--role", "poet=openai:x"], "poet"),
+    "a path for a node": (["--drop", "../../etc"], "../../etc: the run has no such turn"),
 }
 
 
@@ -174,44 +177,41 @@ def test_a_wrong_wish_is_one_line_and_nothing_is_written(
     assert contents(Path("runs") / run) == before
 
 
-def test_a_run_that_is_none_or_no_argument_tree_is_refused(
+def test_a_run_that_is_none_or_has_no_such_thing_is_refused(
     run: str, endpoint: LocalEndpoint
 ) -> None:
     refused(command("contest", "nothing", "--drop", "0.1"), "there is no run 'nothing'")
     refused(command("contest", "..", "--drop", "0.1"), "there is no run '..'")
-    (Path("runs") / run / "events.jsonl").unlink()
-    refused(command("contest", run, "--drop", "0.1"), "does not tell the tree of run.json")
+    (Path("runs") / run / "calls.jsonl").unlink()
+    refused(command("contest", run, "--drop", "0.1"), "calls.jsonl")
     model = ("--model", f"openai:any@{endpoint.url}", "--runs", "others", "--json", "--quiet")
     for words in (
         ["verify", CLAIM, "--method", "direct"],
-        ["verify", CLAIM, "--method", "cot"],
+        ["decide", "Which?", "--option", "a", "--option", "b"],
     ):
         other = command(*words, *model).record["run_id"]
-        done = command("contest", f"others/{other}", "--drop", "0.1")
-        refused(done, "no argument tree of a claim")
-    other = command("decide", "Which?", "--option", "a", "--option", "b", *model).record["run_id"]
-    refused(command("contest", f"others/{other}", "--drop", "0.1"), "the run has no such node")
+        refused(command("contest", f"others/{other}", "--drop", "0.1"), "the run has no such node")
     partial = command("verify", CLAIM, *model, "--max-calls", "1", "--no-cache").record["run_id"]
     done = command("contest", f"others/{partial}", "--drop", "0.1")
     refused(done, f"is not finished; first: dialectree resume others/{partial}")
     assert [path.name for path in runs()] == [run]
 
 
-def test_an_addition_that_is_broken_off_is_not_resumed(run: str) -> None:
+def test_an_addition_that_is_broken_off_is_resumed(run: str) -> None:
     words = ["--add", "attack:0", "No.", "--no-cache"]
     with LocalEndpoint(key="secret") as closed:
         done = contest(run, *words, "--model", f"openai:any@{closed.url}")
         assert (done.status, done.record["status"]) == (3, "partial")
         assert closed.url in done.err
-    assert f"contest {run} again" in done.err
-    new = done.record["run_id"]
-    assert done.record["contest"]["after"] is None
-    refused(command("resume", new), f"contests {run} and is not resumed: contest {run} again")
-    refused(command("contest", new, "--drop", "0.1"), f"dialectree contest {run} again")
-    assert command("show", new).status == 0
     budget = contest(run, *words, "--max-calls", "1")
     assert (budget.status, budget.record["usage"]["calls"]) == (4, 1)
-    assert f"contest {run} again" in budget.err
+    new = budget.record["run_id"]
+    assert f"go on with: dialectree resume runs/{new}" in budget.err
+    refused(command("contest", new, "--drop", "0.1"), f"first: dialectree resume runs/{new}")
+    assert command("show", new).status == 0
+    resumed = command("resume", new, "--json")
+    assert (resumed.status, resumed.record["usage"]["calls"]) == (0, 3), resumed.err
+    assert resumed.record["contest"]["why"]
 
 
 def test_an_addition_that_nobody_can_judge_is_left_out_and_said(run: str) -> None:
@@ -231,4 +231,4 @@ def test_an_addition_that_nobody_answers_is_broken_off(
     record = json.loads(out)
     assert (unreachable.returncode, record["status"]) == (3, "partial")
     assert record["models"]["scorer"].rpartition("@")[2] in err
-    assert f"contest {made.name} again" in err and "Traceback" not in err
+    assert "go on with: dialectree resume" in err and "Traceback" not in err

@@ -97,8 +97,8 @@ def test_several_changes_of_several_kinds_hold_at_once(made: dict[str, Path]) ->
     run = here(made["answer"])
     words = ["--drop", "0.1/A2", "--replace", "0.0/A1", TEXT, "--verdict", "0", TEXT]
     new = command("contest", run, *words, "--json").record
-    held = {held["id"]: held["what"] for held in new["contest"]["held"]}
-    assert held == {"0.1/A2": "dropped", "0.0/A1": "replaced", "0": "ruled"}
+    overrides = {one["id"]: one["what"] for one in new["contest"]["overrides"]}
+    assert overrides == {"0.1/A2": "dropped", "0.0/A1": "replaced", "0": "ruled"}
     assert new["tree"]["nodes"]["0"]["verdict"]["answer"] == TEXT
 
 

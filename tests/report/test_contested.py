@@ -8,8 +8,7 @@ from html import unescape
 
 import pytest
 
-from dialectree import comparison
-from dialectree.records import Contest, Held, RunRecord, Spot, Turn
+from dialectree.records import Contest, Override, RunRecord, Spot, Turn, verdict_diff
 from dialectree.report import html, markdown, transcript, tree
 from tests.report import sample, sample_art, sample_rsd
 from tests.report.test_terminal import seen
@@ -50,7 +49,7 @@ def contested(words: str = "A person's own words.") -> RunRecord:
     turn = next(t for t in leaf.transcript if t.role == "leaf_debater")
     judge = next(t for t in leaf.transcript if t.role == "leaf_judge")
     held = [
-        Held(
+        Override(
             id=f"0.0/{turn.who}1",
             what="replaced",
             spots=[spot("0.0", turn)],
@@ -58,15 +57,17 @@ def contested(words: str = "A person's own words.") -> RunRecord:
             before="As it was.",
             after=words,
         ),
-        Held(id="0.0", what="ruled", spots=[spot("0.0", judge)], reply={}, before="x", after=words),
-        Held(id="0.1", what="dropped", spots=[Spot(node="0.1")], before="What was found."),
+        Override(
+            id="0.0", what="ruled", spots=[spot("0.0", judge)], reply={}, before="x", after=words
+        ),
+        Override(id="0.1", what="dropped", spots=[Spot(node="0.1")], before="What was found."),
     ]
-    new.contest = comparison.begun(old, [comparison.in_words(held[0]), "0.2/B1 restored"], held)
+    new.contest = verdict_diff.begun(old, [held[0].words(), "0.2/B1 restored"], held)
     gone = new.tree.nodes["0.1"]
     gone.verdict, gone.status, gone.transcript, gone.dropped = None, "missing", [], True
     assert new.verdict is not None and leaf.verdict is not None
     new.verdict.answer = leaf.verdict.answer = words
-    new.contest = comparison.compared(old, new)
+    new.contest = verdict_diff.compared(old, new)
     return new
 
 
@@ -138,6 +139,6 @@ def test_records_of_older_contests_load_and_arguments_have_no_new_fields() -> No
         "path": [{"node": "0", "before": 0.4, "after": 0.5}],
         "why": "because",
     }
-    assert Contest.model_validate(old).model_dump() == old
+    assert Contest.model_validate(old).model_dump() == {**old, "overrides": []}
     made = contested().contest
     assert made is not None and Contest.model_validate(made.model_dump()) == made

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from dialectree import turns
-from dialectree.contests import Restore, Rule, forms
+from dialectree.contests import Restore, Rule
 from dialectree.contests import start as contesting
+from dialectree.contests.rulings import labels
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, UncertaintyReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
@@ -59,7 +60,7 @@ def test_options_that_begin_alike_are_told_apart(options: tuple[str, str], label
     texts = dict(zip("AB", options, strict=True))
     node = record.tree.nodes["0"]
     assert record.verdict is not None and node.verdict is not None
-    assert forms.labels(record, node) == texts
+    assert labels(record, node) == texts
     (debate,) = exchange.exchanges(record, node)
     (won,) = (side for side in debate.sides if side.won)
     assert (won.letter, won.answer, won.name) == (label, texts[label], node.verdict.winner)

@@ -179,7 +179,15 @@ common = {
 }
 states = st.one_of(
     st.fixed_dictionaries({**common, "again": again}),
-    st.fixed_dictionaries({**common, "children": st.lists(arguments, max_size=5)}),
+    st.fixed_dictionaries(
+        {
+            **common,
+            "argued": st.just(True),
+            "children": st.lists(arguments, max_size=5),
+            "inserted": st.just([]),
+            "insertions_below": st.just([]),
+        }
+    ),
 )
 contexts = st.builds(
     lambda **given: build(Settings, model="openai:any", **given),

@@ -1,0 +1,219 @@
+"""Begin the contest of a run: a new run that knows the journal of the contested one.
+
+A call that is asked the same is answered for nothing, and one that is asked something else is made.
+What persons changed stands in the record, by its place in the debate, and never in a journal or a
+cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dialectree import clock, turns
+from dialectree.contests import arguments, replies, rulings
+from dialectree.contests.draft import Draft
+from dialectree.contests.wishes import (
+    Add,
+    Drop,
+    Flip,
+    Replace,
+    Restore,
+    Rule,
+    Set,
+    Void,
+    Wish,
+    listed,
+    only_models_and_limits,
+)
+from dialectree.context import EMBEDDED, ProtocolSettings
+from dialectree.errors import InputError, RunFolderError, SettingsError
+from dialectree.models.specs import Spec
+from dialectree.protocol import Method, Phase, installed, method
+from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
+from dialectree.records import Call, RunRecord, Turn, verdict_diff
+from dialectree.runner import Started
+from dialectree.runs import RunFolder
+
+
+def start(
+    folder: RunFolder,
+    wishes: Iterable[Wish],
+    runs: Path,
+    given: Mapping[str, Any],
+    *,
+    person: bool = True,
+) -> Started:
+    """Begin a new run under ``runs`` in which ``wishes`` hold, each in the light of those before.
+
+    ``given`` are settings for the calls that it costs (models, limits). Raises InputError for a
+    wish that the run cannot fulfil, and where a person has to rule again and no ``person`` is
+    there; nothing is written then.
+    """
+    wishes, old = listed(wishes), folder.record()
+    if old.status in ("running", "partial"):
+        raise InputError(f"{old.run_id} is not finished; first: dialectree resume {folder.path}")
+    only_models_and_limits(given)
+    chosen = method(old.method, old.protocol)
+    calls = _journal(folder, old)
+    without_models = settled(old, {"model": EMBEDDED, "roles": {}, **given})
+    draft = Draft(old, chosen, without_models, rulings.rulings_of_person(folder))
+    if not wishes:
+        raise InputError(f"nothing is contested: give {_flags(draft, 'or')}")
+    for wish in wishes:
+        _take_up(draft, wish)
+    rulings.forget_rulings(folder, draft, person=person)
+    chosen.require_roles(without_models, given)
+    context, specs = _models(old, chosen, draft, calls, given)
+    if not any(event.kind == "answered" and "of" not in event.data for event in folder.events()):
+        context = context.model_copy(update={"ask": False})  # as nobody was asked before
+    new = RunFolder.create(runs)
+    record = RunRecord(
+        run_id=new.run_id,
+        protocol=old.protocol,
+        method=old.method,
+        demonstration=old.demonstration or any(s.name == EMBEDDED for s in specs.values()),
+        input=old.input,
+        settings=kept(context, chosen) if specs else old.settings,
+        models=named(specs, spoken(old.models, calls)) if specs else old.models,
+        contest=verdict_diff.begun(old, draft.changes, [*draft.overrides.values()]),
+        started=clock.stamp(),
+        versions={**versions()},
+    )
+    journal = [call.model_copy(update={"run": call.run or old.run_id}) for call in calls]
+    new.write_record(old, "contested.json")
+    new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
+    new.write_record(record)  # last: from here on the folder is a run
+    return Started(new, record, chosen, context)
+
+
+def _take_up(draft: Draft, wish: Wish) -> None:
+    """Change ``draft`` as ``wish`` says; InputError where the run cannot fulfil it."""
+    if not _possible(draft, wish):
+        able = [one.name for one in installed().values() if _fits(wish, one.phases)]
+        of, knows = draft.record.protocol, _flags(draft, "and")
+        raise InputError(
+            f"{_flag(wish)}: that is for runs of {', '.join(able)}; a run of {of} knows {knows}"
+        )
+    match wish:
+        case Replace(name, text):
+            replies.replace(draft, name, text)
+        case Rule(name, text):
+            rulings.rule(draft, name, text)
+        case Drop(name):
+            replies.drop(draft, name)
+        case Restore(name, ""):
+            replies.restore(draft, name)
+        case Set(name, tau):
+            arguments.set_strength(draft, name, tau)
+        case Flip(one, other):
+            arguments.flip(draft, one, other)
+        case Void(one, other):
+            arguments.void(draft, one, other)
+        case Restore(one, other):
+            arguments.restore_comparison(draft, one, other)
+        case Add(stance, parent, text):
+            arguments.add(draft, stance, parent, text)
+
+
+_NEEDS = {Set: "score", Flip: "winner", Void: "winner", Add: "inserts"}
+"""The field of a phase that a wish needs."""
+
+
+def _possible(draft: Draft, wish: Wish) -> bool:
+    return _fits(wish, draft.phases)
+
+
+def _fits(wish: Wish, phases: Iterable[Phase]) -> bool:
+    """Return whether a protocol with ``phases`` declares what ``wish`` is about."""
+    pair = isinstance(wish, Restore) and wish.other
+    field = "winner" if pair else _NEEDS.get(type(wish))
+    return field is None or any(getattr(phase, field) for phase in phases)
+
+
+def _flag(wish: Wish) -> str:
+    return f"--{type(wish).__name__.lower()}"
+
+
+def _flags(draft: Draft, last: str) -> str:
+    """Return the flags that a run of these phases knows, for a message."""
+    phases = draft.phases
+    flags = {
+        "--replace": any(phase.editable for phase in phases),
+        "--drop": True,
+        "--verdict": any(phase.labels or phase.ruling for phase in phases),
+        "--set": any(phase.score for phase in phases),
+        "--flip": any(phase.winner for phase in phases),
+        "--void": any(phase.winner for phase in phases),
+        "--add": any(phase.inserts for phase in phases),
+    }
+    return f"{', '.join(flag for flag, known in flags.items() if known)} {last} --restore"
+
+
+def _models(
+    old: RunRecord, chosen: Method, draft: Draft, calls: list[Call], given: Mapping[str, Any]
+) -> tuple[ProtocolSettings, dict[str, Spec]]:
+    """Return the settings of the run but for those ``given``, and who speaks anew.
+
+    A live model is not kept with a run, and has to be given again. Where only numbers change that
+    make up the verdict nobody is asked, and no model is needed.
+    """
+    asked = not _numbers_alone(old, draft, calls)
+    try:
+        context = settled(old, given)
+        specs = speakers(chosen, context)
+        return context, specs if asked else {}
+    except SettingsError:
+        if asked:
+            raise
+        nobody = {"model": EMBEDDED, "roles": {}}
+        return settled(old, {**nobody, **given, "cache": True, "replay": True}), {}
+
+
+def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:
+    """Return whether the verdict is weighed, and all that is inserted was judged before."""
+    weighed = installed()[old.protocol].outcome == "probability"
+    numbers = all(
+        one.what in ("set", "flipped", "voided") or one.of_argument()
+        for one in draft.overrides.values()
+    )
+    judged = {call.node for call in calls}
+    return (
+        weighed
+        and numbers
+        and all(
+            one.id in judged or draft.find(one.id, "out") is not None
+            for one in draft.overrides.values()
+            if one.what == "added"
+        )
+    )
+
+
+def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
+    """Return every call behind the run; RunFolderError if one is missing that its record tells."""
+    calls = folder.ledger()
+    overrides = old.contest.overrides if old.contest is not None else []
+    there = {call.spot() for call in calls}
+    there |= {spot.place() for override in overrides for spot in override.spots}
+    for node in old.tree.nodes.values():
+        for turn in node.transcript:
+            place = (node.id, turn.stage, turn.role, turn.round, turn.take, turn.who)
+            if place not in there and not any(_same(call, node.id, turn) for call in calls):
+                name = turns.name(node, turn)
+                raise RunFolderError(f"{folder.path}: calls.jsonl has no call for {name}")
+    return calls
+
+
+def _same(call: Call, node: str, turn: Turn) -> bool:
+    """Return whether ``call`` was asked the same elsewhere: a resumed run asks but once."""
+    if (call.node, call.role, call.take) != (node, turn.role, turn.take):
+        return False
+    if (call.who or call.role) != turn.who:
+        return False
+    try:
+        reply = json.loads(call.reply or "")
+    except ValueError:
+        return False
+    return isinstance(reply, dict) and all(reply.get(n) == v for n, v in turn.fields.items())

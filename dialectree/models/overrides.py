@@ -1,0 +1,139 @@
+"""Look up what persons changed in a contested run, as its graph comes by.
+
+An override holds at its place, whatever is asked there: an earlier part of the debate may be
+contested later, and the person's words still stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from dialectree.models.asking import Place
+from dialectree.records import Override, Spot, Stance
+
+
+class Insertion(NamedTuple):
+    """An argument that a person inserted below another one, or below a claim."""
+
+    id: str
+    stance: Stance
+    text: str
+
+
+class Overrides:
+    """The overrides of a contested run, by place."""
+
+    def __init__(self, overrides: Sequence[Override] = ()) -> None:
+        self._by_place: dict[tuple[str, str, str, int, int, str], list[tuple[Spot, Override]]] = {}
+        self._nodes: dict[str, Override] = {}
+        self._segments = {one.id: one for one in overrides if not one.spots}
+        self._dropped_arguments: set[str] = set()
+        self._inserted: list[Override] = []
+        self.met: set[str] = set()
+        """Ids of the overrides that had a place in the debate."""
+        for one in overrides:
+            for spot in one.spots:
+                if spot.stage:
+                    self._by_place.setdefault(spot.place(), []).append((spot, one))
+                elif one.what == "added":
+                    self._inserted.append(one)
+                elif one.of_argument():
+                    self._dropped_arguments.add(one.id)
+                else:  # a node that is dropped, or where the person who judges ruled otherwise
+                    self.met.add(one.id)
+                    if one.what == "dropped":
+                        self._nodes[spot.node] = one
+
+    def at(self, place: Place) -> Override | None:
+        """Return the override at ``place`` with its whole reply, which several may have changed.
+
+        The parts of a dropped node are dropped, too. An override does not hold for a speaker who
+        now has to defend something else there.
+        """
+        if self._nodes and place.stage != "expansion" and (gone := self.dropped(place.node)):
+            return gone
+        fitting = [
+            (spot, one)
+            for spot, one in self._by_place.get(place.spot(), [])
+            if spot.side == place.side and spot.label in (None, place.label)
+        ]  # two long answers may begin alike, so that the label counts as well as the side
+        self.met |= {one.id for _, one in fitting}
+        for _, one in fitting:
+            if one.reply is None:
+                return one
+        if not fitting:
+            return None
+        (spot, last), replies = fitting[-1], [one.reply or {} for _, one in fitting]
+        out = [one.reply or {} for _, one in fitting if one.out()]
+        reply = dict(spot.own)
+        for fields in out or replies:
+            reply |= fields
+        return last.model_copy(update={"reply": reply})
+
+    def removed(self, place: Place) -> dict[str, JsonValue] | None:
+        """Return the reply that a person took out at ``place``; None if there is none."""
+        override = self.at(place)
+        if override is None or override.reply is not None:
+            return None
+        owns = [spot.own for spot in override.spots if spot.place() == place.spot()]
+        return next(iter(owns), None)
+
+    def dropped(self, node: str) -> Override | None:
+        """Return the override that drops ``node`` or a part that it belongs to."""
+        while node:
+            if node in self._nodes:
+                return self._nodes[node]
+            node = node.rpartition(".")[0]
+        return None
+
+    def disregard(self, place: Place) -> None:
+        """Forget the overrides at ``place``: the debate changed, and no such reply is possible."""
+        self.met -= {one.id for _, one in self._by_place.pop(place.spot())}
+
+    # Arguments
+
+    def drops_argument(self, argument: str) -> bool:
+        """Return whether a person dropped an argument, whose calls are made all the same."""
+        if argument in self._dropped_arguments:
+            self.met.add(argument)
+        return argument in self._dropped_arguments
+
+    def inserted(self, parent: str, taken: Collection[str] = ()) -> list[Insertion]:
+        """Return the arguments that a person inserted below ``parent``, in their order.
+
+        Leave out those that the person dropped again, and those whose id is ``taken`` by now.
+        """
+        found: list[Insertion] = []
+        for one in self._inserted:
+            (spot,) = one.spots
+            gone = one.id in self._dropped_arguments
+            if gone and spot.node == parent:
+                self.met.add(one.id)
+            elif spot.node == parent and one.id not in taken:
+                self.met.add(one.id)
+                stance: Stance = "support" if spot.side == "support" else "attack"
+                found.append(Insertion(one.id, stance, one.after or ""))
+        return found
+
+    def inserts_below(self, node: str) -> bool:
+        """Return whether a person inserted an argument somewhere below ``node``."""
+        parents = [spot.node for one in self._inserted for spot in one.spots]
+        return any(f"{parent}.".startswith(f"{node}.") for parent in parents)
+
+    # Evidence
+
+    def evidence(self) -> dict[str, str | None]:
+        """Return the new text of each changed segment by its id; None if it was taken out."""
+        texts = {name: one.after for name, one in self._segments.items()}
+        self.met |= {name for name, text in texts.items() if text is None}
+        return texts
+
+    def found(self, segment: str) -> bool:
+        """Return whether a person wrote the segment that was just retrieved."""
+        if segment not in self._segments:
+            return False
+        self.met.add(segment)
+        return True

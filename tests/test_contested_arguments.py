@@ -1,0 +1,722 @@
+"""Contests of argument trees: the promises, reversals to the last bit, and what cannot be."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from math import nan
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dialectree
+from dialectree import report
+from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
+from dialectree.errors import InputError, RunFolderError, SettingsError
+from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
+from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
+from dialectree.records import Node, RunRecord, Stance
+from tests import running
+from tests.contesting import (
+    RUNS,
+    at,
+    begin,
+    contest,
+    debate,
+    decided,
+    figures,
+    files,
+    outcome,
+    speakers,
+    stated,
+    verify,
+)
+from tests.endpoint import LocalEndpoint
+from tests.graphs.adaptive_reasoning_tree.arguing import argue, by_role, compare, score, wanted
+from tests.graphs.debating import split
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+
+steady = settings(derandomize=True, database=None, deadline=None, max_examples=15)
+unit = st.floats(0, 1) | st.sampled_from([0.0, 0.3, 0.5, 1.0])
+rounding = 1e-12
+
+
+# Random trees
+
+
+def judged_by_chance(seed: int) -> ScriptedModel:
+    """Grows and judges another tree for each ``seed``: some arguments and judgements are missing.
+
+    The same words are always judged in the same way.
+    """
+
+    def drawn(call: Asked) -> int:
+        return crc32(f"{seed} {call.prompt}".encode())
+
+    def arguments(call: Asked) -> Said:
+        texts = [f"{call.role} {drawn(call):x} {'abc'[n] * 9}" for n in range(wanted(call))]
+        return argue(*(text if drawn(call) >> n & 3 else "" for n, text in enumerate(texts)))
+
+    def strength(call: Asked) -> Said:
+        return score(drawn(call) % 101 / 100) if drawn(call) % 17 else no_reply()
+
+    def winner(call: Asked) -> Said:
+        winners = ("SUPPORT", "ATTACK", "TIE")
+        return compare(winners[drawn(call) % 3]) if drawn(call) % 19 else no_reply()
+
+    model = ScriptedModel()
+    model.will_say(arguments, to=ArgumentsReply)
+    model.will_say(strength, to=ScorerReply)
+    model.will_say(winner, to=PairwiseReply)
+    return model
+
+
+class Tree:
+    """A random run, and its contests with the same model."""
+
+    def __init__(self, data: st.DataObject, **fixed: Any) -> None:
+        self.model = judged_by_chance(data.draw(st.integers(0, 10**6)))
+        given = {
+            "breadth": data.draw(st.integers(1, 3)),
+            "depth": data.draw(st.integers(1, 2)),
+            "blend": data.draw(st.sampled_from([0.0, 0.5, 0.8, 1.0])),
+            "strength_rule": data.draw(st.sampled_from(["win_rate", "bradley_terry"])),
+            "semantics": data.draw(st.sampled_from(["dfquad", "quadratic_energy", "euler"])),
+            "ties": data.draw(st.sampled_from(["ignore", "half"])),
+            "prune_below": data.draw(st.none() | st.sampled_from([0.3, 0.6])),
+            "judge_orders": data.draw(st.sampled_from(["one", "both"])),
+            "trees": data.draw(st.sampled_from([1, 1, 2])),
+        }
+        self.record = verify(self.model, **{**given, **fixed})
+
+    def contest(self, record: RunRecord, *wishes: Wish) -> RunRecord:
+        return contest(record, *wishes, model=self.model)
+
+
+def probability(record: RunRecord) -> float | None:
+    assert record.verdict is not None
+    return record.verdict.confidence
+
+
+def attacks(record: RunRecord, node: Node) -> int:
+    """How often an argument's way up to the claim turns its meaning around."""
+    above = record.tree.nodes.get(node.parent or "")
+    return (node.stance == "attack") + (attacks(record, above) if above is not None else 0)
+
+
+def known(record: RunRecord) -> list[str]:
+    """The trees that have a probability."""
+    root = record.tree.nodes["0"]
+    claims = root.children if record.settings["trees"] != 1 else ["0"]
+    return [name for name in claims if record.tree.nodes[name].score("strength") is not None]
+
+
+@steady
+@given(st.data())
+def test_a_stronger_argument_helps_the_claim_after_an_even_number_of_attacks_and_hurts_after_an_odd(
+    data: st.DataObject,
+) -> None:
+    tree = Tree(data)
+    nodes = tree.record.tree.nodes
+    node = nodes[
+        data.draw(st.sampled_from([n.id for n in nodes.values() if n.score("tau") is not None]))
+    ]
+    assert node.score("tau") is not None
+    stronger = data.draw(st.floats(node.score("tau"), 1))
+    if stronger == node.score("tau"):
+        return
+    new = tree.contest(tree.record, Set(node.id, stronger))
+    assert new.usage.calls == 0
+    before, after = probability(tree.record), probability(new)
+    assert (before is None) == (after is None)
+    if before is not None and after is not None:
+        helped = after - before if attacks(tree.record, node) % 2 == 0 else before - after
+        assert helped >= -rounding
+
+
+@steady
+@given(st.data())
+def test_without_an_attacker_the_claim_is_no_weaker_and_without_a_supporter_no_stronger(
+    data: st.DataObject,
+) -> None:
+    tree = Tree(data)
+    old = tree.record
+    names = [node.id for node in old.tree.nodes.values() if node.kind == "argument"]
+    if not names:
+        return
+    node = old.tree.nodes[data.draw(st.sampled_from(names))]
+    new = tree.contest(old, Drop(node.id))
+    same = {name for name in known(old) if name in known(new)}
+    if known(old) != known(new):  # the mean is of other trees
+        side = [n for n in old.tree.nodes.values() if n.parent == node.parent]
+        assert any(n.stance == node.stance and n.status == "missing" for n in side)
+    elif same:
+        same.add("0")
+    for name in same:
+        before, after = (
+            old.tree.nodes[name].score("strength"),
+            new.tree.nodes[name].score("strength"),
+        )
+        assert before is not None and after is not None
+        helped = after - before if attacks(old, node) % 2 else before - after
+        assert helped >= -rounding
+
+
+@steady
+@given(st.data())
+def test_with_win_rates_a_flip_for_the_claim_never_lowers_it(data: st.DataObject) -> None:
+    tree = Tree(data, strength_rule="win_rate", blend=0.8, trees=1)
+    old = tree.record
+    if not decided(old):
+        return
+    pair = data.draw(st.sampled_from(decided(old)))
+    supporter = old.tree.nodes[pair[0]]
+    comparisons = old.tree.nodes[supporter.parent or ""].comparisons
+    winner = next(c.winner for c in comparisons if (c.supporter, c.attacker) == pair)
+    new = tree.contest(old, Flip(*pair))
+    before, after = probability(old), probability(new)
+    assert (before is None) == (after is None)
+    if before is not None and after is not None:
+        helps = (winner == "ATTACK") == (attacks(old, supporter) % 2 == 0)
+        assert (after - before if helps else before - after) >= -rounding
+
+
+def possible(record: RunRecord, tau: float) -> list[tuple[Wish, Wish]]:
+    """Every wish that ``record`` can fulfil without a call, with its reversal."""
+    wishes: list[tuple[Wish, Wish]] = []
+    nodes = record.tree.nodes
+    for node in nodes.values():
+        above_trees = any(nodes[child].kind == "claim" for child in node.children)
+        if not above_trees and node.score("tau") != tau:
+            wishes.append((Set(node.id, tau), Set(node.id, node.score("tau"))))
+        if node.kind == "argument":
+            turns = (Drop(node.id), Restore(node.id))
+            wishes.append((turns[1], turns[0]) if node.dropped else turns)
+        for pair in dict.fromkeys((c.supporter, c.attacker) for c in node.comparisons):
+            met = [c for c in node.comparisons if (c.supporter, c.attacker) == pair]
+            if met[0].contested == "voided":
+                wishes.append((Restore(*pair), Void(*pair)))
+            else:
+                wishes.append((Void(*pair), Restore(*pair)))
+                if pair in decided(record):
+                    wishes.append((Flip(*pair), Flip(*pair[::-1])))
+    return wishes
+
+
+@steady
+@given(st.data())
+def test_contests_and_their_reversals_give_back_the_first_figures_bit_for_bit(
+    data: st.DataObject,
+) -> None:
+    tree = Tree(data)
+    new = tree.record
+    wishes: dict[Any, tuple[Wish, Wish]] = {}
+    for _ in range(data.draw(st.integers(1, 4))):
+        wish, reversal = data.draw(st.sampled_from(possible(new, data.draw(unit))))
+        about = frozenset(part for part in wish if isinstance(part, str) and part)
+        if about in wishes:
+            continue
+        wishes[about] = wish, reversal
+        new = tree.contest(new, wish)
+        assert new.usage.calls == 0
+    together = tree.contest(tree.record, *(wish for wish, _ in wishes.values()))
+    assert figures(together) == figures(new)
+    backward = [reversal for _, reversal in reversed(wishes.values())]
+    assert figures(tree.contest(new, *backward)) == figures(tree.record)
+    for reversal in backward:
+        new = tree.contest(new, reversal)
+    assert figures(new) == figures(tree.record)
+    assert not any(c.contested for node in new.tree.nodes.values() for c in node.comparisons)
+
+
+@steady
+@given(st.data())
+def test_what_is_added_and_dropped_again_was_never_there(data: st.DataObject) -> None:
+    tree = Tree(data)
+    old = tree.record
+    parents = [name for name in old.tree.nodes if name != "0" or old.settings["trees"] == 1]
+    stances: st.SearchStrategy[Stance] = st.sampled_from(["support", "attack"])
+    wishes = [
+        Add(data.draw(stances), data.draw(st.sampled_from(parents)), text)
+        for text in ("One more reason.", "And another.")
+    ]
+    both = tree.contest(old, *wishes)
+    chained = tree.contest(tree.contest(old, wishes[0]), wishes[1])
+    assert figures(chained) == figures(both)
+    names = [override.id for override in stated(both).overrides]
+    assert {*both.tree.nodes} == {*old.tree.nodes, *names}  # nothing renumbers
+    gone = tree.contest(both, *map(Drop, names))
+    assert figures(gone) == figures(old) and gone.usage.calls == 0
+    back = tree.contest(gone, *map(Restore, names))
+    assert figures(back) == figures(both) and back.usage.calls == 0
+
+
+# Small trees
+
+
+def two(wins: str = "SUPPORT", strength: float = 0.5, **given: Any) -> RunRecord:
+    """A supporter, 0.0, and an attacker, 0.1, that it beats; P(claim) is 0.75."""
+    return verify(judges(wins, strength), **given)
+
+
+def judges(wins: str = "SUPPORT", strength: float = 0.5) -> ScriptedModel:
+    """All are as strong, and one side wins every comparison."""
+    model = speakers()
+    model.will_say_now(score(strength))
+    model.will_say_now(compare(wins))
+    return model
+
+
+def test_every_change_makes_a_comparison_say_what_a_person_made_of_it() -> None:
+    record, seen = two(), []
+    pair = ("0.0", "0.1")
+    for wish in (Flip(*pair), Void(*pair), Restore(*pair), Flip(*pair)):
+        record = contest(record, wish)
+        met = record.tree.nodes["0"].comparisons[0]
+        seen.append((met.winner, met.contested))
+    flipped = ("ATTACK", "flipped")
+    assert seen == [flipped, ("ATTACK", "voided"), flipped, ("SUPPORT", None)]
+
+
+def in_two_orders(first: str, second: str) -> RunRecord:
+    """The comparison of two arguments as it is judged in either order of showing them."""
+    model = judges()
+
+    def winner(call: Asked) -> Said:
+        shown = call.prompt.rindex("SUPPORT:") < call.prompt.rindex("ATTACK:")
+        return compare(first if shown else second)
+
+    model.will_say_now(winner, to=PairwiseReply)
+    return verify(model, judge_orders="both")
+
+
+def test_flipping_both_orders_leaves_a_tie_as_it_is() -> None:
+    new = contest(in_two_orders("SUPPORT", "TIE"), Flip("0.1", "0.0"))
+    met = [(c.winner, c.contested) for c in new.tree.nodes["0"].comparisons]
+    assert sorted(met, key=str) == [("ATTACK", "flipped"), ("TIE", None)]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "path", "why"),
+    [
+        (
+            [Drop("0.1")],
+            [("0", 0.75, 0.875)],
+            "P(claim) goes from 0.75 to 0.875: 0.1 dropped; no argument's strength moved",
+        ),
+        (
+            [Flip("0.1", "0.0")],
+            [("0.0", 0.75, 0.25), ("0.1", 0.25, 0.75), ("0", 0.75, 0.25)],
+            "P(claim) goes from 0.75 to 0.25, and the label becomes False: comparison of 0.0 and "
+            "0.1 flipped; 0.0 moved most, from 0.75 to 0.25",
+        ),
+        (
+            [Set("0", None)],
+            [("0", 0.75, None)],
+            "P(claim) goes from 0.75 to none, and the label becomes none: strength of 0 set to "
+            "none (before: 0.5); no argument's strength moved",
+        ),
+        (
+            [Void("0.0", "0.1"), Drop("0.0"), Drop("0.1")],
+            [("0.0", 0.75, 0.5), ("0.1", 0.25, 0.5), ("0", 0.75, 0.5)],
+            "P(claim) goes from 0.75 to 0.5, and the label becomes False: comparison of 0.0 and "
+            "0.1 voided; 0.0 dropped; 0.1 dropped; 0.0 moved most, from 0.75 to 0.5",
+        ),
+        (
+            [Set("0.0", 0.500000001)],
+            [("0.0", 0.75, 0.7500000005), ("0", 0.75, 0.75000000025)],
+            "P(claim) goes from 0.75 to 0.75000000025: strength of 0.0 set to 0.500000001 "
+            "(before: 0.5); 0.0 moved most, from 0.75 to 0.7500000005",
+        ),
+    ],
+    ids=["drop", "flip", "no strength", "nothing left", "hardly anything"],
+)
+def test_path_and_why_say_what_moved(
+    wishes: list[Wish], path: list[tuple[str, float, float | None]], why: str
+) -> None:
+    new = contest(two(), *wishes)
+    made = stated(new)
+    assert [(step.node, step.before, step.after) for step in made.path] == path
+    assert (made.before, made.after, made.why) == (0.75, probability(new), why)
+
+
+@pytest.mark.parametrize("wins", ["SUPPORT", "TIE"])
+@pytest.mark.parametrize(
+    ("blend", "orders", "calls"),
+    [(0.0, "one", 1), (0.5, "one", 3), (1.0, "one", 3), (0.5, "both", 5)],
+)
+def test_an_addition_costs_a_strength_and_the_comparisons_with_whom_it_meets(
+    blend: float, orders: str, calls: int, wins: str
+) -> None:
+    model = judges(wins)
+    old = verify(model, breadth=2, blend=blend, judge_orders=orders)
+    asked = len(model.calls)
+    added = contest(old, Add("support", "0", "Yes."), model=model)
+    assert len(model.calls) - asked == added.usage.calls == calls
+    assert {call.node for call in at(added).calls()} == ({"0", "0.4"} if blend else {"0.4"})
+    assert contest(added, Drop("0.2")).usage.calls == 0
+
+
+def test_an_addition_may_help_the_claim_that_it_attacks_and_is_gone_once_it_is_dropped() -> None:
+    model = judges(strength=0.2)
+    model.will_say_now(by_role(supporter=argue("So it is."), attacker=argue("")), to=ArgumentsReply)
+    old = verify(model)
+    added = contest(old, Add("attack", "0", "A weak reason."), model=judges(strength=0.0))
+    gone = contest(added, Drop("0.1"))
+    assert [probability(record) for record in (old, added, gone)] == [0.6, 0.8, 0.6]
+    assert added.tree.nodes["0.1"].added and "0.1" not in gone.tree.nodes
+    (change,) = [change for change in stated(gone).path if change.node == "0.1"]
+    assert (change.before, change.after) == (added.tree.nodes["0.1"].score("strength"), None)
+    with pytest.raises(InputError, match=r"--drop 0\.1: it is dropped already"):
+        contest(gone, Drop("0.1"))
+
+
+def test_an_id_is_not_given_again_and_what_was_taken_back_meets_nobody() -> None:
+    first = contest(two(), Add("attack", "0", "No."))
+    gone = contest(first, Drop("0.2"))
+    second = contest(gone, Add("support", "0", "Yes."))
+    met = [(c.supporter, c.attacker) for c in second.tree.nodes["0"].comparisons]
+    assert met == [("0.0", "0.1"), ("0.3", "0.1")]
+    with pytest.raises(InputError, match=r"--add support:0\.2: 0\.2 is dropped; --restore 0\.2"):
+        contest(gone, Add("support", "0.2", "Yes."))
+    below = contest(gone, Restore("0.2"), Add("support", "0.2", "Yes."))
+    assert below.tree.nodes["0.2.0"].parent == "0.2" and below.usage.calls == 1
+    both = contest(two(), Add("support", "0", "Yes."), Add("attack", "0.2", "No."))
+    assert both.tree.nodes["0.2"].children == ["0.2.0"]
+
+
+def test_a_persons_text_is_data() -> None:
+    model = judges()
+    text = "{{ 7 * 7 }} <b>bold</b>\nSUPPORT: mine\x1b[2J"
+    record = contest(two(), Add("support", "0", f" {text}\n"), model=model)
+    assert record.tree.nodes["0.2"].text == text
+    assert all("{{ 7 * 7 }}" in prompt for prompt in model.prompts)
+    assert not any("\nSUPPORT: mine" in call.prompt for call in model.calls if call.node == "0")
+    assert "<b>bold" not in report.html(record, at(record).calls())
+
+
+def test_two_contests_of_one_run_at_once_do_not_mix() -> None:
+    old = two()
+    wishes = [Add("support", "0", "Yes."), Add("attack", "0", "No.")]
+
+    async def both() -> list[RunRecord]:
+        return [*await asyncio.gather(*(begin(old, wish).conduct() for wish in wishes))]
+
+    at_once = asyncio.run(both())
+    assert [outcome(record) for record in at_once] == [
+        outcome(contest(old, wish)) for wish in wishes
+    ]
+
+
+# Sides that could not be heard
+
+
+def one_side(attacker: Said, **given: Any) -> RunRecord:
+    model = judges(strength=0.6)
+    model.will_say_now(by_role(supporter=argue("Yes."), attacker=attacker), to=ArgumentsReply)
+    return verify(model, **given)
+
+
+def test_a_side_that_was_never_heard_is_heard_from_the_person_who_argues_for_it() -> None:
+    old = one_side(no_reply())
+    assert probability(contest(old, Set("0.0", 0.9))) is None
+    added = contest(old, Add("attack", "0", "No."))
+    assert probability(added) is not None and "the label becomes" in stated(added).why
+    assert probability(contest(added, Drop("0.1"))) is None
+
+
+def without_strength(*names: str, **given: Any) -> RunRecord:
+    model = judges(strength=0.6)
+    for name in names:
+        model.will_say(no_reply(), to=ScorerReply, at=name)
+    return verify(model, blend=0.0, **given)
+
+
+def test_a_side_that_a_person_emptied_is_not_lost_whatever_was_known_of_it() -> None:
+    old = without_strength("0.1")
+    assert probability(old) is None
+    for wishes in ([Drop("0.1")], [Set("0.1", 0.1), Drop("0.1")], [Drop("0.1"), Set("0.1", 0.1)]):
+        assert probability(contest(old, *wishes)) == 0.8
+
+
+def test_a_side_is_lost_where_what_a_person_left_of_it_could_not_be_weighed() -> None:
+    old = without_strength("0.2", breadth=2)
+    gone = contest(old, Drop("0.3"))
+    assert (gone.status, probability(gone)) == ("unresolved", None)
+    assert probability(contest(gone, Drop("0.2"))) is not None
+    assert figures(contest(gone, Restore("0.3"))) == figures(old)
+
+
+def test_a_strength_that_failed_can_be_given_and_taken_back() -> None:
+    old = without_strength("0.1")
+    new = contest(old, Set("0.1", 0.7))
+    assert (new.status, new.degraded(), new.tree.nodes["0.1"].score("tau")) == ("answered", [], 0.7)
+    assert outcome(contest(new, Restore("0.1"))) == outcome(old)
+
+
+@pytest.mark.parametrize(
+    ("deaf", "node", "role"),
+    [(ScorerReply, "0.2", "scorer"), (PairwiseReply, "0", "pairwise_judge")],
+)
+def test_what_cannot_be_judged_is_missing_and_said(deaf: Any, node: str, role: str) -> None:
+    model = judges()
+    model.will_say_now(no_reply(), to=deaf)
+    record = contest(two(), Add("support", "0", "Yes."), model=model)
+    ((at_node, failure),) = record.degraded()
+    assert (record.status, at_node, failure.role) == ("degraded", node, role)
+    left_out = "0.2 is left out: it has no strength" in record.tree.nodes["0"].notes
+    assert left_out == (role == "scorer")
+    assert contest(record, Drop("0.1")).usage.calls == 0
+
+
+@pytest.mark.parametrize("ties", ["ignore", "half"])
+def test_a_void_comparison_asks_nobody_where_comparisons_alone_count(ties: str) -> None:
+    for wins in ("SUPPORT", "TIE"):
+        old = two(wins, blend=1.0, strength_rule="bradley_terry", ties=ties)
+        void = contest(old, Void("0.0", "0.1"))
+        assert void.usage.calls == 0
+        assert void.tree.nodes["0.0"].score("tau") == old.tree.nodes["0.0"].score("tau")
+        set_ = contest(void, Set("0.0", 0.9), Set("0.1", 0.1))
+        assert (set_.usage.calls, set_.tree.nodes["0.0"].score("blended")) == (0, 0.9)
+        assert outcome(contest(void, Restore("0.0", "0.1"))) == outcome(old)
+
+
+# At a leaf of another protocol
+
+LEAF = "is it so?"
+CLAIM = f"The answer to the question “{LEAF}” is yes."
+WAYS: dict[str, dict[str, Any]] = {
+    "half and half": {},
+    "strengths alone": {"blend": 0.0},
+    "comparisons alone": {"blend": 1.0},
+    "both orders": {"judge_orders": "both"},
+    "several trees": {"trees": 2},
+    "an estimated claim": {"root_strength": "estimated", "semantics": "euler"},
+}
+
+
+def leaf(**given: Any) -> RunRecord:
+    """A question of two leaves, of which an argument tree settles the first, 0.0."""
+    model = speakers()
+    model.will_say_now(split(LEAF, "what of b?"), at="0", to=type(split("x")))
+    return debate(model, leaf_protocol="art", leaf={"breadth": 2, "depth": 2, **given})
+
+
+def below(record: RunRecord, root: str) -> dict[str, Any]:
+    """The tree at ``root`` as the maths has it, with the ids of one that stands alone."""
+    include = {"stance", "tau", "theta", "blended", "strength", "comparisons", "dropped"}
+    trees: dict[str, Any] = {}
+    for node in record.tree.nodes.values():
+        if f"{node.id}.".startswith(f"{root}."):
+            fields = node.model_dump(include=include)
+            for met in fields.get("comparisons", []):
+                met.update({side: alone(met[side], root) for side in ("supporter", "attacker")})
+            trees[alone(node.id, root)] = fields
+    return trees
+
+
+def alone(name: str, root: str) -> str:
+    return "0" + name.removeprefix(root)
+
+
+def moved_to(wish: Any, root: str) -> Any:
+    """``wish`` for a tree that stands at ``root``: every id but for its first place."""
+    parts = [
+        root + part[1:] if isinstance(part, str) and part[:1] == "0" else part for part in wish
+    ]
+    return type(wish)(*parts)
+
+
+@pytest.mark.parametrize("given", WAYS.values(), ids=WAYS.keys())
+def test_a_change_does_at_a_leaf_what_it_does_to_the_same_tree_alone(given: dict[str, Any]) -> None:
+    inside = leaf(**given)
+    begun = running.begin("art", CLAIM, RUNS, model=speakers(), breadth=2, depth=2, **given)
+    single = asyncio.run(begun.conduct())
+    assert below(inside, "0.0") == below(single, "0")
+    claim = "0.0" if given.get("trees", 1) > 1 else "0"
+    scored = [n.id for n in single.tree.nodes.values() if n.score("tau") is not None]
+    wishes: list[Wish] = [Drop(f"{claim}.3"), Set(scored[0], 0.99), Set(scored[-1], None)]
+    for pair in (*decided(single)[:1], *decided(single)[-1:]):
+        wishes += [Flip(*pair), Void(*pair)]
+    wishes += [Add("support", claim, "So it is."), Add("attack", f"{claim}.0.1", "It is not.")]
+    for wish in wishes:
+        here, there = contest(inside, moved_to(wish, "0.0")), contest(single, wish)
+        assert below(here, "0.0") == below(there, "0"), wish
+        assert here.tree.nodes["0.0"].score("strength") == probability(there)
+
+
+def test_a_void_comparison_stays_in_sight() -> None:
+    one, other = decided(old := leaf())[0]
+    new = contest(old, Void(other, one))
+    words = f"comparison of {one} and {other} voided"
+    assert stated(new).changes == [words]
+    for page in (report.markdown(new, []), report.html(new, [])):
+        assert words in page and "counts for nobody" in page
+
+
+def test_a_verdict_of_a_second_pass_and_a_strength_hold_side_by_side() -> None:
+    model = speakers()
+    model.will_say_now(split(LEAF, "what of b?"), at="0", to=type(split("x")))
+    twice: dict[str, Any] = {"second_pass_below": 1.0, "second_pass_leaves": 2}
+    old = debate(model, leaf_protocol="art", leaf={"breadth": 1, "depth": 1}, **twice)
+    ruled, strength = Rule("0.0", "So."), Set("0.0", 0.9)
+    for wishes in ((ruled, strength), (strength, ruled)):
+        new = contest(contest(old, wishes[0]), wishes[1])
+        verdict = new.tree.nodes["0.0"].verdict
+        assert verdict is not None and verdict.answer == "So."
+        assert new.tree.nodes["0.0"].score("tau") == 0.9
+        back = contest(contest(new, Restore("0.0")), Restore("0.0"))
+        assert outcome(back) == outcome(old)
+
+
+def test_a_dropped_leaf_keeps_its_neutral_strength() -> None:
+    new = contest(leaf(), Drop("0.0"))
+    assert (new.tree.nodes["0.0"].score("tau"), new.tree.nodes["0.0"].dropped) == (0.5, True)
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        (Set("0", 0.5), "--set 0=0.5: that is neither a claim nor an argument"),
+        (Add("support", "0", "Yes."), "--add support:0: that is neither a claim nor an argument"),
+        (Flip("0", "0.0.0"), "0 is no argument"),
+        (Rule("0.0", "Yes"), "no judge has ruled there; --set, --drop, --flip and --void"),
+        (Void("0.0.0", "0.7"), "0.7: the run has no such argument"),
+    ],
+)
+def test_a_wish_that_a_leaf_cannot_fulfil_is_one_line(wish: Wish, message: str) -> None:
+    with pytest.raises(InputError) as wrong:
+        begin(leaf(breadth=1, depth=1), wish)
+    assert message in str(wrong.value)
+
+
+# Models
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with LocalEndpoint(seed=3) as endpoint:
+        yield endpoint.url
+
+
+def test_a_live_model_is_needed_for_additions_alone() -> None:
+    old = two()
+    given = {"cache": False}
+    assert dialectree.contest(old, [Drop("0.1")], **given).models == old.models
+    dropped = dialectree.contest(old, [Set("0.1", 0.2)], **given)
+    assert dialectree.contest(dropped, [Flip("0.0", "0.1")], **given).settings == old.settings
+    with pytest.raises(SettingsError, match="a live model is not kept"):
+        dialectree.contest(old, [Add("support", "0", "Yes.")], **given)
+    added = contest(old, Add("support", "0", "Yes."))
+    again = dialectree.contest(dialectree.contest(added, [Drop("0.2")]), [Restore("0.2")])
+    assert (again.verdict, again.usage.calls) == (added.verdict, 0)
+
+
+def test_a_record_names_the_prompts_and_the_models_behind_all_that_it_tells(url: str) -> None:
+    old = dialectree.verify("It is so.", model=f"openai:x@{url}")
+    dropped = dialectree.contest(old, [Drop("0.1")])
+    assert (dropped.prompts, dropped.models) == (old.prompts, old.models)
+    added = dialectree.contest(dropped, [Add("support", "0", "Yes.")], model=f"openai:y@{url}")
+    assert added.prompts == old.prompts
+    assert added.models["scorer"] == f"openai:x@{url}, openai:y@{url}"
+
+
+def test_a_contest_that_asks_nobody_needs_no_price_and_no_address(url: str) -> None:
+    old = dialectree.verify("It is so.", model=f"openai:x@{url}")
+    Path("dialectree.toml").write_text('max_cost = 5\n[prices]\n"openai:y" = [1.0, 2.0]\n')
+    gone = dialectree.contest(old, [Drop("0.1")], base_url="http://127.0.0.1:1/v1")
+    assert gone.usage.calls == 0
+    with pytest.raises(InputError, match="--role leaf_judge: art has no such role"):
+        dialectree.contest(old, [Drop("0.1")], roles={"leaf_judge": f"openai:j@{url}"})
+
+
+def test_a_contest_says_that_its_calls_passed_a_budget(url: str) -> None:
+    old = dialectree.verify("It is so.", model=f"openai:x@{url}")
+    added = dialectree.contest(old, [Add("attack", "0", "No.")], cache=False, max_tokens=100)
+    (notice,) = added.notices
+    assert notice.startswith("the budget --max-tokens 100 was passed by calls under way: ")
+
+
+# What cannot be
+
+WRONG: dict[str, tuple[list[Wish], str]] = {
+    "nothing": ([], "nothing is contested: give --drop, --set, --flip, --void, --add or --restore"),
+    "an unknown id": ([Set("7", 0.5)], "7: the run has no such argument"),
+    "an id that is a path": ([Drop("../0.1")], "../0.1: the run has no such turn"),
+    "the claim": ([Drop("0")], "0 is the claim, not an argument"),
+    "dropped twice": ([Drop("0.1"), Drop("0.1")], "--drop 0.1: it is dropped already"),
+    "restored for nothing": ([Restore("0.1")], "--restore 0.1: nothing was changed there"),
+    "set twice": ([Set("0.1", 0.1), Set("0.1", 0.2)], "0.1: two changes of one thing"),
+    "the same strength": ([Set("0.1", 0.5)], "nothing to change, that is its strength already"),
+    "a strength above 1": ([Set("0.1", 1.5)], "--set 0.1=1.5: a strength lies in 0 to 1"),
+    "a strength that is no number": ([Set("0.1", nan)], "--set 0.1=nan: a strength lies in"),
+    "a comparison with oneself": ([Flip("0.0", "0.0")], "--flip 0.0:0.0: these two were not"),
+    "a comparison across parents": ([Void("0.0", "0.1.0")], "--void 0.0:0.1.0: these two were not"),
+    "a comparison with the claim": ([Flip("0.0", "0")], "0 is the claim, not an argument"),
+    "voided twice": ([Void("0.0", "0.1"), Void("0.1", "0.0")], "two changes of one thing"),
+    "restored and not void": ([Restore("0.0", "0.1")], "--restore 0.0:0.1: it was not voided"),
+    "an empty text": ([Add("support", "0", " \n")], "the argument is empty"),
+    "a text without a word": ([Add("support", "0", "?!")], "this argument has no word in it"),
+    "an endless text": ([Add("support", "0", "x" * 200_001)], "longer than 200,000 characters"),
+    "an unknown parent": ([Add("attack", "0.9", "No.")], "0.9: the run has no such argument"),
+    "below a dropped one": (
+        [Drop("0.1"), Add("attack", "0.1.0", "No.")],
+        "--add attack:0.1.0: 0.1 is dropped; --restore 0.1 brings it back",
+    ),
+    "other words": (
+        [Replace("0.1", "No.")],
+        "--replace 0.1: an argument was judged by its words; give another one (--add), or drop it",
+    ),
+    "a verdict": (
+        [Rule("0", "True")],
+        "no judge has ruled there; --set, --drop, --flip and --void",
+    ),
+    "one wrong after a right one": (
+        [Drop("0.0"), Drop("0.7")],
+        "0.7: the run has no such argument",
+    ),
+}
+
+
+@pytest.mark.parametrize(("wishes", "message"), WRONG.values(), ids=WRONG.keys())
+def test_a_wish_that_cannot_be_fulfilled_is_one_line_and_nothing_is_written(
+    wishes: list[Wish], message: str
+) -> None:
+    old = two(depth=2)
+    before = files(at(old))
+    with pytest.raises(InputError) as wrong:
+        begin(old, *wishes)
+    assert message in str(wrong.value) and "\n" not in str(wrong.value)
+    assert files(at(old)) == before and [*RUNS.iterdir()] == [at(old).path]
+
+
+def test_ties_and_orders_that_disagree_have_no_other_winner_and_a_void_has_none() -> None:
+    for old, message in (
+        (two("TIE"), "it was a tie; there is nothing to flip"),
+        (in_two_orders("SUPPORT", "ATTACK"), "its two orders disagree; there is nothing to flip"),
+        (contest(two(), Void("0.0", "0.1")), "it is void; --restore brings it back"),
+    ):
+        with pytest.raises(InputError, match=f"--flip 0.0:0.1: {message}"):
+            begin(old, Flip("0.0", "0.1"))
+
+
+@pytest.mark.parametrize("wish", [Set("0", 0.5), Add("support", "0", "Yes."), Drop("0.1")])
+def test_above_several_trees_there_is_nothing_to_contest(wish: Wish) -> None:
+    with pytest.raises(InputError, match=r"0 stands above several trees|it is a whole tree"):
+        begin(verify(trees=2), wish)
+
+
+def test_a_run_whose_journal_or_settings_do_not_fit_is_refused() -> None:
+    old = two()
+    with pytest.raises(InputError, match="--blend: a contest is reckoned with the settings"):
+        begin(old, Drop("0.1"), blend=0.9)
+    (at(old).path / "calls.jsonl").write_text("")
+    with pytest.raises(RunFolderError, match=r"calls\.jsonl has no call for 0/"):
+        begin(old, Drop("0.1"))
