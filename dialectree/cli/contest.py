@@ -68,7 +68,7 @@ def contest(
     add: Annotated[
         tuple[str, str] | None,
         typer.Option(
-            help="art: an argument of your own; a model scores and compares it.",
+            help="Insert an argument of your own; a model scores and compares it.",
             metavar="support|attack:ID TEXT",
         ),
     ] = None,
@@ -79,7 +79,7 @@ def contest(
     """Change something in a run and do again only what depends on it, as a new run.
 
     Ids are those that `dialectree show RUN` prints: 0.1 is a node, 0.1/A2 a turn (show --node).
-    In a run of art only --add asks a model.
+    Where a verdict is weighed, as by art, only --add asks a model.
     """
     from dialectree.cli import progress
     from dialectree.contests import Drop, Flip, Replace, Restore, Rule, Void, start
