@@ -87,7 +87,7 @@ async def rater(state: Text, runtime: Runtime[Settings]) -> dict[str, object]:
         "parent": QUESTION,
     }
     reply = await ask(runtime, place, prompt, Rating, **shown)
-    tell(runtime, state["id"], "scored", {"tau": reply.rating})
+    tell(runtime, state["id"], "scored", {"scores": {"tau": reply.rating}})
     return {"ratings": [(state["id"], reply.rating)]}
 
 
@@ -114,7 +114,7 @@ async def counting(state: Duel, runtime: Runtime[Settings]) -> Ruling:
         "verdict": {
             "answer": label,
             "label": label,
-            "explanation": None,
+            "rationale": None,
             "confidence": probability,
             "confidence_source": "probability",
             "notes": [],
