@@ -91,7 +91,7 @@ def start(
 
 def _take_up(draft: Draft, wish: Wish) -> None:
     """Change ``draft`` as ``wish`` says; InputError where the run cannot fulfil it."""
-    if not _possible(draft, wish):
+    if not _fits(wish, draft.phases):
         able = [one.name for one in installed().values() if _fits(wish, one.phases)]
         of, knows = draft.record.protocol, _flags(draft, "and")
         raise InputError(
@@ -120,10 +120,6 @@ def _take_up(draft: Draft, wish: Wish) -> None:
 
 _NEEDS = {Set: "score", Flip: "winner", Void: "winner", Add: "inserts"}
 """The field of a phase that a wish needs."""
-
-
-def _possible(draft: Draft, wish: Wish) -> bool:
-    return _fits(wish, draft.phases)
 
 
 def _fits(wish: Wish, phases: Iterable[Phase]) -> bool:

@@ -60,18 +60,17 @@ class Overrides:
             for spot, one in self._by_place.get(place.spot(), [])
             if spot.side == place.side and spot.label in (None, place.label)
         ]  # two long answers may begin alike, so that the label counts as well as the side
-        self.met |= {one.id for _, one in fitting}
-        for _, one in fitting:
-            if one.reply is None:
-                return one
         if not fitting:
             return None
-        (spot, last), replies = fitting[-1], [one.reply or {} for _, one in fitting]
-        out = [one.reply or {} for _, one in fitting if one.out()]
-        reply = dict(spot.own)
-        for fields in out or replies:
-            reply |= fields
-        return last.model_copy(update={"reply": reply})
+        overrides = [one for _, one in fitting]
+        self.met |= {one.id for one in overrides}
+        overrides = [one for one in overrides if one.out()] or overrides
+        reply = dict(fitting[0][0].own)
+        for one in overrides:
+            if one.reply is None:
+                return one
+            reply |= one.reply
+        return overrides[-1].model_copy(update={"reply": reply})
 
     def removed(self, place: Place) -> dict[str, JsonValue] | None:
         """Return the reply that a person took out at ``place``; None if there is none."""

@@ -150,8 +150,6 @@ def test_an_addition_is_judged_and_can_be_taken_back(run: str, endpoint: LocalEn
 WRONG = {
     "nothing": ([], "nothing is contested"),
     "an id that is none": (["--drop", "0.9"], "0.9: the run has no such argument"),
-    "the claim": (["--drop", "0"], "0 is the claim"),
-    "twice": (["--drop", "0.1", "--drop", "0.1"], "dropped already"),
     "no strength": (["--set", "0.1"], "write ID=STRENGTH"),
     "a strength above 1": (["--set", "0.1=1.01"], "write ID=STRENGTH"),
     "half a pair": (["--flip", "0.1"], "write ID:ID"),
@@ -163,7 +161,6 @@ WRONG = {
     "no text": (["--add", "support:0", "  "], "the argument is empty"),
     "two additions": (["--add", "support:0", "A", "--add=attack:0", "B"], "one argument at a time"),
     "a role that is none": (["--add", "support:0", "A", "--role", "poet=openai:x"], "poet"),
-    "a path for a node": (["--drop", "../../etc"], "../../etc: the run has no such turn"),
 }
 
 
