@@ -319,9 +319,6 @@ def _opened(value: object) -> object:
     return whole(value) if isinstance(value, str) else value
 
 
-Context = ProtocolSettings
-
-
 def _embedder(name: str) -> str:
     return require_spec(name)[0] if name.startswith("openai:") else name
 

@@ -50,7 +50,7 @@ class Call(Strict):
     repair: int = 0
     """0 for the call itself, 1 and 2 for its repairs."""
     prompt: Annotated[str, Field(pattern=r"^$|@[0-9]+$")]
-    """Name and version of the prompt: ``tree_structured_debate/leaf_judge@1``."""
+    """Name and version of the prompt: ``my_debate/judge@1``."""
     model: str
     mark: str = ""
     """Tells apart two endpoints at one address; see ``addresses.mark``."""

@@ -15,7 +15,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from pydantic import BaseModel
 
-from dialectree.context import Context
+from dialectree.context import ProtocolSettings
 from dialectree.errors import BudgetReached, DialectreeError, KeyRefused
 from dialectree.graphs.tree_of_debate.graph import graph
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
@@ -31,7 +31,7 @@ GIVEN: Any = {"question": TOPIC, "papers": [PAPER_A, PAPER_B]}
 CALLS = 2 * 5 + 6 + 1 + 6 + 1  # one subtopic below another: two splits, two debates
 
 
-def settings(model: ScriptedModel, **more: Any) -> Context:
+def settings(model: ScriptedModel, **more: Any) -> ProtocolSettings:
     return context(model, **{"max_depth": 2, "embeddings": "bm25", "segments": 2, **more})
 
 
@@ -91,7 +91,7 @@ def test_after_any_error_a_host_goes_on_from_what_it_stored(
 
 
 def test_a_comparison_is_a_node_of_another_graph() -> None:
-    builder = StateGraph(TreeOfDebate, context_schema=Context, input_schema=Papers)
+    builder = StateGraph(TreeOfDebate, context_schema=ProtocolSettings, input_schema=Papers)
     builder.add_node("compare", graph)
     builder.add_edge(START, "compare")
     builder.add_edge("compare", END)
