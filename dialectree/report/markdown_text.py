@@ -1,10 +1,13 @@
-"""Texts as Markdown that means nothing but itself."""
+"""Texts as Markdown that means nothing but itself: the filters of the Markdown templates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from urllib.parse import quote
+
+from markupsafe import Markup
 
 from dialectree.report import words
 from dialectree.report.view import Entry
@@ -12,8 +15,8 @@ from dialectree.report.view import Entry
 _ENTITIES = {ord(char): f"&#{ord(char)};" for char in "[]{}|~`\\$^="}
 _ENTITIES |= {ord("<"): "&lt;", ord(">"): "&gt;", ord("&"): "&amp;"}
 _ENTITIES |= {ord(char): f"\\{char}" for char in "*_#"}
-_BREAKER = "\u2060"
-"""A word joiner: unseen, and no address or mention goes on across it."""
+BREAKER = "\u2060"
+"""A word joiner: it is invisible, and no address or mention continues across it."""
 _LINKS = re.compile(
     r"(?<=:)(?=//)|(?<=@)(?=[^\W\d]|\w+[.-])|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)",
     re.IGNORECASE,
@@ -22,56 +25,83 @@ _NUMBERED = re.compile(r"(\d+|[A-Za-z]|[ivxlcdm]+)([.)])(?=\s|$)")
 
 
 def escaped(text: str) -> str:
-    """``text`` as one line of Markdown that means nothing but itself.
+    """Return ``text`` as one line of Markdown that means nothing but itself.
 
     Entities can open no markup in any dialect; a backslash is used where all dialects know it.
     """
     flat = " ".join(words.clean(text).split())
-    inert = _LINKS.sub(_BREAKER, flat).translate(_ENTITIES)
-    if (found := _NUMBERED.match(inert)) is not None:
-        return f"{found[1]}\\{inert[found.end(1) :]}"
+    inert = _LINKS.sub(BREAKER, flat).translate(_ENTITIES)
+    if (label := _NUMBERED.match(inert)) is not None:
+        return f"{label[1]}\\{inert[label.end(1) :]}"
     if inert[:1] in set("+-:!?%\"'(,./;@"):
         return f"&#{ord(inert[0])};{inert[1:]}"
     return inert
 
 
+def finalize(value: object) -> Markup:
+    """Escape any value that a template prints, except markup of our own."""
+    return value if isinstance(value, Markup) else Markup(escaped(str(value)))
+
+
 def lines(text: str) -> list[str]:
-    """``text`` as lines of Markdown: its own line breaks stay, heaps of empty lines do not."""
+    """Return ``text`` as lines of Markdown, with its line breaks but no run of empty lines."""
     flat = [escaped(line) for line in words.clean(text).split("\n")]
     kept = [line for n, line in enumerate(flat) if line or (n and flat[n - 1])]
     while kept and not kept[-1]:
         kept.pop()
-    return [_broken(line, after) for line, after in pairwise([*kept, ""])] or ["–"]
+    return [_with_break(line, after) for line, after in pairwise([*kept, ""])] or ["–"]
 
 
-def _broken(line: str, after: str) -> str:
-    """``line`` with a hard break where another one follows at once."""
+def _with_break(line: str, after: str) -> str:
+    """Return ``line`` with a hard break where another line follows at once."""
     return f"{line}\\" if line and after else line
 
 
-def quoted(text: str) -> str:
-    """``text`` as a block quote."""
-    return "\n".join(f"> {line}".rstrip() for line in lines(text))
+def block_quote(text: str) -> Markup:
+    """Return ``text`` as a block quote."""
+    return Markup("\n".join(f"> {line}".rstrip() for line in lines(text)))
 
 
-def bold(text: str) -> str:
-    return f"**{escaped(text) or '–'}**"
+def bold(text: str) -> Markup:
+    """Return ``text`` in bold, a dash where it is empty."""
+    return Markup(f"**{escaped(text) or '–'}**")
 
 
-def share(figure: float | None) -> str:
-    """A confidence as a percentage."""
-    return words.percent(figure).replace("<", "&lt;")
+def cell(text: str) -> Markup:
+    """Return the paragraphs of ``text`` for a cell of a table."""
+    paragraphs = [escaped(part) for part in words.clean(text).split("\n\n")]
+    return Markup("<br>".join(part for part in paragraphs if part) or "–")
 
 
-def said(entries: Iterable[Entry]) -> Iterator[str]:
-    """The fields of one reply as the lines of a list, each text whole."""
+def fields(entries: Iterable[Entry]) -> Markup:
+    """Return the fields of one reply as a list, each text whole."""
+    return Markup("\n".join(_fields(entries)))
+
+
+def _fields(entries: Iterable[Entry]) -> Iterator[str]:
     for entry in entries:
         indent, figure = "    " * entry.level, ""
         if entry.share is not None:
-            figure = f" ({share(entry.share)})" if entry.text else f" {share(entry.share)}"
+            share = escaped(words.percent(entry.share))
+            figure = f" ({share})" if entry.text else f" {share}"
         body = lines(entry.text) if entry.text else [""]
         if entry.node:
             body[-1] += f" → {escaped(entry.node)}"
         colon = ":" if entry.text or not figure else ""
         yield f"{indent}- {escaped(entry.label)}{figure}{colon} {body[0]}".rstrip()
         yield from (f"{indent}  {line}".rstrip() for line in body[1:])
+
+
+def node_place(node: str) -> Markup:
+    """Return the anchor of a topic."""
+    return Markup(f"node-{quote(node, safe='.')}")
+
+
+def segment_place(segment: str) -> Markup:
+    """Return the anchor of a segment."""
+    return Markup(f"segment-{quote(segment.replace(':', '-'), safe='')}")
+
+
+def claim_place(claim: str, home: str) -> Markup:
+    """Return the anchor of a claim made at the topic ``home``."""
+    return Markup(f"claim-{quote(f'{home}-{claim}', safe='.')}")
