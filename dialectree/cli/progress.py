@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Mapping
 
 import typer
 from rich.console import Console
 
-from dialectree import loop
+from dialectree import loop, report
 from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.formatting import NOT_DETERMINED, short
@@ -91,6 +92,9 @@ def _say(record: RunRecord, *, json: bool) -> None:
         return
     verdict = record.verdict
     if verdict is None:
+        return
+    if sys.stdout.isatty():
+        Console().print(report.result(record))
         return
     if topics.compares(record):
         print("\n\n".join(map(clean, topics.paragraphs(record))) + "\n" * bool(verdict.notes))

@@ -11,9 +11,19 @@ if TYPE_CHECKING:
     from dialectree.report.live import Lines, LiveTree, Watcher
     from dialectree.report.markdown_page import markdown
     from dialectree.report.pages import html
-    from dialectree.report.terminal import overview, transcript, tree
+    from dialectree.report.terminal import overview, result, transcript, tree
 
-__all__ = ["Lines", "LiveTree", "Watcher", "html", "markdown", "overview", "transcript", "tree"]
+__all__ = [
+    "Lines",
+    "LiveTree",
+    "Watcher",
+    "html",
+    "markdown",
+    "overview",
+    "result",
+    "transcript",
+    "tree",
+]
 
 _HOMES = {
     "Lines": "dialectree.report.live",
@@ -22,6 +32,7 @@ _HOMES = {
     "html": "dialectree.report.pages",
     "markdown": "dialectree.report.markdown_page",
     "overview": "dialectree.report.terminal",
+    "result": "dialectree.report.terminal",
     "transcript": "dialectree.report.terminal",
     "tree": "dialectree.report.terminal",
 }

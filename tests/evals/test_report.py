@@ -28,7 +28,8 @@ from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
 from tests.evals import sample
 from tests.report import sample as runs
-from tests.report.test_pages import GFM, Page, flattened
+from tests.report.test_markdown import tokens
+from tests.report.test_pages import Page
 
 SINGLE, DEBATE = sample.row("single_shot"), sample.row("tsd")
 HERE, THERE = (f"{sample.MODEL}@http://{host}:8000/v1" for host in ("127.0.0.1", "localhost"))
@@ -342,8 +343,8 @@ def test_the_same_results_make_the_same_files_and_hostile_texts_stay_texts(tmp_p
     assert page.names <= ordinary.names
     assert page.elements.count("script") == 2
     assert not any(link.startswith(("javascript", "http")) for link in page.links)
-    kinds = {t.type for t in flattened(GFM.parse((folder / "report.md").read_text("utf-8")))}
-    expected = {t.type for t in flattened(GFM.parse((plain / "report.md").read_text("utf-8")))}
+    kinds = {t.type for t in tokens((folder / "report.md").read_text("utf-8"))}
+    expected = {t.type for t in tokens((plain / "report.md").read_text("utf-8"))}
     assert kinds <= expected
     for name, data in first.items():
         if name.endswith(".csv"):

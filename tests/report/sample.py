@@ -7,11 +7,14 @@ from dialectree.records import (
     Failure,
     Node,
     NodeVerdict,
+    Override,
     RunRecord,
+    Spot,
     Tree,
     Turn,
     Usage,
     Verdict,
+    verdict_diff,
 )
 
 QUESTION = "Which language do all people in Europe speak?"
@@ -148,6 +151,40 @@ def degraded() -> RunRecord:
     node.status, node.verdict = "missing", None
     node.failures = [Failure(role="leaf_debater", fault="no reply came")]
     return run
+
+
+def _spot(node: str, turn: Turn) -> Spot:
+    include = {"stage", "role", "round", "take", "who", "side"}
+    return Spot(node=node, **turn.model_dump(include=include))
+
+
+def contested(words: str = "A person's own words.") -> RunRecord:
+    """A run in which a person replaced a turn, set a verdict and dropped a part."""
+    old, new = record(), record()
+    leaf = new.tree.nodes["0.0"]
+    turn = next(t for t in leaf.transcript if t.role == "leaf_debater")
+    judge = next(t for t in leaf.transcript if t.role == "leaf_judge")
+    held = [
+        Override(
+            id=f"0.0/{turn.who}1",
+            what="replaced",
+            spots=[_spot("0.0", turn)],
+            reply={},
+            before="As it was.",
+            after=words,
+        ),
+        Override(
+            id="0.0", what="ruled", spots=[_spot("0.0", judge)], reply={}, before="x", after=words
+        ),
+        Override(id="0.1", what="dropped", spots=[Spot(node="0.1")], before="What was found."),
+    ]
+    new.contest = verdict_diff.begun(old, [held[0].words(), "0.2/B1 restored"], held)
+    gone = new.tree.nodes["0.1"]
+    gone.verdict, gone.status, gone.transcript, gone.dropped = None, "missing", [], True
+    assert new.verdict is not None and leaf.verdict is not None
+    new.verdict.answer = leaf.verdict.answer = words
+    new.contest = verdict_diff.compared(old, new)
+    return new
 
 
 def calls() -> list[Call]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import reduce
@@ -15,12 +16,14 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
+from dialectree.cli import progress
 from dialectree.protocol import installed
 from dialectree.records import Event, EventKind, Node, RunRecord, Tree
-from dialectree.report import Lines, LiveTree, transcript, tree
+from dialectree.report import Lines, LiveTree, markdown, overview, result, transcript, tree
 from dialectree.report.picture import Growing, shown
-from dialectree.report.words import clean, line, percent
+from dialectree.report.words import clean, heading, line, percent
 from tests.report import sample, sample_art, sample_rsd, sample_tod
+from tests.report.test_markdown import HOSTILE, read
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)
 
@@ -65,65 +68,128 @@ def frame(events: Iterable[Event], height: int = 24, width: int = 80) -> str:
     return seen(drawing.frame(), width, height).rstrip("\n")
 
 
-def test_the_tree_shows_what_was_asked_and_what_came_of_it() -> None:
-    shown = seen(tree(sample.record()))
-    assert "0 36% Which language do all people in Europe speak?" in shown
-    assert "├── 0.0 40% Is there one such language?" in shown
-    assert "not split: the depth limit was reached · won by A · pass 2" in shown
-    assert "note: 0.1 asks the same as 0" in shown
-    assert "There is none." in shown
-    assert "36% · source: judges" in shown
-    assert "20 calls · 21 attempts · 1,234 tokens in (0 cached) · 99 out · not priced" in shown
+def details(record: RunRecord) -> str:
+    """Return what the Markdown says of the nodes, as a reader sees it."""
+    page = markdown(record, [])
+    page = page[page.index(f"## {heading(record)}\n") :]
+    return read(re.split(r"\n## (?:Evidence|What it took)\n", page)[0])[1]
 
 
-def test_the_tree_shows_failures_in_clear() -> None:
-    shown = seen(tree(sample.degraded()))
-    assert "0.1 no answer Who speaks English?" in shown
-    assert "Leaf debater failed: no reply came" in shown
-    assert "Degraded. There is an answer, but 1 part of the debate failed for good." in shown
+RUNS = [sample.record, sample.degraded, sample.partial, sample_rsd.won, sample_rsd.biased]
+RUNS += [sample_rsd.again, sample_rsd.gated, sample_rsd.leaf_of_a_tree, sample_art.both_orders]
+RUNS += [sample_art.contested, sample_art.leaf_of_a_tree, *sample_tod.RUNS]
 
 
-def test_a_partial_run_is_shown_as_far_as_it_came() -> None:
-    shown = seen(tree(sample.partial()))
-    assert "0 no verdict yet" in shown and "0.0 40%" in shown
-    assert "the budget of 20 calls is used up" in shown
-    assert "There is no verdict yet." in shown
+@pytest.mark.parametrize("make", RUNS)
+def test_the_transcripts_hold_every_word_of_the_report(make: Callable[[], RunRecord]) -> None:
+    record = make()
+    shown = [seen(transcript(node, record), 400) for node in record.tree.nodes.values()]
+    title = heading(record).split()
+    assert {*details(record).split()} - {*" ".join(shown).split(), *title} == set()
 
 
-@pytest.mark.parametrize(
-    "held", [Tree(), Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0", "0.7"])})]
-)
-def test_a_run_that_hardly_began_is_shown_too(held: Tree) -> None:
-    run = sample.record().model_copy(update={"tree": held, "verdict": None})
+TREES: list[tuple[Callable[[], RunRecord], str]] = [
+    (
+        sample.record,
+        """\
+0 Which language do all people in Europe speak? — 36%: None.
+Note: 0.1 asks the same as 0
+├── 0.0 Is there one such language? — 40%: No.
+│   Not split: the depth limit was reached. Won by A.
+Confidence: 36% · source: judges
+20 calls · 21 attempts · 1,234 tokens in (0 cached) · 99 out · not priced""",
+    ),
+    (
+        sample.degraded,
+        """\
+Degraded. There is an answer, but 1 part of the debate failed for good.
+└── 0.1 Who speaks English? — no answer
+    Leaf debater failed: no reply came""",
+    ),
+    (
+        sample.partial,
+        """\
+ • the budget of 20 calls is used up
+0 Which language do all people in Europe speak? — no verdict yet
+There is no verdict yet.""",
+    ),
+    (
+        sample_art.record,
+        """\
+├── 0.1 ✗ attacks  τ 0.80, θ 1.00 → τ′ 0.90 → s 0.97 ████████
+│   beat 0.0
+P(claim): 0.41, below the threshold 0.5: False""",
+    ),
+    (
+        sample_rsd.won,
+        "Debate. B: plant materials, against C: oil products. Won by C: oil products.",
+    ),
+    (
+        sample_tod.record,
+        """\
+│   ├── 0.0.0 Cost for a single object — neither concedes
+├── 0.1 Trust: how far an orbit can be off — a concedes
+│   a (concedes) No bound, admittedly
+│   b Every orbit has a bound
+What they share""",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "rows"), TREES)
+def test_the_tree_shows_what_was_asked_and_what_came_of_it(
+    make: Callable[[], RunRecord], rows: str
+) -> None:
+    shown = seen(tree(make()), 120)
+    assert [row for row in rows.splitlines() if f"\n{row}" not in f"\n{shown}"] == []
+
+
+def test_the_result_of_a_contest_says_what_it_changed() -> None:
+    shown = seen(result(sample_art.contested()))
+    assert "0.41 → 0.51, False → True" in shown and sample_art.WHY[:40] in shown
+    assert "above the threshold 0.5: True" in shown
+
+
+def test_the_command_prints_the_same_result_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    progress._say(sample_art.contested(), json=False)
+    shown = capsys.readouterr().out
+    assert "0.41 → 0.51, False → True" in shown and "above the threshold 0.5: True" in shown
+
+
+def test_a_status_has_a_colour() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
+    console.print(tree(sample.degraded()))
+    assert isinstance(console.file, io.StringIO)
+    failed = next(row for row in console.file.getvalue().splitlines() if "no answer" in row)
+    assert "31m" in failed
+
+
+def hardly_begun() -> RunRecord:
+    begun = Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0", "0.7"])})
+    return sample.record().model_copy(update={"tree": begun, "verdict": None})
+
+
+@pytest.mark.parametrize("begun", [hardly_begun().tree, Tree()])
+def test_a_run_that_hardly_began_is_shown_too(begun: Tree) -> None:
+    run = hardly_begun().model_copy(update={"tree": begun})
     assert sample.QUESTION in seen(tree(run))
 
 
-def test_a_demonstration_is_called_one() -> None:
-    run = sample.record()
-    run.demonstration = True
-    assert "not what is true" in " ".join(seen(tree(run)).split())
+RECORDS = [module.everywhere for module in (sample, sample_art, sample_rsd, sample_tod)]
 
 
-def test_the_transcript_shows_every_turn_of_every_pass() -> None:
-    shown = seen(transcript(sample.record().tree.nodes["0.0"]))
-    for step, who in enumerate("BABA"):
-        assert f"Claim: early claim {who}{step}" in shown
-        assert f"Claim: late claim {who}{step}" in shown
-    assert shown.index("Second pass: debate") < shown.index("late claim B0")
-    assert "The verdict of pass 1" in shown
-
-
-def test_the_transcript_of_a_split_shows_scores_with_their_parts() -> None:
-    shown = seen(transcript(sample.record().tree.nodes["0"]))
-    assert "c1: ██░░░░░░░░ 25% Is there one such language?" in shown
-    assert "Synthesis debater full · won" in shown
-
-
-@pytest.mark.parametrize("text", [*sample.HOSTILE, "漢字" * 300, "👩‍👩‍👧" * 50])
-@pytest.mark.parametrize("width", [60, 24])
-def test_no_text_steers_the_terminal_or_leaves_its_column(text: str, width: int) -> None:
-    run = sample.everywhere(text)
-    for part in (tree(run), *map(transcript, run.tree.nodes.values())):
+@pytest.mark.parametrize("everywhere", RECORDS)
+@pytest.mark.parametrize("hostile", ["\n".join([HOSTILE, "漢字" * 50, "👩‍👩‍👧" * 20]), ""])
+@pytest.mark.parametrize("width", [100, 24])
+def test_no_text_steers_the_terminal_or_leaves_its_column(
+    everywhere: Callable[[str], RunRecord], hostile: str, width: int
+) -> None:
+    run = everywhere(hostile)
+    transcripts = (transcript(node, run) for node in run.tree.nodes.values())
+    for part in (tree(run), result(run), overview([run]), *transcripts):
         shown = seen(part, width)
         assert all(c == "\n" or c.isprintable() or c == "\u200d" for c in shown)
         assert max(map(cell_len, shown.splitlines())) <= width
@@ -155,17 +221,10 @@ def test_no_id_or_setting_of_a_record_steers_the_terminal(
         assert not [c for c in seen(drawn) if c != "\n" and not c.isprintable()]
 
 
-def test_markup_in_a_text_is_text() -> None:
+def test_markup_of_rich_in_a_text_is_text() -> None:
     run = sample.everywhere("[red]bold[/red]")
-    assert "0 36% [red]bold[/red]" in seen(tree(run))
-    assert "[red]bold[/red]" in seen(transcript(run.tree.nodes["0.0"]))
-
-
-def test_a_huge_question_is_shortened() -> None:
-    run = sample.everywhere("Is it so, " + "and so, " * 6000)
-    run.verdict = None
-    run.notices = []
-    assert len(seen(tree(run))) < 20_000
+    assert "0 [red]bold[/red] — 36%" in seen(tree(run))
+    assert "[red]bold[/red]" in seen(transcript(run.tree.nodes["0.0"], run))
 
 
 @steady
@@ -440,9 +499,10 @@ def test_lines_say_once_what_must_not_be_missed_and_nothing_else() -> None:
 
 
 def test_the_transcript_of_a_leaf_says_what_each_debater_defends() -> None:
-    leaf = sample.record().tree.nodes["0.0"].model_copy(deep=True)
+    run = sample.record()
+    leaf = run.tree.nodes["0.0"].model_copy(deep=True)
     for turn in leaf.transcript:
         turn.side = {"A": "YES", "B": "OTHER"}.get(turn.who)
-    shown = seen(transcript(leaf))
-    assert "Leaf debater A defends YES" in shown
-    assert "Leaf debater B defends the strongest other answer" in shown
+    shown = seen(transcript(leaf, run))
+    assert "Leaf debater A (defends YES)" in shown
+    assert "Leaf debater B (defends the strongest other answer, won)" in shown
