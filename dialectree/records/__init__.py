@@ -18,7 +18,7 @@ from dialectree.records.contest import (
 )
 from dialectree.records.events import Event, EventKind
 from dialectree.records.evidence import Found, Retrieval, Segment
-from dialectree.records.folding import fold, path_key, segment_key
+from dialectree.records.folding import apply, fold, path_key, segment_key
 from dialectree.records.ledger import (
     Call,
     Usage,
@@ -84,6 +84,7 @@ __all__ = [
     "Turn",
     "Usage",
     "Verdict",
+    "apply",
     "chains",
     "critical_path",
     "fold",

@@ -36,15 +36,23 @@ def fold(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> tuple[Tree, 
     for event in events:
         if event.kind == "concluded":
             verdict = Verdict.model_validate(event.data)
-        elif event.kind == "opened":
-            _open(nodes, event)
-        elif event.node in nodes:
-            if event.kind == "retrieved":
-                found = [Segment.model_validate(one) for one in _list(event.data["segments"])]
-                segments |= {segment.id: segment for segment in found}
-            _apply(nodes[event.node], event, order)
+        elif event.kind == "retrieved" and event.node in nodes:
+            found = [Segment.model_validate(one) for one in _list(event.data["segments"])]
+            segments |= {segment.id: segment for segment in found}
+        apply(nodes, event, order)
     in_order = {name: segments[name] for name in sorted(segments, key=segment_key)}
     return Tree(nodes=_hung(nodes), segments=in_order), verdict
+
+
+def apply(nodes: dict[str, Node], event: Event, order: PhaseOrder = UNORDERED) -> None:
+    """Apply one event to its node among ``nodes``; applying it again changes nothing.
+
+    An event at a node that was not opened, and the verdict of the whole run, change nothing.
+    """
+    if event.kind == "opened":
+        _open(nodes, event)
+    elif event.kind != "concluded" and event.node in nodes:
+        _apply(nodes[event.node], event, order)
 
 
 def path_key(node_id: str) -> tuple[int, ...]:
@@ -96,7 +104,6 @@ def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:
 
 
 def _apply(node: Node, event: Event, order: PhaseOrder) -> None:
-    """Apply one event to its node; applying it again changes nothing."""
     data = event.data
     match event.kind:
         case "spoke":

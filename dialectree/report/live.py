@@ -1,11 +1,12 @@
-"""A run as it happens: a tree that grows in the terminal, or a few lines where there is none.
+"""Draw a run as it happens: a growing tree on a terminal, a few lines elsewhere.
 
-Events come from the event loop and only change a small picture of the run; a thread of its own
-draws that picture eight times a second, however many events there are.
+Each event is applied to the record's own nodes. Live redraws them a few times a second, however
+many events there are.
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
@@ -16,18 +17,19 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from dialectree import clock
-from dialectree.records import Event
-from dialectree.report import words
+from dialectree import clock, turns
+from dialectree.records import Event, Failure, Node, Turn, apply, path_key
+from dialectree.report import topics, words
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SOFT, WARN, bar
-from dialectree.report.picture import KEPT, Growing, Picture, remark, shown
 
 _FRAMES_A_SECOND = 4
 """A frame takes 5 to 10 ms of the processor, which the debate needs too."""
+_LONGEST = 300
+"""Characters of a text that are shown."""
 
 
 class Watcher(Protocol):
-    """Whatever follows a run: :class:`LiveTree` on a terminal, :class:`Lines` elsewhere."""
+    """Follow a run: :class:`LiveTree` on a terminal, :class:`Lines` elsewhere."""
 
     def __enter__(self) -> Self: ...
 
@@ -38,52 +40,62 @@ class Watcher(Protocol):
     def pause(self) -> AbstractContextManager[None]: ...
 
 
+def remark(event: Event) -> str | None:
+    """Return a failure, or what a person is asked, in one line; None for any other event."""
+    text = ""
+    if event.kind == "failed":
+        data = {name: str(event.data.get(name) or "") for name in Failure.model_fields}
+        text = words.failed(Failure(**data))
+    elif event.kind == "asked":
+        text = str(event.data.get("note") or "")
+    return words.line(f"{event.node}: {text}", _LONGEST) if text else None
+
+
 class Lines:
-    """Says only what a person should not miss: what failed, and what the question lacks."""
+    """Print failures and what a person is asked, each once."""
 
     def __init__(self, console: Console, question: str, answered: Callable[[], int]) -> None:
         self._console = console
-        self._said: set[str] = set()
+        self._printed: set[str] = set()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is left to clear away."""
+        """Leave everything as it is."""
 
     def watch(self, event: Event) -> None:
-        """Say what is important in ``event``, once."""
-        said = remark(event)
-        if said is not None and said not in self._said:
-            self._said.add(said)
-            self._console.print(Text(said), soft_wrap=True)
+        """Print the remark on ``event``, unless it was printed before."""
+        text = remark(event)
+        if text is not None and text not in self._printed:
+            self._printed.add(text)
+            self._console.print(Text(text), soft_wrap=True)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Nothing is drawn, so nothing needs to stop."""
+        """Do nothing: nothing is drawn."""
         yield
 
 
 class _Marks(NamedTuple):
-    """What a terminal can draw."""
+    """The characters that a terminal can draw."""
 
     full: str
     empty: str
     dot: str
-    etc: str
-    tau: str
+    more: str
     support: str
     attack: str
 
 
-_FINE = _Marks("━", "─", "·", "…", "τ", "✓", "✗")
-_PLAIN = _Marks("#", "-", "|", "...", "tau", "+", "-")
+_FINE = _Marks("━", "─", "·", "…", "✓", "✗")
+_PLAIN = _Marks("#", "-", "|", "...", "+", "-")
 
 
 class LiveTree:
-    """Draws the tree of a run while it grows.
+    """Draw the tree of a run while it grows.
 
-    ``answered`` tells the calls so far; ``rounds`` the rounds of a stage, where they are known.
+    ``answered`` returns the calls so far. ``rounds`` holds the rounds of a phase, where known.
     """
 
     def __init__(
@@ -95,36 +107,73 @@ class LiveTree:
         rounds: Mapping[str, int] | None = None,
     ) -> None:
         self._console, self._answered = console, answered
-        self._question = words.line(question, KEPT)
-        self._picture, self._lock = Picture(rounds), Lock()
+        self._question = words.line(question, _LONGEST)
+        self._rounds = rounds or {}
+        self._nodes: dict[str, Node] = {}
+        self._rows: list[Node] = []
+        self._busy: dict[str, str] = {}
+        """By node, its last turn in words, until the node is settled or waits for others."""
+        self._lock = Lock()
         self._live: Live | None = None
         self._whole = False
         self._began = clock.seconds()
 
     def __enter__(self) -> Self:
-        self._draw()
+        self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the whole tree as it stands."""
+        """Leave the whole tree on the screen."""
         self._whole = True
         self._stop(erase=False)
 
     def watch(self, event: Event) -> None:
-        """Put ``event`` into the picture; it is drawn with the next frame."""
+        """Apply ``event`` to the tree. An event that the record would refuse is not drawn."""
         with self._lock:
-            self._picture.take(event)
+            new = event.node not in self._nodes
+            try:
+                apply(self._nodes, event)
+                if new and event.node in self._nodes:
+                    insort(self._rows, self._nodes[event.node], key=lambda one: path_key(one.id))
+                self._follow(event)
+            except (LookupError, ValueError, TypeError, ArithmeticError):
+                return
+
+    def _follow(self, event: Event) -> None:
+        """Note what goes on at the node of ``event``, which was applied before."""
+        node = self._nodes.get(event.node)
+        if event.kind == "concluded":
+            self._busy.clear()
+        elif node is None:
+            return
+        elif event.kind == "spoke":
+            self._busy[node.id] = self._turn(node, Turn.model_validate(event.data))
+        elif event.kind == "asked":
+            self._busy[node.id] = "a person is asked"
+        elif event.kind in ("answered", "branched", "scored", "settled"):
+            self._busy.pop(node.id, None)
+
+    def _turn(self, node: Node, turn: Turn) -> str:
+        """``debate 1 of 2, A``, ``again, judgment, judge``."""
+        speaker = turns.speaker(node, turn).replace("_", " ")
+        if speaker.isdigit():
+            speaker = f"{turn.role.replace('_', ' ')} {speaker}"
+        last = self._rounds.get(turn.stage)
+        number = f" {turn.round} of {last}" if last and turn.round else ""
+        again = "again, " if turn.take > 1 else ""
+        phase = turn.stage.replace("_", " ")
+        return words.line(f"{again}{phase}{number}, {speaker}", 40)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
-        """Draws nothing meanwhile, so that a person can be asked."""
+        """Draw nothing meanwhile, so that a person can be asked."""
         self._stop(erase=True)
         try:
             yield
         finally:
-            self._draw()
+            self._start()
 
-    def _draw(self) -> None:
+    def _start(self) -> None:
         self._live = Live(
             console=self._console,
             get_renderable=self.frame,
@@ -141,63 +190,115 @@ class LiveTree:
             self._live = None
 
     def frame(self) -> RenderableType:
-        """The picture as it is now, no higher than the screen while it is still drawn over."""
+        """Return the tree as it is now; while it grows, no higher than the screen."""
         marks = _FINE if self._console.encoding.startswith("utf") else _PLAIN
         with self._lock:
-            head = self._head(marks)
+            settled = self._settled()
+            head = self._head(marks, len(settled))
             room = max(self._console.height - 4, 2)
-            count = len(self._picture.nodes)
-            nodes = shown(self._picture.nodes, count if self._whole else room)
+            rows = self._rows if self._whole else self._shown(room, settled)
+            hidden = len(self._rows) - len(rows)
             grid = Table.grid(padding=(0, 1), expand=True)
             grid.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-            width = 24 if self._console.width >= 72 else 20
+            width = 26 if self._console.width >= 72 else 20
             grid.add_column(justify="right", no_wrap=True, overflow="ellipsis", width=width)
-            for node in nodes:
-                grid.add_row(_asked(node, marks), self._doing(node, marks))
-        hidden = count - len(nodes)
-        more = [Text(f"{marks.etc} and {hidden} more", SOFT)] if hidden else []
+            for node in rows:
+                grid.add_row(_asked(node, node.id in settled, marks), self._state(node, settled))
+        more = [Text(f"{marks.more} and {hidden} more", SOFT)] if hidden else []
         if not self._whole:  # what is typed, such as ^C, would wrap at the end of a full line
             more.append(Text())
         return Group(head, grid, *more)
 
-    def _head(self, marks: _Marks) -> Text:
-        picture, dot = self._picture, f" {marks.dot} "
-        told = [
+    def _head(self, marks: _Marks, settled: int) -> Text:
+        parts = [
             words.count(self._answered(), "call"),
             words.duration(clock.seconds() - self._began),
-            f"{picture.settled()} of {len(picture.nodes):,} settled",
+            f"{settled} of {len(self._rows):,} settled",
         ]
-        head = Text(dot.join(told), SOFT, no_wrap=True, overflow="ellipsis")
-        if not picture.nodes:
+        head = Text(f" {marks.dot} ".join(parts), SOFT, no_wrap=True, overflow="ellipsis")
+        if not self._rows:
             head = Text(f"{self._question}\n", no_wrap=True, overflow="ellipsis").append_text(head)
         return head
 
-    def _doing(self, node: Growing, marks: _Marks) -> Text:
-        failures = (f"{words.count(node.failures, 'failure')} ", BAD) if node.failures else ""
-        if node.missing:
-            return Text.assemble(failures, ("no answer", BAD))
-        if node.settled and node.outcome:
-            return Text.assemble(failures, (node.outcome, SOFT))
-        if node.settled:
-            weighed = node.strength is not None
-            share = node.strength if weighed else node.confidence
-            said = words.figure(share) if weighed else words.percent(share)
-            drawn = bar(share, 6, marks.full, marks.empty) if share is not None else Text()
-            return Text.assemble(failures, drawn, f" {said:>5}")
-        doing = node.doing or self._picture.waits_for(node)
-        if node.stance and node.tau is not None and not node.children:
-            doing = f"{marks.tau} {words.figure(node.tau)}"
-        return Text.assemble(failures, (doing, WARN if node.running else SOFT))
+    def _settled(self) -> set[str]:
+        """Return the ids of the nodes that are settled, and all below them."""
+        settled: set[str] = set()
+        for node in reversed(self._rows):
+            ended = node.status != "open" and node.id not in self._busy
+            if ended and settled.issuperset(node.children):
+                settled.add(node.id)
+        return settled
+
+    def _runs(self, node: Node, settled: set[str]) -> bool:
+        """Return whether somebody speaks at ``node``; if not, it waits for others."""
+        waits = bool(node.children or node.scores)
+        return node.id in self._busy or (node.id not in settled and not waits)
+
+    def _shown(self, room: int, settled: set[str]) -> list[Node]:
+        """Return the nodes for ``room`` lines: where somebody speaks, then what is near the root.
+
+        A node is shown with its ancestors or not at all.
+        """
+        if len(self._rows) <= room:
+            return self._rows
+        chosen: set[str] = set()
+        for node in sorted(
+            self._rows, key=lambda one: (not self._runs(one, settled), one.id.count("."))
+        ):
+            parts = node.id.split(".")
+            above = {".".join(parts[: n + 1]) for n in range(len(parts))} & self._nodes.keys()
+            if len(chosen | above) <= room:
+                chosen |= above
+        return [node for node in self._rows if node.id in chosen]
+
+    def _state(self, node: Node, settled: set[str]) -> Text:
+        """Return what goes on at ``node``, what it waits for, or what came of it."""
+        failures = (f"{words.count(len(node.failures), 'failure')} ", BAD) if node.failures else ""
+        style = WARN if self._runs(node, settled) else SOFT
+        if node.id in self._busy:
+            return Text.assemble(failures, (self._busy[node.id], style))
+        if node.id in settled:
+            return Text.assemble(failures, _outcome(node, self._console.encoding))
+        if node.children:
+            kinds = {self._nodes[name].kind for name in node.children if name in self._nodes}
+            kind = kinds.pop() if len(kinds) == 1 else "part"
+            kind = "part" if kind in ("open", "branch", "leaf") else words.line(kind, 12)
+            ended = len(settled.intersection(node.children))
+            state = f"{ended} of {words.count(len(node.children), kind)} settled"
+        else:
+            scores = [f"{name} {words.figure(value)}" for name, value in node.scores.items()]
+            state = words.line(scores[-1] if scores else "under way", 40)
+        return Text.assemble(failures, (state, style))
 
 
-def _asked(node: Growing, marks: _Marks) -> Text:
-    style = SOFT if node.settled else ""
-    taken = {"support": (f"{marks.support} ", ACCENT), "attack": (f"{marks.attack} ", SECOND)}
-    declined = [(f"({side} declined) ", WARN) for side in sorted(node.declined)]
+def _asked(node: Node, settled: bool, marks: _Marks) -> Text:
+    stance = {"support": (f"{marks.support} ", ACCENT), "attack": (f"{marks.attack} ", SECOND)}
+    roles = {"support": "supporter", "attack": "attacker"}
+    declined = [(f"({roles[side]} declined) ", WARN) for side in words.declined_sides(node)]
     return Text.assemble(
-        "  " * node.depth,
+        "  " * node.id.count("."),
         (f"{words.line(node.id, 40)} ", ACCENT),
-        taken[node.stance] if node.stance else "",
+        stance[node.stance] if node.stance else "",
         *declined,
-        (node.text, style),
+        (words.line(node.text, _LONGEST), SOFT if settled else ""),
     )
+
+
+def _outcome(node: Node, encoding: str) -> Text:
+    """Return the strength or the confidence of a settled node, or who conceded at a topic."""
+    if node.status == "missing":
+        return Text("dropped", SOFT) if node.dropped else Text("no answer", BAD)
+    strength = node.score("strength")
+    share = node.verdict.confidence if node.verdict and strength is None else strength
+    if share is None or not 0 <= share <= 1:
+        return Text(_concession(node) or "settled", SOFT)
+    marks = _FINE if encoding.startswith("utf") else _PLAIN
+    figure = words.percent(share) if strength is None else words.figure(share)
+    return Text.assemble(bar(share, 6, marks.full, marks.empty), f" {figure:>5}")
+
+
+def _concession(node: Node) -> str:
+    try:
+        return topics.outcome(node) if topics.debated(node) else ""
+    except ValueError:  # data of another shape
+        return ""

@@ -18,7 +18,7 @@ from dialectree.nodes.role_switching_debate.debater import ProposalReply, Uncert
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import RunRecord
 from dialectree.report import exchange, html, markdown, transcript, tree
-from dialectree.report.picture import remark
+from dialectree.report.live import remark
 from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs import debating

@@ -13,7 +13,6 @@ from pypdfium2 import PdfDocument
 from dialectree.cli import progress
 from dialectree.records import (
     Claim,
-    Event,
     Failure,
     Letter,
     Node,
@@ -23,14 +22,12 @@ from dialectree.records import (
     Turn,
 )
 from dialectree.report import contributions, evidence, html, markdown, topics
-from dialectree.report.picture import remark
 from dialectree.report.words import clean
 from tests.graphs.tree_of_debate import comparing
 from tests.report import sample, sample_tod
 from tests.report.test_facts import Shown, both, flat
 from tests.report.test_markdown import anchors
 from tests.report.test_pages import Page
-from tests.report.test_terminal import frame, told
 
 RUNS = sample_tod.RUNS
 
@@ -249,65 +246,6 @@ def test_the_command_prints_something_of_every_run(
     said = capsys.readouterr().out
     assert "onfidence" not in said
     assert bool(said) == (make().verdict is not None)
-
-
-def grown(*events: Event) -> list[Event]:
-    start = sample_tod.opened("0", sample_tod.TOPIC)
-    return [start, *events]
-
-
-def doing(events: list[Event], node: str) -> str:
-    """What the live tree says of a node."""
-    rows = frame(events, height=40, width=100).splitlines()
-    row = next(row for row in rows if row.split()[:1] == [node])
-    return " ".join(row.split()[-3:])
-
-
-def test_the_live_tree_follows_a_comparison() -> None:
-    claims = [e for e in sample_tod.deliberated() if e.kind != "branched"]
-    assert doing(grown(*claims), "0").endswith("deliberating")
-    opened = [sample_tod.opened(f"0.{n}", f"part {n}") for n in range(3)]
-    branched = told("branched", children=["0.0", "0.1", "0.2"], kind="topic")
-    begun = grown(*claims, *opened, branched)
-    assert doing(begun, "0") == "of 3 topics"
-    said = sample_tod.spoke("0.1", "a", "respond", description="hm")
-    assert doing([*begun, said], "0.1").endswith("responding, a")
-
-
-def test_the_live_tree_ends_with_who_concedes() -> None:
-    debates = sample_tod.debates()
-    events = grown(*sample_tod.deliberated(), *debates)
-    assert doing(events, "0.1").endswith("a concedes")
-    assert doing(events, "0.0").endswith("neither concedes")
-    assert doing(events, "0").endswith("summary")
-    ended = [*events, *sample_tod.summarised()]
-    assert doing(ended, "0").endswith("compared")
-    assert "6 of 6 settled" in frame(ended, width=100)
-
-
-def test_the_live_tree_settles_a_debate_that_is_not_split() -> None:
-    merged = [
-        e for e in sample_tod.debates() if e.node == "0.2" and e.kind in ("opened", "settled")
-    ]
-    branched = told("branched", children=["0.2"], kind="topic")
-    events = grown(branched, *merged)
-    assert doing(events, "0.2").endswith("with the moderator")
-    assert "2 of 2 settled" in frame([*events, *sample_tod.summarised()], width=100)
-
-
-def test_the_live_tree_shows_a_topic_without_an_argument() -> None:
-    events = grown(
-        sample_tod.opened("0.0", "part"),
-        told("branched", children=["0.0"], kind="topic"),
-        told("settled", "0.0", verdict=None, status="missing", data={"positions": []}),
-        told("branched", "0.0", children=[], why="failed"),
-    )
-    assert doing(events, "0.0").endswith("no answer")
-
-
-def test_a_failed_persona_is_named() -> None:
-    failed = told("failed", "0.1", role="persona", who="b", fault="no reply came")
-    assert remark(failed) == "0.1: Persona b failed: no reply came"
 
 
 @pytest.mark.parametrize("width", [400, 1280])
