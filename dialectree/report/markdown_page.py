@@ -15,7 +15,6 @@ from dialectree.records import Call, Node, RunRecord, Turn
 from dialectree.report import (
     arguments,
     contested,
-    evidence,
     exchange,
     markdown_text,
     topics,
@@ -62,7 +61,6 @@ def _environment() -> Environment:
     environment.globals |= {
         "arguments": arguments,
         "contested": contested,
-        "evidence": evidence,
         "exchange": exchange,
         "tags": tags,
         "topics": topics,

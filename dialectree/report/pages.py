@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from dialectree.records import Call, RunRecord
-from dialectree.report import arguments, contested, evidence, exchange, topics, view, words
+from dialectree.report import arguments, contested, exchange, topics, view, words
 from dialectree.report.markdown_page import markdown
 
 __all__ = ["html", "markdown"]
@@ -28,7 +28,6 @@ def html(record: RunRecord, calls: Sequence[Call]) -> str:
         arguments=arguments,
         contested=contested,
         topics=topics,
-        evidence=evidence,
     )
 
 

@@ -1,14 +1,11 @@
-"""A comparison of two papers as it is read: the summary and its ground, the topics, who conceded.
-
-Whatever lacks is left out, and whatever has an odd shape is shown by its name like any other field.
-"""
+"""Show a comparison of two papers: summary, topics, exchange, contributions and evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from pydantic import JsonValue
+from pydantic import BaseModel
 
 from dialectree.records import (
     Claim,
@@ -16,28 +13,54 @@ from dialectree.records import (
     Node,
     Position,
     RunRecord,
+    Segment,
     Sentence,
+    Tree,
     Turn,
     path_key,
+    segment_key,
     topic_of,
 )
-from dialectree.report import contributions, evidence, view, words
-from dialectree.report.contributions import LETTERS, conceded
-from dialectree.report.evidence import Reference
+from dialectree.report import view, words
 from dialectree.report.view import Entry, Stage
 
-EXCHANGE = ("present", "respond", "revise")
+LETTERS: tuple[Letter, Letter] = ("a", "b")
 PROPOSED = "Suggested in the debate, claimed by neither paper"
+COLUMNS = (("a", "Unique to a"), ("b", "Unique to b"), ("shared", "Shared"))
+RULE = (
+    "Shared: a claim of one paper that the other paper’s own text supports. Unique: that text is "
+    "silent on it, refutes it, or only helps to understand it."
+)
+_EFFECTS = ("supports", "refutes", "clarifies")
+_NAMED_HITS = 3
+"""Retrievals of a segment that are named; the others are counted."""
+_GROUNDS = {
+    "progression_of_arguments": "The arguments moved on",
+    "meaningful_questions": "Questions that matter are open",
+    "clear_winner": "One paper has clearly won",
+}
 
 
 def compares(record: RunRecord | None) -> bool:
-    """True for a comparison of two papers, by whatever method."""
+    """Return whether a run compares two papers, by whatever method."""
     return record is not None and words.outcome_of(record) == "comparison"
 
 
 def debated(node: Node) -> bool:
-    """True for a topic of a comparison."""
+    """Return whether ``node`` is a topic of a comparison."""
     return node.kind == "topic"
+
+
+# The papers and their segments
+
+
+class _GivenPaper(BaseModel):
+    """One paper of a run's input."""
+
+    title: str = ""
+    name: str = ""
+    abstract: str = ""
+    key: str | None = None
 
 
 class Paper(NamedTuple):
@@ -46,11 +69,12 @@ class Paper(NamedTuple):
     letter: Letter
     title: str
     name: str
-    """Of its file."""
+    """The name of its file."""
     key: str
+    """Its BibTeX key; empty without one."""
     abstract: str
     cited: int
-    """How many of its segments anything rests on."""
+    """How many of its segments are cited."""
 
     @property
     def about(self) -> str:
@@ -60,39 +84,156 @@ class Paper(NamedTuple):
 
 
 def papers(record: RunRecord) -> list[Paper]:
-    """Both papers, as far as the record knows them."""
-    given = record.input.get("papers") if compares(record) else None
-    cited = [entry.segment.id[:1] for entry in evidence.cited(record)]
+    """Return both papers; none for a run that compares nothing."""
+    if not compares(record):
+        return []
+    used = [entry.segment.id[:1] for entry in cited(record)]
     return [
-        Paper(
-            letter,
-            _text(paper, "title"),
-            _text(paper, "name"),
-            evidence.key(record, letter),
-            _text(paper, "abstract"),
-            cited.count(letter),
-        )
-        for letter, paper in zip(LETTERS, given if isinstance(given, list) else [], strict=False)
-        if isinstance(paper, dict)
+        Paper(who, paper.title, paper.name, key(record, who), paper.abstract, used.count(who))
+        for who in LETTERS
+        if (paper := _paper(record, who))
     ]
 
 
+def _paper(record: RunRecord | None, letter: str) -> _GivenPaper | None:
+    both = record.input.get("papers") if record is not None else None
+    papers = dict(zip("ab", both if isinstance(both, list) else [], strict=False))
+    return _GivenPaper.model_validate(papers[letter]) if letter in papers else None
+
+
 def title(record: RunRecord | None, letter: str, limit: int = 90) -> str:
-    """What a paper is called, shortened; empty where that is not known."""
-    known = papers_by_letter(record)
-    return words.line(known.get(letter, ""), limit)
+    """Return the title of a paper, shortened; empty without one."""
+    paper = _paper(record, letter)
+    return words.line(paper.title, limit) if paper else ""
 
 
-def papers_by_letter(record: RunRecord | None) -> dict[str, str]:
-    """The titles of both papers."""
-    given = record.input.get("papers") if record is not None else None
-    both = zip(LETTERS, given if isinstance(given, list) else [], strict=False)
-    return {letter: _text(paper, "title") for letter, paper in both if isinstance(paper, dict)}
+def key(record: RunRecord, letter: str) -> str:
+    """Return the BibTeX key of a paper; empty without one."""
+    paper = _paper(record, letter)
+    return words.line(paper.key or "", 80) if paper else ""
 
 
-def _text(fields: Mapping[str, JsonValue], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
+def latex(record: RunRecord, cited: Segment) -> str:
+    r"""``\cite[p.~3]{rahimi2007}``; empty without a key."""
+    known = key(record, cited.id[:1])
+    page = f"[p.~{cited.page}]" if cited.page is not None else ""
+    return rf"\cite{page}{{{known}}}" if known else ""
+
+
+class Reference(NamedTuple):
+    """A reference to a topic or a segment."""
+
+    id: str
+    known: bool
+    """True if the report has a place for it."""
+    place: str = ""
+    """``rahimi2007, p. 3``; ``p. 3`` without a key, empty without a page."""
+    about: str = ""
+    """How the text begins."""
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.place})" if self.place else self.id
+
+
+def segment(record: RunRecord, name: str) -> Reference:
+    """Return a reference to a segment, by BibTeX key and page."""
+    found = record.tree.segments.get(name)
+    if found is None:
+        return Reference(name, known=False)
+    page = f"p. {found.page}" if found.page is not None else ""
+    place = ", ".join(part for part in (key(record, name[:1]), page) if part)
+    return Reference(name, known=True, place=place, about=words.line(found.text, 200))
+
+
+def references(record: RunRecord | None, ids: Iterable[str]) -> list[Reference]:
+    """Return references to segments in the order of the papers; a paper's key stands once."""
+    if record is None:
+        return [Reference(name, known=False) for name in ids]
+    keyed: set[str] = set()
+    found: list[Reference] = []
+    for name in sorted(ids, key=segment_key):
+        ref, letter = segment(record, name), name[:1]
+        if letter in keyed:
+            ref = ref._replace(place=ref.place.removeprefix(key(record, letter)).lstrip(", "))
+        if ref.known:
+            keyed.add(letter)
+        found.append(ref)
+    return found
+
+
+class Cited(NamedTuple):
+    """A segment, and what cites it."""
+
+    segment: Segment
+    reference: Reference
+    sentences: list[int]
+    """Sentences of the summary, by number."""
+    topics: list[str]
+    """The ids of the topics where an argument cites it."""
+    claims: list[tuple[str, str]]
+    """Claims that it shows, each with the topic at which it was made."""
+    counters: list[tuple[str, str]]
+    """Claims of the other paper that it speaks to."""
+    hits: list[tuple[float, str]]
+    """Its retrievals, best first: the score, and the topic or claim it was looked up for."""
+
+    @property
+    def found(self) -> str:
+        """``0.81 for topic 0.1, 0.7 for claim b1 of 0 and 4 times more``."""
+        more = len(self.hits) - _NAMED_HITS
+        named = ", ".join(f"{score:.3g} for {of}" for score, of in self.hits[:_NAMED_HITS])
+        times = "once more" if more == 1 else f"{more} times more"
+        return f"{named} and {times}" if more > 0 else named
+
+
+def cited(record: RunRecord) -> list[Cited]:
+    """Return every segment that is cited, in the order of the papers."""
+    nodes = record.tree.nodes.values()
+    topics = {node.id: topic_of(node) for node in nodes}
+    arguments = {node.id: _argued(node) for node in nodes}
+    root = topics.get(record.tree.root)
+    sentences = list(enumerate(root.sentences, 1)) if root is not None else []
+    claims = [(node, claim) for node, topic in topics.items() for claim in topic.all_claims]
+    hits = [
+        (
+            hit.id,
+            hit.score,
+            f"topic {node.id}" if one.of == "topic" else f"claim {one.of} of {node.id}",
+        )
+        for node in nodes
+        for one in node.retrievals
+        for hit in one.found
+    ]
+    found: list[Cited] = []
+    for name, one in sorted(record.tree.segments.items(), key=lambda item: segment_key(item[0])):
+        entry = Cited(
+            one,
+            segment(record, name),
+            [number for number, sentence in sentences if name in sentence.segments],
+            [node for node, used in arguments.items() if name in used],
+            [(node, claim.id) for node, claim in claims if name in claim.evidence],
+            [(at, c.id) for at, c in claims if name in topics[at].counter.get(c.id, [])],
+            sorted((hit[1:] for hit in hits if hit[0] == name), key=lambda hit: -hit[0]),
+        )
+        if entry.sentences or entry.topics or entry.claims or entry.counters:
+            found.append(entry)
+    return found
+
+
+def uncited(record: RunRecord) -> list[Segment]:
+    """Return the segments that were retrieved and never cited."""
+    used = {entry.segment.id for entry in cited(record)}
+    return [one for name, one in record.tree.segments.items() if name not in used]
+
+
+def _argued(node: Node) -> set[str]:
+    """Return the segments that the arguments at a topic cite."""
+    replies = [_argument(turn).evidence for turn in node.transcript if _argues(turn)]
+    positions = [position.evidence for position in topic_of(node).positions]
+    return {name for evidence in (*replies, *positions) for name in evidence}
+
+
+# The summary
 
 
 class Said(NamedTuple):
@@ -107,18 +248,19 @@ class Said(NamedTuple):
     @property
     def references(self) -> str:
         """``[0.1; a:12, b:3]``, with page and key where they are known; empty without any."""
-        nodes = ", ".join(ref.id for ref in self.nodes)
-        segments = ", ".join(_placed(ref) for ref in self.segments)
-        named = "; ".join(part for part in (nodes, segments) if part)
+        both = (", ".join(map(str, refs)) for refs in (self.nodes, self.segments))
+        named = "; ".join(part for part in both if part)
         return f"[{words.line(named, 2000)}]" if named else ""
 
-
-def _placed(ref: Reference) -> str:
-    return f"{ref.id} ({ref.place})" if ref.place else ref.id
+    @property
+    def plain(self) -> str:
+        """The sentence with its references and its faults."""
+        faults = f"[marked: {'; '.join(self.faults)}]" if self.faults else ""
+        return " ".join(part for part in (self.text, self.references, faults) if part)
 
 
 class Summary(NamedTuple):
-    """What came of a comparison: two paragraphs, and what nobody claims."""
+    """The outcome of a comparison: two paragraphs, and the proposals."""
 
     similarities: list[Said]
     differences: list[Said]
@@ -126,61 +268,53 @@ class Summary(NamedTuple):
 
     @property
     def paragraphs(self) -> list[tuple[str, list[Said]]]:
-        """Similarities, then differences."""
+        """The similarities, then the differences."""
         both = [("What they share", self.similarities), ("What sets them apart", self.differences)]
         return [(name, said) for name, said in both if said]
 
 
-def summary(record: RunRecord) -> Summary | None:
-    """The comparison sentence by sentence; None where it has no sentences, or another text."""
+def _sentences(record: RunRecord) -> list[Sentence]:
     root = record.tree.nodes.get(record.tree.root)
-    sentences = topic_of(root).sentences if root is not None else []
-    if not sentences or _overruled(record, sentences):
-        return None
-    parts = Summary([], [], [])
-    shelves = {
-        "similarity": parts.similarities,
-        "difference": parts.differences,
-        "proposal": parts.proposals,
-    }
-    for number, one in enumerate(sentences, 1):
-        nodes = [evidence.topic(record, name) for name in sorted(one.nodes, key=path_key)]
-        segments = evidence.segments(record, one.segments)
-        shelves[one.part].append(Said(number, one.text, nodes, segments, one.faults))
-    return parts
+    return topic_of(root).sentences if root is not None else []
 
 
-def _overruled(record: RunRecord, sentences: Iterable[Sentence]) -> bool:
-    """True where the verdict is not the one that these sentences make, such as a person's own."""
+def summary(record: RunRecord) -> Summary | None:
+    """Return the comparison by sentence; None without sentences, or if a person overruled it."""
+    sentences = _sentences(record)
     answer = record.verdict.answer if record.verdict is not None else None
     own = [one.text for one in sentences if one.part != "proposal"]
-    return answer is not None and not all(text in answer for text in own)
+    if not sentences or (answer is not None and not all(text in answer for text in own)):
+        return None
+    parts: dict[str, list[Said]] = {"similarity": [], "difference": [], "proposal": []}
+    for number, one in enumerate(sentences, 1):
+        nodes = [_topic(record, name) for name in sorted(one.nodes, key=path_key)]
+        segments = references(record, one.segments)
+        parts[one.part].append(Said(number, one.text, nodes, segments, one.faults))
+    return Summary(*parts.values())
+
+
+def _topic(record: RunRecord, name: str) -> Reference:
+    node = record.tree.nodes.get(name)
+    return Reference(name, node is not None, about=words.line(node.text, 160) if node else "")
 
 
 def paragraphs(record: RunRecord) -> list[str]:
-    """The result as plain text: the summary with its references, then the papers."""
-    made = summary(record)
-    if made is None:
-        verdict = record.verdict
-        answer = verdict.answer if verdict is not None else None
-        said = [answer or words.unresolved(record)]
-        said += [verdict.rationale] if verdict is not None and verdict.rationale else []
-    else:
-        said = [" ".join(map(plain, part)) for _, part in made.paragraphs]
+    """Return the outcome as plain text: the summary with its references, then the papers."""
+    made, verdict = summary(record), record.verdict
+    if made is not None:
+        texts = [" ".join(one.plain for one in part) for _, part in made.paragraphs]
         if made.proposals:
-            said.append("\n".join([f"{PROPOSED}:", *(f"- {plain(s)}" for s in made.proposals)]))
+            texts.append("\n".join([f"{PROPOSED}:", *(f"- {s.plain}" for s in made.proposals)]))
+    else:
+        answer = verdict.answer if verdict is not None else None
+        texts = [answer or words.unresolved(record)]
+        texts += [verdict.rationale] if verdict is not None and verdict.rationale else []
     known = [f"{p.letter}: {words.line(p.title, 200)} ({p.about})" for p in papers(record)]
-    return [*said, *(["\n".join(known)] if known else [])]
-
-
-def plain(said: Said) -> str:
-    """A sentence with its references and what is wrong with it."""
-    faults = f"[marked: {'; '.join(said.faults)}]" if said.faults else ""
-    return " ".join(part for part in (said.text, said.references, faults) if part)
+    return [*texts, *(["\n".join(known)] if known else [])]
 
 
 def remarks(record: RunRecord) -> list[str]:
-    """The notes on the verdict that the report does not say by other means."""
+    """Return the notes on the verdict that the summary does not show by itself."""
     notes = words.notes(record)
     if summary(record) is None:
         return notes
@@ -189,63 +323,67 @@ def remarks(record: RunRecord) -> list[str]:
 
 
 def marked(record: RunRecord) -> str:
-    """``2 of 9 sentences are marked``; empty where none is."""
-    root = record.tree.nodes.get(record.tree.root)
-    sentences = topic_of(root).sentences if root is not None else []
+    """``2 of 9 sentences are marked``; empty if none is."""
+    sentences = _sentences(record)
     faulty = sum(bool(one.faults) for one in sentences)
     verb = "is" if faulty == 1 else "are"
     return f"{faulty} of {words.count(len(sentences), 'sentence')} {verb} marked" if faulty else ""
 
 
+# One topic
+
+
+def conceded(node: Node) -> list[Letter]:
+    """Return the papers that concede in their last word."""
+    return sorted(one.paper for one in topic_of(node).positions if one.concedes)
+
+
 def concessions(record: RunRecord) -> list[tuple[Letter, list[str]]]:
-    """Who conceded where: a paper, and the ids of topics."""
+    """Return the papers that conceded, each with the ids of the topics."""
     nodes = record.tree.nodes.values()
-    places: list[tuple[Letter, list[str]]] = [
-        (who, [n.id for n in nodes if who in conceded(n)]) for who in LETTERS
-    ]
+    places = [(who, [node.id for node in nodes if who in conceded(node)]) for who in LETTERS]
     return [(who, where) for who, where in places if where]
 
 
 def outcome(node: Node) -> str:
-    """What came of a topic's debate: ``b concedes``, ``neither concedes``."""
-    gave = conceded(node)
+    """Return what came of a topic's debate: ``b concedes``, ``neither concedes``."""
+    gave, positions = conceded(node), topic_of(node).positions
     if node.dropped:
         return "dropped by a person"
-    if not topic_of(node).positions:
-        if node.parent is None:
-            return ""
+    if not positions and node.parent is None:
+        return ""
+    if not positions:
         return "no argument" if node.status == "missing" else "not debated yet"
     if len(gave) == 2:
         return "both concede"
-    if len(topic_of(node).positions) == 1 and not gave:
-        return f"only {topic_of(node).positions[0].paper} argues"
-    return f"{gave[0]} concedes" if gave else "neither concedes"
+    if gave:
+        return f"{gave[0]} concedes"
+    return "neither concedes" if len(positions) > 1 else f"only {positions[0].paper} argues"
 
 
 def position(node: Node, letter: str) -> Position | None:
-    """A persona's last word."""
+    """Return a persona's last word."""
     return next((one for one in topic_of(node).positions if one.paper == letter), None)
 
 
 def silence(node: Node, letter: str) -> str:
-    """Why a persona has no last word at a topic.
+    """Return why a persona has no last word at a topic.
 
-    A failure does not tell its stage: where both arguments were dropped it was of something else.
+    A failure does not name its phase. If both arguments were dropped, another reply failed.
     """
     if node.status == "open":
         return "Not heard yet."
     failed = any((one.role, one.who) == ("persona", letter) for one in node.failures)
-    arguments = (f"{node.id}/{letter}1/{stage}" for stage in ("present", "revise"))
-    if failed and not all(f"{name} dropped by a person" in node.notes for name in arguments):
+    dropped = [n for n in node.notes if n.startswith(f"{node.id}/{letter}1/") and "dropped" in n]
+    if failed and len(dropped) < 2:
         return "Its argument failed for good."
     return "A person dropped its argument."
 
 
 def course(record: RunRecord, node: Node) -> str:
-    """Whether a topic was split, or why it was not."""
+    """Return whether a topic was split, or why it was not."""
     if node.children:
-        what = words.count(len(node.children), "topic")
-        return f"split into {what}"
+        return f"split into {words.count(len(node.children), 'topic')}"
     if node.dropped:
         return "not split: dropped by a person"
     if node.stopped:
@@ -255,7 +393,7 @@ def course(record: RunRecord, node: Node) -> str:
 
 
 class Decision(NamedTuple):
-    """What the moderator made of a debate: whether it should go on."""
+    """The moderator's decision whether a debate should go on."""
 
     turn: Turn
     explanation: str
@@ -264,38 +402,42 @@ class Decision(NamedTuple):
     rest: list[Entry]
 
 
-_GROUNDS = {
-    "progression_of_arguments": "The arguments moved on",
-    "meaningful_questions": "Questions that matter are open",
-    "clear_winner": "One paper has clearly won",
-}
-
-
 def decision(node: Node) -> Decision | None:
-    """The moderator's decision at a topic; None where it was not asked."""
-    turn = next((turn for turn in node.transcript if turn.stage == "progress"), None)
+    """Return the moderator's decision at a topic; None without one."""
+    turn = next((turn for turn in node.transcript if "clear_winner" in turn.fields), None)
     if turn is None:
         return None
-    grounds = [
-        (name, "yes" if value else "no")
-        for field, name in _GROUNDS.items()
-        if isinstance(value := turn.fields.get(field), bool)
-    ]
-    if turn.fields.get("meaningful_questions") is True and not _asked(node):
-        place = next(n for n, (name, _) in enumerate(grounds) if name.startswith("Questions"))
-        grounds[place] = (grounds[place][0], "yes, but nobody asked one: it counts as no")
-    known = {name for name in _GROUNDS if isinstance(turn.fields.get(name), bool)}
-    explanation = _text(turn.fields, "explanation")
-    known |= {"explanation"} if explanation else set()
-    return Decision(turn, explanation, grounds, view.entries(turn, node, {}, known))
+    answers = {field: "yes" if turn.fields.get(field) else "no" for field in _GROUNDS}
+    asked = any(_argument(turn).questions for turn in node.transcript if _argues(turn))
+    if answers["meaningful_questions"] == "yes" and not asked:
+        answers["meaningful_questions"] = "yes, but nobody asked one: it counts as no"
+    grounds = [(name, answers[field]) for field, name in _GROUNDS.items()]
+    rest = view.entries(turn, node, {}, {*_GROUNDS, "explanation"})
+    return Decision(turn, str(turn.fields.get("explanation", "")), grounds, rest)
 
 
-def _asked(node: Node) -> bool:
-    return any(turn.fields.get("questions") for turn in node.transcript if turn.stage == "respond")
+class _Argument(BaseModel):
+    """The fields of a persona's reply."""
+
+    title: str = ""
+    description: str = ""
+    evidence: list[str] = []
+    questions: list[str] = []
+    proposals: list[str] = []
+    concedes: bool = False
+
+
+def _argues(turn: Turn) -> bool:
+    """Return whether ``turn`` is part of the exchange: there a persona may concede."""
+    return "concedes" in turn.fields
+
+
+def _argument(turn: Turn) -> _Argument:
+    return _Argument.model_validate(turn.fields)
 
 
 class Words(NamedTuple):
-    """What a persona said in one turn."""
+    """One turn of a persona in the exchange."""
 
     turn: Turn
     title: str
@@ -305,45 +447,11 @@ class Words(NamedTuple):
     proposals: list[str]
     concedes: bool
     rest: list[Entry]
-    """Fields of no known shape."""
-
-
-def said(record: RunRecord | None, node: Node, turn: Turn) -> Words:
-    """One turn of a persona, field by field."""
-    fields = turn.fields
-    lists = {n: _lines(fields.get(n)) for n in ("evidence", "questions", "proposals")}
-    known = {name for name, texts in lists.items() if texts is not None}
-    known |= {name for name in ("title", "description") if isinstance(fields.get(name), str)}
-    known |= {"concedes"} if isinstance(fields.get("concedes"), bool) else set()
-    return Words(
-        turn,
-        _text(fields, "title"),
-        _text(fields, "description"),
-        references(record, evidence.of(turn)),
-        lists["questions"] or [],
-        lists["proposals"] or [],
-        fields.get("concedes") is True,
-        view.entries(turn, node, {}, known),
-    )
-
-
-def _lines(value: JsonValue) -> list[str] | None:
-    """A list of texts; None for anything else."""
-    if not isinstance(value, list):
-        return None
-    texts = [one for one in value if isinstance(one, str)]
-    return texts if len(texts) == len(value) else None
-
-
-def references(record: RunRecord | None, ids: Iterable[str]) -> list[Reference]:
-    """References to segments; without a record nothing is known of them."""
-    if record is None:
-        return [Reference(name, known=False) for name in ids]
-    return evidence.segments(record, ids)
+    """Fields of another protocol's."""
 
 
 class Round(NamedTuple):
-    """What both personas said in one stage of their exchange."""
+    """The turns of both personas in one phase of their exchange."""
 
     stage: str
     columns: list[tuple[Letter, list[Words]]]
@@ -355,27 +463,47 @@ class Round(NamedTuple):
 
 
 def exchange(record: RunRecord | None, node: Node) -> list[Round]:
-    """Present, respond, revise: a beside b."""
-    rounds: list[Round] = []
-    for stage in EXCHANGE:
-        turns = [turn for turn in node.transcript if turn.stage == stage]
-        columns: list[tuple[Letter, list[Words]]] = [
-            (letter, [said(record, node, turn) for turn in turns if turn.who == letter])
-            for letter in LETTERS
-        ]
-        if any(spoken for _, spoken in columns):
-            rounds.append(Round(stage, columns))
-    return rounds
+    """Return the exchange of a topic phase by phase, a beside b."""
+    turns = [turn for turn in node.transcript if _argues(turn)]
+    return [
+        Round(
+            phase,
+            [(who, [_words(record, node, t) for t in turns if (t.stage, t.who) == (phase, who)])
+             for who in LETTERS],
+        )
+        for phase in dict.fromkeys(turn.stage for turn in turns)
+    ]  # fmt: skip
+
+
+def _words(record: RunRecord | None, node: Node, turn: Turn) -> Words:
+    argument = _argument(turn)
+    return Words(
+        turn,
+        argument.title,
+        argument.description,
+        references(record, dict.fromkeys(argument.evidence)),
+        argument.questions,
+        argument.proposals,
+        argument.concedes,
+        view.entries(turn, node, {}, _Argument.model_fields),
+    )
 
 
 def others(node: Node) -> list[Stage]:
-    """What else was said at a topic, reply by reply."""
-    shown = (*EXCHANGE, "progress", *(("claims", "relevance") if topic_of(node).claims else ()))
+    """Return the phases of a topic that are shown by reply."""
+    shown = {turn.stage for turn in node.transcript if _argues(turn)}
+    shown |= {turn.stage for turn in node.transcript if "clear_winner" in turn.fields}
+    if topic_of(node).claims:
+        claimed = ({"claims"}, {"claim", "segments"})
+        shown |= {t.stage for t in node.transcript if any(c <= t.fields.keys() for c in claimed)}
     return [stage for stage in view.stages(node) if stage.name not in shown]
 
 
+# Claims
+
+
 class Made(NamedTuple):
-    """A claim as it is shown: what it rests on, and what the other paper says to it."""
+    """A claim, with its evidence and what the other paper says to it."""
 
     claim: Claim
     evidence: list[Reference]
@@ -384,68 +512,144 @@ class Made(NamedTuple):
     unaddressed: str
     """Why there are none."""
     left_out: list[Reference]
-    """Segments that were found for it and have nothing to say on it."""
+    """Segments that were retrieved for it and have nothing to say on it."""
 
 
 def claims(record: RunRecord | None, node: Node) -> list[tuple[Letter, list[Made]]]:
-    """The claims that were made at a topic, paper by paper; empty where none was."""
-    data = topic_of(node)
-    made: list[tuple[Letter, list[Made]]] = [
-        (who, [_made(record, node, c) for c in data.all_claims if c.paper == who])
-        for who in LETTERS
-    ]
-    return made if data.claims else []
+    """Return the claims that were made at a topic, by paper; empty without claims."""
+    made = topic_of(node).claims
+    return [(who, [_made(record, node, c) for c in made.get(who, [])]) for who in LETTERS if made]
 
 
 def _made(record: RunRecord | None, node: Node, claim: Claim) -> Made:
-    other = "b" if claim.paper == "a" else "a"
-    effects = contributions.effects(node, claim.id)
-    found = topic_of(node).counter.get(claim.id)
-    counter = [
-        (ref, words.listed(effects.get(ref.id, []))) for ref in references(record, found or [])
-    ]
-    why = ""
-    if found is None:
-        why = f"Not known whether {other} addresses it."
-    elif not found:
-        why = f"{other} does not address it."
-    left_out = [name for name in effects if name not in (found or [])]
+    effects, counter = _effects(node, claim.id), topic_of(node).counter.get(claim.id)
+    left_out = [name for name in effects if name not in (counter or [])]
+    remark = _remark(claim, counter, [])
     return Made(
-        claim, references(record, claim.evidence), counter, why, references(record, left_out)
+        claim,
+        references(record, claim.evidence),
+        [(r, words.listed(effects.get(r.id, []))) for r in references(record, counter or [])],
+        "" if counter else f"{remark.replace('not known', 'Not known')}.",
+        references(record, left_out),
     )
+
+
+def _effects(home: Node, claim: str) -> dict[str, list[str]]:
+    """Return what each segment of the other paper does to a claim, by the replies at ``home``."""
+    weighed = [
+        _Weighed.model_validate(turn.fields).segments
+        for turn in home.transcript
+        if turn.fields.get("claim") == claim and "segments" in turn.fields
+    ]
+    return {
+        one["id"]: [effect for effect in _EFFECTS if one.get(effect) == "yes"]
+        for segments in weighed
+        for one in segments
+    }
+
+
+class _Weighed(BaseModel):
+    """A reply that weighs segments against a claim, each effect yes or no."""
+
+    segments: list[dict[str, str]]
+
+
+def _remark(claim: Claim, counter: list[str] | None, effects: list[str]) -> str:
+    other = "b" if claim.paper == "a" else "a"
+    if counter is None:
+        return f"not known whether {other} addresses it"
+    if not counter:
+        return f"{other} does not address it"
+    return f"{other} {words.listed(effects) or 'speaks to'} it"
 
 
 def relevant(record: RunRecord, node: Node) -> list[Claim]:
-    """The claims of its parent that a topic is about."""
+    """Return the claims of its parent that a topic is about."""
     above = record.tree.nodes.get(node.parent or "")
-    return contributions.relevant(above, node) if above else []
+    return _about(above, node) if above else []
+
+
+def _about(above: Node, node: Node) -> list[Claim]:
+    named = topic_of(node).relevant
+    return [claim for claim in topic_of(above).all_claims if claim.id in named]
+
+
+class Contribution(NamedTuple):
+    """A claim, and what the other paper does to it."""
+
+    home: str
+    """The id of the topic at which it was made."""
+    claim: Claim
+    remark: str
+    """``b does not address it``, ``b supports and clarifies it``."""
+    segments: list[str]
+    """The ids of the segments of the other paper that speak to it."""
+
+
+class Row(NamedTuple):
+    """One topic and its claims by column; without a topic, the claims that no topic is about."""
+
+    topic: Node | None
+    columns: dict[str, list[Contribution]]
+
+    def column(self, name: str) -> list[Contribution]:
+        """Return the claims under ``a``, ``b`` or ``shared``."""
+        return self.columns[name]
 
 
 class Table(NamedTuple):
-    """Who contributes what: the topics right below the root, and those further down."""
+    """The contributions: the topics right below the root, and those further down."""
 
-    parts: list[contributions.Row]
-    deeper: list[contributions.Row]
-
-
-COLUMNS = (("a", "Unique to a"), ("b", "Unique to b"), ("shared", "Shared"))
-RULE = (
-    "Shared: a claim of one paper that the other paper’s own text supports. Unique: that text is "
-    "silent on it, refutes it, or only helps to understand it."
-)
+    parts: list[Row]
+    deeper: list[Row]
 
 
 def table(record: RunRecord) -> Table | None:
-    """The table of contributions; None where nobody made claims."""
-    rows = contributions.rows(record.tree) if compares(record) else []
-    made = Table([row for row in rows if row.depth <= 1], [row for row in rows if row.depth > 1])
-    return made if rows else None
+    """Return the table of contributions; None without claims."""
+    made = rows(record.tree) if compares(record) else []
+    deeper = [row for row in made if row.topic is not None and row.topic.depth > 1]
+    return Table([row for row in made if row not in deeper], deeper) if made else None
 
 
-def gave_way(row: contributions.Row) -> str:
-    """Who conceded there; a dash where nobody did."""
+def rows(tree: Tree) -> list[Row]:
+    """Return every topic that is about claims, level by level; claims of no topic come last.
+
+    The claims of a topic are its parent's, so the root has no row of its own.
+    """
+    found: list[Row] = []
+    topics = [node for node in tree.nodes.values() if debated(node)]
+    for node in sorted(topics, key=lambda node: (node.depth, path_key(node.id))):
+        above = tree.nodes.get(node.parent or "")
+        if above is not None and (about := _about(above, node)):
+            found.append(_row(node, above, about))
+    root = tree.nodes.get(tree.root)
+    if root is not None:
+        below = [tree.nodes[child] for child in root.children if child in tree.nodes]
+        taken = {name for child in below for name in topic_of(child).relevant}
+        if left := [claim for claim in topic_of(root).all_claims if claim.id not in taken]:
+            found.append(_row(None, root, left))
+    return found
+
+
+def _row(topic: Node | None, home: Node, claims: list[Claim]) -> Row:
+    """Sort claims into columns: a claim is shared if the other paper's segments support it.
+
+    If no reply says what the segments do to the claim, it is shared if there are any.
+    """
+    row = Row(topic, {name: [] for name, _ in COLUMNS})
+    for claim in claims:
+        counter = topic_of(home).counter.get(claim.id)
+        weighed = {effect for done in _effects(home, claim.id).values() for effect in done}
+        effects = [effect for effect in _EFFECTS if effect in weighed]
+        shared = bool(counter) and ("supports" in effects or not effects)
+        made = Contribution(home.id, claim, _remark(claim, counter, effects), counter or [])
+        row.columns["shared" if shared else claim.paper].append(made)
+    return row
+
+
+def gave_way(row: Row) -> str:
+    """Return who conceded at the topic of a row; a dash if nobody did."""
     if row.topic is None:
         return "–"
-    return words.listed(row.conceded) or (
-        "–" if topic_of(row.topic).positions else outcome(row.topic)
-    )
+    silent = "–" if topic_of(row.topic).positions else outcome(row.topic)
+    return words.listed(conceded(row.topic)) or silent

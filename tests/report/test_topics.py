@@ -21,7 +21,7 @@ from dialectree.records import (
     Tree,
     Turn,
 )
-from dialectree.report import contributions, evidence, html, markdown, topics
+from dialectree.report import html, markdown, topics
 from dialectree.report.words import clean
 from tests.graphs.tree_of_debate import comparing
 from tests.report import sample, sample_tod
@@ -51,7 +51,7 @@ def test_a_sentence_links_to_its_topic_and_to_its_evidence() -> None:
 
 def test_the_appendix_holds_what_is_cited_with_page_heading_score_and_citers() -> None:
     record = sample_tod.record()
-    found = {entry.segment.id: entry for entry in evidence.cited(record)}
+    found = {entry.segment.id: entry for entry in topics.cited(record)}
     assert [*found] == ["a:1", "a:4", "a:6", "a:9", "b:3", "b:5", "b:8"]
     a4 = found["a:4"]
     assert (a4.sentences, a4.claims, a4.counters) == (
@@ -62,21 +62,21 @@ def test_the_appendix_holds_what_is_cited_with_page_heading_score_and_citers() -
     assert a4.topics == ["0.0.0", "0.0.1", "0.2"]
     assert a4.found == "0.74 for topic 0, 0.69 for topic 0.0"
     assert a4.reference.place == "ladder2024, p. 3"
-    assert [one.id for one in evidence.uncited(record)] == ["b:2", "b:11"]
+    assert [one.id for one in topics.uncited(record)] == ["b:2", "b:11"]
 
 
 def test_a_key_makes_a_reference_for_latex() -> None:
     record = sample_tod.record()
     segments = record.tree.segments
-    assert evidence.latex(record, segments["a:4"]) == r"\cite[p.~3]{ladder2024}"
-    assert evidence.latex(record, segments["b:3"]) == ""
+    assert topics.latex(record, segments["a:4"]) == r"\cite[p.~3]{ladder2024}"
+    assert topics.latex(record, segments["b:3"]) == ""
     segments["a:4"].page = None
-    assert evidence.latex(record, segments["a:4"]) == r"\cite{ladder2024}"
-    assert evidence.segment(record, "a:4").place == "ladder2024"
+    assert topics.latex(record, segments["a:4"]) == r"\cite{ladder2024}"
+    assert topics.segment(record, "a:4").place == "ladder2024"
 
 
 def test_the_key_stands_once_for_each_paper() -> None:
-    refs = evidence.segments(sample_tod.record(), ["b:3", "a:6", "a:4", "a:77"])
+    refs = topics.references(sample_tod.record(), ["b:3", "a:6", "a:4", "a:77"])
     assert [(ref.id, ref.place, ref.known) for ref in refs] == [
         ("a:4", "ladder2024, p. 3", True),
         ("a:6", "p. 5", True),
@@ -131,16 +131,17 @@ def test_a_claim_is_shared_where_the_other_paper_supports_it(
     made = split(
         claim("a1", addressed, *counter), relevant=["a1"], said={"a1": does} if does else {}
     )
-    [row] = contributions.rows(made)
+    [row] = topics.rows(made)
     assert [one.remark for one in row.column(column)] == [remark]
     assert sum(len(row.column(name)) for name in ("a", "b", "shared")) == 1
 
 
 def test_a_claim_that_no_topic_is_about_has_a_row_of_its_own() -> None:
-    rows = contributions.rows(
-        split(claim("a1", False), claim("b1", False), relevant=["b1"], said={})
-    )
-    assert [(row.topic.id if row.topic else None, len(row.a), len(row.b)) for row in rows] == [
+    rows = topics.rows(split(claim("a1", False), claim("b1", False), relevant=["b1"], said={}))
+    assert [
+        (row.topic.id if row.topic else None, len(row.column("a")), len(row.column("b")))
+        for row in rows
+    ] == [
         ("0.0", 0, 1),
         (None, 1, 0),
     ]
@@ -152,12 +153,12 @@ def test_the_table_says_who_conceded_and_keeps_deeper_topics_apart() -> None:
     assert [row.topic.id for row in made.parts if row.topic] == ["0.0", "0.1"]
     assert [topics.gave_way(row) for row in made.parts] == ["–", "a", "–"]
     assert [row.topic.id for row in made.deeper if row.topic] == ["0.0.0", "0.0.1"]
-    assert [c.home for row in made.deeper for c in row.a] == ["0.0", "0.0"]
+    assert [c.home for row in made.deeper for c in row.column("a")] == ["0.0", "0.0"]
 
 
 def test_without_claims_there_is_no_table() -> None:
     assert topics.table(sample_tod.bare()) is None
-    assert contributions.rows(Tree()) == []
+    assert topics.rows(Tree()) == []
 
 
 @pytest.mark.parametrize(
