@@ -1,7 +1,4 @@
-"""A role-switching debate as it is read: two sides facing each other, five phases, the rulings.
-
-Whatever lacks is left out, and whatever has an odd shape is shown by its name like any other field.
-"""
+"""Show two speakers who face each other phase by phase, and the rulings on them."""
 
 from __future__ import annotations
 
@@ -10,15 +7,43 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from pydantic import BaseModel
+
 from dialectree import turns as naming
+from dialectree.protocol import installed
 from dialectree.records import Node, NodeVerdict, RunRecord, Turn
 from dialectree.report import view
 from dialectree.report.view import Entry, Stage
 from dialectree.report.words import count, label
 
-PHASES = ("proposals", "cross_examination", "role_switch", "uncertainty")
-STAGES = ("direct", *PHASES, "judgment")
 _SIDES = ("a", "b")
+
+
+class Error(BaseModel):
+    """What one debater finds wrong in its opponent's words."""
+
+    quote: str
+    fault: str
+    occurs: bool = True
+    """False for a quotation that the opponent never wrote."""
+
+
+class _Reply(BaseModel):
+    """The fields of a debater's or a judge's reply that have a form of their own."""
+
+    errors: list[Error] | None = None
+    percent: float | None = None
+    answer: str = ""
+    label: str = ""
+    confidence: float | None = None
+    rationale: str = ""
+
+
+_RULING = frozenset({"rationale", "label", "answer", "confidence"})
+
+
+def _reply(turn: Turn) -> _Reply:
+    return _Reply.model_validate(turn.fields)
 
 
 class Side(NamedTuple):
@@ -27,15 +52,15 @@ class Side(NamedTuple):
     who: str
     """As ``Turn.who`` has it."""
     letter: str
-    """The answer's letter; empty where none is known."""
+    """The answer's letter; empty if it has none."""
     answer: str
     percent: float | None
-    """How sure it said it is of that answer, as a share of 1."""
+    """The confidence in that answer that it disclosed, as a share of 1."""
     won: bool
 
     @property
     def name(self) -> str:
-        """Return the letter that it defends: so it is called."""
+        """The letter that it defends, by which it is called."""
         return self.letter or self.who
 
     @property
@@ -44,26 +69,17 @@ class Side(NamedTuple):
         return f"{self.letter}: {self.answer}" if self.letter else self.answer
 
 
-class Error(NamedTuple):
-    """What one debater finds wrong in its opponent's words."""
-
-    quote: str
-    fault: str
-    occurs: bool
-    """False for a quotation that the opponent never wrote."""
-
-
 class Column(NamedTuple):
-    """What one side said in a phase, and for whose answer."""
+    """The turns of one side in a phase, and the side whose answer it speaks for."""
 
     speaker: Side
     holder: Side
-    """In the role switch the opponent; else the speaker itself."""
+    """The opponent where the sides are switched; else the speaker itself."""
     turns: list[Turn]
 
     @property
     def switched(self) -> bool:
-        """True where it speaks for its opponent's answer."""
+        """True if it speaks for its opponent's answer."""
         return self.speaker.who != self.holder.who
 
 
@@ -73,7 +89,7 @@ class Phase(NamedTuple):
     name: str
     columns: list[Column]
     asides: list[Turn]
-    """What neither side said, such as whether two proposals are the same."""
+    """Turns of neither side, such as whether two proposals are the same."""
 
     @property
     def title(self) -> str:
@@ -85,27 +101,25 @@ class Ruling(NamedTuple):
     """One ruling of a judge, as it came."""
 
     turn: Turn
-    swapped: bool
-    """True where the judge read the other side's words first."""
     counts: bool
-    """False where the judge was asked again after it."""
+    """False if the judge was asked again after it."""
     letter: str
     answer: str
     confidence: float | None
     rationale: str
     holder: Side | None
-    """Who holds the answer that the letter names."""
+    """The side that holds the answer of that letter."""
 
     @property
     def title(self) -> str:
         """``Ruling``, ``Ruling with the sides swapped, asked again``."""
-        order = " with the sides swapped" if self.swapped else ""
+        order = " with the sides swapped" if self.turn.who == "swapped" else ""
         again = ", asked again" if self.turn.round > 1 else ""
         return f"Ruling{order}{again}"
 
     @property
     def agrees(self) -> bool:
-        """Return False where the answer is not the text that bears the letter."""
+        """False if the answer is not the text of that letter."""
         return self.turn.names != "" or self.answer == self.letter
 
 
@@ -117,160 +131,132 @@ class Exchange(NamedTuple):
     phases: list[Phase]
     rulings: list[Ruling]
     samples: list[Turn]
-    """Direct answers that were asked for without a debate."""
+    """Direct answers without a debate."""
 
     @property
     def split(self) -> bool:
-        """True where two readings of the judge come to different letters."""
+        """True if two readings of the judge come to different letters."""
         return len({ruling.letter for ruling in self.rulings if ruling.counts}) > 1
 
     @property
     def title(self) -> str:
-        """``Debate`` or what else there is of it."""
+        """``Debate``, ``Pass 2: debate``, ``Direct answers``."""
         name = "Debate" if self.phases or self.rulings else "Direct answers"
         return name if self.take == 1 else f"Pass {self.take}: {name.lower()}"
 
     @property
     def votes(self) -> str:
-        """``2 × plant materials, 1 × animal products``: what the direct answers say."""
-        said = Counter(_text(turn, "answer") or "–" for turn in self.samples)
-        return ", ".join(f"{number} × {answer}" for answer, number in said.most_common())
+        """``2 × plant materials, 1 × animal products``."""
+        answers = Counter(_reply(turn).answer or "–" for turn in self.samples)
+        return ", ".join(f"{number} × {answer}" for answer, number in answers.most_common())
 
 
 def parts(record: RunRecord | None, node: Node) -> list[Stage | Exchange]:
-    """The transcript of ``node`` in order, the phases of a role-switching debate in one piece."""
+    """Return the transcript of ``node`` in order, each two-sided debate in one piece."""
+    declared = [one for one in installed().values() if one.view == "two_sided"]
+    phases = [phase for one in declared for phase in one.order.phases]
     found: list[Stage | Exchange] = []
-    seen: set[int] = set()
+    takes: set[int] = set()
     for stage in view.stages(node):
-        if stage.name not in STAGES:
+        if stage.name not in phases:
             found.append(stage)
-        elif stage.take not in seen:
-            seen.add(stage.take)
-            found.append(_exchange(record, node, stage.take))
+        elif stage.take not in takes:
+            takes.add(stage.take)
+            turns = [t for t in node.transcript if t.take == stage.take and t.stage in phases]
+            found.append(_exchange(record, node, stage.take, turns))
     return found
 
 
 def exchanges(record: RunRecord | None, node: Node) -> list[Exchange]:
-    """The role-switching debates of ``node``, one for each pass."""
+    """Return the two-sided debates of ``node``, one for each pass."""
     return [part for part in parts(record, node) if isinstance(part, Exchange)]
 
 
-def _exchange(record: RunRecord | None, node: Node, take: int) -> Exchange:
-    turns = [turn for turn in node.transcript if turn.take == take and turn.stage in STAGES]
-    sides = _held(record, node, take, turns)
-    phases = [_phase(name, sides, turns) for name in PHASES]
-    judged = [turn for turn in turns if turn.stage == "judgment"]
-    return Exchange(
-        take,
-        sides,
-        [phase for phase in phases if phase.columns or phase.asides],
-        [_ruling(turn, sides, judged) for turn in judged],
-        [turn for turn in turns if turn.stage == "direct"],
-    )
+def _exchange(record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]) -> Exchange:
+    sides = _both_sides(record, node, take, turns)
+    exchange = Exchange(take, sides, [], [], [])
+    for name in dict.fromkeys(turn.stage for turn in turns):
+        here = [turn for turn in turns if turn.stage == name]
+        if all(turn.fields.keys() >= _RULING for turn in here):
+            exchange.rulings.extend(_ruling(turn, sides, here) for turn in here)
+        elif any(turn.who in _SIDES for turn in here) or any(
+            turn.who == turn.role for turn in here
+        ):
+            columns = [_column(side, sides, here) for side in sides]
+            asides = [turn for turn in here if turn.who not in _SIDES]
+            exchange.phases.append(Phase(name, columns, asides))
+        else:
+            exchange.samples.extend(here)
+    return exchange
 
 
-def _held(record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]) -> list[Side]:
-    """Both sides, if anybody spoke for them."""
+def _both_sides(
+    record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]
+) -> list[Side]:
+    """Return both sides, so far as they spoke."""
     options, labels = dict(_options(record)), naming.labels(node, take)
     sides: list[Side] = []
     for who in _SIDES:
-        said = [turn for turn in turns if turn.who == who and turn.stage in PHASES]
-        if said:
+        own = [turn for turn in turns if turn.who == who]
+        if own:
             letter = labels.get(who, "")
-            percent = next((p for turn in said if (p := share(turn)) is not None), None)
-            answer = options.get(letter) or _answer(said)
+            percent = next((p for turn in own if (p := share(turn)) is not None), None)
+            answer = options.get(letter) or _answer(own)
             won = any(view.won(node, take, name) for name in {letter, who} - {""})
             sides.append(Side(who, letter, answer, percent, won))
     return sides
 
 
-def _answer(said: Sequence[Turn]) -> str:
-    """What a side proposed last, else what it was told to defend, which may be shortened."""
-    proposed = [_text(turn, "answer") for turn in said if turn.stage == "proposals"]
-    return proposed[-1] if _chose(said) else next((turn.side or "" for turn in _told(said)), "")
+def _answer(turns: Sequence[Turn]) -> str:
+    """Return the last answer that a side proposed itself, else the one that it was assigned."""
+    proposed = [_reply(turn).answer for turn in turns if "answer" in turn.fields]
+    assigned = [turn.side for turn in turns if turn.side]
+    chose = any("answer" in turn.fields and turn.side is None for turn in turns)
+    return proposed[-1] if chose else (assigned or [""])[0]
 
 
-def _chose(said: Sequence[Turn]) -> bool:
-    """Whether a side chose its answer itself."""
-    return any(turn.stage == "proposals" and turn.side is None for turn in said)
+def _column(side: Side, sides: Sequence[Side], turns: Sequence[Turn]) -> Column:
+    own = [turn for turn in turns if turn.who == side.who]
+    other = next((one for one in sides if one.who != side.who), side)
+    assigned = {turn.label for turn in turns if turn.label and turn.who == side.who}
+    switched = other.letter in assigned
+    return Column(side, other if switched else side, own)
 
 
-def _told(said: Sequence[Turn]) -> list[Turn]:
-    """The turns in which a side was told to defend its own answer."""
-    return [turn for turn in said if turn.side and turn.stage != "role_switch"]
-
-
-def _phase(name: str, sides: Sequence[Side], turns: Sequence[Turn]) -> Phase:
-    here = [turn for turn in turns if turn.stage == name]
-    others = {side.who: other for side in sides for other in sides if other.who != side.who}
-    columns: list[Column] = []
-    for side in sides:
-        holder = others.get(side.who, side) if name == "role_switch" else side
-        columns.append(Column(side, holder, [turn for turn in here if turn.who == side.who]))
-    spoken = columns if any(column.turns for column in columns) else []
-    return Phase(name, spoken, [turn for turn in here if turn.who not in _SIDES])
-
-
-def _ruling(turn: Turn, sides: Sequence[Side], judged: Sequence[Turn]) -> Ruling:
-    letter = _text(turn, "label")
-    later = [t for t in judged if t.who == turn.who and t.round > turn.round]
+def _ruling(turn: Turn, sides: Sequence[Side], rulings: Sequence[Turn]) -> Ruling:
+    reply = _reply(turn)
+    asked_again = any(one.who == turn.who and one.round > turn.round for one in rulings)
+    holder = next((side for side in sides if side.letter and side.letter == reply.label), None)
     return Ruling(
         turn,
-        turn.who == "swapped",
-        not later,
-        letter,
-        _text(turn, "answer"),
-        _confidence(turn),
-        _text(turn, "rationale"),
-        next((side for side in sides if side.letter and side.letter == letter), None),
+        not asked_again,
+        reply.label,
+        reply.answer,
+        reply.confidence,
+        reply.rationale,
+        holder,
     )
 
 
-def _confidence(turn: Turn) -> float | None:
-    figure = turn.fields.get("confidence")
-    if isinstance(figure, bool) or not isinstance(figure, int | float):
-        return None
-    return float(figure) if 0 <= figure <= 1 else None
-
-
 def errors(turn: Turn) -> list[Error]:
-    """The errors that a reply locates; none where they are of another shape."""
-    given = turn.fields.get("errors")
-    found: list[Error] = []
-    for item in given if isinstance(given, list) else []:
-        if not isinstance(item, dict):
-            return []
-        quote, fault = item.get("quote"), item.get("fault")
-        if not isinstance(quote, str) or not isinstance(fault, str):
-            return []
-        found.append(Error(quote, fault, item.get("occurs") is not False))
-    return found
+    """Return the errors that a reply locates."""
+    return _reply(turn).errors or []
 
 
 def share(turn: Turn) -> float | None:
-    """The percent that a reply disclosed, as a share of 1."""
-    percent = turn.fields.get("percent")
-    if isinstance(percent, bool) or not isinstance(percent, int | float):
-        return None
-    return percent / 100 if 0 <= percent <= 100 else None
+    """Return the percent that a reply disclosed, as a share of 1."""
+    percent = _reply(turn).percent
+    return None if percent is None else percent / 100
 
 
 def rest(turn: Turn, node: Node, column: Column | None = None) -> list[Entry]:
-    """The fields that have no form of their own; an answer that is the one held says nothing."""
-    without = {"errors"} if errors(turn) or turn.fields.get("errors") == [] else set[str]()
-    if share(turn) is not None:
-        without.add("percent")
-    if turn.stage == "judgment":
-        without |= {name for name in ("rationale", "label", "answer") if _text(turn, name)}
-        without |= {"confidence"} if _confidence(turn) == turn.fields.get("confidence") else set()
-    if column is not None and _text(turn, "answer") == column.holder.answer:
+    """Return the fields without a form of their own. An answer is left out if it is the side's."""
+    without = {"errors", "percent"}
+    if turn.fields.keys() >= _RULING:
+        without |= _RULING
+    if column is not None and turn.fields.get("answer") == column.holder.answer:
         without.add("answer")
     return view.entries(turn, node, {}, without)
-
-
-def _text(turn: Turn, name: str) -> str:
-    value = turn.fields.get(name)
-    return value if isinstance(value, str) else ""
 
 
 class Option(NamedTuple):
@@ -279,61 +265,61 @@ class Option(NamedTuple):
     letter: str
     text: str
     remarks: list[str]
-    """What became of it: debated, won, right."""
+    """What became of it: debated, the answer, known to be right."""
 
 
 def _options(record: RunRecord | None) -> list[tuple[str, str]]:
-    given = record.input.get("options") if record is not None else None
-    texts = [str(text) for text in given] if isinstance(given, list) else []
-    return [*zip(ascii_uppercase, texts, strict=False)]
+    texts = record.input.get("options") if record is not None else None
+    return [*zip(ascii_uppercase, map(str, texts if isinstance(texts, list) else []), strict=False)]
 
 
 def options(record: RunRecord) -> list[Option]:
-    """The options of the input with their letters, and what became of each."""
-    held: dict[str, list[str]] = {}
+    """Return the options of the input with their letters, and what became of each."""
+    places: dict[str, list[str]] = {}
     for node in record.tree.nodes.values():
-        for debate in exchanges(record, node):
-            for side in debate.sides:
-                spots = held.setdefault(side.letter, [])
-                spots += [node.id] if node.id != record.tree.root else []
+        for side in (side for debate in exchanges(record, node) for side in debate.sides):
+            ids = places.setdefault(side.letter, [])
+            ids += [node.id] if node.id != record.tree.root else []
     verdict, gold = record.verdict, record.input.get("gold")
+    chosen = verdict.label if verdict and verdict.answer is not None else None
+    right = gold.strip().upper() if isinstance(gold, str) else ""
     found: list[Option] = []
     for letter, text in _options(record):
-        nodes = ", ".join(dict.fromkeys(held.get(letter, [])))
-        remarks = [f"debated in {nodes}" if nodes else "debated"] if letter in held else []
-        if verdict and verdict.answer is not None and verdict.label == letter:
-            remarks.append("the answer")
-        if isinstance(gold, str) and gold.strip().upper() == letter:
-            remarks.append("known to be right")
+        ids = [*dict.fromkeys(places.get(letter, []))]
+        remarks = [f"debated in {', '.join(ids)}" if ids else "debated"] if letter in places else []
+        remarks += ["the answer"] if letter == chosen else []
+        remarks += ["known to be right"] if letter == right else []
         found.append(Option(letter, text, remarks))
     return found
 
 
 def opposed(record: RunRecord | None, node: Node) -> str:
     """``B: plants, against C: oil``; empty without a debate."""
-    held = exchanges(record, node)
-    sides = held[-1].sides if held else []
-    return ", against ".join(side.candidate for side in sides)
+    debates = exchanges(record, node)
+    return ", against ".join(side.candidate for side in debates[-1].sides) if debates else ""
 
 
 def winner(record: RunRecord | None, node: Node, ruled: NodeVerdict) -> str:
-    """Who won the debate of ``node``, in words; empty where nobody is said to have."""
+    """Return who won the debate of ``node``, in words; empty if nobody did."""
     for debate in exchanges(record, node):
         for side in debate.sides:
             if debate.take == ruled.take and side.won:
                 return side.candidate
-    texts = dict(_options(record)) if node.kind == "knockout" else {}
     won = ruled.winner or ""
-    return f"{won}: {texts[won]}" if won in texts else won
+    text = dict(_options(record)).get(won) if node.children else None
+    return f"{won}: {text}" if text else won
 
 
 def kind(node: Node) -> str:
-    """``debate``, or ``no debate`` where there were direct answers only."""
-    stages = {turn.stage for turn in node.transcript}
-    return "no debate" if stages and stages <= {"direct", "answer"} else "debate"
+    """``debate``, or ``no debate`` if nobody faced anybody."""
+    return "no debate" if node.transcript and not _debated(node) else "debate"
+
+
+def _debated(node: Node) -> bool:
+    return any(turn.who in _SIDES for turn in node.transcript)
 
 
 def course(node: Node) -> str:
-    """How a node with debates below it was decided: ``3 debates, one after another``."""
+    """Return how a node with debates below it was decided."""
     debates = count(len(node.children), "debate")
     return f"a knockout of {debates}; the winner of each meets the next option"

@@ -293,7 +293,8 @@ def everywhere(text: str) -> RunRecord:
     error: JsonValue = {"quote": text, "fault": text, "occurs": False, text: text}
     for said in node.transcript:
         if said.stage != "uncertainty":
-            said.fields = {**dict.fromkeys(said.fields, text), text: [{"qid": text, text: text}]}
+            fields = {n: text if isinstance(v, str) else v for n, v in said.fields.items()}
+            said.fields = {**fields, text: [{"qid": text, text: text}]}
         if said.stage == "cross_examination":
             said.fields["errors"] = [error]
         said.side = text
