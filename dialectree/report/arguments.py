@@ -1,9 +1,13 @@
-"""An argument tree as it is read: who stands for what, how strong, and who beat whom."""
+"""Show an argument tree: stances, strengths and comparisons."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
+from pydantic import JsonValue
+
+from dialectree.protocol import installed
 from dialectree.records import Comparison, Contest, Node, RunRecord
 from dialectree.report import words
 
@@ -29,16 +33,16 @@ class Figure(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """A supporter and an attacker before the pairwise judge."""
+    """A comparison of a supporter with an attacker."""
 
     supporter: str
     attacker: str
     verb: str
-    """What the supporter did: beat, lost to, tied with."""
+    """How it ended for the supporter: beat, lost to, tied with."""
     remarks: list[str]
-    """Which was shown first; what a person made of it."""
+    """Which argument was shown first, and what a person changed."""
     voided: bool
-    """Whether it counts for nobody."""
+    """True if it counts for nobody."""
     rationale: str
 
 
@@ -52,12 +56,15 @@ class Moved(NamedTuple):
 
 
 def weighs(node: Node) -> bool:
-    """True for a claim or an argument."""
+    """Return whether ``node`` is a claim or an argument."""
     return node.kind in ("claim", "argument")
 
 
 def by_strength(record: RunRecord | None, node: Node) -> bool:
-    """True where the strength says it all; a claim in a tree of questions has a verdict, too."""
+    """Return whether the strength of ``node`` is its outcome.
+
+    A claim at a leaf of another tree has a verdict of its own.
+    """
     if node.kind != "claim":
         return node.kind == "argument"
     if record is None:
@@ -67,45 +74,33 @@ def by_strength(record: RunRecord | None, node: Node) -> bool:
 
 
 def figures(node: Node) -> list[Figure]:
-    """The strengths that are known of ``node``, in the order in which they come about."""
+    """Return the strengths of ``node`` in the order in which they are reckoned."""
     claim = node.kind == "claim"
-    named = [
-        Figure(sign, name, value)
-        for sign, name, value in (
-            ("τ", "before any argument" if claim else "by itself", node.score("tau")),
-            ("θ", "from its comparisons", node.score("theta")),
-            (
-                "τ′",
-                "τ and θ blended",
-                node.score("blended") if "theta" in node.scores else None,
-            ),
-            ("P" if claim else "s", _last(node), node.score("strength")),
-        )
-        if value is not None
-    ]
-    return named
-
-
-def _last(node: Node) -> str:
-    if node.kind == "claim":
-        return "the claim is true"
-    return "with the arguments below it" if node.children else "in the end"
+    below = "with the arguments below it" if node.children else "in the end"
+    compared = "theta" in node.scores
+    named = (
+        ("τ", "before any argument" if claim else "by itself", node.score("tau")),
+        ("θ", "from its comparisons", node.score("theta")),
+        ("τ′", "τ and θ blended", node.score("blended") if compared else None),
+        ("P" if claim else "s", "the claim is true" if claim else below, node.score("strength")),
+    )
+    return [Figure(sign, name, value) for sign, name, value in named if value is not None]
 
 
 def chain(node: Node) -> str:
-    """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty where nothing is known yet."""
+    """``τ 0.68, θ 0.50 → τ′ 0.59 → s 0.41``; empty without strengths."""
     shown = {f.sign: f"{f.sign} {words.figure(f.value)}" for f in figures(node)}
     first = ", ".join(shown.pop(sign) for sign in ("τ", "θ") if sign in shown)
     return " → ".join(part for part in (first, *shown.values()) if part)
 
 
 def unweighed(node: Node) -> str:
-    """What to say of a node without a strength: it has none, or nobody has come to it yet."""
+    """Say that a node has no strength, or none yet."""
     return "no strength" if node.status == "missing" else "not weighed yet"
 
 
 def standing(record: RunRecord | None, node: Node) -> str:
-    """Why an argument takes no part in the claim's strength; empty where it does."""
+    """Return why an argument does not count for the claim; empty if it does."""
     if node.kind != "argument":
         return ""
     if out := _out(record, node):
@@ -119,48 +114,50 @@ def standing(record: RunRecord | None, node: Node) -> str:
 
 
 def remark(record: RunRecord | None, node: Node) -> str:
-    """What a reader must know of an argument: that a person added it, that it does not count."""
+    """Return whether a person added an argument, and why it does not count."""
     added = "added by a person" if node.added else ""
     return "; ".join(part for part in (added, standing(record, node)) if part)
 
 
 def _out(record: RunRecord | None, node: Node) -> str:
-    """Why this very argument takes no part, if so."""
+    """Return why an argument itself does not count; empty if it does."""
     if node.dropped:
         return "dropped by a person"
     if node.status == "missing":
         return "left out: it has no strength"
-    own = record.settings if record is not None else {}
-    leaf = own.get("leaf")
-    limit = (leaf if isinstance(leaf, dict) else own).get("prune_below")
-    known = isinstance(limit, int | float) and not isinstance(limit, bool)
-    weight = node.score("blended")
-    if known and isinstance(limit, int | float) and weight is not None:
-        return f"pruned: its weight is below {limit:g}" if weight < limit else ""
+    limit, weight = _settings(record).get("prune_below"), node.score("blended")
+    if isinstance(limit, int | float) and weight is not None and weight < limit:
+        return f"pruned: its weight is below {limit:g}"
     return ""
 
 
+def _settings(record: RunRecord | None) -> Mapping[str, JsonValue]:
+    """Return the settings of the argument tree, which may settle the leaves of another tree."""
+    own = record.settings if record is not None else {}
+    leaf = own.get("leaf")
+    return leaf if isinstance(leaf, dict) else own
+
+
 def _parent(record: RunRecord | None, node: Node) -> Node | None:
-    """The node above; each stands under a shorter id, so that no way up is endless."""
-    above = record.tree.nodes.get(node.parent or "") if record is not None else None
-    return above if above is not None and len(above.id) < len(node.id) else None
+    """Return the parent of ``node``."""
+    return record.tree.nodes.get(node.parent or "") if record is not None else None
 
 
 def meetings(record: RunRecord | None, node: Node) -> list[Meeting]:
-    """Who among the children of ``node`` beat whom."""
+    """Return the comparisons among the children of ``node``."""
     both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
-    return [_meeting(node, met, both, _mark(record, met)) for met in node.comparisons]
-
-
-def _meeting(node: Node, met: Comparison, both: bool, mark: str) -> Meeting:
-    return Meeting(
-        met.supporter,
-        met.attacker,
-        VERBS[met.winner],
-        _remarks(met, both, mark),
-        mark in ("voided", "taken back"),
-        _rationale(node, met),
-    )
+    marks = [_mark(record, met) for met in node.comparisons]
+    return [
+        Meeting(
+            met.supporter,
+            met.attacker,
+            VERBS[met.winner],
+            _remarks(met, both, mark),
+            mark in ("voided", "taken back"),
+            _rationale(node, met),
+        )
+        for met, mark in zip(node.comparisons, marks, strict=True)
+    ]
 
 
 VERBS = {"SUPPORT": "beat", "ATTACK": "lost to", "TIE": "tied with"}
@@ -173,7 +170,7 @@ _CONTESTED = {
 
 
 def _mark(record: RunRecord | None, met: Comparison) -> str:
-    """What a person made of a comparison; empty where nobody touched it."""
+    """Return how a person changed a comparison; empty if nobody did."""
     nodes = record.tree.nodes if record is not None else {}
     pair = [nodes[name] for name in (met.supporter, met.attacker) if name in nodes]
     return "taken back" if any(node.taken_back() for node in pair) else met.contested or ""
@@ -186,13 +183,12 @@ def _remarks(met: Comparison, both: bool, mark: str) -> list[str]:
 
 
 def _rationale(node: Node, met: Comparison) -> str:
-    """Why the judge ruled so; its turn bears both ids, the one that was shown first in front."""
+    """Return the judge's rationale. Its turn names both ids, the first shown in front."""
     names = [met.supporter, met.attacker]
     names = names if met.order == "support_first" else names[::-1]
     for turn in node.transcript:
-        said = turn.fields.get("rationale")
-        if turn.role == "pairwise_judge" and turn.who == ":".join(names) and isinstance(said, str):
-            return said
+        if turn.who == ":".join(names):
+            return str(turn.fields.get("rationale") or "")
     return ""
 
 
@@ -207,47 +203,56 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
             mark = f" ({made})" if (made := _mark(record, met)) else ""
             other = met.attacker if mine else met.supporter
             ends.setdefault(other, []).append(f"{verb} {other}{mark}")
-    return [" / ".join(dict.fromkeys(said)) for said in ends.values()]
+    return [" / ".join(dict.fromkeys(texts)) for texts in ends.values()]
 
 
 def roots(record: RunRecord) -> list[Node]:
-    """The claims at the roots of an ensemble's trees; none where there is one tree."""
+    """Return the claims at the roots of an ensemble's trees; none for a single tree."""
     root = record.tree.nodes.get(record.tree.root)
     below = [record.tree.nodes[i] for i in root.children if i in record.tree.nodes] if root else []
     return [node for node in below if node.kind == "claim" and root and root.kind == "claim"]
 
 
 def reckoning(record: RunRecord) -> list[str]:
-    """How the tree was weighed: semantics, lambda and what else bears on the figures."""
+    """Return how the tree was weighed: semantics, lambda and other settings."""
     if not any(node.kind == "argument" for node in record.tree.nodes.values()):
         return []
-    leaf = record.settings.get("leaf")
-    get = (leaf if isinstance(leaf, dict) else record.settings).get
-    blend = 0.0 if record.method == "argllm" else get("blend")
-    said: list[str] = []
+    get = _settings(record).get
+    blend = get("blend") if _reads(record, "blend") else 0.0
+    parts: list[str] = []
     if isinstance(semantics := get("semantics"), str):
-        said.append(f"{_SEMANTICS.get(semantics, semantics)} semantics")
+        parts.append(f"{_SEMANTICS.get(semantics, semantics)} semantics")
     if isinstance(blend, int | float):
-        said.append(f"λ = {blend:g}{_BLENDS.get(float(blend), '')}")
-    said.append(_ROOTS.get(str(get("root_strength")), ""))
+        parts.append(f"λ = {blend:g}{_BLENDS.get(float(blend), '')}")
+    parts.append(_ROOTS.get(str(get("root_strength")), ""))
     if any(node.comparisons for node in record.tree.nodes.values()):
-        rule = str(get("strength_rule", "bradley_terry"))  # older records do not name it
-        said.append(_RULES.get(rule, ""))
-        said.append(_TIES.get("half" if rule == "win_rate" else str(get("ties")), ""))
+        rule = str(get("strength_rule", "bradley_terry"))
+        parts.append(_RULES.get(rule, ""))
+        parts.append(_TIES.get("half" if rule == "win_rate" else str(get("ties")), ""))
     if isinstance(limit := get("prune_below"), int | float):
-        said.append(f"arguments below {limit:g} are pruned")
-    return [part for part in said if part]
+        parts.append(f"arguments below {limit:g} are pruned")
+    return [part for part in parts if part]
+
+
+def _reads(record: RunRecord, setting: str) -> bool:
+    """Return whether the method of ``record`` reads a setting, by its declaration."""
+    declared = installed().get(record.protocol)
+    method = declared.methods().get(record.method) if declared else None
+    own = declared.own_settings() if declared else ()
+    return method is None or setting not in own or setting in method.reads()
 
 
 _BLENDS = {0.0: " (comparisons do not count)", 1.0: " (comparisons alone count)"}
 
 
 def moved(record: RunRecord) -> list[Moved]:
-    """The path of nodes whose strength a contest moved, from the bottom up."""
+    """Return the nodes whose strength a contest moved, from the bottom up."""
     nodes = record.tree.nodes
     path = record.contest.path if record.contest is not None else []
-    texts = {step.node: nodes[step.node].text for step in path if step.node in nodes}
-    return [Moved(s.node, texts.get(s.node, ""), s.before, s.after) for s in path]
+    return [
+        Moved(s.node, nodes[s.node].text if s.node in nodes else "", s.before, s.after)
+        for s in path
+    ]
 
 
 def outcome(contest: Contest) -> str:

@@ -1,4 +1,4 @@
-"""A contested debate as it is read: what persons changed, and each verdict before and after."""
+"""Show a contest: what persons changed, and each verdict before and after."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ class Step(NamedTuple):
 
 
 def debated(contest: Contest) -> bool:
-    """True for a contest of what was said; else strengths of arguments moved."""
+    """Return whether replies were contested; else strengths of arguments moved."""
     return contest.verdict_before is not None
 
 
 def texts(contest: Contest) -> list[Text]:
-    """What persons wrote, now and in the contests before, beside what it took the place of."""
+    """Return each text that a person replaced, in this contest and earlier ones."""
     found: list[Text] = []
     for change in contest.overrides:
-        said = change.words()
-        earlier = "" if said in contest.changes else " in an earlier contest"
-        found.append(Text(f"{said}{earlier}", _said(change, change.before), _after(change)))
+        title = change.words()
+        earlier = "" if title in contest.changes else " in an earlier contest"
+        found.append(Text(f"{title}{earlier}", _text(change, change.before), _after(change)))
     return found
 
 
 def restored(contest: Contest) -> list[str]:
-    """What was taken back, and what else has no text of its own."""
+    """Return the changes without a text of their own, such as one taken back."""
     shown = {text.title for text in texts(contest)}
     return [change for change in contest.changes if change not in shown]
 
@@ -51,11 +51,11 @@ def restored(contest: Contest) -> list[str]:
 def _after(change: Override) -> str:
     if change.out():
         return "counts for nobody" if change.what == "voided" else "nothing"
-    return _said(change, change.after)
+    return _text(change, change.after)
 
 
-def _said(change: Override, text: str | None) -> str:
-    """A text; of a comparison who won it, in either order of showing the two."""
+def _text(change: Override, text: str | None) -> str:
+    """Return a text; of a comparison who won it, in either order of showing the two."""
     if change.what not in ("flipped", "voided"):
         return text or ""
     supporter, _, attacker = change.id.partition(":")
@@ -64,13 +64,13 @@ def _said(change: Override, text: str | None) -> str:
 
 
 def verdicts(contest: Contest) -> tuple[str, str]:
-    """The run's verdict before and after."""
+    """Return the run's verdict before and after."""
     before, after = standings(contest.verdict_before, contest.verdict_after)
     return before, "not reached yet" if contest.verdict_after is None else after
 
 
 def standings(before: Standing | None, after: Standing | None) -> tuple[str, str]:
-    """``B: plant materials (80%)``, twice; where neither is rated, no figure is missed."""
+    """``B: plant materials (80%)``, twice; without a figure if neither has one."""
     rated = any(of is not None and of.confidence is not None for of in (before, after))
     return _standing(before, rated=rated), _standing(after, rated=rated)
 
@@ -84,30 +84,27 @@ def _standing(of: Standing | None, *, rated: bool) -> str:
 
 
 def steps(record: RunRecord) -> list[Step]:
-    """Every node whose verdict moved, from the bottom up."""
+    """Return every node whose verdict moved, from the bottom up."""
     moved = record.contest.moved if record.contest is not None else []
     nodes = record.tree.nodes
     found: list[Step] = []
     for move in moved:
         before, after = standings(move.before, move.after)
-        text = nodes[move.node].text if move.node in nodes else ""
-        found.append(Step(move.node, text, before, _gone(nodes.get(move.node)) or after))
+        node = nodes.get(move.node)
+        after = "dropped by a person" if node is not None and node.dropped else after
+        found.append(Step(move.node, node.text if node is not None else "", before, after))
     return found
 
 
-def _gone(node: Node | None) -> str:
-    return "dropped by a person" if node is not None and node.dropped else ""
-
-
 def anew(record: RunRecord) -> str:
-    """``4 calls were made anew``."""
-    made = record.usage.calls
-    verb = "was" if made == 1 else "were"
-    return f"{words.count(made, 'call')} {verb} made anew; all else is as it was said."
+    """Return how many calls a contest made anew."""
+    calls = record.usage.calls
+    verb = "was" if calls == 1 else "were"
+    return f"{words.count(calls, 'call')} {verb} made anew; all else is as it was said."
 
 
 def tag(record: RunRecord | None, node: Node, turn: Turn) -> str:
-    """``0.1/A2``, and what a person made of that turn; empty where nobody can contest it."""
+    """``0.1/A2``, and what a person changed; empty for a turn that cannot be contested."""
     name = turns.printed(record.protocol if record else "", node, turn)
     contest = record.contest if record is not None else None
     for change in reversed(contest.overrides) if contest is not None else []:

@@ -1,6 +1,6 @@
-"""The parts of a record in the order in which they are read, for page, text and terminal alike.
+"""Put the parts of a record into the order in which they are read, for every report alike.
 
-Fields of a reply are shown by their names and shapes, so that a protocol unknown here shows too.
+Fields of a reply are shown by their names and shapes, so any protocol's replies can be shown.
 """
 
 from __future__ import annotations
@@ -13,41 +13,40 @@ from pydantic import JsonValue
 
 from dialectree.records import Call, Node, NodeVerdict, RunRecord, Turn
 from dialectree.report.words import figure, label
-from dialectree.report.words import stage as stage_name
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
 _NAMES = ("qid", "id", "n", "name", "title")
 _ALONE = ("scorer", "pairwise_judge")
-"""Roles that many play, none of them facing another."""
+"""Roles of many speakers, none of whom faces another."""
 _LEVELS = 6
 
 
 class Entry(NamedTuple):
-    """One line of a reply: what it is called and what it says, as text or as a share of 1."""
+    """One line of a reply: a name, and a text or a share of 1."""
 
     level: int
     label: str
     text: str = ""
     share: float | None = None
     node: str | None = None
-    """The node of the tree that this entry became."""
+    """The id of the tree node that this entry became."""
 
 
 class Round(NamedTuple):
-    """What was said at one place of a debate: by one speaker, or by several facing each other."""
+    """Replies at one place of a debate: of one speaker, or of several facing each other."""
 
     number: int
     speakers: list[str]
-    """The columns in which they face each other; empty where one speaks to all."""
+    """The speakers who face each other, each in a column; empty if one speaks to all."""
     turns: list[Turn]
 
     def turn(self, speaker: str) -> Turn | None:
-        """What ``speaker`` said in this round, if anything."""
+        """Return the turn of ``speaker`` in this round."""
         return next((turn for turn in self.turns if turn.who == speaker), None)
 
 
 class Stage(NamedTuple):
-    """One stage of a node's transcript, in one pass."""
+    """One phase of a node's transcript, in one pass."""
 
     name: str
     take: int
@@ -57,18 +56,18 @@ class Stage(NamedTuple):
     def title(self) -> str:
         """``Debate``, ``Second pass: debate``."""
         if self.take == 1:
-            return stage_name(self.name)
+            return label(self.name)
         ordinal = "Second" if self.take == 2 else f"{self.take}th"
         return f"{ordinal} pass: {self.name}"
 
     @property
     def turns(self) -> int:
-        """How many replies it holds."""
+        """The number of replies."""
         return sum(len(part.turns) for part in self.rounds)
 
     @property
     def opener(self) -> str | None:
-        """Who spoke first, where speakers alternate."""
+        """The speaker who began, if speakers alternate."""
         facing = [turn for part in self.rounds if part.speakers for turn in part.turns]
         facing.sort(key=lambda turn: turn.step)
         alone = len(facing) > 1 and facing[0].step != facing[1].step
@@ -76,7 +75,7 @@ class Stage(NamedTuple):
 
 
 def stages(node: Node) -> list[Stage]:
-    """The transcript of ``node`` by pass and stage, each by rounds."""
+    """Return the transcript of ``node`` by pass and phase, each by rounds."""
     parts: dict[tuple[int, str], list[Turn]] = {}
     for turn in node.transcript:
         parts.setdefault((turn.take, turn.stage), []).append(turn)
@@ -84,7 +83,7 @@ def stages(node: Node) -> list[Stage]:
 
 
 def _rounds(turns: list[Turn]) -> list[Round]:
-    """Speakers who share a role face each other, round by round; whoever is alone speaks alone."""
+    """Group turns: speakers who share a role face each other, round by round."""
     sharing: dict[str, list[str]] = {}
     for turn in turns:
         sharing[turn.role] = sorted({turn.who, *sharing.get(turn.role, [])})
@@ -108,13 +107,13 @@ def _rounds(turns: list[Turn]) -> list[Round]:
 
 
 def verdict(node: Node, take: int) -> NodeVerdict | None:
-    """What the judge of ``node`` ruled in pass ``take``."""
+    """Return the verdict on ``node`` in pass ``take``."""
     ruled = [*node.earlier, *([node.verdict] if node.verdict else [])]
     return next((v for v in ruled if v.take == take), None)
 
 
 def won(node: Node, take: int, speaker: str) -> bool:
-    """True when ``speaker`` won the debate of pass ``take``; ``A (concise)`` names both."""
+    """Return whether ``speaker`` won the debate of pass ``take``; ``A (concise)`` names both."""
     ruled = verdict(node, take)
     winner = (ruled.winner if ruled else None) or ""
     return winner == speaker or winner.endswith(f"({speaker})")
@@ -123,9 +122,9 @@ def won(node: Node, take: int, speaker: str) -> bool:
 def entries(
     turn: Turn, node: Node, texts: Mapping[str, Sequence[str]], without: Collection[str] = ()
 ) -> list[Entry]:
-    """The fields of a reply as lines, but for those called ``without``.
+    """Return the fields of a reply as lines, except those called ``without``.
 
-    ``texts`` are the nodes of the tree by what they ask, in its order.
+    ``texts`` holds the ids of the node's children by their texts.
     """
     parts = _parts(turn, node)
     ruled = verdict(node, turn.take)
@@ -142,7 +141,7 @@ def entries(
 
 
 def _led(lines: Iterable[Entry], texts: Mapping[str, Sequence[str]]) -> Iterator[Entry]:
-    """Each part with the node that it became: of two that ask the same, the one in its place."""
+    """Add to each part the node that it became. Two of one text are matched in their order."""
     left = {text: list(ids) for text, ids in texts.items()}
     for line in lines:
         ids = left.get(line.text) if line.level else None
@@ -150,7 +149,7 @@ def _led(lines: Iterable[Entry], texts: Mapping[str, Sequence[str]]) -> Iterator
 
 
 def children(record: RunRecord, node: Node) -> dict[str, list[str]]:
-    """The ids of the children of ``node`` by what they ask."""
+    """Return the ids of the children of ``node`` by their texts."""
     found: dict[str, list[str]] = {}
     for child in node.children:
         if child in record.tree.nodes:
@@ -159,7 +158,7 @@ def children(record: RunRecord, node: Node) -> dict[str, list[str]]:
 
 
 def _parts(turn: Turn, node: Node) -> dict[str, str]:
-    """What c1, c2, ... stand for at ``turn``: the parts of the split that was last agreed on."""
+    """Return the texts of c1, c2, ... at ``turn``: the parts of the last accepted split."""
     agreed: list[str] = []
     for said in node.transcript:
         if said is turn:
@@ -175,7 +174,7 @@ def _texts(value: JsonValue) -> list[str]:
 
 
 def _flat(level: int, name: str, value: JsonValue, parts: Mapping[str, str]) -> Iterator[Entry]:
-    """One field and all that it holds, as lines of growing level."""
+    """Yield one field and all that it holds, as lines of growing level."""
     title = label(name)
     if level >= _LEVELS:
         yield Entry(level, title, json.dumps(value, ensure_ascii=False))
@@ -192,7 +191,7 @@ def _flat(level: int, name: str, value: JsonValue, parts: Mapping[str, str]) -> 
 
 
 def _item(level: int, number: int, item: JsonValue, parts: Mapping[str, str]) -> Iterator[Entry]:
-    """One item of a list: on one line where it is an id with a text or a share."""
+    """Yield one item of a list: on one line if it is an id with a text or a share."""
     if not isinstance(item, dict):
         if isinstance(item, list):
             yield from _flat(level, str(number), item, parts)
@@ -234,14 +233,14 @@ def _scalar(name: str, value: JsonValue) -> tuple[str, float | None]:
 
 
 class Row(NamedTuple):
-    """One node of the tree and how deep it hangs in it."""
+    """One node of the tree and its depth."""
 
     level: int
     node: Node
 
 
 def rows(record: RunRecord) -> list[Row]:
-    """Every node once, each after its parent; one that hangs nowhere comes last."""
+    """Return every node once, each after its parent; a node without one comes last."""
     nodes, seen, found = record.tree.nodes, set[str](), list[Row]()
     waiting = [(0, node) for node in reversed(nodes)] + [(0, record.tree.root)]
     while waiting:
@@ -255,7 +254,7 @@ def rows(record: RunRecord) -> list[Row]:
 
 
 def path(record: RunRecord, node: Node) -> list[str]:
-    """The ids from the root down to the parent of ``node``."""
+    """Return the ids from the root down to the parent of ``node``."""
     up: list[str] = []
     parent = node.parent
     while parent in record.tree.nodes and parent is not None and parent not in up:
@@ -265,7 +264,7 @@ def path(record: RunRecord, node: Node) -> list[str]:
 
 
 class Product(NamedTuple):
-    """A confidence that its judge's own figure and its weakest part make together."""
+    """A confidence that is the product of the judge's own and that of the weakest part."""
 
     local: float
     weakest: str
@@ -273,7 +272,7 @@ class Product(NamedTuple):
 
 
 def product(record: RunRecord, node: Node) -> Product | None:
-    """Where the confidence of ``node`` comes from, if the figures say that it is a product."""
+    """Return the factors of the confidence of ``node``, if it is a product."""
     ruled = node.verdict
     if ruled is None or ruled.confidence is None or ruled.local_confidence is None:
         return None
@@ -292,7 +291,7 @@ def product(record: RunRecord, node: Node) -> Product | None:
 
 
 def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
-    """The calls whose reply never entered the debate: refused, invalid, or come to nothing."""
+    """Return the calls whose reply never entered the debate: refused, invalid or lost."""
     said = {
         (node.id, t.stage, t.role, t.round, t.take, t.who)
         for node in record.tree.nodes.values()
@@ -318,7 +317,7 @@ _SAMPLES = {"self_consistency": "9", "best_of_n": "5"}
 
 
 def settings(record: RunRecord) -> dict[str, str]:
-    """The settings; of those that nobody gave, what holds without. One that says nothing is out."""
+    """Return the settings by name; an unset one with what holds without it."""
     shallow = record.settings.get("depth_profile") == "fixed"
     unset = _UNSET | {
         "max_depth": "2" if shallow else "3",
@@ -338,7 +337,7 @@ def settings(record: RunRecord) -> dict[str, str]:
 
 
 def plain(value: JsonValue) -> str:
-    """A setting or an input as one text."""
+    """Return a setting or an input as one text."""
     if value is None or value == {} or value == []:
         return "–"
     if isinstance(value, bool | int | float | str):

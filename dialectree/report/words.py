@@ -1,4 +1,4 @@
-"""The words of a report: texts made safe to show, numbers made readable, names made plain."""
+"""Make texts safe to show, numbers readable and names plain."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def clean(text: str) -> str:
-    """``text`` without what a terminal or a page would obey: escapes, control characters."""
+    """Remove from ``text`` what a terminal or a page would obey: escapes, control characters."""
     if text.isascii() and text.isprintable():
         return text
     text = _BREAKS.sub("\n", _ESCAPES.sub("", text)).replace("\t", "    ")
@@ -42,7 +42,7 @@ def _visible(char: str) -> str:
 
 
 def line(text: str, limit: int) -> str:
-    """``text`` as one line of at most ``limit`` characters, shortened with an ellipsis."""
+    """Return ``text`` as one line of at most ``limit`` characters, shortened with an ellipsis."""
     flat = " ".join(clean(text[: 8 * limit + 64]).split())
     cut = len(flat) > limit or len(text) > 8 * limit + 64
     return f"{flat[: limit - 1].rstrip()}…" if cut else flat
@@ -75,45 +75,30 @@ def moment(stamp: str | None) -> str:
 
 _LABELS = {
     "canonical_parent": "The question, made explicit",
-    "coverage_justification": "Why these parts cover it",
-    "stop": "Nothing to split",
-    "clarification_request": "What should be clarified",
-    "scores": "Difficulty",
     "children": "Parts",
-    "final_answer": "Answer",
-    "final_confidence": "The writer's own confidence",
-    "qid": "Part",
-    "url": "URL",
     "cross_examination": "Cross-examination",
-    "uncertainty": "Uncertainty reports",
     "direct": "Direct answers",
-    "debater_a": "First debater",
-    "debater_b": "Second debater",
-    "same_answer": "Whether both say the same",
-    "would_settle": "What would settle it",
-    "percent": "Percent sure",
     "generation": "Arguments for and against",
+    "percent": "Percent sure",
+    "qid": "Part",
+    "same_answer": "Whether both say the same",
+    "scores": "Difficulty",
+    "stop": "Nothing to split",
     "tournament": "Supporters against attackers, as judged",
-    "progress": "Whether to go on",
-    "relevance": "What the other paper says to each claim",
-    "progression_of_arguments": "The arguments moved on",
+    "uncertainty": "Uncertainty reports",
+    "url": "URL",
+    "would_settle": "What would settle it",
 }
-
-
-_STAGES = {"strength": "How strong it is by itself"}
-
-
-def stage(name: str) -> str:
-    """The name of a stage."""
-    return _STAGES.get(name, label(name))
+"""Names that do not explain themselves."""
 
 
 def label(name: str) -> str:
-    """The name of a field, a role or a stage, for a reader."""
-    if name in _LABELS:
-        return _LABELS[name]
+    """Return the name of a field, a role or a phase for a reader."""
     words = " ".join(name.replace("_", " ").split())
-    return words[:1].upper() + words[1:]
+    return _LABELS.get(name, words[:1].upper() + words[1:])
+
+
+stage = label
 
 
 def method(record: RunRecord) -> str:
@@ -133,9 +118,6 @@ def view_of(record: RunRecord) -> View:
     return declared.view if declared else "rounds"
 
 
-_KINDS: dict[str, str] = {"claim": "claim", "argument": "argument"}
-
-
 def unit(record: RunRecord) -> str:
     """Return what one place of the tree is called."""
     declared = installed().get(record.protocol)
@@ -143,9 +125,14 @@ def unit(record: RunRecord) -> str:
 
 
 def census(record: RunRecord) -> str:
-    """What the tree holds: ``7 questions``, ``1 claim and 4 arguments``."""
+    """Return what the tree holds: ``7 questions``, ``1 claim and 4 arguments``."""
     nodes = record.tree.nodes.values()
-    kinds = Counter(_KINDS.get(n.kind, unit(record)) for n in nodes if n.kind != "knockout")
+    general = ("open", "branch", "leaf")
+    kinds = Counter(
+        unit(record) if node.kind in general else node.kind
+        for node in nodes
+        if node.kind != "knockout"
+    )
     parts = [count(number, kind) for kind, number in kinds.items()]
     return listed(parts) or "nothing yet"
 
@@ -158,7 +145,7 @@ SIGNS = (
 
 
 def legend(record: RunRecord) -> str:
-    """What stands beside each node of the tree."""
+    """Return what stands beside each node of the tree."""
     if outcome_of(record) == "probability":
         return "each with its strength, 0 to 1; of a claim the probability that it is true."
     if outcome_of(record) == "comparison":
@@ -172,7 +159,7 @@ def legend(record: RunRecord) -> str:
 
 
 def heading(record: RunRecord) -> str:
-    """What the details of the nodes are called."""
+    """Return the heading above the details of the nodes."""
     if outcome_of(record) == "probability" and len(record.tree.nodes) > 1:
         return "Claim and arguments"
     if outcome_of(record) == "comparison":
@@ -191,19 +178,19 @@ def listed(parts: Iterable[str]) -> str:
 
 
 def probable(verdict: Verdict | None) -> bool:
-    """True where the verdict's figure is the probability of a claim, not anybody's confidence."""
+    """Return whether the verdict's figure is the probability of a claim, not a confidence."""
     return verdict is not None and verdict.confidence_source == "P(claim)"
 
 
 def asserts(record: RunRecord) -> bool:
-    """True where there is an answer with a confidence; a comparison has none to be sure of."""
+    """Return whether there is an answer with a confidence. A comparison has none."""
     verdict = record.verdict
     answered = verdict is not None and verdict.answer is not None
     return answered and not probable(verdict) and outcome_of(record) != "comparison"
 
 
 def threshold(probability: float) -> str:
-    """Which side of one half a claim's probability is on."""
+    """Return on which side of one half a claim's probability is."""
     if probability == 0.5:
         return "exactly at the threshold 0.5: undecided, which counts as False"
     side = "above" if probability > 0.5 else "below"
@@ -215,12 +202,12 @@ _MARKS: dict[Stance, str] = {"support": "✓", "attack": "✗"}
 
 
 def stance(taken: Stance) -> str:
-    """``✓ supports``, ``✗ attacks``: to be told apart without colour."""
+    """``✓ supports``, ``✗ attacks``: marks that differ without colour."""
     return f"{_MARKS[taken]} {_STANCES[taken]}"
 
 
 def declined(side: Stance) -> str:
-    """That one side has no (further) argument."""
+    """Say that one side has no (further) argument."""
     role, way = ("supporter", "for") if side == "support" else ("attacker", "against")
     return f"The {role} declined: it has no (further) honest argument {way} this."
 
@@ -247,12 +234,12 @@ _WHYS = {
 
 
 def why(stopped: str) -> str:
-    """Why expansion stopped at a node."""
+    """Return why expansion stopped at a node, in words."""
     return _WHYS.get(stopped, stopped.replace("_", " "))
 
 
 _UNNAMED = ("swapped", "same_answer", "distractor")
-"""Names that say what a speaker was asked for, not who it is."""
+"""Names of a purpose, not of a speaker."""
 
 
 def speaker(speaking: Turn | Call, node: Node | None = None) -> str:
@@ -274,7 +261,7 @@ def speaker(speaking: Turn | Call, node: Node | None = None) -> str:
 
 
 def question(record: RunRecord) -> str:
-    """What the run was asked, in the user's own words."""
+    """Return the question of a run in the user's own words."""
     for name in ("question", "claim", "topic"):
         if isinstance(text := record.input.get(name), str):
             return text
@@ -283,13 +270,13 @@ def question(record: RunRecord) -> str:
 
 
 def failed(failure: Failure) -> str:
-    """One failure in words."""
+    """Return one failure in words."""
     who = f" {failure.who}" if failure.who not in ("", failure.role) else ""
     return f"{label(failure.role)}{who} failed: {failure.fault}"
 
 
 def state(record: RunRecord) -> str:
-    """The state of a run in one plain sentence."""
+    """Return the state of a run in one sentence."""
     broken, thing = len(record.degraded()), outcome(record)
     match record.status:
         case "answered":
@@ -308,12 +295,12 @@ def state(record: RunRecord) -> str:
 
 
 def outcome(record: RunRecord) -> str:
-    """What a run is to come to."""
+    """Return what a run is to come to, in words."""
     return "a comparison" if outcome_of(record) == "comparison" else "an answer"
 
 
 def heading_of_verdict(record: RunRecord) -> str:
-    """What the result is called."""
+    """Return what the outcome is called."""
     return "Comparison" if outcome_of(record) == "comparison" else "Verdict"
 
 
@@ -323,23 +310,23 @@ def pending(record: RunRecord) -> str:
 
 
 def unresolved(record: RunRecord) -> str:
-    """That there is no answer, and why, where that is known."""
+    """Say that there is no answer, and why if that is known."""
     why_not = _what_failed(record) if _notes_are_gaps(record) else _first_note(record)
     reason = f": {why_not.rstrip('.')}" if why_not else ""
-    said = f"The debate ended without {outcome(record)}{reason}."
+    text = f"The debate ended without {outcome(record)}{reason}."
     if not (lacking := _without_strength(record)):
-        return said
+        return text
     settings = " ".join(f"--set {name}=STRENGTH" for name in lacking)
-    return f"{said} With a strength of your own: dialectree contest {record.run_id} {settings}"
+    return f"{text} With a strength of your own: dialectree contest {record.run_id} {settings}"
 
 
 def _notes_are_gaps(record: RunRecord) -> bool:
-    """True where the notes of a verdict say what the question leaves open, and never why."""
+    """Return whether a verdict's notes say what the question leaves open, not why it failed."""
     return view_of(record) == "tree"
 
 
 def _first_note(record: RunRecord) -> str:
-    """The first note of a verdict without an answer says why there is none."""
+    """Return the first note of a verdict: without an answer it says why there is none."""
     return next(iter(record.verdict.notes if record.verdict else []), "")
 
 
@@ -353,7 +340,7 @@ def _what_failed(record: RunRecord) -> str:
 
 
 def _what_was_left_open(record: RunRecord) -> str:
-    """The notes of the first leaf whose debate came to no answer."""
+    """Return the notes of the first leaf whose debate came to no answer."""
     leaves = [n for name in unanswered(record) if not (n := record.tree.nodes[name]).children]
     noted = ["; ".join(leaf.notes) for leaf in leaves if leaf.notes]
     if len(noted) < 2:
@@ -362,10 +349,7 @@ def _what_was_left_open(record: RunRecord) -> str:
 
 
 def _without_strength(record: RunRecord) -> list[str]:
-    """The claims of an argument tree and the arguments about them that lack a strength they need.
-
-    A person can give them one in a contest.
-    """
+    """Return the claims and arguments that lack a strength. A contest can set one."""
     nodes = record.tree.nodes
     if outcome_of(record) != "probability" or not any(
         node.kind == "argument" for node in nodes.values()
@@ -383,16 +367,16 @@ def _without_strength(record: RunRecord) -> list[str]:
 
 
 def notes(record: RunRecord) -> list[str]:
-    """The remarks on the verdict, but for one that says why there is none."""
+    """Return the notes on the verdict, without one that says why there is no answer."""
     verdict = record.verdict
     if verdict is None:
         return []
-    told = verdict.answer is None and record.status not in ("running", "partial")
-    return verdict.notes[1:] if told and not _notes_are_gaps(record) else verdict.notes
+    explained = verdict.answer is None and record.status not in ("running", "partial")
+    return verdict.notes[1:] if explained and not _notes_are_gaps(record) else verdict.notes
 
 
 def waiting(record: RunRecord) -> list[str]:
-    """The ids of the nodes that have no verdict yet; the topic of a comparison needs none."""
+    """Return the ids of the nodes without a verdict yet. The topic of a comparison needs none."""
     nodes = record.tree.nodes.values()
     return [
         node.id
@@ -401,28 +385,20 @@ def waiting(record: RunRecord) -> list[str]:
     ]
 
 
-_WAITING: dict[Outcome, str] = {
-    "probability": "Not weighed yet",
-    "comparison": "Not debated yet",
-}
-_GIVEN_UP: dict[Outcome, str] = {
-    "probability": "Without a strength",
-    "comparison": "Without an argument",
-}
-
-
 def waiting_for(record: RunRecord) -> str:
-    """What the nodes lack that are :func:`waiting`."""
-    return _WAITING.get(outcome_of(record), "Without a verdict yet")
+    """Return what the nodes lack that are :func:`waiting`."""
+    words = {"probability": "Not weighed yet", "comparison": "Not debated yet"}
+    return words.get(outcome_of(record), "Without a verdict yet")
 
 
 def given_up(record: RunRecord) -> str:
-    """What the :func:`unanswered` nodes never got."""
-    return _GIVEN_UP.get(outcome_of(record), "Given up without a verdict")
+    """Return what the :func:`unanswered` nodes never got."""
+    words = {"probability": "Without a strength", "comparison": "Without an argument"}
+    return words.get(outcome_of(record), "Given up without a verdict")
 
 
 def unanswered(record: RunRecord) -> list[str]:
-    """The ids of the nodes that were given up without a verdict."""
+    """Return the ids of the nodes that were given up without a verdict."""
     nodes = record.tree.nodes.values()
     return [node.id for node in nodes if node.status == "missing" and not node.dropped]
 
@@ -431,12 +407,12 @@ _SIDES = {"SPAN": "the answer that it finds best", "OTHER": "the strongest other
 
 
 def side(name: str) -> str:
-    """What a speaker has to defend, in words."""
+    """Return what a speaker has to defend, in words."""
     return _SIDES.get(name, name)
 
 
 def task(turn: Turn) -> str:
-    """What a speaker has to do where that was laid down: ``defends YES``."""
+    """Return the task that a speaker was assigned: ``defends YES``."""
     if not turn.side or turn.side in _STANCES:
         return ""
     verb = "speaks for its opponent's answer:" if turn.stage == "role_switch" else "defends"
