@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from threading import Lock
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -26,18 +26,6 @@ _FRAMES_A_SECOND = 4
 """A frame takes 5 to 10 ms of the processor, which the debate needs too."""
 _LONGEST = 300
 """Characters of a text that are shown."""
-
-
-class Watcher(Protocol):
-    """Follow a run: :class:`LiveTree` on a terminal, :class:`Lines` elsewhere."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def watch(self, event: Event) -> None: ...
-
-    def pause(self) -> AbstractContextManager[None]: ...
 
 
 def remark(event: Event) -> str | None:
@@ -107,6 +95,7 @@ class LiveTree:
         rounds: Mapping[str, int] | None = None,
     ) -> None:
         self._console, self._answered = console, answered
+        self._marks = _FINE if console.encoding.startswith("utf") else _PLAIN
         self._question = words.line(question, _LONGEST)
         self._rounds = rounds or {}
         self._nodes: dict[str, Node] = {}
@@ -191,10 +180,9 @@ class LiveTree:
 
     def frame(self) -> RenderableType:
         """Return the tree as it is now; while it grows, no higher than the screen."""
-        marks = _FINE if self._console.encoding.startswith("utf") else _PLAIN
         with self._lock:
             settled = self._settled()
-            head = self._head(marks, len(settled))
+            head = self._head(len(settled))
             room = max(self._console.height - 4, 2)
             rows = self._rows if self._whole else self._shown(room, settled)
             hidden = len(self._rows) - len(rows)
@@ -203,19 +191,19 @@ class LiveTree:
             width = 26 if self._console.width >= 72 else 20
             grid.add_column(justify="right", no_wrap=True, overflow="ellipsis", width=width)
             for node in rows:
-                grid.add_row(_asked(node, node.id in settled, marks), self._state(node, settled))
-        more = [Text(f"{marks.more} and {hidden} more", SOFT)] if hidden else []
+                grid.add_row(self._asked(node, settled), self._state(node, settled))
+        more = [Text(f"{self._marks.more} and {hidden} more", SOFT)] if hidden else []
         if not self._whole:  # what is typed, such as ^C, would wrap at the end of a full line
             more.append(Text())
         return Group(head, grid, *more)
 
-    def _head(self, marks: _Marks, settled: int) -> Text:
+    def _head(self, settled: int) -> Text:
         parts = [
             words.count(self._answered(), "call"),
             words.duration(clock.seconds() - self._began),
             f"{settled} of {len(self._rows):,} settled",
         ]
-        head = Text(f" {marks.dot} ".join(parts), SOFT, no_wrap=True, overflow="ellipsis")
+        head = Text(f" {self._marks.dot} ".join(parts), SOFT, no_wrap=True, overflow="ellipsis")
         if not self._rows:
             head = Text(f"{self._question}\n", no_wrap=True, overflow="ellipsis").append_text(head)
         return head
@@ -251,6 +239,18 @@ class LiveTree:
                 chosen |= above
         return [node for node in self._rows if node.id in chosen]
 
+    def _asked(self, node: Node, settled: set[str]) -> Text:
+        """Return the id and the text of ``node``, with its stance and the sides that declined."""
+        support, attack = (f"{self._marks.support} ", ACCENT), (f"{self._marks.attack} ", SECOND)
+        roles = {"support": "supporter", "attack": "attacker"}
+        return Text.assemble(
+            "  " * node.id.count("."),
+            (f"{words.line(node.id, 40)} ", ACCENT),
+            "" if node.stance is None else support if node.stance == "support" else attack,
+            *((f"({roles[side]} declined) ", WARN) for side in words.declined_sides(node)),
+            (words.line(node.text, _LONGEST), SOFT if node.id in settled else ""),
+        )
+
     def _state(self, node: Node, settled: set[str]) -> Text:
         """Return what goes on at ``node``, what it waits for, or what came of it."""
         failures = (f"{words.count(len(node.failures), 'failure')} ", BAD) if node.failures else ""
@@ -258,7 +258,7 @@ class LiveTree:
         if node.id in self._busy:
             return Text.assemble(failures, (self._busy[node.id], style))
         if node.id in settled:
-            return Text.assemble(failures, _outcome(node, self._console.encoding))
+            return Text.assemble(failures, _outcome(node, self._marks))
         if node.children:
             kinds = {self._nodes[name].kind for name in node.children if name in self._nodes}
             kind = kinds.pop() if len(kinds) == 1 else "part"
@@ -271,34 +271,21 @@ class LiveTree:
         return Text.assemble(failures, (state, style))
 
 
-def _asked(node: Node, settled: bool, marks: _Marks) -> Text:
-    stance = {"support": (f"{marks.support} ", ACCENT), "attack": (f"{marks.attack} ", SECOND)}
-    roles = {"support": "supporter", "attack": "attacker"}
-    declined = [(f"({roles[side]} declined) ", WARN) for side in words.declined_sides(node)]
-    return Text.assemble(
-        "  " * node.id.count("."),
-        (f"{words.line(node.id, 40)} ", ACCENT),
-        stance[node.stance] if node.stance else "",
-        *declined,
-        (words.line(node.text, _LONGEST), SOFT if settled else ""),
-    )
-
-
-def _outcome(node: Node, encoding: str) -> Text:
+def _outcome(node: Node, marks: _Marks) -> Text:
     """Return the strength or the confidence of a settled node, or who conceded at a topic."""
     if node.status == "missing":
         return Text("dropped", SOFT) if node.dropped else Text("no answer", BAD)
     strength = node.score("strength")
     share = node.verdict.confidence if node.verdict and strength is None else strength
     if share is None or not 0 <= share <= 1:
-        return Text(_concession(node) or "settled", SOFT)
-    marks = _FINE if encoding.startswith("utf") else _PLAIN
+        try:
+            concession = topics.outcome(node) if topics.debated(node) else ""
+        except ValueError:  # data of another shape
+            concession = ""
+        return Text(concession or "settled", SOFT)
     figure = words.percent(share) if strength is None else words.figure(share)
     return Text.assemble(bar(share, 6, marks.full, marks.empty), f" {figure:>5}")
 
 
-def _concession(node: Node) -> str:
-    try:
-        return topics.outcome(node) if topics.debated(node) else ""
-    except ValueError:  # data of another shape
-        return ""
+Watcher = Lines | LiveTree
+"""What follows a run: a tree on a terminal, lines elsewhere."""
