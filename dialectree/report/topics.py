@@ -341,8 +341,11 @@ def conceded(node: Node) -> list[Letter]:
 def concessions(record: RunRecord) -> list[tuple[Letter, list[str]]]:
     """Return the papers that conceded, each with the ids of the topics."""
     nodes = record.tree.nodes.values()
-    places = [(who, [node.id for node in nodes if who in conceded(node)]) for who in LETTERS]
-    return [(who, where) for who, where in places if where]
+    found: list[tuple[Letter, list[str]]] = []
+    for who in LETTERS:
+        if where := [node.id for node in nodes if who in conceded(node)]:
+            found.append((who, where))
+    return found
 
 
 def outcome(node: Node) -> str:
