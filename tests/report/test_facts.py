@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from pydantic import JsonValue
 
 from dialectree.records import Failure, Node, RunRecord, Tree, Turn, Verdict, topic_of
 from dialectree.report import html, markdown, topics
@@ -74,26 +73,6 @@ def broken_debate() -> RunRecord:
     node = record.tree.nodes["0"]
     node.transcript, node.verdict = node.transcript[:3], None
     return record.model_copy(update={"verdict": None, "status": "partial"})
-
-
-def odd_debate() -> RunRecord:
-    record = sample_rsd.won()
-    cross, percent, judged = (record.tree.nodes["0"].transcript[n] for n in (2, 6, 8))
-    cross.fields["errors"] = ["it is all wrong", 7]
-    percent.fields["percent"] = "very"
-    judged.fields |= {"confidence": 3, "label": ["C"], "mood": "good"}
-    return record
-
-
-def odd_comparison() -> RunRecord:
-    record = sample_tod.record()
-    for node in record.tree.nodes.values():
-        for turn in node.transcript:
-            odd: dict[str, JsonValue] = {"description": None, "evidence": "a:1", "concedes": 3}
-            odd |= {"questions": [{"n": 1}], "claim": [], "segments": [None, {"id": []}]}
-            turn.fields = {**odd, "clear_winner": "?"}
-    papers: JsonValue = ["no paper", {"title": 7}]
-    return record.model_copy(update={"input": {"question": "Q of odd shapes", "papers": papers}})
 
 
 def of_a_future_protocol() -> RunRecord:
@@ -302,10 +281,6 @@ FACTS: dict[str, tuple[Make, str]] = {
         sample_tod.amended,
         "in a person's words, not the paper's.",
     ),
-    "a comparison of odd shapes": (
-        odd_comparison,
-        "q of odd shapes",
-    ),
     "an argument tree": (
         sample_art.record,
         "p(claim) | below the threshold 0.5: false | 0.41 | ✓ supports | ✗ attacks"
@@ -417,10 +392,6 @@ FACTS: dict[str, tuple[Make, str]] = {
     "a debate that broke off": (
         broken_debate,
         "did not speak in this phase. | there is no verdict yet.",
-    ),
-    "a debate of odd shapes": (
-        odd_debate,
-        "it is all wrong | very | good | percent sure | mood",
     ),
     "a contest of replies": (
         sample.contested,
