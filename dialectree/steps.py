@@ -59,7 +59,7 @@ def settle(
     answer: str,
     *,
     label: str | None = None,
-    rationale: str = "",
+    rationale: str | None = "",
     confidence: float | None = None,
     confidence_source: str | None = None,
     notes: Sequence[str] = (),
@@ -67,7 +67,7 @@ def settle(
     """Rule ``answer`` at the root of the debate; the step that rules returns what this returns."""
     ruled = {
         "answer": answer,
-        "rationale": rationale,
+        "rationale": rationale or "",
         "confidence": confidence,
         "local_confidence": confidence,
     }

@@ -8,18 +8,17 @@ from __future__ import annotations
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
 from dialectree.flow import Flow, Graph, Step
-from dialectree.graphs.adaptive_reasoning_tree.graph import require
+from dialectree.graphs.adaptive_reasoning_tree.graph import require_claim
 from dialectree.nodes.adaptive_reasoning_tree.state import Direct, Settings
-from dialectree.nodes.adaptive_reasoning_tree.verifier import reasoning_verifier, verifier
+from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply, verifier
 from dialectree.state import Question
 from dialectree.steps import opening as usual_opening
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
     """Take the claim up; a question is refused."""
-    require(state, settings(runtime, Settings))
+    require_claim(state)
     return await usual_opening(state, runtime)
 
 
@@ -31,5 +30,5 @@ def direct(name: str, verifier: Step) -> Graph:
     return flow.compile(name)
 
 
-graph = direct("direct", verifier)
-cot = direct("cot", reasoning_verifier)
+graph = direct("direct", verifier("direct/verifier", VerifierReply))
+cot = direct("cot", verifier("cot/verifier", ReasonedReply))

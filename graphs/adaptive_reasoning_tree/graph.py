@@ -33,7 +33,7 @@ from dialectree.state import Question
 from dialectree.steps import require_question
 
 
-def require(given: Mapping[str, Any], context: Settings) -> None:
+def require_claim(given: Mapping[str, Any]) -> None:
     """Raise InputError if the claim is a question or holds no word."""
     require_question(given, "claim")
     claim: str = given["question"]
@@ -46,7 +46,7 @@ def require(given: Mapping[str, Any], context: Settings) -> None:
 def prepare(given: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """Return the claim as the graphs take it, under the name that all protocols share."""
     question = {"question": given["claim"]}
-    require(question, settings)
+    require_claim(question)
     return question
 
 
@@ -91,7 +91,7 @@ def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:
     """Return the protocol; without a ``tournament`` it is ArgLLM, its baseline (lambda = 0)."""
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
-        require(state, settings(runtime, Settings))
+        require_claim(state)
         tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "claim"})
         blend = settings(runtime, Settings).blend if tournament else 0.0
         return planted("0", state["question"], blend, runtime)

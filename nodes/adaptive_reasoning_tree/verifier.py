@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree.events import tell
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.answers import normal
 from dialectree.state import Question, Ruling
+from dialectree.steps import settle
 
 _YesNo = Annotated[
     Literal["yes", "no"], BeforeValidator(lambda v: normal(v) if isinstance(v, str) else v)
@@ -31,46 +32,15 @@ class ReasonedReply(BaseModel):
     answer: _YesNo
 
 
-async def verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
-    """Answer yes or no, and nothing else."""
-    reply = await ask(
-        runtime,
-        Place("0", "verifier", "answer", 0),
-        "direct/verifier",
-        VerifierReply,
-        max_tokens=512,
-        claim=state["question"],
-    )
-    return _ruling(runtime, reply.answer, None)
+def verifier(prompt: str, kind: type[VerifierReply] | type[ReasonedReply]) -> Step:
+    """Return the role that answers yes or no, without a confidence as in the paper."""
 
+    async def verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
+        place = Place("0", "verifier", "answer", 0)
+        claim = state["question"]
+        reply = await ask(runtime, place, prompt, kind, max_tokens=512, claim=claim)
+        reasoning = reply.reasoning if isinstance(reply, ReasonedReply) else None
+        label = str(reply.answer == "yes")
+        return settle(runtime, label, label=label, rationale=reasoning)
 
-async def reasoning_verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
-    """Write the reasoning, then answer yes or no."""
-    reply = await ask(
-        runtime,
-        Place("0", "verifier", "answer", 0),
-        "cot/verifier",
-        ReasonedReply,
-        max_tokens=512,
-        claim=state["question"],
-    )
-    return _ruling(runtime, reply.answer, reply.reasoning)
-
-
-def _ruling(
-    runtime: Runtime[Settings], answer: Literal["yes", "no"], reasoning: str | None
-) -> Ruling:
-    """Rule without a confidence: the paper's baselines give a label only."""
-    label = str(answer == "yes")
-    told = {"answer": label, "rationale": reasoning or ""}
-    tell(runtime, "0", "settled", {"take": 1, "verdict": told, "provenance": ["0"]})
-    return {
-        "verdict": {
-            "answer": label,
-            "label": label,
-            "rationale": reasoning,
-            "confidence": None,
-            "confidence_source": None,
-            "notes": [],
-        }
-    }
+    return verifier
