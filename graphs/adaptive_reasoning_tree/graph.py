@@ -18,7 +18,6 @@ from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.flow import Flow, Graph, Step
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
-from dialectree.nodes.adaptive_reasoning_tree.aggregation import aggregation
 from dialectree.nodes.adaptive_reasoning_tree.scorer import claim_scorer, unasked
 from dialectree.nodes.adaptive_reasoning_tree.state import (
     AdaptiveReasoningTree,
@@ -27,7 +26,7 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
     Sprout,
     Weighing,
 )
-from dialectree.nodes.adaptive_reasoning_tree.strengths import strengths
+from dialectree.nodes.adaptive_reasoning_tree.weighing import aggregation, strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
 from dialectree.state import Question
 from dialectree.steps import require_question
@@ -56,35 +55,26 @@ def planted(name: str, claim: str, blend: float, runtime: Runtime[Settings]) -> 
     claims = [name]
     if context.trees > 1:
         claims = [f"{name}.{n}" for n in range(context.trees)]
-        depth = name.count(".") + 1
-        told = {"text": claim, "depth": depth, "parent": name, "kind": "claim"}
         for root in claims:
+            told = {"text": claim, "depth": root.count("."), "parent": name, "kind": "claim"}
             tell(runtime, root, "opened", told)
         tell(runtime, name, "branched", {"children": claims, "kind": "claim"})
-    neutral = context.root_strength == "neutral"
-    scores = [scored for root in claims for scored in unasked(root, runtime)] if neutral else []
+    scores: dict[str, float] = {}
+    if context.root_strength == "neutral":
+        for root in claims:
+            scores |= unasked(root, runtime)
     return {"id": name, "question": claim, "claims": claims, "scores": scores, "blend": blend}
 
 
 def after_opening(state: AdaptiveReasoningTree, settings: Settings) -> list[Send]:
     """Grow every tree at once; beside it score the claim itself where the settings say so."""
-    sends = [Send("grow", _sprout(state, claim)) for claim in state["claims"]]
-    if settings.root_strength == "estimated":
-        for claim in state["claims"]:
-            sends.append(Send("claim_scorer", _sprout(state, claim)))
-    return sends
-
-
-def _sprout(state: AdaptiveReasoningTree, claim: str) -> Sprout:
-    return {
-        "id": claim,
-        "text": state["question"],
-        "path": [],
-        "level": 0,
-        "depth": claim.count("."),
-        "blend": state["blend"],
-        "argued": True,
-    }
+    text, blend = state["question"], state["blend"]
+    sprouts: list[Sprout] = [
+        {"id": claim, "text": text, "path": [], "blend": blend, "argued": True}
+        for claim in state["claims"]
+    ]
+    steps = ["grow"] if settings.root_strength == "neutral" else ["grow", "claim_scorer"]
+    return [Send(step, sprout) for step in steps for sprout in sprouts]
 
 
 def adaptive_reasoning_tree(name: str, *, tournament: bool = True) -> Graph:

@@ -16,8 +16,6 @@ from dialectree.models.door import Place, ask
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
 from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings
 
-_ROLES = {"support": "supporter", "attack": "attacker"}
-
 
 class ArgumentText(BaseModel):
     """One argument; an empty text is none."""
@@ -32,53 +30,37 @@ class ArgumentsReply(BaseModel):
     arguments: list[ArgumentText]
 
 
-def arguer(stance: Stance) -> Step:
-    """Return the role that gives all the arguments of one side."""
+def arguer(stance: Stance, *, again: bool = False) -> Step:
+    """Return the role that gives all the arguments of one side.
+
+    With ``again`` it gives other arguments in place of near-duplicates.
+    """
+    role = "supporter" if stance == "support" else "attacker"
 
     async def arguer(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Draft]]:
         if not state["argued"]:
             return {"drafts": []}
-        places = range(settings(runtime, Settings).breadth)
-        return {"drafts": await _drafts(state, runtime, stance, [*places], 1)}
+        breadth = settings(runtime, Settings).breadth
+        places = state["again"][stance] if again else [*range(breadth)]
+        own = [draft["text"] for draft in state["drafts"] if draft["stance"] == stance]
+        reply = await ask(
+            runtime,
+            Place(state["id"], role, "generation", int(again), 1 + again, side=stance),
+            f"adaptive_reasoning_tree/{role}",
+            ArgumentsReply,
+            ids={"arguments.n": [str(n) for n, _ in enumerate(places, 1)]},
+            max_tokens=512 * len(places),
+            parent=state["text"],
+            path=state["path"],
+            count=len(places),
+            arguments=[text for text in own if text],
+        )
+        texts = {argument.n: argument.text.strip() for argument in reply.arguments}
+        drafts: list[Draft] = []
+        for n, place in enumerate(places, 1):
+            worded = any(character.isalnum() for character in texts[str(n)])  # no mere dash
+            text = texts[str(n)] if worded else ""
+            drafts.append({"stance": stance, "place": place, "text": text})
+        return {"drafts": drafts}
 
     return arguer
-
-
-def arguer_again(stance: Stance) -> Step:
-    """Return the role that gives other arguments in place of near-duplicates."""
-
-    async def arguer_again(state: Growth, runtime: Runtime[Settings]) -> dict[str, list[Draft]]:
-        places = state["again"][stance]
-        return {"drafts": await _drafts(state, runtime, stance, places, 2)}
-
-    return arguer_again
-
-
-async def _drafts(
-    state: Growth, runtime: Runtime[Settings], stance: Stance, places: list[int], round_: int
-) -> list[Draft]:
-    role = _ROLES[stance]
-    numbers = [str(n) for n in range(1, len(places) + 1)]
-    own = [draft for draft in state["drafts"] if draft["stance"] == stance and draft["text"]]
-    reply = await ask(
-        runtime,
-        Place(state["id"], role, "generation", round_ - 1, round_, side=stance),
-        f"adaptive_reasoning_tree/{role}",
-        ArgumentsReply,
-        ids={"arguments.n": numbers},
-        max_tokens=512 * len(places),
-        parent=state["text"],
-        path=state["path"],
-        count=len(places),
-        arguments=[draft["text"] for draft in own],
-    )
-    said = {argument.n: _words(argument.text) for argument in reply.arguments}
-    return [
-        {"stance": stance, "place": place, "text": said[n], "round": round_}
-        for n, place in zip(numbers, places, strict=True)
-    ]
-
-
-def _words(text: str) -> str:
-    """Return ``text`` without its outer blanks; nothing where it has no word, as in a dash."""
-    return text.strip() if any(character.isalnum() for character in text) else ""

@@ -25,13 +25,6 @@ class Argument(TypedDict):
     text: str
 
 
-class Scored(TypedDict):
-    """An argument's intrinsic strength."""
-
-    id: str
-    tau: float
-
-
 class Compared(TypedDict):
     """A supporter and an attacker of one parent before the pairwise judge."""
 
@@ -48,42 +41,35 @@ class Grown(TypedDict):
     """What a tree, or a part of it, consists of."""
 
     arguments: Annotated[list[Argument], operator.add]
-    scores: Annotated[list[Scored], operator.add]
+    scores: Annotated[dict[str, float], operator.or_]
+    """Intrinsic strengths (tau), 0 to 1, by the ids of claims and arguments."""
     comparisons: Annotated[list[Compared], operator.add]
     unheard: Annotated[list[str], operator.add]
     """Ids of claims and arguments one side of which failed for good."""
 
 
 class Pair(TypedDict):
-    """Two arguments that meet."""
+    """Two arguments that a pairwise judge compares."""
 
+    id: str
+    """The id of their parent."""
+    parent: str
+    """The text of their parent."""
     supporter: Argument
     attacker: Argument
     order: Order
 
 
-def pairs(children: Sequence[Argument], orders: Literal["one", "both"]) -> list[Pair]:
-    """Every supporter against every attacker, in one order of showing them or in both."""
+def pairs(
+    id: str, parent: str, children: Sequence[Argument], orders: Literal["one", "both"]
+) -> list[Pair]:
+    """Pair every supporter with every attacker, to be shown in one order or in both."""
     shown: tuple[Order, ...] = ("support_first", "attack_first")
     return [
-        {"supporter": supporter, "attacker": attacker, "order": order}
+        {"id": id, "parent": parent, "supporter": supporter, "attacker": attacker, "order": order}
         for supporter in children
         if supporter["stance"] == "support"
         for attacker in children
         if attacker["stance"] == "attack"
         for order in (shown if orders == "both" else shown[:1])
     ]
-
-
-def unmet(
-    children: Sequence[Argument],
-    comparisons: Sequence[Compared],
-    ties: Literal["ignore", "half"],
-) -> list[Argument]:
-    """The arguments without a comparison that counts: only these need a strength at lambda = 1.
-
-    A comparison that a person made void is taken as it was: nobody is asked anew because of it.
-    """
-    counts = [c for c in comparisons if ties == "half" or c["winner"] != "TIE"]
-    met = {name for c in counts for name in (c["supporter"], c["attacker"])}
-    return [argument for argument in children if argument["id"] not in met]

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
@@ -25,53 +24,40 @@ class PairwiseReply(BaseModel):
     winner: Literal["SUPPORT", "ATTACK", "TIE"]
 
 
-class ToCompare(TypedDict):
-    """What a pairwise judge is sent."""
-
-    id: str
-    """The parent's."""
-    parent: str
-    """The parent's text."""
-    pair: Pair
-
-
-async def pairwise_judge(state: ToCompare, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
+async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, list[Compared]]:
     """Compare one supporter with one attacker of the same parent.
 
     Nobody is asked about a pair whose comparison a person let count for nobody.
     """
-    supporter, attacker = state["pair"]["supporter"], state["pair"]["attacker"]
-    order = state["pair"]["order"]
-    shown = [("SUPPORT", supporter["text"]), ("ATTACK", attacker["text"])]
-    met = [supporter["id"], attacker["id"]]
-    if order == "attack_first":
+    supporter, attacker = pair["supporter"], pair["attacker"]
+    shown = [("SUPPORT", supporter), ("ATTACK", attacker)]
+    if pair["order"] == "attack_first":
         shown.reverse()
-        met.reverse()
-    place = Place(state["id"], "pairwise_judge", "tournament", 0, who=":".join(met))
-    if (own := run_of(runtime).overrides.removed(place)) is not None:
-        ruled = PairwiseReply.model_validate(own)
-        return {"comparisons": [{**_compared(state, ruled), "void": True}]}
-    reply = await ask(
-        runtime,
-        place,
-        "adaptive_reasoning_tree/pairwise_judge",
-        PairwiseReply,
-        max_tokens=512,
-        parent=state["parent"],
-        shown=shown,
-    )
-    comparison = _compared(state, reply)
-    told = {name: value for name, value in comparison.items() if name != "parent"}
-    tell(runtime, state["id"], "compared", told)
-    return {"comparisons": [comparison]}
-
-
-def _compared(state: ToCompare, reply: PairwiseReply) -> Compared:
-    pair = state["pair"]
-    return {
-        "parent": state["id"],
-        "supporter": pair["supporter"]["id"],
-        "attacker": pair["attacker"]["id"],
+    names = ":".join(argument["id"] for _, argument in shown)
+    place = Place(pair["id"], "pairwise_judge", "tournament", 0, who=names)
+    removed = run_of(runtime).overrides.removed(place)
+    if removed is not None:
+        reply = PairwiseReply.model_validate(removed)
+    else:
+        reply = await ask(
+            runtime,
+            place,
+            "adaptive_reasoning_tree/pairwise_judge",
+            PairwiseReply,
+            max_tokens=512,
+            parent=pair["parent"],
+            shown=[(side, argument["text"]) for side, argument in shown],
+        )
+    compared: Compared = {
+        "parent": pair["id"],
+        "supporter": supporter["id"],
+        "attacker": attacker["id"],
         "winner": reply.winner,
         "order": pair["order"],
     }
+    if removed is not None:
+        compared["void"] = True
+    else:
+        told = {name: value for name, value in compared.items() if name != "parent"}
+        tell(runtime, pair["id"], "compared", told)
+    return {"comparisons": [compared]}

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
-from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument, Scored
+from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings, Sprout
 
 
@@ -34,35 +34,42 @@ class ClaimScorerReply(BaseModel):
     truth: Annotated[float, Field(ge=0, le=1)]
 
 
+Scores = dict[str, dict[str, float]]
+"""An update of ``scores`` in the state."""
+
+
 class ToScore(TypedDict):
     """What a scorer is sent."""
 
     id: str
-    """The argument's."""
+    """The id of the argument."""
     argument: Argument
     parent: str
     """The text of its parent."""
 
 
-async def scorer(state: ToScore, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
+def to_score(argument: Argument, parent: str) -> ToScore:
+    """Return what a scorer is sent of ``argument`` and the text of its parent."""
+    return {"id": argument["id"], "argument": argument, "parent": parent}
+
+
+async def scorer(state: ToScore, runtime: Runtime[Settings]) -> Scores:
     """Score one argument for or against its parent, whatever else there is."""
     return await _argument(state, runtime, _strength(state["id"]))
 
 
-async def late_scorer(state: ToScore, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
+async def late_scorer(state: ToScore, runtime: Runtime[Settings]) -> Scores:
     """Score an argument that a tournament left without a comparison that counts.
 
     Ask nobody where a person set its strength, which is looked up when the tree is weighed.
     """
     if run_of(runtime).overrides.at(_strength(state["id"])) is not None:
-        return {"scores": []}
+        return {"scores": {}}
     place = Place(state["argument"]["parent"], "scorer", "tournament", 1, who=state["id"])
     return await _argument(state, runtime, place)
 
 
-async def _argument(
-    state: ToScore, runtime: Runtime[Settings], place: Place
-) -> dict[str, list[Scored]]:
+async def _argument(state: ToScore, runtime: Runtime[Settings], place: Place) -> Scores:
     reply = await ask(
         runtime,
         place,
@@ -76,7 +83,7 @@ async def _argument(
     return _scored(runtime, state["id"], reply.truth * reply.weight)
 
 
-async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, list[Scored]]:
+async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
     """Score the claim itself: how likely it is before any argument is heard."""
     reply = await ask(
         runtime,
@@ -89,26 +96,24 @@ async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> dict[str, l
     return _scored(runtime, state["id"], reply.truth)
 
 
-def unasked(claim: str, runtime: Runtime[Settings]) -> list[Scored]:
+def unasked(claim: str, runtime: Runtime[Settings]) -> dict[str, float]:
     """Return the neutral strength of a claim that is not scored, or what a person set instead."""
     scores = set_by_person(claim, runtime)
     return _scored(runtime, claim, NEUTRAL)["scores"] if scores is None else scores
 
 
-def set_by_person(node: str, runtime: Runtime[Settings]) -> list[Scored] | None:
+def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | None:
     """Return the strength that a person set for a claim or an argument; None if nobody did.
 
-    The list is empty where the person left it without a strength.
+    The result is empty where the person left it without a strength.
     """
     override = run_of(runtime).overrides.at(_strength(node))
     if override is None or override.what != "set":  # else the whole claim was dropped
         return None
     if override.reply is None:
-        return []
-    return _scored(runtime, node, _truth.validate_python(override.reply["truth"]))["scores"]
-
-
-_truth = TypeAdapter(float)
+        return {}
+    tau = TypeAdapter(float).validate_python(override.reply["truth"])
+    return _scored(runtime, node, tau)["scores"]
 
 
 def _strength(node: str) -> Place:
@@ -116,6 +121,6 @@ def _strength(node: str) -> Place:
     return Place(node, "scorer", "strength", 0)
 
 
-def _scored(runtime: Runtime[Settings], node: str, tau: float) -> dict[str, list[Scored]]:
+def _scored(runtime: Runtime[Settings], node: str, tau: float) -> Scores:
     tell(runtime, node, "scored", {"scores": {"tau": tau}})
-    return {"scores": [{"id": node, "tau": tau}]}
+    return {"scores": {node: tau}}

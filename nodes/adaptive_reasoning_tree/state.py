@@ -59,17 +59,6 @@ class Settings(ProtocolSettings):
         return {}
 
 
-class Weights(TypedDict):
-    """The weights of arguments by themselves, by id; an argument that lacks one is absent."""
-
-    theta: dict[str, float]
-    """Tournament strength, 0 to 1."""
-    blended: dict[str, float]
-    """Intrinsic and tournament strength blended, 0 to 1."""
-    notes: dict[str, list[str]]
-    """By the parent's id."""
-
-
 class Weighing(Ruling):
     """The outcome of an argument tree."""
 
@@ -92,20 +81,21 @@ class AdaptiveReasoningTree(Debate, Grown, Weighing):
     """The ids of the claims at the roots of the trees: one, or one a tree of an ensemble."""
     blend: float
     """Lambda."""
-    weights: Weights
+    theta: dict[str, float]
+    """Tournament strengths, 0 to 1, by the ids of the arguments that have one."""
+    blended: dict[str, float]
+    """Intrinsic and tournament strength blended, 0 to 1, by the ids that have one."""
+    notes: dict[str, list[str]]
+    """What is odd about the comparisons, by the parent's id."""
 
 
 class Sprout(TypedDict):
-    """Where an argument tree grows on."""
+    """A claim or an argument about which a tree grows on."""
 
     id: str
     text: str
     path: list[str]
     """The claim and the arguments from it down to the parent of ``text``; none at the claim."""
-    level: int
-    """Levels below the claim."""
-    depth: int
-    """Depth of the node in the whole tree of the run."""
     blend: float
     """Lambda: 0 holds no tournament; at 1 only arguments that it left undecided are scored."""
     argued: bool
@@ -113,15 +103,13 @@ class Sprout(TypedDict):
 
 
 class Draft(TypedDict):
-    """What a side wrote at one place."""
+    """What a side wrote at one place; the second try replaces a near-duplicate."""
 
     stance: Stance
     place: int
     """0 to breadth - 1."""
     text: str
     """Empty where the side has no (further) honest argument."""
-    round: int
-    """1, or 2 where it replaces a near-duplicate."""
 
 
 class Growth(Sprout, Grown):
@@ -138,20 +126,10 @@ class Growth(Sprout, Grown):
     """The ids of those of all these arguments below which a person inserted others."""
 
 
-class Entries(TypedDict):
-    """The arguments to score and the pairs to compare."""
-
-    id: str
-    """The parent's."""
-    text: str
-    """The parent's text."""
-    to_score: list[Argument]
-    """None: comparisons decide, and arguments that they leave undecided are scored after them."""
-    pairs: list[Pair]
-
-
-class Tournament(Entries, Grown):
+class Tournament(Grown):
     """A tournament while it lasts."""
+
+    pairs: list[Pair]
 
 
 class Direct(Debate):

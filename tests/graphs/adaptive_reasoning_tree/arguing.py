@@ -80,16 +80,6 @@ def arguers(
     return model
 
 
-def scored_by_text(strengths: Mapping[str, float]) -> Callable[[Asked], ScorerReply]:
-    """The strength of the argument whose text the scorer is shown."""
-
-    def say(call: Asked) -> ScorerReply:
-        argument = call.prompt.partition("<argument>\n")[2].partition("\n</argument>")[0]
-        return score(strengths[argument])
-
-    return say
-
-
 def scored_by_node(strengths: Mapping[str, float]) -> Callable[[Asked], ScorerReply]:
     return lambda call: score(strengths[call.node])
 

@@ -49,7 +49,7 @@ from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 DRAWINGS = Path(__file__).parents[1] / "drawings"
-BRADLEY_TERRY = {"strength_rule": "bradley_terry"}
+BRADLEY_TERRY: dict[str, Any] = {"strength_rule": "bradley_terry"}
 
 
 # Calls
@@ -125,7 +125,7 @@ def test_argllm_compares_nothing_whatever_the_settings_say() -> None:
 def test_with_the_tournament_alone_arguments_that_only_tied_are_scored_after_it(
     breadth: int, depth: int
 ) -> None:
-    shape = {"breadth": breadth, "depth": depth}
+    shape: dict[str, Any] = {"breadth": breadth, "depth": depth}
     done = verify(arguers(winner="TIE"), blend=1.0, **shape, **BRADLEY_TERRY)
     calls, path = expected_cost(breadth, depth)
     assert cost(done) == Cost(calls, path + 1)
@@ -255,7 +255,8 @@ def wild(seed: int) -> ScriptedModel:
 def test_every_strength_is_what_the_formulas_make_of_the_replies(
     rule: str, ties: str, blend: float
 ) -> None:
-    shape = {"breadth": 2, "depth": 2, "judge_orders": "both", "root_strength": "estimated"}
+    shape: dict[str, Any] = {"breadth": 2, "depth": 2, "judge_orders": "both"}
+    shape |= {"root_strength": "estimated"}
     done = verify(wild(1), blend=blend, strength_rule=rule, ties=ties, **shape)
     half = 0.5 if ties == "half" or rule == "win_rate" else 0.0
     points = {"SUPPORT": (1.0, 0.0), "ATTACK": (0.0, 1.0), "TIE": (half, half)}
@@ -630,7 +631,7 @@ def test_a_generator_that_miscounts_is_asked_again() -> None:
 
 
 def test_the_order_in_which_calls_return_never_matters() -> None:
-    shape = {"breadth": 2, "depth": 2, "judge_orders": "both", "trees": 2}
+    shape: dict[str, Any] = {"breadth": 2, "depth": 2, "judge_orders": "both", "trees": 2}
     straight = verify(wild(3), **shape)
     delayed = wild(3)
     delayed.wait = lambda call: 0.004 * (crc32(repr(call).encode()) % 997) / 997
@@ -763,7 +764,7 @@ def test_checkpoints_grow_in_step_with_the_tree_and_hold_plain_data(
         asyncio.run(thread.ainvoke({"question": CLAIM}, CONFIG, context=shape))
         size = sum(len(blob[1]) for blob in saver.blobs.values())
         size += sum(len(w[2][1]) for writes in saver.writes.values() for w in writes.values())
-        return size / sum(4**level for level in range(depth + 1))
+        return float(size / sum(4**level for level in range(depth + 1)))
 
     small, large = stored(2), stored(3)
     assert large < 1.5 * small

@@ -1,20 +1,18 @@
-"""How an argument grows arguments of its own: near-duplicates, ids, and the rule after it."""
+"""How an argument grows arguments of its own: near-duplicates, ids, and the rules after it."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, seed
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langgraph.types import Send
 
 from dialectree.context import build
-from dialectree.graphs.adaptive_reasoning_tree.argument_growth import after_branching, graph
+from dialectree.graphs.adaptive_reasoning_tree import argument_growth, tournament
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
-from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES
+from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES, Argument, pairs
+from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.report.words import declined_sides
 from tests.graphs.adaptive_reasoning_tree.arguing import (
@@ -24,12 +22,13 @@ from tests.graphs.adaptive_reasoning_tree.arguing import (
     argue,
     arguers,
     by_role,
+    compare,
     cost,
     verify,
 )
+from tests.graphs.rules import check_rule
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
-DRAWINGS = Path(__file__).parents[1] / "drawings"
 ONE = "Chameleons turn dark when they are cold and want to warm up"
 ALIKE = "Chameleons turn dark, when they are cold and want to warm up!"
 OTHER = "Males show bright colours to rivals and to females"
@@ -39,7 +38,7 @@ THIRD = "Their crystals shift with excitement whatever the background"
 def repeats(
     again: Said, role: str = "supporter", first: tuple[str, ...] = (ONE, ALIKE)
 ) -> ScriptedModel:
-    """One side says the same twice, and ``again`` when it is asked once more."""
+    """Return a model that repeats itself on one side, and says ``again`` when asked once more."""
     model = arguers()
     model.will_say_now(
         by_role(**{role: lambda call: again if call.round == 2 else argue(*first)}),
@@ -52,9 +51,11 @@ def asked_again(model: ScriptedModel) -> list[Asked]:
     return [call for call in model.calls if call.role in GENERATORS and call.round == 2]
 
 
-@pytest.mark.parametrize(("role", "twin"), [("supporter", "0.1"), ("attacker", "0.3")])
-def test_a_near_duplicate_is_asked_for_again_and_told_what_is_there_already(
-    role: str, twin: str
+@pytest.mark.parametrize(
+    ("role", "stance", "twin"), [("supporter", "support", "0.1"), ("attacker", "attack", "0.3")]
+)
+def test_a_near_duplicate_is_asked_for_again_beside_what_is_there_already(
+    role: str, stance: str, twin: str
 ) -> None:
     model = repeats(argue(OTHER), role)
     done = verify(model, breadth=2)
@@ -63,44 +64,44 @@ def test_a_near_duplicate_is_asked_for_again_and_told_what_is_there_already(
     assert "Give 1 argument." in again.prompt
     assert f"<arguments>\n- {ONE}\n- {ALIKE}\n</arguments>" in again.prompt
     assert done.node(twin).text == OTHER
-    assert done.node().children == ["0.0", "0.1", "0.2", "0.3"]
-    assert done.node().notes == []
+    assert (done.node().children, done.node().notes) == (["0.0", "0.1", "0.2", "0.3"], [])
     assert cost(done) == Cost(10 + 1, 3)
     turns = [turn for turn in done.node().transcript if turn.role == role]
     assert [(turn.round, turn.step, turn.side) for turn in turns] == [
-        (1, 0, "support" if role == "supporter" else "attack"),
-        (2, 1, "support" if role == "supporter" else "attack"),
+        (1, 0, stance),
+        (2, 1, stance),
     ]
 
 
-def test_what_stays_a_near_duplicate_is_dropped_and_said_and_not_asked_for_a_third_time() -> None:
-    model = repeats(argue(ALIKE))
+@pytest.mark.parametrize(
+    ("again", "notes", "declined", "failed"),
+    [
+        (argue(ALIKE), ["support: near-duplicates dropped: 1"], [], []),
+        (argue(""), [], ["support"], []),
+        (no_reply(), ["support: near-duplicates dropped: 1"], [], ["supporter"]),
+    ],
+    ids=["alike", "declined", "failed"],
+)
+def test_an_argument_that_cannot_be_replaced_is_left_out_and_not_asked_for_a_third_time(
+    again: Said, notes: list[str], declined: list[str], failed: list[str]
+) -> None:
+    model = repeats(again)
     done = verify(model, breadth=2)
     assert len(asked_again(model)) == 1
     assert done.node().children == ["0.0", "0.2", "0.3"]
-    assert done.node().notes == ["support: near-duplicates dropped: 1"]
-    assert declined_sides(done.node()) == []
+    assert (done.node().notes, declined_sides(done.node())) == (notes, declined)
+    assert [failure.role for _, failure in done.failures] == failed
     assert len(done.node().comparisons) == 2
-    assert cost(done) == Cost(2 + 1 + 3 + 2, 3)
-
-
-def test_a_side_may_decline_when_it_is_asked_again() -> None:
-    done = verify(repeats(argue("")), breadth=2)
-    assert (done.node().children, declined_sides(done.node())) == (
-        ["0.0", "0.2", "0.3"],
-        ["support"],
-    )
-    assert done.node().notes == []
+    assert done.verdict.label == "True"
 
 
 def test_both_sides_are_asked_again_at_once_and_each_for_its_own_places() -> None:
-    model = arguers()
-
     def say(call: Asked) -> ArgumentsReply:
         if call.round == 1:
             return argue(ONE, ALIKE, ALIKE)
         return argue(f"{OTHER} {call.role}", f"{THIRD} {call.role}")
 
+    model = arguers()
     model.will_say_now(say, to=ArgumentsReply)
     done = verify(model, breadth=3)
     assert sorted(call.role for call in asked_again(model)) == ["attacker", "supporter"]
@@ -110,112 +111,125 @@ def test_both_sides_are_asked_again_at_once_and_each_for_its_own_places() -> Non
     assert cost(done) == Cost(2 + 2 + 6 + 9, 3)
 
 
-def test_what_a_declined_place_would_have_said_is_not_compared() -> None:
-    model = repeats(argue(OTHER), first=("", ""))
-    done = verify(model, breadth=2)
-    assert asked_again(model) == []
-    assert done.node().children == ["0.2", "0.3"]
-
-
-@pytest.mark.parametrize("fault", ["this is not JSON", no_reply()], ids=["invalid", "none"])
-def test_without_a_second_reply_the_near_duplicate_is_dropped_and_the_run_degraded(
-    fault: Said,
-) -> None:
-    done = verify(repeats(fault), breadth=2)
-    assert [(node, failure.role) for node, failure in done.failures] == [("0", "supporter")]
-    assert done.node().notes == ["support: near-duplicates dropped: 1"]
-    assert done.node().children == ["0.0", "0.2", "0.3"]
-    assert done.verdict.label == "True"
-
-
-def test_two_sides_that_say_the_same_are_not_near_duplicates() -> None:
+@pytest.mark.parametrize("texts", [("", ""), (ONE, OTHER)])
+def test_only_the_same_words_on_one_side_are_near_duplicates(texts: tuple[str, ...]) -> None:
     model = arguers()
-    model.will_say_now(argue(ONE), to=ArgumentsReply)
-    done = verify(model)
-    assert done.node().children == ["0.0", "0.1"]
+    model.will_say_now(argue(*texts), to=ArgumentsReply)
+    verify(model, breadth=2)
     assert asked_again(model) == []
 
 
-def test_a_supporters_id_ends_in_its_place_and_an_attackers_after_those() -> None:
+def test_a_declined_place_is_absent_and_the_others_keep_their_ids() -> None:
+    model = repeats("", "attacker", ("this one", "", "and that other"))
+    done = verify(model, breadth=3)
+    assert declined_sides(done.node()) == ["attack"]
+    assert done.node().children == ["0.0", "0.1", "0.2", "0.3", "0.5"]
+    assert done.node("0.5").text == "and that other"
+    assert cost(done) == Cost(2 + 5 + 6, 2)
+
+
+def test_supporters_stand_before_attackers_in_the_order_of_their_places() -> None:
+    done = verify(arguers(), breadth=8, blend=0.0, depth=1)
+    assert [*done.tree.nodes] == ["0", *(f"0.{n}" for n in range(16))]
     done = verify(arguers(), breadth=3, depth=2)
     for node in done.tree.nodes.values():
         if node.stance:
             assert (int(node.id.rpartition(".")[2]) < 3) == (node.stance == "support")
         assert node.kind == ("argument" if node.stance else "claim")
         assert len(node.children) == (6 if node.depth < 2 else 0)
-        assert node.status == "answered"
-        assert node.depth == node.id.count(".")
+        assert (node.status, node.depth) == ("answered", node.id.count("."))
 
 
-def test_eight_arguments_a_side_are_sixteen_nodes_in_their_order() -> None:
-    done = verify(arguers(), breadth=8, blend=0.0)
-    assert done.node().children == [f"0.{n}" for n in range(16)]
-    assert [*done.tree.nodes] == ["0", *done.node().children]
+def test_a_win_in_one_order_and_a_tie_in_the_other_is_a_decision() -> None:
+    def tie_if_attacker_first(call: Asked) -> PairwiseReply:
+        attacker_first = call.prompt.index("ATTACK: ") < call.prompt.index("SUPPORT: ")
+        return compare("TIE" if attacker_first else "SUPPORT")
+
+    model = arguers()
+    model.will_say_now(tie_if_attacker_first, to=PairwiseReply)
+    verify(model, breadth=2, blend=1.0, strength_rule="bradley_terry", judge_orders="both")
+    assert model.asked.count("PairwiseReply") == 8
+    assert "ScorerReply" not in model.asked
 
 
-def test_the_drawing_is_as_it_was_agreed() -> None:
-    assert graph.get_graph().draw_mermaid() == (DRAWINGS / "argument_growth.mmd").read_text()
-
+# Rules
 
 arguments = st.builds(
     lambda n, stance: {"id": f"0.{n}", "parent": "0", "stance": stance, "text": "so"},
     st.integers(0, 15),
     st.sampled_from(STANCES),
 )
-places = st.lists(st.integers(0, 3), min_size=1, max_size=3)
-nothing: list[int] = []
-again = st.one_of(
-    st.builds(lambda support, attack: {"support": support, "attack": attack}, places, places),
-    st.builds(lambda support: {"support": support, "attack": nothing}, places),
-    st.builds(lambda attack: {"support": nothing, "attack": attack}, places),
-)
-common = {
+claim: dict[str, st.SearchStrategy[Any]] = {
     "id": st.just("0"),
     "text": st.just(CLAIM),
-    "path": st.just([]),
-    "level": st.integers(0, 3),
-    "depth": st.integers(0, 4),
+    "path": st.lists(st.just(CLAIM), max_size=3),
     "blend": st.sampled_from([0.0, 0.5, 1.0]),
+    "argued": st.booleans(),
 }
-states = st.one_of(
-    st.fixed_dictionaries({**common, "again": again}),
-    st.fixed_dictionaries(
-        {
-            **common,
-            "argued": st.just(True),
-            "children": st.lists(arguments, max_size=5),
-            "inserted": st.just([]),
-            "insertions_below": st.just([]),
-        }
-    ),
+places = st.lists(st.integers(0, 3), max_size=3)
+again = st.fixed_dictionaries(dict.fromkeys(STANCES, places)).filter(lambda a: any(a.values()))
+grown: dict[str, st.SearchStrategy[Any]] = {
+    "children": st.lists(arguments, max_size=5),
+    "inserted": st.lists(arguments, max_size=2),
+    "insertions_below": st.lists(st.sampled_from(["0.0", "0.1", "0.2"]), max_size=2),
+}
+states = st.fixed_dictionaries({**claim, "again": again}) | st.fixed_dictionaries(
+    {**claim, **grown}
 )
 contexts = st.builds(
-    lambda **given: build(Settings, model="openai:any", **given),
+    lambda **given: build(Settings, model="openai:any", strength_rule="bradley_terry", **given),
     depth=st.integers(1, 4),
     judge_orders=st.sampled_from(["one", "both"]),
+    ties=st.sampled_from(["ignore", "half"]),
+)
+compared = st.fixed_dictionaries(
+    {
+        "supporter": st.sampled_from(["0.0", "0.1"]),
+        "attacker": st.sampled_from(["0.2", "0.3"]),
+        "winner": st.sampled_from(["SUPPORT", "ATTACK", "TIE"]),
+    }
+)
+SIDES: list[Argument] = [
+    {"id": f"0.{n}", "parent": "0", "stance": STANCES[n // 2], "text": "so"} for n in range(4)
+]
+tournaments = st.fixed_dictionaries(
+    {"pairs": st.just(pairs("0", CLAIM, SIDES, "one")), "comparisons": st.lists(compared)}
 )
 
 
-@seed(1)
-@hypothesis_settings(max_examples=100, deadline=None, database=None)
-@given(state=states, context=contexts)
-def test_the_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    state: Any, context: Settings
+@pytest.mark.parametrize(
+    ("module", "rule", "states"),
+    [(argument_growth, "after_branching", states), (tournament, "left_over", tournaments)],
+)
+def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
+    module: Any, rule: str, states: Any
 ) -> None:
-    steps = {*graph.get_graph().nodes}
-    before = repr(state)
-    chosen = after_branching(state, context)
-    assert repr(state) == before
-    ways = chosen if isinstance(chosen, list) else [chosen]
+    check_rule(module, rule, states, contexts)
+
+
+@pytest.mark.parametrize(
+    ("blend", "stances", "depth", "expected"),
+    [
+        (0.5, "sa", 1, {"scorer": 2, "pairwise_judge": 1}),
+        (0.5, "sa", 2, {"scorer": 2, "pairwise_judge": 1, "grow": 2}),
+        (0.0, "sa", 1, {"scorer": 2}),
+        (1.0, "sa", 2, {"tournament": 1, "grow": 2}),
+        (1.0, "ss", 1, {"scorer": 2}),
+        (0.5, "", 2, {"__end__": 1}),
+    ],
+)
+def test_a_level_is_judged_while_the_next_one_grows(
+    blend: float, stances: str, depth: int, expected: dict[str, int]
+) -> None:
+    children: list[Any] = [
+        {"id": f"0.{n}", "parent": "0", "stance": "support" if s == "s" else "attack", "text": "so"}
+        for n, s in enumerate(stances)
+    ]
+    state: Any = {"id": "0", "text": CLAIM, "path": [], "blend": blend, "argued": True}
+    state |= {"children": children, "inserted": [], "insertions_below": []}
+    ways: Any = argument_growth.after_branching(
+        state, build(Settings, model="openai:any", depth=depth)
+    )
+    ways = [ways] if isinstance(ways, str) else ways
     names = [way.node if isinstance(way, Send) else way for way in ways]
-    assert names and set(names) <= steps
-    if "children" not in state:
-        assert set(names) <= {"supporter_again", "attacker_again"}
-    elif not state["children"]:
-        assert names == ["__end__"]
-    else:
-        sides = {argument["stance"] for argument in state["children"]}
-        alone = state["blend"] == 1 and len(sides) == 2
-        assert ("tournament" in names) == alone
-        assert names.count("scorer") == (0 if alone else len(state["children"]))
-        assert ("pairwise_judge" in names) == (len(sides) == 2 and state["blend"] == 0.5)
+    assert {name: names.count(name) for name in names} == expected
