@@ -39,41 +39,16 @@ async def opening(state: Question, runtime: Runtime[Any]) -> dict[str, object]:
     return {}
 
 
-async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
-    """Rule nothing: a reply that the debate cannot do without failed for good."""
-    tell(runtime, "0", "settled", {"verdict": None})
-    return {
-        "verdict": {
-            "answer": None,
-            "label": None,
-            "rationale": None,
-            "confidence": None,
-            "confidence_source": None,
-            "notes": [],
-        }
-    }
-
-
-def settle(
-    runtime: Runtime[Any],
-    answer: str,
+def ruling(
+    answer: str | None,
     *,
     label: str | None = None,
-    rationale: str | None = "",
+    rationale: str | None = None,
     confidence: float | None = None,
     confidence_source: str | None = None,
     notes: Sequence[str] = (),
 ) -> Ruling:
-    """Rule ``answer`` at the root of the debate; the step that rules returns what this returns."""
-    ruled = {
-        "answer": answer,
-        "rationale": rationale or "",
-        "confidence": confidence,
-        "local_confidence": confidence,
-    }
-    for note in notes:
-        tell(runtime, "0", "noted", {"note": note})
-    tell(runtime, "0", "settled", {"take": 1, "verdict": ruled, "provenance": ["0"]})
+    """Return the verdict of a debate as the update of the step that rules."""
     return {
         "verdict": {
             "answer": answer,
@@ -84,6 +59,42 @@ def settle(
             "notes": [*notes],
         }
     }
+
+
+async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
+    """Rule nothing: a reply that the debate cannot do without failed for good."""
+    tell(runtime, "0", "settled", {"verdict": None})
+    return ruling(None)
+
+
+def settle(
+    runtime: Runtime[Any],
+    answer: str,
+    *,
+    label: str | None = None,
+    rationale: str | None = None,
+    confidence: float | None = None,
+    confidence_source: str | None = None,
+    notes: Sequence[str] = (),
+) -> Ruling:
+    """Rule ``answer`` at the root of the debate; the step that rules returns what this returns."""
+    verdict = {
+        "answer": answer,
+        "rationale": rationale or "",
+        "confidence": confidence,
+        "local_confidence": confidence,
+    }
+    for note in notes:
+        tell(runtime, "0", "noted", {"note": note})
+    tell(runtime, "0", "settled", {"take": 1, "verdict": verdict, "provenance": ["0"]})
+    return ruling(
+        answer,
+        label=label,
+        rationale=rationale,
+        confidence=confidence,
+        confidence_source=confidence_source,
+        notes=notes,
+    )
 
 
 async def conclusion(state: Ruling, runtime: Runtime[Any]) -> Ruling:

@@ -53,7 +53,7 @@ protocol = Protocol(
     graph=f"{_HERE}.graph:graph",
     roles={"persona_a": "persona", "persona_b": "persona", "moderator": ""},
     prompts=("tree_of_debate",),
-    prepare=f"{_HERE}.graph:prepare",
+    prepare=f"{_NODES}.papers:prepare",
     phases=(
         Phase(
             role="persona",

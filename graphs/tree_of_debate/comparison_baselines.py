@@ -5,32 +5,24 @@ Paper: Tree-of-Debate, section 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
 from dialectree.flow import Flow, Graph
-from dialectree.nodes.tree_of_debate.comparer import paper_comparer, summariser, summary_comparer
-from dialectree.nodes.tree_of_debate.papers import authors, sources
+from dialectree.nodes.tree_of_debate.comparer import comparer, summariser
+from dialectree.nodes.tree_of_debate.papers import authors, require
 from dialectree.nodes.tree_of_debate.state import Comparison, Papers, Settings
 from dialectree.steps import opening as usual_opening
-from dialectree.steps import require_question
-
-
-def require(given: Mapping[str, Any], context: Settings) -> None:
-    """Raise InputError if there is no topic, or no two papers to compare."""
-    require_question(given, "topic")
-    sources(given.get("papers") or [])
 
 
 async def opening(state: Papers, runtime: Runtime[Settings]) -> dict[str, object]:
     """Take both papers up, each with its introduction."""
-    require(state, settings(runtime, Settings))
-    known = authors(sources(state["papers"]), introduced=True)
-    return {"authors": known, **await usual_opening(state, runtime)}
+    return {
+        "authors": authors(require(state), introduced=True),
+        **await usual_opening(state, runtime),
+    }
 
 
 def after_summaries(state: Comparison) -> Literal["comparer", "unresolved"]:
@@ -41,7 +33,7 @@ def after_summaries(state: Comparison) -> Literal["comparer", "unresolved"]:
 def one_call() -> Graph:
     """Return the baseline that reads both introductions."""
     flow = Flow(Comparison, settings=Settings, input=Papers, opening=opening)
-    flow.role("comparer", paper_comparer, required=True)
+    flow.role("comparer", comparer("single_stage/comparer"), required=True)
     flow.then(START, "comparer", END)
     return flow.compile("single_stage")
 
@@ -52,7 +44,7 @@ def by_summaries() -> Graph:
     flow.role("summariser_a", summariser("a"))
     flow.role("summariser_b", summariser("b"))
     flow.step("summaries")
-    flow.role("comparer", summary_comparer, required=True)
+    flow.role("comparer", comparer("two_stage/comparer", step=1), required=True)
     flow.then(START, ("summariser_a", "summariser_b"), "summaries")
     flow.route("summaries", after_summaries)
     flow.then("comparer", END)

@@ -13,13 +13,19 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
-from dialectree.nodes.tree_of_debate.branching import branching, last_words, merging
 from dialectree.nodes.tree_of_debate.evidence import retrieval
 from dialectree.nodes.tree_of_debate.moderator import bare_subtopics, progress, subtopics
-from dialectree.nodes.tree_of_debate.persona import claims, present, respond, revise
-from dialectree.nodes.tree_of_debate.pre_emption import ToWeigh, pre_emption, relevance
-from dialectree.nodes.tree_of_debate.state import Meeting, Settings, TopicDebate
-from dialectree.nodes.tree_of_debate.topics import Compared, Debated, Topic, latest, questions
+from dialectree.nodes.tree_of_debate.persona import claims, persona
+from dialectree.nodes.tree_of_debate.pre_emption import pre_emption, relevance
+from dialectree.nodes.tree_of_debate.state import (
+    Compared,
+    DebatedTopic,
+    Settings,
+    Topic,
+    TopicDebate,
+    ToWeigh,
+)
+from dialectree.nodes.tree_of_debate.topics import branching, last_words, latest, questions
 from dialectree.steps import stop
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
@@ -53,9 +59,8 @@ def after_progress(
     ``reference``, as the authors' program: it moved on, and nobody won. ``paper``: either is
     enough. Questions count only where a persona asked one.
     """
-    judged = state["judged"]
-    asked = judged["meaningful_questions"] and bool(questions(state["said"]))
-    moved, won = judged["progression_of_arguments"] or asked, judged["clear_winner"]
+    asked = state["meaningful_questions"] and bool(questions(state["said"]))
+    moved, won = state["progression_of_arguments"] or asked, state["clear_winner"]
     reference = settings.expansion_rule == "reference"
     if (moved and not won) if reference else (moved or not won):
         return "expansion"
@@ -69,28 +74,20 @@ def after_pre_emption(
     if not state["own"]:
         return "stop_failed"
     each = settings.filter == "per_segment"
-    sends = [
-        Send("relevance", weighing)
-        for meeting in state["meetings"]
-        for weighing in _weighings(state, meeting, each=each)
-    ]
+    by_id = {claim["id"]: claim for claim in state["own"]}
+    sends: list[Send] = []
+    for claim, segments in state["met"].items():
+        portions = [[segment] for segment in segments] if each else [segments] if segments else []
+        for place, portion in enumerate(portions):
+            weighing: ToWeigh = {
+                "id": state["id"],
+                "authors": state["authors"],
+                "claim": by_id[claim],
+                "segments": portion,
+                "place": place,
+            }
+            sends.append(Send("relevance", weighing))
     return sends or "subtopics"
-
-
-def _weighings(state: TopicDebate, meeting: Meeting, *, each: bool) -> list[ToWeigh]:
-    segments = meeting["segments"]
-    portions = [[segment] for segment in segments] if each else [segments][: len(segments)]
-    return [
-        {
-            "id": state["id"],
-            "authors": state["authors"],
-            "claim": meeting["claim"],
-            "segments": portion,
-            "place": place,
-            "of": len(portions),
-        }
-        for place, portion in enumerate(portions)
-    ]
 
 
 def children(state: TopicDebate) -> list[Topic]:
@@ -119,9 +116,9 @@ def topic_debate(
     else:
         flow.route("last_words", after_only_debate)
     _deliberation(flow, deliberates=deliberates)
-    flow.step("branching", branching if splits else merging)
+    flow.step("branching", branching(merges=not splits))
 
-    async def debate(state: Topic, runtime: Runtime[Settings]) -> dict[str, list[Debated]]:
+    async def debate(state: Topic, runtime: Runtime[Settings]) -> dict[str, list[DebatedTopic]]:
         compared = await graph.ainvoke(state)
         return {"debates": compared["debates"]}
 
@@ -142,12 +139,12 @@ def topic_debate(
 def _exchange(flow: Flow, *, alternating: bool) -> None:
     """Add present, respond, revise: both personas side by side, or b after a."""
     second = int(alternating)
-    flow.role("present_a", present("a"))
-    flow.role("present_b", present("b"))
-    flow.role("respond_a", respond("a"))
-    flow.role("respond_b", respond("b", step=second))
-    flow.role("revise_a", revise("a"))
-    flow.role("revise_b", revise("b", step=second))
+    flow.role("present_a", persona("a", "present"))
+    flow.role("present_b", persona("b", "present"))
+    flow.role("respond_a", persona("a", "respond"))
+    flow.role("respond_b", persona("b", "respond", step=second))
+    flow.role("revise_a", persona("a", "revise"))
+    flow.role("revise_b", persona("b", "revise", step=second))
     if alternating:
         flow.then(("present_a", "present_b"), "respond_a", "respond_b")
         flow.then("respond_b", "revise_a", "revise_b", "last_words")

@@ -10,12 +10,11 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.events import tell
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_of_debate.state import Comparison, PaperSummary, Settings
-from dialectree.nodes.tree_of_debate.topics import Letter
+from dialectree.nodes.tree_of_debate.state import Comparison, Letter, Settings
 from dialectree.state import Ruling
+from dialectree.steps import settle
 
 _Paragraph = Annotated[str, Field(min_length=1, max_length=8000)]
 
@@ -37,7 +36,7 @@ def summariser(letter: Letter) -> Step:
 
     async def summariser(
         state: Comparison, runtime: Runtime[Settings]
-    ) -> dict[str, list[PaperSummary]]:
+    ) -> dict[str, dict[Letter, str]]:
         reply = await ask(
             runtime,
             Place("0", "summariser", "summary", 0, 1, who=letter),
@@ -47,51 +46,28 @@ def summariser(letter: Letter) -> Step:
             paper=state["authors"][letter],
             question=state["question"],
         )
-        return {"summaries": [{"paper": letter, "text": reply.summary}]}
+        return {"summaries": {letter: reply.summary}}
 
     return summariser
 
 
-async def paper_comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
-    """Compare the papers by their titles, abstracts and introductions."""
-    reply = await ask(
-        runtime,
-        Place("0", "comparer", "summary", 0, 1),
-        "single_stage/comparer",
-        ComparisonReply,
-        max_tokens=1500,
-        papers=state["authors"],
-        question=state["question"],
-    )
-    return _compared(reply, runtime)
+def comparer(prompt: str, *, step: int = 0) -> Step:
+    """Return the role that compares the papers with ``prompt``.
 
+    The prompt sees ``papers``, their ``summaries`` where there are any, and the ``question``.
+    """
 
-async def summary_comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
-    """Compare the papers by their summaries."""
-    reply = await ask(
-        runtime,
-        Place("0", "comparer", "summary", 1, 1),
-        "two_stage/comparer",
-        ComparisonReply,
-        max_tokens=1500,
-        papers=state["authors"],
-        summaries={one["paper"]: one["text"] for one in state["summaries"]},
-        question=state["question"],
-    )
-    return _compared(reply, runtime)
+    async def comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
+        reply = await ask(
+            runtime,
+            Place("0", "comparer", "summary", step, 1),
+            prompt,
+            ComparisonReply,
+            max_tokens=1500,
+            papers=state["authors"],
+            summaries=state["summaries"],
+            question=state["question"],
+        )
+        return settle(runtime, reply.summary)
 
-
-def _compared(reply: ComparisonReply, runtime: Runtime[Settings]) -> Ruling:
-    """Rule by the one reply that compares the papers."""
-    verdict = {"answer": reply.summary, "rationale": ""}
-    tell(runtime, "0", "settled", {"take": 1, "verdict": verdict, "provenance": ["0"]})
-    return {
-        "verdict": {
-            "answer": reply.summary,
-            "label": None,
-            "rationale": None,
-            "confidence": None,
-            "confidence_source": None,
-            "notes": [],
-        }
-    }
+    return comparer

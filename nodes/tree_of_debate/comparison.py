@@ -7,24 +7,30 @@ whether the ground is there, is ours.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.quotations import own_words, unfounded
-from dialectree.nodes.tree_of_debate.evidence import quotable
-from dialectree.nodes.tree_of_debate.state import Settings, TreeOfDebate
-from dialectree.nodes.tree_of_debate.topics import LETTERS, Debated
-from dialectree.state import Ruling, Verdict
+from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
+from dialectree.nodes.tree_of_debate.state import LETTERS, DebatedTopic, Settings, TreeOfDebate
+from dialectree.records.topics import Sentence
+from dialectree.state import Ruling
+from dialectree.steps import ruling
 
 _Part = Literal["similarity", "difference", "proposal"]
 _MOST = {"similarities": 6, "differences": 10, "proposals": 4}
-NO_GROUND = "rests on nothing"
+_MARKS = {
+    "rests": "[rests on nothing]",
+    "cites": "[cites what is not there]",
+    "points": "[points to what nobody argued]",
+    "quotes": "[quotation not found]",
+}
+"""By the first word of a fault, the mark that shows it in the text."""
 
 
 class SentenceText(BaseModel):
@@ -43,29 +49,16 @@ class SummaryReply(BaseModel):
     proposals: list[SentenceText]
 
 
-class Sentence(TypedDict):
-    """One sentence, its ground, and what is wrong with that."""
-
-    part: _Part
-    text: str
-    nodes: list[str]
-    segments: list[str]
-    faults: list[str]
-
-
-async def comparison(state: TreeOfDebate, runtime: Runtime[Settings], *, searched: bool) -> Ruling:
-    """Write one paragraph from the whole tree; proposals of the personas stand beside it.
-
-    Where the papers were not ``searched``, there are no segments to point to.
-    """
+async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
+    """Write one paragraph from the whole tree; proposals of the personas stand beside it."""
     debates = state["debates"]
-    offered = {"nodes[]": [one["id"] for one in debates], "segments[]": _cited(debates)}
+    ids = {"nodes[]": [topic["id"] for topic in debates], "segments[]": _cited(debates)}
     reply = await ask(
         runtime,
         Place("0", "moderator", "summary", 0, 1),
         "tree_of_debate/summary",
         SummaryReply,
-        suggested={f"{part}.{path}": ids for part in _MOST for path, ids in offered.items()},
+        suggested={f"{part}.{path}": offered for part in _MOST for path, offered in ids.items()},
         at_most=_MOST,
         check=lambda reply: (
             None if reply.similarities or reply.differences else "there is no sentence in it"
@@ -75,146 +68,120 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings], *, searche
         authors=state["authors"],
         debates=debates,
     )
-    parts: dict[_Part, list[SentenceText]] = {
-        "similarity": reply.similarities,
-        "difference": reply.differences,
-        "proposal": reply.proposals,
-    }
-    sentences = [
-        _grounded(part, said, state, runtime, searched=searched)
-        for part, texts in parts.items()
-        for said in texts
+    parts: list[tuple[_Part, list[SentenceText]]] = [
+        ("similarity", reply.similarities),
+        ("difference", reply.differences),
+        ("proposal", reply.proposals),
     ]
-    settled = {"verdict": None, "status": "answered", "data": {"sentences": sentences}}
-    tell(runtime, "0", "settled", settled)
-    return {"verdict": _verdict(sentences, debates)}
+    async with at_hand(state, runtime):
+        sentences = [
+            _grounded(part, text, state, runtime) for part, texts in parts for text in texts
+        ]
+    data = {"sentences": [sentence.model_dump() for sentence in sentences]}
+    tell(runtime, "0", "settled", {"verdict": None, "status": "answered", "data": data})
+    proposed = [_marked(sentence) for sentence in sentences if sentence.part == "proposal"]
+    intro = "Proposed in the debate, and claimed by neither paper:"
+    return ruling(
+        " ".join(_marked(sentence) for sentence in sentences if sentence.part != "proposal"),
+        rationale=" ".join([intro, *proposed]) if proposed else None,
+        notes=[*_note_of_marks(sentences), *_concessions(debates)],
+    )
+
+
+def _cited(debates: Iterable[DebatedTopic]) -> list[str]:
+    """Return the ids of the segments that the last arguments rest on."""
+    turns = [turn for topic in debates for turn in topic["positions"]]
+    return [*dict.fromkeys(name for turn in turns for name in turn["evidence"])]
 
 
 def _grounded(
-    part: _Part,
-    said: SentenceText,
-    state: TreeOfDebate,
-    runtime: Runtime[Settings],
-    *,
-    searched: bool,
+    part: _Part, sentence: SentenceText, state: TreeOfDebate, runtime: Runtime[Settings]
 ) -> Sentence:
-    """A sentence with its ground as far as it exists, and what is wrong with it."""
-    debated = {one["id"] for one in state["debates"]}
-    offered = quotable(runtime, state["authors"], _cited(state["debates"]))
-    known = {segment.id: segment.text for segment in offered}
-    cited = dict.fromkeys([*said.nodes, *said.segments])  # in whichever list an id stands
-    nodes = [name for name in cited if name in debated]
-    segments = [name for name in cited if name in known]
-    others = [name for name in cited if name not in nodes and name not in segments]
-    there = _there(others, state, runtime, searched=searched)
+    """Return a sentence with its ground as far as it exists, and with its faults."""
+    topics = {topic["id"]: topic for topic in state["debates"]}
+    cited = dict(quotable(runtime, state["authors"], _cited(state["debates"])))
+    ids = dict.fromkeys([*sentence.nodes, *sentence.segments])  # an id may be in the wrong list
+    nodes = [name for name in ids if name in topics]
+    segments = [name for name in ids if name in cited]
     faults = [
         f"points to {name}, on which no argument rests"
-        if name in there
+        if _exists(name, state, runtime)
         else f"cites {name}, which is not there"
-        for name in others
+        for name in ids
+        if name not in topics and name not in cited
     ]
     if not nodes and not segments:
-        faults.append(NO_GROUND)
-    read = _readable(state, nodes, [known[name] for name in segments], runtime)
-    faults += [f"quotes what its evidence does not say: “{q}”" for q in unfounded(said.text, read)]
-    return {"part": part, "text": said.text, "nodes": nodes, "segments": segments, "faults": faults}
+        faults.append("rests on nothing")
+    debates = [topics[name] for name in nodes]
+    quoted = [cited[name] for name in (segments or _cited(debates))]
+    sources = _sources(state, debates, quoted, [cited[name] for name in _cited(debates)])
+    faults += [
+        f"quotes what its evidence does not say: “{quote}”"
+        for quote in unfounded(sentence.text, sources)
+    ]
+    return Sentence(part=part, text=sentence.text, nodes=nodes, segments=segments, faults=faults)
 
 
-def _there(
-    names: Sequence[str], state: TreeOfDebate, runtime: Runtime[Settings], *, searched: bool
-) -> set[str]:
-    """Return those that name a segment of a paper, or a topic with no argument of its own."""
-    segments: set[str] = set()
-    if searched:
-        numbered = [name for name in names if re.fullmatch(r"[ab]:[0-9]{1,9}", name)]
-        segments = {segment.id for segment in quotable(runtime, state["authors"], numbered)}
-    debated = [one["id"] for one in state["debates"]]
-    above = {name for name in names if any(one.startswith(f"{name}.") for one in debated)}
-    return segments | above
+def _exists(name: str, state: TreeOfDebate, runtime: Runtime[Settings]) -> bool:
+    """Return whether there is such a segment of a paper, or such a topic without arguments."""
+    if any(topic["id"].startswith(f"{name}.") for topic in state["debates"]):
+        return True
+    searched = all(author["source"] for author in state["authors"].values())
+    segment = searched and re.fullmatch(r"[ab]:[1-9][0-9]{0,8}", name)
+    return bool(segment and quotable(runtime, state["authors"], [name]))
 
 
-def _cited(debates: Sequence[Debated]) -> list[str]:
-    """The segments that last words rest on."""
-    cited = [name for one in debates for said in one["positions"] for name in said["evidence"]]
-    return [*dict.fromkeys(cited)]
-
-
-def _readable(
-    state: TreeOfDebate, nodes: Sequence[str], segments: list[str], runtime: Runtime[Settings]
+def _sources(
+    state: TreeOfDebate,
+    debates: Sequence[DebatedTopic],
+    quoted: Sequence[str],
+    read: Sequence[str],
 ) -> list[str]:
-    """What a sentence may quote: the segments that it names, or else those of the debates that it
-    names; what was argued there, but for what was misquoted; and what everybody knows of both
-    papers and the topic."""
-    debates = [one for one in state["debates"] if one["id"] in nodes]
-    cited = quotable(runtime, state["authors"], _cited(debates))
-    texts = [state["question"], *(segments or [segment.text for segment in cited])]
+    """Return the texts that a sentence about ``debates`` may quote.
+
+    These are the segments ``quoted``, the topic, the opening parts of both papers, and what was
+    argued in the debates. A quotation in an argument counts if it stands in these or in what the
+    debates ``read``.
+    """
+    sources = [*quoted, state["question"]]
     for author in state["authors"].values():
-        texts += [author["title"], author["abstract"], author["introduction"]]
-    read = [*texts, *(segment.text for segment in cited)]
-    for one in debates:
-        texts += [own_words(text, read) for text in _argued(one)]
-    return texts
-
-
-def _argued(debated: Debated) -> list[str]:
-    """What the moderator and the personas said of a topic."""
-    texts = [debated["title"], debated["description"]]
-    for said in debated["positions"]:
-        texts += [said["title"], said["description"], *said["proposals"]]
-    return texts
-
-
-def _verdict(sentences: Sequence[Sentence], debates: Sequence[Debated]) -> Verdict:
-    """Similarities, then differences; a sentence without ground is marked in the text."""
-    proposed = [_marked(one) for one in sentences if one["part"] == "proposal"]
-    rationale = None
-    if proposed:
-        rationale = "Proposed in the debate, and claimed by neither paper: " + " ".join(proposed)
-    return {
-        "answer": " ".join(_marked(one) for one in sentences if one["part"] != "proposal"),
-        "label": None,
-        "rationale": rationale,
-        "confidence": None,
-        "confidence_source": None,
-        "notes": [*_ungrounded(sentences), *_conceded(debates)],
-    }
+        sources += known_text(author)
+    known = [*sources, *read]
+    for topic in debates:
+        argued = [topic["title"], topic["description"]]
+        for turn in topic["positions"]:
+            argued += [turn["title"], turn["description"], *turn["proposals"]]
+        sources += [own_words(text, known) for text in argued]
+    return sources
 
 
 def _marked(sentence: Sentence) -> str:
-    """The sentence, with a mark for each kind of fault that it has."""
-    marks = dict.fromkeys(fault.partition(" ")[0] for fault in sentence["faults"])
-    return " ".join([sentence["text"], *(_MARKS[mark] for mark in marks)])
-
-
-_MARKS = {
-    "rests": "[rests on nothing]",
-    "cites": "[cites what is not there]",
-    "points": "[points to what nobody argued]",
-    "quotes": "[quotation not found]",
-}
+    """Return the sentence, with a mark for each kind of fault that it has."""
+    marks = dict.fromkeys(_MARKS[fault.partition(" ")[0]] for fault in sentence.faults)
+    return " ".join([sentence.text, *marks])
 
 
 def unmarked(answer: str) -> str:
-    """A comparison as its author wrote it, for whoever judges it: the marks are the program's."""
+    """Return a comparison as its author wrote it, without the program's marks."""
     for mark in _MARKS.values():
         answer = answer.replace(f" {mark}", "")
     return answer
 
 
-def _ungrounded(sentences: Sequence[Sentence]) -> list[str]:
-    count = sum(bool(one["faults"]) for one in sentences)
+def _note_of_marks(sentences: Sequence[Sentence]) -> list[str]:
+    count = sum(bool(sentence.faults) for sentence in sentences)
     return [f"{count} of {len(sentences)} sentences are marked"] if count else []
 
 
-def _conceded(debates: Sequence[Debated]) -> list[str]:
-    """Who conceded where."""
-    found: list[str] = []
+def _concessions(debates: Sequence[DebatedTopic]) -> list[str]:
+    """Return for each paper a note on where its persona conceded."""
+    notes: list[str] = []
     for letter in LETTERS:
-        where = [
-            one["id"]
-            for one in debates
-            if any(said["paper"] == letter and said["concedes"] for said in one["positions"])
+        ids = [
+            topic["id"]
+            for topic in debates
+            if any(turn["paper"] == letter and turn["concedes"] for turn in topic["positions"])
         ]
-        if where:
-            found.append(f"paper {letter} conceded at {', '.join(where)}")
-    return found
+        if ids:
+            notes.append(f"paper {letter} conceded at {', '.join(ids)}")
+    return notes

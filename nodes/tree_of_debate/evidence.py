@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
 from dialectree import clock
-from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.run import run_of
 from dialectree.models.specs import require_embeddings
-from dialectree.nodes.tree_of_debate.state import Settings
-from dialectree.nodes.tree_of_debate.topics import (
+from dialectree.nodes.quotations import unfounded
+from dialectree.nodes.tree_of_debate.papers import sources
+from dialectree.nodes.tree_of_debate.state import (
     LETTERS,
     Author,
     Letter,
-    Pool,
-    Pooled,
+    Settings,
     Topic,
-    wording,
+    TreeOfDebate,
 )
+from dialectree.nodes.tree_of_debate.topics import query
 from dialectree.retrieval import library
 from dialectree.retrieval.library import Source
 
@@ -35,111 +35,120 @@ class Quotable(NamedTuple):
     text: str
 
 
-async def retrieval(state: Topic, runtime: Runtime[Settings]) -> Pooled:
+async def retrieval(state: Topic, runtime: Runtime[Settings]) -> dict[str, dict[Letter, list[str]]]:
     """Retrieve the best segments of either paper on the topic."""
-
-    async def look(letter: Letter) -> Pool:
-        author, wanted = state["authors"][letter], {"topic": wording(state)}
-        found = await retrieved(runtime, state["id"], letter, author, wanted)
-        return {"paper": letter, "segments": found["topic"]}
-
-    return {"pooled": [*await asyncio.gather(*map(look, LETTERS))]}
+    wanted = {"topic": query(state)}
+    a, b = await asyncio.gather(*(retrieve(state, runtime, letter, wanted) for letter in LETTERS))
+    return {"pools": {"a": a["topic"], "b": b["topic"]}}
 
 
-def pool_of(pools: Sequence[Pool], letter: Letter) -> list[str]:
-    """Return the ids of the segments retrieved from one paper."""
-    return [name for pool in pools if pool["paper"] == letter for name in pool["segments"]]
-
-
-async def retrieved(
-    runtime: Runtime[Settings], node: str, letter: Letter, author: Author, wanted: Mapping[str, str]
+async def retrieve(
+    topic: Topic, runtime: Runtime[Settings], letter: Letter, wanted: Mapping[str, str]
 ) -> dict[str, list[str]]:
     """Return the ids of the best segments of one paper for each query, by the query's name."""
-    context = settings(runtime, Settings)
-    timing = library.Timing()
-    found = await library.find(
-        author["source"],
+    context, run, timing = runtime.context, run_of(runtime), library.Timing()
+    rows = await library.find(
+        topic["authors"][letter]["source"],
         context.embeddings,
         [*wanted.values()],
         context.segments,
         base_url=context.base_url,
         timing=timing,
     )
-    run = run_of(runtime)
     run.embedding_s += timing.seconds
-    for (of, query), hits in zip(wanted.items(), found, strict=True):
-        told = {
+    ids: dict[str, list[str]] = {}
+    for (name, text), hits in zip(wanted.items(), rows, strict=True):
+        ids[name] = [f"{letter}:{hit.number}" for hit in hits]
+        named = [*zip(ids[name], hits, strict=True)]
+        data = {
             "paper": letter,
-            "of": of,
-            "query": query,
-            "found": [{"id": f"{letter}:{h.number}", "score": round(h.score, 6)} for h in hits],
+            "of": name,
+            "query": text,
+            "found": [{"id": id_, "score": round(hit.score, 6)} for id_, hit in named],
             "segments": [
                 {
-                    "id": f"{letter}:{hit.number}",
+                    "id": id_,
                     "text": hit.text,
                     "page": hit.page,
                     "offset": hit.offset,
                     "heading": hit.heading,
-                    "contested": run.overrides.found(f"{letter}:{hit.number}"),
+                    "contested": run.overrides.found(id_),
                 }
-                for hit in hits
+                for id_, hit in named
             ],
         }
-        tell(runtime, node, "retrieved", told)
-    ids = [[f"{letter}:{hit.number}" for hit in hits] for hits in found]
-    return dict(zip(wanted, ids, strict=True))
+        tell(runtime, topic["id"], "retrieved", data)
+    return ids
 
 
 def quotable(
-    runtime: Runtime[Settings], authors: Mapping[Letter, Author], ids: Sequence[str]
+    runtime: Runtime[Settings], authors: Mapping[Letter, Author], ids: Iterable[str]
 ) -> list[Quotable]:
     """Return the segments of ``ids``, each once, in the order of the papers."""
-    context = settings(runtime, Settings)
+    context, wanted = runtime.context, set(ids)
     shown: list[Quotable] = []
     for letter, author in sorted(authors.items()):
-        numbers = {int(name[2:]) for name in ids if name.startswith(f"{letter}:")}
+        numbers = sorted(int(name[2:]) for name in wanted if name.startswith(f"{letter}:"))
         if numbers:
-            texts = library.texts(
-                author["source"], context.embeddings, sorted(numbers), context.base_url
-            )
+            texts = library.texts(author["source"], context.embeddings, numbers, context.base_url)
             shown += [Quotable(f"{letter}:{number}", text) for number, text in texts.items()]
     return shown
 
 
-def contested(runtime: Runtime[Settings], sources: Mapping[Letter, Source]) -> dict[Letter, Source]:
+def among(ids: Iterable[str], offered: Sequence[str]) -> list[str]:
+    """Return the ids that were offered, each once."""
+    return [name for name in dict.fromkeys(ids) if name in offered]
+
+
+def note_misquotes(
+    state: Topic,
+    runtime: Runtime[Settings],
+    where: str,
+    texts: Iterable[str],
+    read: Iterable[str],
+    papers: Iterable[Letter] = LETTERS,
+) -> None:
+    """Note each quotation in ``texts`` that stands in nothing that its speaker has read.
+
+    That is ``read``, the topic, and the opening parts of ``papers``.
+    """
+    sources = [*read, state["question"], state["title"], state["description"]]
+    sources += [*state["raised_by"], *(question["text"] for question in state["open_questions"])]
+    for letter in papers:
+        sources += known_text(state["authors"][letter])
+    for quote in dict.fromkeys(quote for text in texts for quote in unfounded(text, sources)):
+        note = f"{where}: quotes what no evidence says: “{quote}”"
+        tell(runtime, state["id"], "noted", {"note": note})
+
+
+def known_text(author: Author) -> list[str]:
+    """Return the parts of a paper that its readers know without any search."""
+    return [author["title"], author["abstract"], author["introduction"]]
+
+
+def contested(runtime: Runtime[Settings], papers: Mapping[Letter, Source]) -> dict[Letter, Source]:
     """Return the papers with the segments that a person changed in this run."""
     changed = run_of(runtime).overrides.evidence()
     return {
         letter: source.model_copy(
-            update={
-                "amended": {
-                    int(name[2:]): text
-                    for name, text in changed.items()
-                    if name.startswith(f"{letter}:")
-                }
-            }
+            update={"amended": {int(n[2:]): text for n, text in changed.items() if n[0] == letter}}
         )
-        for letter, source in sources.items()
+        for letter, source in papers.items()
     }
 
 
 @asynccontextmanager
-async def at_hand(
-    runtime: Runtime[Settings], sources: Mapping[Letter, Source], *, searched: bool
-) -> AsyncIterator[None]:
-    """Keep both papers at hand as they are contested, to search and to look up.
+async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncIterator[None]:
+    """Keep both papers ready to search and to quote, as they are contested.
 
-    Where nothing is ``searched`` nobody quotes by segment, and nothing is embedded.
+    Without retrieval nobody quotes by segment, and nothing is embedded.
     """
-    if not searched:
+    if not all(author["source"] for author in state["authors"].values()):
         yield
         return
-    context, began = settings(runtime, Settings), clock.seconds()
+    context, began = runtime.context, clock.seconds()
     require_embeddings(context)
-    async with library.shelved(
-        [*contested(runtime, sources).values()],
-        context.embeddings,
-        base_url=context.base_url,
-    ):
+    papers = contested(runtime, sources(state["papers"])).values()
+    async with library.shelved([*papers], context.embeddings, base_url=context.base_url):
         run_of(runtime).embedding_s += clock.seconds() - began
         yield

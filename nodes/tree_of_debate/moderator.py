@@ -5,20 +5,18 @@ ToD, sections 3.3 and 3.4.1, prompts 8 and 9.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import normal
-from dialectree.nodes.tree_of_debate.evidence import quotable
-from dialectree.nodes.tree_of_debate.persona import among, of_topic, own_text, remark
-from dialectree.nodes.tree_of_debate.state import Progress, Settings, Subtopic, TopicDebate
-from dialectree.nodes.tree_of_debate.topics import Question, Topic, countered, latest, questions
+from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
+from dialectree.nodes.tree_of_debate.state import Claim, Settings, Topic, TopicDebate
+from dialectree.nodes.tree_of_debate.topics import countered, latest, questions
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
 _Text = Annotated[str, Field(min_length=1, max_length=3000)]
@@ -64,35 +62,38 @@ class ProgressReply(BaseModel):
     clear_winner: bool
 
 
-async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Subtopic]]:
+async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Topic]]:
     """Name up to k parts of the topic, each about a claim of either paper or of both."""
-    most = settings(runtime, Settings).max_subtopics
-    claims = countered(state["own"], state["counters"])
+    most = runtime.context.max_subtopics
+    claims = countered(state["own"], state["met"], state["weighed"])
     for claim in claims:
         if claim["counter"] is not None:
-            told = {"data": {"counter": {claim["id"]: claim["counter"]}}}
-            tell(runtime, state["id"], "noted", told)
-    ids = {letter: [c["id"] for c in claims if c["paper"] == letter] for letter in ("a", "b")}
+            counter = {claim["id"]: claim["counter"]}
+            tell(runtime, state["id"], "noted", {"data": {"counter": counter}})
+    a, b = ([claim["id"] for claim in claims if claim["paper"] == letter] for letter in "ab")
+
+    def named(part: SubtopicText) -> list[str]:
+        return [*among(part.claims_a, a), *among(part.claims_b, b)]
 
     def wrong(reply: SubtopicsReply) -> str | None:
         if not reply.subtopics:
             return "subtopics: give at least one"
-        for number, one in enumerate(reply.subtopics[:most], 1):
-            if not (among(one.claims_a, ids["a"]) or among(one.claims_b, ids["b"])):
+        for number, part in enumerate(reply.subtopics[:most], 1):
+            if not named(part):
                 return f"subtopics: number {number} names no claim; it needs one of either paper"
         return None
 
-    named = [name for claim in claims for name in [*claim["evidence"], *(claim["counter"] or [])]]
-    shown = quotable(runtime, state["authors"], [*dict.fromkeys(named)])
+    cited = [name for claim in claims for name in [*claim["evidence"], *(claim["counter"] or [])]]
+    shown = quotable(runtime, state["authors"], cited)
     reply = await ask(
         runtime,
         Place(state["id"], "moderator", "subtopics", 0, 1),
         "tree_of_debate/subtopics",
         SubtopicsReply,
         suggested={
-            "subtopics.claims_a[]": ids["a"],
-            "subtopics.claims_b[]": ids["b"],
-            "subtopics.raised_by[]": _ids(state["open_questions"]),
+            "subtopics.claims_a[]": a,
+            "subtopics.claims_b[]": b,
+            "subtopics.raised_by[]": [question["id"] for question in state["open_questions"]],
         },
         at_most={"subtopics": most},
         check=wrong,
@@ -104,75 +105,22 @@ async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str,
         most=most,
     )
     by_id = {claim["id"]: claim for claim in claims}
-    found: list[Subtopic] = [
-        {
-            "title": one.title,
-            "description": one.description,
-            "claims": [
-                *(by_id[name] for name in among(one.claims_a, ids["a"])),
-                *(by_id[name] for name in among(one.claims_b, ids["b"])),
-            ],
-            "raised_by": _texts(state["open_questions"], one.raised_by),
-        }
-        for one in reply.subtopics[:most]
-    ]
-
-    def read() -> list[str]:
-        texts = [segment.text for segment in shown]
-        for claim in claims:
-            texts += [claim["title"], claim["description"]]
-        return texts
-
-    return {"subtopics": _kept(found, state, runtime, read)}
+    parts = [(part, [by_id[name] for name in named(part)]) for part in reply.subtopics[:most]]
+    read = [segment.text for segment in shown]
+    for claim in claims:
+        read += [claim["title"], claim["description"]]
+    return {"children": _children(state, runtime, parts, read)}
 
 
-def _kept(
-    found: list[Subtopic],
-    state: Topic,
-    runtime: Runtime[Settings],
-    read: Callable[[], Sequence[str]] = list,
-) -> list[Subtopic]:
-    """Return each subtopic once; quotations are looked up in all that the moderator read."""
-    kept = _each_once(found)
-
-    def known() -> list[str]:
-        own = [text for author in state["authors"].values() for text in own_text(author)]
-        asked = [question["text"] for question in state["open_questions"]]
-        return [*read(), *of_topic(state), *asked, *own]
-
-    for number, one in enumerate(kept, 1):
-        texts = [one["title"], one["description"]]
-        remark(state, runtime, f"subtopic {number}", texts, known)
-        if [*map(normal, texts)] == [normal(state["title"]), normal(state["description"])]:
-            tell(runtime, state["id"], "noted", {"note": f"subtopic {number} repeats its topic"})
-    return kept
-
-
-def _ids(questions: Sequence[Question]) -> list[str]:
-    return [question["id"] for question in questions]
-
-
-def _texts(questions: Sequence[Question], ids: Sequence[str]) -> list[str]:
-    """Return the texts of the questions whose ids are among ``ids``."""
-    return [question["text"] for question in questions if question["id"] in ids]
-
-
-def _each_once(found: list[Subtopic]) -> list[Subtopic]:
-    once: dict[tuple[str, str], Subtopic] = {}
-    for one in found:
-        once.setdefault((normal(one["title"]), normal(one["description"])), one)
-    return [*once.values()]
-
-
-async def bare_subtopics(state: Topic, runtime: Runtime[Settings]) -> dict[str, list[Subtopic]]:
+async def bare_subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Topic]]:
     """Name up to k parts of the topic where the papers made no claims (an ablation)."""
-    most = settings(runtime, Settings).max_subtopics
+    most = runtime.context.max_subtopics
     reply = await ask(
         runtime,
         Place(state["id"], "moderator", "subtopics", 0, 1),
         "no_self_deliberation/subtopics",
         BareSubtopicsReply,
-        suggested={"subtopics.raised_by[]": _ids(state["open_questions"])},
+        suggested={"subtopics.raised_by[]": [one["id"] for one in state["open_questions"]]},
         at_most={"subtopics": most},
         check=lambda reply: None if reply.subtopics else "subtopics: give at least one",
         max_tokens=300 * most,
@@ -180,16 +128,42 @@ async def bare_subtopics(state: Topic, runtime: Runtime[Settings]) -> dict[str, 
         topic=state,
         most=most,
     )
-    found: list[Subtopic] = [
-        {
-            "title": one.title,
-            "description": one.description,
-            "claims": [],
-            "raised_by": _texts(state["open_questions"], one.raised_by),
+    parts = [(part, list[Claim]()) for part in reply.subtopics[:most]]
+    return {"children": _children(state, runtime, parts, read=[])}
+
+
+def _children(
+    state: TopicDebate,
+    runtime: Runtime[Settings],
+    parts: Sequence[tuple[SubtopicText | BareSubtopicText, list[Claim]]],
+    read: Sequence[str],
+) -> list[Topic]:
+    """Return each part with its claims as a topic, once; ``read`` is what it may quote."""
+    own_words = normal(state["title"]), normal(state["description"])
+    once: dict[tuple[str, str], tuple[SubtopicText | BareSubtopicText, list[Claim]]] = {}
+    for part, claims in parts:
+        once.setdefault((normal(part.title), normal(part.description)), (part, claims))
+    children: list[Topic] = []
+    for place, (words, (part, claims)) in enumerate(once.items()):
+        where = f"subtopic {place + 1}"
+        note_misquotes(state, runtime, where, [part.title, part.description], read)
+        if words == own_words:
+            tell(runtime, state["id"], "noted", {"note": f"{where} repeats its topic"})
+        asked = state["open_questions"]
+        child: Topic = {
+            "id": f"{state['id']}.{place}",
+            "question": state["question"],
+            "title": part.title,
+            "description": part.description,
+            "depth": state["depth"] + 1,
+            "authors": state["authors"],
+            "claims": claims,
+            "pools": state["pools"],
+            "raised_by": [one["text"] for one in asked if one["id"] in part.raised_by],
+            "open_questions": [],
         }
-        for one in reply.subtopics[:most]
-    ]
-    return {"subtopics": _kept(found, state, runtime)}
+        children.append(child)
+    return children
 
 
 async def progress(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -200,18 +174,17 @@ async def progress(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, 
         Place(state["id"], "moderator", "progress", 0, 1),
         "tree_of_debate/progress",
         ProgressReply,
-        suggested={"open_questions[]": _ids(asked)},
+        suggested={"open_questions[]": [question["id"] for question in asked]},
         max_tokens=500,
         topic=state,
         said=state["said"],
-        before=[said for said in state["said"] if said["stage"] == "present"],
+        before=[turn for turn in state["said"] if turn["stage"] == "present"],
         after=latest(state["said"]),
         asked=asked,
     )
-    judged: Progress = {
+    return {
         "progression_of_arguments": reply.progression_of_arguments,
         "meaningful_questions": reply.meaningful_questions,
         "clear_winner": reply.clear_winner,
+        "open_questions": [one for one in asked if one["id"] in reply.open_questions],
     }
-    left_open = [one for one in asked if one["id"] in reply.open_questions]
-    return {"judged": judged, "open_questions": left_open}

@@ -1,6 +1,6 @@
-"""Pre-emption: what a paper has to say on the claims of the other, before these are argued.
+"""Pre-emption: the passages of a paper that speak to the other's claims, before these are argued.
 
-ToD, section 3.3, step 3, prompt 12. What speaks to a claim at all is kept, whichever way: the
+ToD, section 3.3, step 3, prompt 12. A segment that speaks to a claim in any way is kept. The
 paper's sentence says the opposite, its purpose does not.
 """
 
@@ -11,17 +11,16 @@ from typing import Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
-from typing_extensions import TypedDict
 
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_of_debate.evidence import quotable, retrieved
-from dialectree.nodes.tree_of_debate.state import Meeting, Settings, TopicDebate
-from dialectree.nodes.tree_of_debate.topics import (
+from dialectree.nodes.tree_of_debate.evidence import quotable, retrieve
+from dialectree.nodes.tree_of_debate.state import (
     LETTERS,
-    Author,
-    Claim,
-    Counter,
     Letter,
+    Settings,
+    TopicDebate,
+    ToWeigh,
+    Weighed,
     opponent,
 )
 
@@ -44,40 +43,21 @@ class RelevanceReply(BaseModel):
     segments: list[Relevance]
 
 
-class ToWeigh(TypedDict):
-    """What one filter call is sent."""
+async def pre_emption(
+    state: TopicDebate, runtime: Runtime[Settings]
+) -> dict[str, dict[str, list[str]]]:
+    """Look in each paper for segments that may speak to the other's claims."""
 
-    id: str
-    authors: dict[Letter, Author]
-    claim: Claim
-    segments: list[str]
-    place: int
-    """0 for the first call about the claim."""
-    of: int
-    """How many calls there are about it."""
+    async def look(letter: Letter) -> dict[str, list[str]]:
+        others = [claim for claim in state["own"] if claim["paper"] != letter]
+        wanted = {claim["id"]: f"{claim['title']}: {claim['description']}" for claim in others}
+        return await retrieve(state, runtime, letter, wanted)
 
-
-async def pre_emption(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Look in each paper for what speaks to the other's claims; all queries at once."""
-
-    async def look(letter: Letter) -> list[Meeting]:
-        claims = [claim for claim in state["own"] if claim["paper"] == opponent(letter)]
-        wanted = {c["id"]: f"{c['title']}: {c['description']}" for c in claims}
-        if not wanted:
-            return []
-        found = await retrieved(runtime, state["id"], letter, state["authors"][letter], wanted)
-        return [{"claim": claim, "segments": found[claim["id"]]} for claim in claims]
-
-    meetings = [meeting for found in await asyncio.gather(*map(look, LETTERS)) for meeting in found]
-    bare: list[Counter] = [
-        {"claim": meeting["claim"]["id"], "segments": [], "of": 1}
-        for meeting in meetings
-        if not meeting["segments"]
-    ]
-    return {"meetings": meetings, "counters": bare}
+    a, b = await asyncio.gather(*map(look, LETTERS))
+    return {"met": {**a, **b}}
 
 
-async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, list[Counter]]:
+async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, list[Weighed]]:
     """Let the other paper's persona say which segments speak to a claim."""
     claim = state["claim"]
     number = int(claim["id"][1:]) + 100 * state["place"]
@@ -92,8 +72,11 @@ async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, lis
         claim=claim,
         evidence=quotable(runtime, state["authors"], state["segments"]),
     )
-    speaks = {
+    speaking = {
         one.id for one in reply.segments if "yes" in (one.supports, one.refutes, one.clarifies)
     }
-    kept = [name for name in state["segments"] if name in speaks]
-    return {"counters": [{"claim": claim["id"], "segments": kept, "of": state["of"]}]}
+    weighed: list[Weighed] = [
+        {"claim": claim["id"], "segment": segment, "speaks": segment in speaking}
+        for segment in state["segments"]
+    ]
+    return {"weighed": weighed}

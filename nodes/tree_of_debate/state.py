@@ -1,4 +1,4 @@
-"""What a debate of two papers is given: the input, the settings, and the debate while it lasts."""
+"""Tree-of-Debate's input, settings and state: two papers, and what is said of a topic."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Annotated, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from dialectree.context import RetrievalSettings, option
-from dialectree.nodes.tree_of_debate.topics import (
-    Author,
-    Claim,
-    Compared,
-    Debated,
-    Deliberated,
-    Letter,
-    Spoken,
-    Topic,
-)
 from dialectree.protocol import ProtocolInput
-from dialectree.state import Debate, Question
+from dialectree.state import Debate
+from dialectree.state import Question as Asked
+
+Letter = Literal["a", "b"]
+"""One of two papers, and the persona that speaks for it."""
+LETTERS: tuple[Letter, Letter] = ("a", "b")
+Stage = Literal["present", "respond", "revise"]
+
+
+def opponent(letter: Letter) -> Letter:
+    """Return the other paper."""
+    return "b" if letter == "a" else "a"
 
 
 class Input(ProtocolInput):
@@ -83,67 +84,147 @@ class PaperGiven(TypedDict):
     """What BibTeX knows it by."""
 
 
-class Papers(Question):
+class Papers(Asked):
     """Two papers, and the topic to compare them on as the question."""
 
     papers: list[PaperGiven]
+
+
+class Author(TypedDict):
+    """A paper as both personas and the moderator know it."""
+
+    title: str
+    abstract: str
+    introduction: str
+    """Empty where evidence is retrieved instead."""
+    source: str
+    """The name of the paper among those to search; empty where nothing is retrieved."""
+
+
+class Claim(TypedDict):
+    """A contribution that a paper claims on a topic."""
+
+    id: str
+    """The paper's letter and a number: ``a1``."""
+    paper: Letter
+    title: str
+    description: str
+    evidence: list[str]
+    """Ids of segments of its own paper."""
+    counter: list[str] | None
+    """Ids of segments of the other paper that speak to it; None if that is not known."""
+
+
+class Turn(TypedDict):
+    """One turn of a persona."""
+
+    paper: Letter
+    stage: Stage
+    title: str
+    """Empty in a response."""
+    description: str
+    evidence: list[str]
+    questions: list[str]
+    """What a response asks the other."""
+    proposals: list[str]
+    """What it suggests beyond either paper."""
+    concedes: bool
+
+
+class Question(TypedDict):
+    """A question that one persona asked the other in a debate."""
+
+    id: str
+    """Its number in the debate: ``q1``."""
+    paper: Letter
+    """The persona that asked it."""
+    text: str
+
+
+class Topic(TypedDict):
+    """A topic that two papers debate."""
+
+    id: str
+    question: str
+    """The topic of the whole comparison."""
+    title: str
+    description: str
+    depth: int
+    authors: dict[Letter, Author]
+    claims: list[Claim]
+    """Those of its parent that it is about."""
+    pools: dict[Letter, list[str]]
+    """Ids of the segments retrieved for its parent, then of those for itself."""
+    raised_by: list[str]
+    """Questions of the debate above that led to this topic."""
+    open_questions: list[Question]
+    """Questions that its own debate left open; empty until the moderator names them."""
+
+
+class DebatedTopic(TypedDict):
+    """A topic and both personas' last arguments on it."""
+
+    id: str
+    title: str
+    description: str
+    positions: list[Turn]
+
+
+class Compared(TypedDict):
+    """The outcome of a topic and of all topics below it."""
+
+    debates: Annotated[list[DebatedTopic], operator.add]
+
+
+class ToWeigh(TypedDict):
+    """Segments of one paper that one call weighs against a claim of the other."""
+
+    id: str
+    authors: dict[Letter, Author]
+    claim: Claim
+    segments: list[str]
+    place: int
+    """0 for the first call about the claim."""
+
+
+class Weighed(TypedDict):
+    """Whether a segment speaks to a claim of the other paper."""
+
+    claim: str
+    segment: str
+    speaks: bool
+
+
+class TopicDebate(Topic, Compared):
+    """One topic while it is debated and split."""
+
+    said: Annotated[list[Turn], operator.add]
+    progression_of_arguments: bool
+    meaningful_questions: bool
+    clear_winner: bool
+    own: Annotated[list[Claim], operator.add]
+    """The claims that both papers make on it."""
+    met: dict[str, list[str]]
+    """By claim, the segments of the other paper that may speak to it."""
+    weighed: Annotated[list[Weighed], operator.add]
+    children: list[Topic]
+    failed: bool
+    """True when the moderator failed for good."""
 
 
 class TreeOfDebate(Debate, Papers):
     """Two papers and the debates of their personas."""
 
     authors: dict[Letter, Author]
-    debates: list[Debated]
+    debates: list[DebatedTopic]
     failed: bool
     """True when the summary failed for good."""
-
-
-class Meeting(TypedDict):
-    """A claim and the segments of the other paper that may speak to it."""
-
-    claim: Claim
-    segments: list[str]
-
-
-class Subtopic(TypedDict):
-    """One part of a topic."""
-
-    title: str
-    description: str
-    claims: list[Claim]
-    raised_by: list[str]
-
-
-class Progress(TypedDict):
-    """The moderator's opinion of a debate."""
-
-    progression_of_arguments: bool
-    meaningful_questions: bool
-    clear_winner: bool
-
-
-class TopicDebate(Topic, Spoken, Deliberated, Compared):
-    """One topic while it is debated."""
-
-    judged: Progress
-    meetings: list[Meeting]
-    subtopics: list[Subtopic]
-    children: list[Topic]
-    failed: bool
-    """True when the moderator failed for good."""
-
-
-class PaperSummary(TypedDict):
-    """A summary of one paper."""
-
-    paper: Letter
-    text: str
 
 
 class Comparison(Debate, Papers):
     """Two papers, and a summary of each."""
 
     authors: dict[Letter, Author]
-    summaries: Annotated[list[PaperSummary], operator.add]
+    summaries: Annotated[dict[Letter, str], operator.or_]
     failed: bool
     """True when the comparison failed for good."""

@@ -1,152 +1,116 @@
-"""What two papers say to each other about a topic, as their personas and the moderator read it."""
+"""A topic of a comparison: its query, its questions, its outcome, and the topics below it."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping, Sequence
 
-from typing_extensions import TypedDict
+from langgraph.runtime import Runtime
 
-Letter = Literal["a", "b"]
-LETTERS: tuple[Letter, Letter] = ("a", "b")
-Stage = Literal["present", "respond", "revise"]
-
-
-def opponent(letter: Letter) -> Letter:
-    """The other paper."""
-    return "b" if letter == "a" else "a"
-
-
-class Author(TypedDict):
-    """A paper as everybody at the table knows it."""
-
-    title: str
-    abstract: str
-    introduction: str
-    """Empty where evidence is retrieved instead."""
-    source: str
-    """What the shelf of evidence knows it by."""
+from dialectree.events import tell
+from dialectree.flow import Step
+from dialectree.nodes.tree_of_debate.state import (
+    LETTERS,
+    Author,
+    Claim,
+    DebatedTopic,
+    Letter,
+    Question,
+    Settings,
+    Topic,
+    TopicDebate,
+    Turn,
+    Weighed,
+)
 
 
-class Claim(TypedDict):
-    """What a paper claims to contribute to a topic."""
-
-    id: str
-    """The paper's letter and a number: ``a1``."""
-    paper: Letter
-    title: str
-    description: str
-    evidence: list[str]
-    """Ids of segments of its own paper."""
-    counter: list[str] | None
-    """Ids of segments of the other paper that speak to it; None where nobody could look."""
-
-
-class Said(TypedDict):
-    """One turn of a persona."""
-
-    paper: Letter
-    stage: Stage
-    title: str
-    """Empty in a response."""
-    description: str
-    evidence: list[str]
-    questions: list[str]
-    """What a response asks the other."""
-    proposals: list[str]
-    """What it suggests beyond either paper."""
-    concedes: bool
+def root(question: str, authors: dict[Letter, Author]) -> Topic:
+    """Return the topic of the whole comparison."""
+    return {
+        "id": "0",
+        "question": question,
+        "title": question,
+        "description": "",
+        "depth": 0,
+        "authors": authors,
+        "claims": [],
+        "pools": {},
+        "raised_by": [],
+        "open_questions": [],
+    }
 
 
-class Pool(TypedDict):
-    """What was retrieved from one paper for a topic."""
-
-    paper: Letter
-    segments: list[str]
-
-
-class Counter(TypedDict):
-    """Segments of the other paper that speak to a claim."""
-
-    claim: str
-    segments: list[str]
-    of: int
-    """How many of these are to come for the claim: one a filter call."""
-
-
-class Question(TypedDict):
-    """A question that one persona asked the other in a debate."""
-
-    id: str
-    """Its number in the debate: ``q1``."""
-    paper: Letter
-    """The persona that asked it."""
-    text: str
+def open_topic(topic: Topic, runtime: Runtime[Settings]) -> None:
+    """Tell of a new topic."""
+    data = {
+        "text": topic["title"],
+        "depth": topic["depth"],
+        "parent": topic["id"].rpartition(".")[0] or None,
+        "kind": "topic",
+        "data": {
+            "description": topic["description"],
+            "relevant": [claim["id"] for claim in topic["claims"]],
+            "raised_by": [*topic["raised_by"]],
+        },
+    }
+    tell(runtime, topic["id"], "opened", data)
 
 
-class Topic(TypedDict):
-    """A topic that two papers debate."""
-
-    id: str
-    question: str
-    """The topic of the whole comparison."""
-    title: str
-    description: str
-    depth: int
-    authors: dict[Letter, Author]
-    claims: list[Claim]
-    """Those of its parent that it is about."""
-    pools: list[Pool]
-    """What was retrieved for its parent."""
-    raised_by: list[str]
-    """Questions of the debate above that led to this topic."""
-    open_questions: list[Question]
-    """Questions that its own debate left open; empty until the moderator named them."""
-
-
-class Debated(TypedDict):
-    """A topic and both personas' last word on it."""
-
-    id: str
-    title: str
-    description: str
-    depth: int
-    positions: list[Said]
+async def last_words(
+    state: TopicDebate, runtime: Runtime[Settings]
+) -> dict[str, list[DebatedTopic]]:
+    """Take both personas' last arguments as the outcome of the debate."""
+    positions = latest(state["said"])
+    shown = [
+        {name: value for name, value in turn.items() if name not in ("stage", "questions")}
+        for turn in positions
+    ]
+    status = "answered" if positions else "missing"
+    settled = {"verdict": None, "status": status, "data": {"positions": shown}}
+    tell(runtime, state["id"], "settled", settled)
+    debated: DebatedTopic = {
+        "id": state["id"],
+        "title": state["title"],
+        "description": state["description"],
+        "positions": positions,
+    }
+    return {"debates": [debated]}
 
 
-class Spoken(TypedDict):
-    """What a turn leaves."""
+def branching(*, merges: bool = False) -> Step:
+    """Return the step that opens the subtopics; ``merges`` makes them one topic (an ablation)."""
 
-    said: Annotated[list[Said], operator.add]
+    async def branching(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, list[Topic]]:
+        children = [merged(state["children"])] if merges else state["children"]
+        for child in children:
+            open_topic(child, runtime)
+        ids = [child["id"] for child in children]
+        tell(runtime, state["id"], "branched", {"children": ids, "kind": "topic"})
+        return {"children": children}
 
-
-class Pooled(TypedDict):
-    """What retrieval leaves."""
-
-    pooled: Annotated[list[Pool], operator.add]
-
-
-class Deliberated(Pooled):
-    """What both personas leave when they deliberate on a topic."""
-
-    own: Annotated[list[Claim], operator.add]
-    counters: Annotated[list[Counter], operator.add]
+    return branching
 
 
-class Compared(TypedDict):
-    """What a topic, and all below it, comes to."""
+def merged(topics: Sequence[Topic]) -> Topic:
+    """Join topics in one: their titles, their descriptions with a tag each, and their claims."""
+    claims = {claim["id"]: claim for topic in topics for claim in topic["claims"]}
+    tagged = [
+        f"[{number}] {topic['title']}: {topic['description']}"
+        for number, topic in enumerate(topics, 1)
+    ]
+    return {
+        **topics[0],
+        "title": "; ".join(topic["title"] for topic in topics),
+        "description": " ".join(tagged),
+        "claims": [*claims.values()],
+    }
 
-    debates: Annotated[list[Debated], operator.add]
+
+def query(topic: Topic) -> str:
+    """Return "title : description" of a topic; the root has no description."""
+    return " : ".join(filter(None, (topic["title"], topic["description"])))
 
 
-def wording(topic: Topic) -> str:
-    """The query of a topic: "title : description"; of the root, which has none, its title."""
-    described = topic["description"]
-    return f"{topic['title']} : {described}" if described else topic["title"]
-
-
-def questions(said: Sequence[Said]) -> list[Question]:
+def questions(said: Sequence[Turn]) -> list[Question]:
     """Return the questions of a debate, numbered in the order of the personas, each once."""
     asked: dict[str, Letter] = {}
     for turn in sorted(said, key=lambda turn: turn["paper"]):
@@ -158,30 +122,33 @@ def questions(said: Sequence[Said]) -> list[Question]:
     ]
 
 
-def latest(said: Sequence[Said]) -> list[Said]:
-    """Each persona's last argument, a's first; a response is none, but a concession in it stays."""
-    last: dict[Letter, Said] = {}
-    for turn in sorted(said, key=lambda turn: (turn["stage"] == "revise", turn["paper"])):
-        if turn["stage"] != "respond":
-            last[turn["paper"]] = turn
-    conceded = {turn["paper"] for turn in said if turn["stage"] == "respond" and turn["concedes"]}
-    revised = {turn["paper"] for turn in said if turn["stage"] == "revise"}
-    return [
-        {**last[letter], "concedes": last[letter]["concedes"] or letter in conceded - revised}
-        for letter in LETTERS
-        if letter in last
-    ]
+def latest(said: Sequence[Turn]) -> list[Turn]:
+    """Return each persona's last argument, a's first.
 
-
-def countered(claims: Iterable[Claim], counters: Sequence[Counter]) -> list[Claim]:
-    """The claims with what the other paper says to them.
-
-    That it says nothing is known only where every filter call came back.
+    A response is no argument, but a concession in it counts until the persona argues again.
     """
-    return [{**claim, "counter": _counter(claim["id"], counters)} for claim in claims]
+    positions: list[Turn] = []
+    for letter in LETTERS:
+        stages = {turn["stage"]: turn for turn in said if turn["paper"] == letter}
+        if "revise" in stages:
+            positions.append(stages["revise"])
+        elif "present" in stages:
+            concedes = any(turn["concedes"] for turn in stages.values())
+            positions.append({**stages["present"], "concedes": concedes})
+    return positions
 
 
-def _counter(claim: str, counters: Sequence[Counter]) -> list[str] | None:
-    own = [counter for counter in counters if counter["claim"] == claim]
-    found = [*dict.fromkeys(name for counter in own for name in counter["segments"])]
-    return found if found or (own and len(own) == own[0]["of"]) else None
+def countered(
+    claims: Iterable[Claim], met: Mapping[str, Sequence[str]], weighed: Sequence[Weighed]
+) -> list[Claim]:
+    """Return the claims with the segments of the other paper that speak to them.
+
+    That none does is known only if every segment that may speak to the claim was weighed.
+    """
+    counters: list[Claim] = []
+    for claim in claims:
+        own = {one["segment"]: one["speaks"] for one in weighed if one["claim"] == claim["id"]}
+        speaking = [segment for segment, speaks in own.items() if speaks]
+        complete = claim["id"] in met and len(own) == len(met[claim["id"]])
+        counters.append({**claim, "counter": speaking if speaking or complete else None})
+    return counters
