@@ -49,7 +49,7 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
         async with at_hand(state, runtime):
             compared = await topic.ainvoke(root(state["question"], state["authors"]))
         debates = [one for one in compared["debates"] if one["positions"]]
-        return {"debates": sorted(debates, key=lambda one: _place(one["id"]))}
+        return {"debates": sorted(debates, key=lambda one: [*map(int, one["id"].split("."))])}
 
     flow = Flow(TreeOfDebate, settings=Settings, input=Papers, opening=opening)
     flow.step("debate", debate)
@@ -58,10 +58,6 @@ def tree_of_debate(name: str, *, deliberates: bool = True, splits: bool = True) 
     flow.route("debate", after_debate)
     flow.then("comparison", END)
     return flow.compile(name)
-
-
-def _place(node: str) -> list[int]:
-    return [int(part) for part in node.split(".")]
 
 
 graph = tree_of_debate("tree_of_debate")

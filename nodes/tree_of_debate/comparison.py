@@ -80,11 +80,13 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
     data = {"sentences": [sentence.model_dump() for sentence in sentences]}
     tell(runtime, "0", "settled", {"verdict": None, "status": "answered", "data": data})
     proposed = [_marked(sentence) for sentence in sentences if sentence.part == "proposal"]
+    count = sum(bool(sentence.faults) for sentence in sentences)
+    marks = [f"{count} of {len(sentences)} sentences are marked"] if count else []
     intro = "Proposed in the debate, and claimed by neither paper:"
     return ruling(
         " ".join(_marked(sentence) for sentence in sentences if sentence.part != "proposal"),
         rationale=" ".join([intro, *proposed]) if proposed else None,
-        notes=[*_note_of_marks(sentences), *_concessions(debates)],
+        notes=[*marks, *_concessions(debates)],
     )
 
 
@@ -166,11 +168,6 @@ def unmarked(answer: str) -> str:
     for mark in _MARKS.values():
         answer = answer.replace(f" {mark}", "")
     return answer
-
-
-def _note_of_marks(sentences: Sequence[Sentence]) -> list[str]:
-    count = sum(bool(sentence.faults) for sentence in sentences)
-    return [f"{count} of {len(sentences)} sentences are marked"] if count else []
 
 
 def _concessions(debates: Sequence[DebatedTopic]) -> list[str]:

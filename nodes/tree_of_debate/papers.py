@@ -58,7 +58,9 @@ def sources(papers: Sequence[Mapping[str, Any]]) -> dict[Letter, Source]:
     """Return both papers; raise InputError unless they are two that can be compared."""
     if not isinstance(papers, list | tuple) or len(papers) != 2:
         raise InputError("papers: give two of them")
-    pair = {letter: _source(letter, paper) for letter, paper in zip(LETTERS, papers, strict=True)}
+    pair: dict[Letter, Source] = {
+        letter: _source(letter, paper) for letter, paper in zip(LETTERS, papers, strict=True)
+    }
     a, b = pair["a"].paper, pair["b"].paper
     if a.body.split() == b.body.split():
         names = a.name if a.name == b.name else f"{a.name} and {b.name}"

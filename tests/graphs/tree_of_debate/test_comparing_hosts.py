@@ -40,7 +40,7 @@ def crash() -> None:
     library.clear()
 
 
-@pytest.mark.parametrize("calls", [1, 3, 4, 6, 9, 13, 16, 20, 23])
+@pytest.mark.parametrize("calls", [1, 4, 9, 16, 23])
 def test_in_another_process_a_host_goes_on_where_the_run_stopped(calls: int) -> None:
     model = personas(1, 1)
 

@@ -77,15 +77,12 @@ def test_similarities_come_first_and_proposals_stand_apart() -> None:
     assert done.node().status == "answered"
 
 
-def test_without_proposals_there_is_no_explanation() -> None:
-    assert summed_up(sentence("They differ.", "0.0")).verdict.rationale is None
-
-
 def test_a_sentence_that_rests_on_nothing_is_marked() -> None:
     done = summed_up(sentence("They differ."), sentence("Truly.", "0.0"))
     assert faults(done) == [["rests on nothing"], []]
     assert done.verdict.answer == "They differ. [rests on nothing] Truly."
     assert done.verdict.notes == ["1 of 2 sentences are marked"]
+    assert done.verdict.rationale is None
 
 
 def test_ids_that_do_not_exist_are_named_and_left_out() -> None:
@@ -145,17 +142,12 @@ QUOTES = {
     "of an argument": ("Its persona says “it never fails”.", ["0.0"], True),
     "of an argument, beside a segment": ("It says “it never fails”.", ["0.0", "b:1"], True),
     "of what an argument misquotes": ("Paper a “solves all of it at once”.", ["0.0"], False),
-    "of an argument in single quotes": ("It says ‘it never fails’.", ["0.0"], True),
-    "of nothing in single quotes": ("It says 'it wins every prize'.", ["0.0"], False),
-    "of nothing in German quotes": ("It says „it wins every prize“.", ["0.0"], False),
     "of an argument that is not named": ("It says “it never fails”.", ["b:1"], False),
     "of a proposal": ("They say: “Both could be joined.”", ["0.0"], True),
     "of a title": (f"“{PAPER_A['title']}” is fast.", ["a:1"], True),
     "of an abstract": ("It works “by means of an adaptive mesh”.", ["b:1"], True),
     "of the topic": (f"In “{TOPIC}” both are good.", ["b:1"], True),
-    "with something left out": ("“The mesh method ... with care”", ["b:1"], True),
     "in other words": ("“The mesh approach treats accuracy”", ["b:1"], False),
-    "of one word": ("It is “wonderful”.", ["b:1"], True),
     "of nothing, resting on nothing": ("It “wins every prize”.", [], False),
 }
 
@@ -171,8 +163,7 @@ def test_a_quotation_has_to_stand_in_what_the_sentence_rests_on(
     assert ("[quotation not found]" in str(done.verdict.answer)) != stands
 
 
-@pytest.mark.parametrize("field", ["title", "description"])
-def test_what_the_moderator_misquotes_is_no_ground_for_a_quotation(field: str) -> None:
+def test_a_misquotation_of_the_moderator_is_no_ground_for_a_quotation() -> None:
     text = "Is it so that the ladder “wins every prize” and “treats accuracy with care”?"
     model = summing_up(
         sentence("Paper a “wins every prize”.", "0.0", "a:1"),
@@ -183,28 +174,13 @@ def test_what_the_moderator_misquotes_is_no_ground_for_a_quotation(field: str) -
     def misquote(call: Asked) -> SubtopicsReply:
         said = usual(call)
         assert isinstance(said, SubtopicsReply)
-        split = [one.model_copy(update={field: text}) for one in said.subtopics]
+        split = [one.model_copy(update={"description": text}) for one in said.subtopics]
         return SubtopicsReply(subtopics=split)
 
     model.will_say_now(misquote, to=SubtopicsReply)
     done = compare(model, segments=3)
     assert faults(done) == [["quotes what its evidence does not say: “wins every prize”"], []]
     assert done.node().notes == ["subtopic 1: quotes what no evidence says: “wins every prize”"]
-
-
-def test_each_kind_of_fault_is_marked_once_in_the_text() -> None:
-    text = "“Not said at all” and “nor is this here”."
-    done = summed_up(SentenceText(text=text, nodes=["0.5", "0.6"], segments=[]))
-    assert done.verdict.answer == (
-        f"{text} [cites what is not there] [rests on nothing] [quotation not found]"
-    )
-    assert len(faults(done)[0]) == 5
-
-
-def test_a_proposal_is_marked_like_any_other_sentence() -> None:
-    done = summed_up(sentence("They differ.", "0.0"), proposals=(sentence("Join them."),))
-    assert str(done.verdict.rationale).endswith("Join them. [rests on nothing]")
-    assert done.verdict.notes == ["1 of 2 sentences are marked"]
 
 
 def test_a_summary_of_proposals_alone_is_none() -> None:

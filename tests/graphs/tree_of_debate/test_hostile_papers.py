@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
-from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
-from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
+from dialectree.nodes.tree_of_debate.comparison import SummaryReply
+from dialectree.nodes.tree_of_debate.moderator import SubtopicsReply
 from dialectree.nodes.tree_of_debate.persona import (
     ArgumentReply,
     ClaimsReply,
-    ClaimText,
     ResponseReply,
 )
 from dialectree.protocol import methods
@@ -25,9 +26,7 @@ from tests.graphs.tree_of_debate.comparing import (
     PAPER_B,
     argue,
     compare,
-    go_on,
     personas,
-    shown_claims,
     shown_segments,
 )
 from tests.scripted import Asked, Said, ScriptedModel
@@ -52,66 +51,40 @@ class Obedient(ScriptedModel):
         return super()._next(call)
 
 
+LENGTHS = {"title": 280, "description": 2500, "text": 1400, "questions": 500, "proposals": 500}
+
+
+def repeat(value: Any, text: str, name: str = "", place: int = 0) -> Any:
+    """Return a reply as data with ``text`` in all its words; no two items of a list are alike."""
+    if isinstance(value, dict):
+        return {field: repeat(part, text, field, place) for field, part in value.items()}
+    if isinstance(value, list):
+        return [repeat(item, text, name, n) for n, item in enumerate(value)]
+    return text[place : LENGTHS[name]] if name in LENGTHS else value
+
+
 def parrot() -> Obedient:
-    """Says in every reply what the papers before its eyes say."""
+    """Return a model that repeats in every reply what it was shown of the papers."""
     model = Obedient()
     personas(2, 2, model=model)
-
-    def words(call: Asked) -> str:
-        shown = ("evidence", "paper", "paper_b", "tree", "claims", "transcript")
-        return " ".join(filter(None, (within(call, tag) for tag in shown)))[-2500:] or "nothing"
-
-    def claims(call: Asked) -> ClaimsReply:
-        text = words(call)
-        texts = [text[:280], text[-280:]]
-        return ClaimsReply(
-            claims=[
-                ClaimText(title=t, description=text, evidence=shown_segments(call)[:2])
-                for t in texts
-            ]
-        )
-
-    def subtopics(call: Asked) -> SubtopicsReply:
-        ids = shown_claims(call)
-        own = {letter: [name for name in ids if name[0] == letter] for letter in "ab"}
-        return SubtopicsReply(
-            subtopics=[
-                SubtopicText(
-                    title=words(call)[-290 - n : -1 - n],
-                    description=words(call),
-                    claims_a=own["a"][:1],
-                    claims_b=own["b"],
-                    raised_by=[],
-                )
-                for n in range(2)
-            ]
-        )
-
-    def summary(call: Asked) -> SummaryReply:
-        ids = re.findall(r"^(0[.\d]+): ", within(call, "tree"), re.MULTILINE)
-        said = SentenceText(text=words(call)[:1400], nodes=ids, segments=[])
-        return SummaryReply(similarities=[said], differences=[said], proposals=[said])
-
-    model.will_say_now(claims, to=ClaimsReply)
-    model.will_say_now(subtopics, to=SubtopicsReply)
     model.will_say_now(
-        lambda call: ArgumentReply(
-            title=words(call)[:290],
-            description=words(call),
-            evidence=shown_segments(call),
-            proposals=[words(call)[:500]],
-            concedes=False,
-        ),
-        to=ArgumentReply,
+        lambda call: argue(evidence=shown_segments(call), proposals=["So."]), to=ArgumentReply
     )
-    model.will_say_now(
-        lambda call: ResponseReply(
-            description=words(call), questions=[words(call)[:500]], evidence=[], concedes=False
-        ),
-        to=ResponseReply,
-    )
-    model.will_say_now(go_on(), to=ProgressReply)
-    model.will_say_now(summary, to=SummaryReply)
+
+    def repeating(kind: type[BaseModel]) -> Callable[[Asked], BaseModel]:
+        usual = model.says(kind)
+
+        def say(call: Asked) -> BaseModel:
+            tags = ("evidence", "paper", "paper_b", "tree", "claims", "transcript")
+            shown = " ".join(filter(None, (within(call, tag) for tag in tags)))[-2500:]
+            reply = usual(call)
+            assert isinstance(reply, BaseModel)
+            return kind.model_validate(repeat(reply.model_dump(), shown or "nothing"))
+
+        return say
+
+    for kind in (ClaimsReply, SubtopicsReply, ArgumentReply, ResponseReply, SummaryReply):
+        model.will_say_now(repeating(kind), to=kind)
     return model
 
 
@@ -148,8 +121,8 @@ def hostile(order: str) -> dict[str, Any]:
 METHODS_OF_TOD = [name for name, method in methods().items() if method.protocol.name == "tod"]
 
 
-def told(done: Debated) -> list[Any]:
-    """What was decided, without the words that are quoted."""
+def decided(done: Debated) -> list[Any]:
+    """Return what was decided, without the words that are quoted."""
     return [
         (
             node.id, node.stopped, node.status, node.children, topic_of(node).relevant,
@@ -183,7 +156,7 @@ def test_a_paper_that_gives_orders_changes_nothing_but_what_is_quoted(
 
     done, asked = compared(ORDER)
     same, asked_too = compared(HARMLESS)
-    assert (told(done), asked) == (told(same), asked_too)
+    assert (decided(done), asked) == (decided(same), asked_too)
     assert done.verdict.answer
 
 

