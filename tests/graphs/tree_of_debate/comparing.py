@@ -1,4 +1,4 @@
-"""A whole comparison of two papers with a scripted model: the replies of every role."""
+"""Script a whole comparison of two papers: the replies of every role."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FILLER = (
 
 
 def _sentences(name: str, subjects: tuple[str, ...]) -> str:
-    """A body in which every subject has a paragraph, and so a segment, of its own."""
+    """Return a body in which every subject has a paragraph, and so a segment, of its own."""
     return "\n\n".join(
         f"The {name} method treats {subject} with care. {_FILLER}Its {subject} is our own."
         for subject in subjects
@@ -63,22 +63,22 @@ PAPER_B: dict[str, Any] = {
 
 
 def shown_segments(call: Asked) -> list[str]:
-    """The ids of the segments in a prompt, in their order."""
+    """Return the ids of the segments in a prompt, in their order."""
     return re.findall(r"^([ab]:\d+): ", within(call, "evidence"), re.MULTILINE)
 
 
 def shown_claims(call: Asked) -> list[str]:
-    """The ids of the claims before the moderator."""
+    """Return the ids of the claims that the moderator reads."""
     return re.findall(r"^([ab]\d+): ", within(call, "claims"), re.MULTILINE)
 
 
 def shown_questions(call: Asked) -> list[str]:
-    """The ids of the questions that a prompt shows."""
+    """Return the ids of the questions that a prompt shows."""
     return re.findall(r"^(q\d+), asked", within(call, "questions"), re.MULTILINE)
 
 
 def speaker(call: Asked) -> str:
-    """Which persona is asked; each knows its own paper's title."""
+    """Return which persona is asked; each knows its own paper's title."""
     if call.kind == "RelevanceReply":
         return shown_segments(call)[0][0]
     named = re.search(r"persona ([ab])\. Persona", call.prompt)
@@ -86,13 +86,13 @@ def speaker(call: Asked) -> str:
 
 
 def turn(model: ScriptedModel, kind: type[Any], who: str, node: str, place: int = 0) -> Asked:
-    """A persona's call for a ``kind`` of reply at a node; ``place`` counts them from 0."""
+    """Return a persona's call for a ``kind`` of reply at a node; ``place`` counts from 0."""
     asked = [c for c in model.calls if (c.kind, c.node) == (kind.__name__, node)]
     return [call for call in asked if speaker(call) == who][place]
 
 
 def claim(count: int = 3) -> Callable[[Asked], ClaimsReply]:
-    """``count`` claims, each on one of the segments that are shown."""
+    """Make ``count`` claims, each on one of the segments that are shown."""
 
     def say(call: Asked) -> ClaimsReply:
         segments = shown_segments(call)
@@ -111,7 +111,7 @@ def claim(count: int = 3) -> Callable[[Asked], ClaimsReply]:
 
 
 def weigh(*, relevant: bool = True) -> Callable[[Asked], RelevanceReply]:
-    """Every segment supports the claim, or none does anything."""
+    """Let every segment support the claim, or none."""
     yes = "yes" if relevant else "no"
 
     def say(call: Asked) -> RelevanceReply:
@@ -126,7 +126,7 @@ def weigh(*, relevant: bool = True) -> Callable[[Asked], RelevanceReply]:
 
 
 def split(count: int = 3) -> Callable[[Asked], SubtopicsReply]:
-    """``count`` subtopics; each is about one claim of either paper, as far as there are any."""
+    """Name ``count`` subtopics, each about one claim of either paper if there is one."""
 
     def say(call: Asked) -> SubtopicsReply:
         claims = shown_claims(call)
@@ -148,7 +148,7 @@ def split(count: int = 3) -> Callable[[Asked], SubtopicsReply]:
 
 
 def split_bare(count: int = 3) -> Callable[[Asked], BareSubtopicsReply]:
-    """``count`` subtopics where nobody made claims."""
+    """Name ``count`` subtopics where nobody made claims."""
     return lambda call: BareSubtopicsReply(
         subtopics=[
             BareSubtopicText(
@@ -167,7 +167,7 @@ def argue(title: str = "Ours is better", **fields: Any) -> ArgumentReply:
 
 
 def argue_from_evidence(call: Asked) -> ArgumentReply:
-    """An argument that rests on the first segment that is shown."""
+    """Argue from the first segment that is shown."""
     return argue(f"{speaker(call)} argues at {call.node}", evidence=shown_segments(call)[:1])
 
 
@@ -189,7 +189,7 @@ def go_on(
 
 
 def sentence(text: str = "Both are fast.", *ground: str) -> SentenceText:
-    """A sentence that rests on ``ground``: ids of topics and of segments."""
+    """Write a sentence that rests on ``ground``: ids of topics and of segments."""
     segments = [name for name in ground if ":" in name]
     nodes = [name for name in ground if name not in segments]
     return SentenceText(text=text, nodes=nodes, segments=segments)
@@ -208,7 +208,7 @@ def summarise(
 def personas(
     claims: int = 3, subtopics: int = 3, model: ScriptedModel | None = None
 ) -> ScriptedModel:
-    """A model that plays every role; every topic is split until the depth limit."""
+    """Return a model that plays every role and splits every topic down to the depth limit."""
     model = model or ScriptedModel()
     model.will_say(claim(claims), to=ClaimsReply)
     model.will_say(weigh(), to=RelevanceReply)
@@ -225,7 +225,7 @@ def personas(
 
 
 def by_letter(**said: Said) -> Callable[[Asked], Said]:
-    """What either persona says: ``a=...``, ``b=...``."""
+    """Let each persona give its own reply: ``a=...``, ``b=...``."""
     return lambda call: said[speaker(call)]
 
 
@@ -240,7 +240,7 @@ def compare(
     topic: str = TOPIC,
     **options: Any,
 ) -> Debated:
-    """The comparison of two papers, to its end; retrieval is lexical, depth 1 unless given."""
+    """Compare two papers; by default retrieval is lexical and the tree has depth 1."""
     given = {"papers": list(papers)}
     return debate(
         model,

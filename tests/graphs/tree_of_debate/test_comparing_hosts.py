@@ -1,4 +1,4 @@
-"""A comparison of papers in a host's hands: its checkpointer, its threads, a graph of its own."""
+"""Run a comparison in a host: with its checkpointer, in its threads, as a node of its graph."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def settings(model: ScriptedModel, **more: Any) -> ProtocolSettings:
 
 
 def crash() -> None:
-    """What a process that ends takes with it."""
+    """Lose all that is in memory, like a process that ends."""
     library.clear()
 
 

@@ -1,4 +1,4 @@
-"""One part of a comparison fails for good: what goes on without it, and what the record says."""
+"""Fail one part of a comparison for good: what goes on without it, and what the record says."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ EVERY_REPLY: tuple[Reply, ...] = (
 
 @pytest.fixture(params=FAULTS, ids=[*FAULTS])
 def fault(request: pytest.FixtureRequest) -> Said:
-    """What a role says, or raises, that fails for good."""
+    """Return a reply, or an error, that fails for good."""
     return FAULTS[str(request.param)]
 
 
 def losing(
     kind: Reply, fault: Said, who: str = "ab", at: str = "", stage: str = ""
 ) -> ScriptedModel:
-    """Personas and a moderator, and ``fault`` instead of some replies.
+    """Return a model that plays every role, with ``fault`` instead of some replies.
 
     ``who`` are the personas that lose theirs; ``stage`` tells an opening argument from a revised
     one.
@@ -68,7 +68,7 @@ def losing(
 
 
 def failures(done: Debated) -> list[tuple[str, str, str]]:
-    """(node, role, name) of every failure."""
+    """Return (node, role, name) of every failure."""
     return [(node, failure.role, failure.who) for node, failure in done.failures]
 
 

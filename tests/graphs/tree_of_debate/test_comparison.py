@@ -31,7 +31,7 @@ from tests.scripted import Asked, ScriptedModel
 
 
 def summed_up(*differences: SentenceText, **more: Any) -> Debated:
-    """A comparison of one topic, on which either persona cites a segment of its paper."""
+    """Compare on one topic, where each persona cites a segment of its paper."""
     return compare(summing_up(*differences, **more), segments=3)
 
 

@@ -51,7 +51,7 @@ Reply = type[BaseModel]
 
 
 def costs(k: int, depth: int, claims: int = 3, segments: int = 5, **more: Any) -> tuple[int, int]:
-    """Calls and path of a full tree, as the protocol's page counts them."""
+    """Return calls and critical path of a full tree, as the protocol's page counts them."""
     expanded = sum(k**level for level in range(depth))
     debated = sum(k**level for level in range(1, depth + 1))
     filters = 2 * claims * (segments if more.get("filter") == "per_segment" else 1)
@@ -121,7 +121,7 @@ def does_not_read(call: Asked, *texts: str) -> None:
 
 @pytest.fixture(scope="module")
 def plain() -> ScriptedModel:
-    """What was asked in a comparison two levels deep."""
+    """Return the model of a finished comparison, two levels deep."""
     model = personas(2, 2)
     model.will_say_now(
         lambda call: respond(description=f"{speaker(call)} responds", questions=["How fast?"]),
