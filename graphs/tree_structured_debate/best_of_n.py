@@ -10,8 +10,8 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from dialectree.flow import Flow
+from dialectree.nodes.tree_structured_debate.answerer import ToSample, sampler
 from dialectree.nodes.tree_structured_debate.picker import picker, sole_sample
-from dialectree.nodes.tree_structured_debate.sampler import ToSample, sampler
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, BestOfN, Settings
 from dialectree.state import Question
 

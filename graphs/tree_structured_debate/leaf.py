@@ -13,20 +13,16 @@ from dialectree.flow import Flow
 from dialectree.graphs.adaptive_reasoning_tree import graph as adaptive_reasoning_tree
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.tree_structured_debate import leaf_debate
-from dialectree.nodes.adaptive_reasoning_tree.state import Weighing
-from dialectree.nodes.role_switching_debate.state import Debated, Pair
-from dialectree.nodes.tree_structured_debate import state as tree
 from dialectree.nodes.tree_structured_debate.findings import Judged
-from dialectree.nodes.tree_structured_debate.leaf_sides import claiming, decided, pairing, verified
+from dialectree.nodes.tree_structured_debate.leaf_sides import (
+    BorrowedLeaf,
+    claiming,
+    decided,
+    pairing,
+    verified,
+)
 from dialectree.nodes.tree_structured_debate.sides import is_polar
-from dialectree.nodes.tree_structured_debate.state import Settings
-
-
-class Leaf(tree.Leaf, Pair, Debated, Weighing, Judged):
-    """A leaf on its way to a finding."""
-
-    claim: str
-    """A polar question as a claim."""
+from dialectree.nodes.tree_structured_debate.state import Leaf, Settings
 
 
 def who_settles(state: Leaf, settings: Settings) -> Literal["leaf_debate", "pairing", "claiming"]:
@@ -38,7 +34,7 @@ def who_settles(state: Leaf, settings: Settings) -> Literal["leaf_debate", "pair
     return "leaf_debate"
 
 
-flow = Flow(Leaf, settings=Settings, input=tree.Leaf, output=Judged)
+flow = Flow(BorrowedLeaf, settings=Settings, input=Leaf, output=Judged)
 flow.graph("leaf_debate", leaf_debate.graph)
 flow.step("pairing", pairing)
 flow.graph("five_phases", five_phases.graph, Settings.leaf_settings)

@@ -10,7 +10,7 @@ from dialectree.flow import Flow
 from dialectree.nodes.tree_structured_debate.findings import Judged
 from dialectree.nodes.tree_structured_debate.leaf_debater import leaf_debater
 from dialectree.nodes.tree_structured_debate.leaf_judge import leaf_judge
-from dialectree.nodes.tree_structured_debate.missing import missing
+from dialectree.nodes.tree_structured_debate.settling import missing
 from dialectree.nodes.tree_structured_debate.sides import opener
 from dialectree.nodes.tree_structured_debate.state import Leaf, LeafDebate, Settings
 

@@ -17,8 +17,8 @@ from dialectree.graphs.tree_structured_debate import leaf, synthesis_debate
 from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
 from dialectree.nodes.tree_structured_debate.second_pass import reopening
 from dialectree.nodes.tree_structured_debate.state import (
+    Findings,
     Leaf,
-    Refound,
     Revisit,
     SecondPass,
     Settings,
@@ -48,8 +48,8 @@ def _child(state: SecondPass, child: str) -> Revisit:
 
 async def solve(state: Revisit, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
     """Solve one child by this very graph."""
-    found = await graph.ainvoke(state)
-    return {"findings": [found["finding"]]}
+    outcome = await graph.ainvoke(state)
+    return {"findings": [outcome["finding"]]}
 
 
 async def leaf_again(state: Leaf) -> Judged:
@@ -62,11 +62,11 @@ async def leaf_again(state: Leaf) -> Judged:
 
 
 async def _leaf(state: Leaf) -> Judged:
-    found = await leaf.graph.ainvoke(state)
-    return {"finding": found["finding"]}
+    outcome = await leaf.graph.ainvoke(state)
+    return {"finding": outcome["finding"]}
 
 
-flow = Flow(SecondPass, settings=Settings, input=Revisit, output=Refound)
+flow = Flow(SecondPass, settings=Settings, input=Revisit, output=Findings)
 flow.step("reopening", reopening)
 flow.step("solve", solve, calls_itself=True)
 flow.step("leaf_again", leaf_again)

@@ -14,13 +14,12 @@ from dialectree.context import settings
 from dialectree.flow import Flow
 from dialectree.graphs.tree_structured_debate import leaf, synthesis_debate
 from dialectree.maths.tree import children_that_fit
-from dialectree.nodes.tree_structured_debate.branching import branching, opening
-from dialectree.nodes.tree_structured_debate.clarification import clarification
+from dialectree.nodes.tree_structured_debate.branching import branching, clarification, opening
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import complexity_evaluator
 from dialectree.nodes.tree_structured_debate.decomposer import decomposer
 from dialectree.nodes.tree_structured_debate.decomposition_judge import decomposition_judge
 from dialectree.nodes.tree_structured_debate.findings import Finding
-from dialectree.nodes.tree_structured_debate.state import Found, Question, Settings, Subtree
+from dialectree.nodes.tree_structured_debate.state import Findings, Question, Settings, Subtree
 from dialectree.steps import stop
 
 Why = Literal[
@@ -97,14 +96,14 @@ def children(state: Subtree) -> list[Question]:
 
 async def solve(state: Question, runtime: Runtime[Settings]) -> dict[str, list[Finding]]:
     """Solve one child by this very graph."""
-    found = await graph.ainvoke(state)
-    finding: Finding = found["finding"]
+    outcome = await graph.ainvoke(state)
+    finding: Finding = outcome["finding"]
     if settings(runtime, Settings).second_pass_below is None:
         return {"findings": [finding], "certified": []}
-    return {"findings": [finding], "certified": [finding, *found["certified"]]}
+    return {"findings": [finding], "certified": [finding, *outcome["certified"]]}
 
 
-flow = Flow(Subtree, settings=Settings, input=Question, output=Found, unresolved="stop_failed")
+flow = Flow(Subtree, settings=Settings, input=Question, output=Findings, unresolved="stop_failed")
 flow.step("opening", opening)
 flow.role("decomposer", decomposer, required=True)
 flow.role("decomposition_judge", decomposition_judge, required=True)

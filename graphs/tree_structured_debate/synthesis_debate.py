@@ -8,9 +8,9 @@ from langgraph.graph import END, START
 
 from dialectree.flow import Flow
 from dialectree.nodes.tree_structured_debate.findings import Judged
-from dialectree.nodes.tree_structured_debate.missing import missing
-from dialectree.nodes.tree_structured_debate.state import Parts, Settings, SynthesisDebate
-from dialectree.nodes.tree_structured_debate.synthesis_debater import STYLES, synthesis_debater
+from dialectree.nodes.tree_structured_debate.settling import missing
+from dialectree.nodes.tree_structured_debate.state import STYLES, Parts, Settings, SynthesisDebate
+from dialectree.nodes.tree_structured_debate.synthesis_debater import synthesis_debater
 from dialectree.nodes.tree_structured_debate.synthesis_judge import synthesis_judge, unjudged
 
 Way = Literal["concise", "full", "synthesis_judge", "missing"]

@@ -10,10 +10,10 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from dialectree.flow import Flow
+from dialectree.nodes.tree_structured_debate.answerer import synthesiser
 from dialectree.nodes.tree_structured_debate.critic import critic
 from dialectree.nodes.tree_structured_debate.explorer import ROUNDS, explorer
 from dialectree.nodes.tree_structured_debate.state import Settings, TwoRound
-from dialectree.nodes.tree_structured_debate.synthesiser import synthesiser
 from dialectree.state import Question
 
 

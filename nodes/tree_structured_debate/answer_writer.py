@@ -47,11 +47,9 @@ async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings])
     """Write the text. It adds no fact, and may not change the confidence."""
     finding = state["finding"]
     confidence, polar = finding["confidence"], is_polar(finding["question"])
-    settled = leading(finding["answer"] or "")
+    settled = leading(finding["answer"] or "") if polar else None
 
     def conflict(reply: WriterReply) -> str | None:
-        if not polar:
-            return None
         return says_otherwise(reply.final_answer, settled, "the settled text", "final_answer")
 
     reply = await ask(

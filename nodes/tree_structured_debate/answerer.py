@@ -1,16 +1,17 @@
-"""The answerer: one model, one question, one reply. The baseline of every debate."""
+"""The roles that give a whole answer in one reply: answerer, sampler and synthesiser."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.events import tell
+from dialectree import state as shared
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.state import Question, Ruling
+from dialectree.nodes.tree_structured_debate.state import Sample, Settings, TwoRound
+from dialectree.state import Ruling
+from dialectree.steps import settle
 
 
 class AnswererReply(BaseModel):
@@ -21,35 +22,55 @@ class AnswererReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-async def answerer(state: Question, runtime: Runtime[Settings]) -> Ruling:
+class ToSample(shared.Question):
+    """What one sampler is sent."""
+
+    number: int
+
+
+async def answerer(state: shared.Question, runtime: Runtime[Settings]) -> Ruling:
     """Answer at once."""
+    place = Place("0", "answerer", "answer", 0)
+    return await _ruling(runtime, place, "single_shot/answerer", question=state["question"])
+
+
+async def sampler(state: ToSample, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
+    """Answer at once, warmer than the answerer, without knowing the other samples."""
     reply = await ask(
         runtime,
-        Place("0", "answerer", "answer", 0),
-        "single_shot/answerer",
+        Place("0", "sampler", "direct", 0, who=str(state["number"])),
+        "best_of_n/sampler",
         AnswererReply,
         max_tokens=1200,
         question=state["question"],
     )
-    return settled(reply, "answerer", runtime)
-
-
-def settled(reply: AnswererReply, source: str, runtime: Runtime[Settings]) -> Ruling:
-    """Rule by the one reply that answers the question; ``source`` gave its confidence."""
-    verdict = {
+    sample: Sample = {
+        "number": state["number"],
         "answer": reply.answer,
-        "rationale": reply.explanation,
+        "explanation": reply.explanation,
         "confidence": reply.confidence,
-        "local_confidence": reply.confidence,
     }
-    tell(runtime, "0", "settled", {"take": 1, "verdict": verdict, "provenance": ["0"]})
-    return {
-        "verdict": {
-            "answer": reply.answer,
-            "label": None,
-            "rationale": reply.explanation,
-            "confidence": reply.confidence,
-            "confidence_source": source,
-            "notes": [],
-        }
-    }
+    return {"samples": [sample]}
+
+
+async def synthesiser(state: TwoRound, runtime: Runtime[Settings]) -> Ruling:
+    """Read the whole exchange and answer the question."""
+    return await _ruling(
+        runtime,
+        Place("0", "synthesiser", "answer", 0),
+        "two_round/synthesiser",
+        question=state["question"],
+        transcript=state["transcript"],
+    )
+
+
+async def _ruling(runtime: Runtime[Settings], place: Place, prompt: str, **shown: Any) -> Ruling:
+    """Ask for a direct answer and rule by it."""
+    reply = await ask(runtime, place, prompt, AnswererReply, max_tokens=1200, **shown)
+    return settle(
+        runtime,
+        reply.answer,
+        rationale=reply.explanation,
+        confidence=reply.confidence,
+        confidence_source=place.role,
+    )

@@ -1,4 +1,4 @@
-"""The branching of a question: which children it keeps, and what each may spend."""
+"""The steps of an expansion that ask no model: opening, clarification and branching."""
 
 from __future__ import annotations
 
@@ -8,39 +8,53 @@ from langgraph.runtime import Runtime
 
 from dialectree.context import settings
 from dialectree.events import tell
+from dialectree.human_input import ask_person
 from dialectree.maths.tree import children_that_fit, hardest, shares
 from dialectree.nodes.answers import normal
 from dialectree.nodes.tree_structured_debate.findings import parent
-from dialectree.nodes.tree_structured_debate.sides import as_asked
+from dialectree.nodes.tree_structured_debate.sides import CLARIFIED, as_asked
 from dialectree.nodes.tree_structured_debate.state import Question, Settings, Subtree
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
     """Take a question up."""
-    told = {"text": state["question"], "depth": state["depth"], "parent": parent(state["id"])}
-    tell(runtime, state["id"], "opened", told)
+    opened = {"text": state["question"], "depth": state["depth"], "parent": parent(state["id"])}
+    tell(runtime, state["id"], "opened", opened)
     return {"take": 1, "facts": [], "attempt": 1, "unclear": []}
+
+
+async def clarification(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Ask the person what the question leaves open; an empty answer changes nothing."""
+    answer = ask_person(
+        runtime,
+        node=state["id"],
+        kind="clarification",
+        question=state["question"],
+        request=" ".join(state["unclear"]),
+    )
+    clarified = {"question": f"{state['question']}{CLARIFIED}{answer})", "unclear": []}
+    return {"attempt": state["attempt"] + 1, **(clarified if answer else {})}
 
 
 async def branching(state: Subtree, runtime: Runtime[Settings]) -> dict[str, list[Question]]:
     """Keep as many children as fit: the hardest if they were rated, else the first."""
-    drafted, wanted = state["drafted"], settings(runtime, Settings).max_children
-    count = children_that_fit(state["budget"], min(len(drafted), wanted))
-    kept = hardest(state["difficulty"] or [0.0] * len(drafted), count)
-    path = [*state["path"], state["question"]]
+    node, drafted, budget = state["id"], state["drafted"], state["budget"]
+    most = min(len(drafted), settings(runtime, Settings).max_children)
+    count = children_that_fit(budget, most)
+    chosen = hardest(state["difficulty"] or [0.0] * len(drafted), count)
     children: list[Question] = [
         {
-            "id": f"{state['id']}.{n}",
-            "question": drafted[place]["text"],
-            "path": path,
+            "id": f"{node}.{n}",
+            "question": drafted[place],
+            "path": [*state["path"], state["question"]],
             "depth": state["depth"] + 1,
-            "budget": budget,
+            "budget": share,
         }
-        for n, (place, budget) in enumerate(zip(kept, shares(state["budget"], count), strict=True))
+        for n, (place, share) in enumerate(zip(chosen, shares(budget, count), strict=True))
     ]
-    for note in repetitions(children, state["question"], state["id"]):
-        tell(runtime, state["id"], "noted", {"note": note})
-    tell(runtime, state["id"], "branched", {"children": [child["id"] for child in children]})
+    for note in repetitions(children, state["question"], node):
+        tell(runtime, node, "noted", {"note": note})
+    tell(runtime, node, "branched", {"children": [child["id"] for child in children]})
     return {"children": children}
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, model_validator
 from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.decomposer import place
+from dialectree.nodes.tree_structured_debate.decomposer import expansion, numbered
 from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 
 
@@ -40,19 +40,20 @@ class ComplexityReply(BaseModel):
 
 async def complexity_evaluator(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
     """Rate every part of the split, and say what the question leaves open."""
+    parts = numbered(state["drafted"])
     reply = await ask(
         runtime,
-        place(state["id"], "complexity_evaluator", state["attempt"], 2),
+        expansion(state, "complexity_evaluator", 2),
         "tree_structured_debate/complexity_evaluator",
         ComplexityReply,
-        ids={"scores.qid": [child["qid"] for child in state["drafted"]]},
+        ids={"scores.qid": [part["qid"] for part in parts]},
         max_tokens=1200,
         question=state["question"],
         canonical=state["canonical"],
-        children=state["drafted"],
+        children=parts,
     )
     score = {item.qid: item.difficulty for item in reply.scores}
-    difficulty = [score[child["qid"]] for child in state["drafted"]]
+    difficulty = [score[part["qid"]] for part in parts]
     easy = max(difficulty) < settings(runtime, Settings).stop_threshold
     unclear: list[str] = []
     if reply.decision == "clarify":

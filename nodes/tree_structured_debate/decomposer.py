@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from langgraph.runtime import Runtime
@@ -10,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from dialectree.context import settings
 from dialectree.models.door import Place, ask
 from dialectree.nodes.role_switching_debate.candidates import tokens
-from dialectree.nodes.tree_structured_debate.state import Drafted, Settings, Subtree
+from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 
 _QID = 16
 """Characters of a part's name in a reply."""
@@ -37,21 +38,22 @@ class DecomposerReply(BaseModel):
     stop: bool
 
 
-def drafted(children: list[ChildReply]) -> list[Drafted]:
-    """Return the children under the ids c1, c2, ... that the next reply may point at."""
-    return [{"qid": f"c{n}", "text": child.text} for n, child in enumerate(children, 1)]
+def numbered(drafted: Sequence[str]) -> list[dict[str, str]]:
+    """Return the sub-questions under the ids c1, c2, ... that the next reply may point at."""
+    return [{"qid": f"c{n}", "text": text} for n, text in enumerate(drafted, 1)]
 
 
-def place(state_id: str, role: str, attempt: int, step: int) -> Place:
+def expansion(state: Subtree, role: str, step: int) -> Place:
     """Return the place of one of an expansion's three calls; a second attempt comes after them."""
-    return Place(state_id, role, "expansion", 3 * (attempt - 1) + step, round=attempt)
+    attempt = state["attempt"]
+    return Place(state["id"], role, "expansion", 3 * (attempt - 1) + step, round=attempt)
 
 
 async def decomposer(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:
     """Propose two or more sub-questions, or call the question atomic."""
     reply = await ask(
         runtime,
-        place(state["id"], "decomposer", state["attempt"], 0),
+        expansion(state, "decomposer", 0),
         "tree_structured_debate/decomposer",
         DecomposerReply,
         max_tokens=max(1200, 600 + tokens(state["question"])),
@@ -61,7 +63,7 @@ async def decomposer(state: Subtree, runtime: Runtime[Settings]) -> dict[str, ob
     )
     return {
         "canonical": reply.canonical_parent,
-        "drafted": drafted(reply.children),
+        "drafted": [child.text for child in reply.children],
         "atomic": reply.stop,
         "difficulty": [],
     }

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from dialectree.context import settings
 from dialectree.models.door import ask
-from dialectree.nodes.tree_structured_debate.decomposer import ChildReply, drafted, place
-from dialectree.nodes.tree_structured_debate.state import Drafted, Settings, Subtree
+from dialectree.nodes.tree_structured_debate.decomposer import ChildReply, expansion, numbered
+from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 
 
 class DecompositionJudgeReply(BaseModel):
@@ -22,20 +22,18 @@ class DecompositionJudgeReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-async def decomposition_judge(
-    state: Subtree, runtime: Runtime[Settings]
-) -> dict[str, list[Drafted]]:
+async def decomposition_judge(state: Subtree, runtime: Runtime[Settings]) -> dict[str, list[str]]:
     """Approve the decomposer's list, or put another one in its place."""
     reply = await ask(
         runtime,
-        place(state["id"], "decomposition_judge", state["attempt"], 1),
+        expansion(state, "decomposition_judge", 1),
         "tree_structured_debate/decomposition_judge",
         DecompositionJudgeReply,
         max_tokens=1200,
         canonical=state["canonical"],
-        children=state["drafted"],
+        children=numbered(state["drafted"]),
         max_children=settings(runtime, Settings).max_children,
     )
     if reply.decision == "approve":
         return {}
-    return {"drafted": drafted(reply.children)}
+    return {"drafted": [child.text for child in reply.children]}

@@ -28,6 +28,17 @@ class Judged(TypedDict):
     finding: Finding
 
 
+class Debated(TypedDict):
+    """What a debate at a leaf or above is about."""
+
+    id: str
+    question: str
+    take: int
+    """1, or 2 in a second pass."""
+    unclear: list[str]
+    """What the question leaves open."""
+
+
 def is_leaf(finding: Finding) -> bool:
     """Return whether this is a leaf that has an answer: it rests on itself alone."""
     return finding["leaves"] == [finding["id"]]

@@ -31,12 +31,6 @@ class DebaterReply(OpeningReply):
     rebuttal: _Text
 
 
-def first_claim(transcript: list[Statement], name: Debater) -> str | None:
-    """Return what debater ``name`` claimed first, or None before that."""
-    claims = (turn["claim"] for turn in transcript if turn["debater"] == name)
-    return next((claim for claim in claims if claim != WITHDRAWN), None)
-
-
 def leaf_debater(name: Debater) -> Step:
     """Return debater ``name``, who defends the side that the question and the draw leave to it.
 
@@ -46,25 +40,27 @@ def leaf_debater(name: Debater) -> Step:
     async def leaf_debater(
         state: LeafDebate, runtime: Runtime[Settings]
     ) -> dict[str, list[Statement]]:
-        context, turns = settings(runtime, Settings), len(state["transcript"])
+        context, transcript = settings(runtime, Settings), state["transcript"]
         node, take, question = state["id"], state["take"], state["question"]
-        round_, limit = turns // 2 + 1, turn_tokens(state["depth"])
+        round_, limit = len(transcript) // 2 + 1, turn_tokens(state["depth"])
         defends = side(context.seed, node, take, question, name)
+        claims = [turn["claim"] for turn in transcript if turn["debater"] == name]
+        binding = [claim for claim in claims if claim != WITHDRAWN and defends in CHOSEN]
         reply = await ask(
             runtime,
-            Place(node, "leaf_debater", "debate", turns, round_, take, name, defends),
+            Place(node, "leaf_debater", "debate", len(transcript), round_, take, name, defends),
             "tree_structured_debate/leaf_debater",
-            DebaterReply if turns else OpeningReply,
+            DebaterReply if transcript else OpeningReply,
             max_tokens=4 * limit,
             who=name,
             side=defends,
-            opening=not turns,
+            opening=not transcript,
             question=question,
             path=state["path"],
             facts=state["facts"],
             unclear=state["unclear"],
-            transcript=state["transcript"],
-            first_claim=first_claim(state["transcript"], name) if defends in CHOSEN else None,
+            transcript=transcript,
+            first_claim=binding[0] if binding else None,
             word_limit=words(limit),
             round=round_,
             rounds=context.leaf_rounds,

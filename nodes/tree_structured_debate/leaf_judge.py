@@ -6,21 +6,19 @@ from typing import Annotated, Literal
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
 
 from dialectree.context import settings
-from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
+from dialectree.nodes.tree_structured_debate.findings import Judged
+from dialectree.nodes.tree_structured_debate.settling import make_finding, settle
 from dialectree.nodes.tree_structured_debate.sides import (
-    Debater,
     Side,
     is_polar,
     names_another,
     says_otherwise,
     side,
 )
-from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings
+from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
 from dialectree.protocol import WITHDRAWN
 
 
@@ -33,37 +31,26 @@ class LeafJudgeReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class LastClaim(TypedDict):
-    """The side of a debater and its last claim."""
-
-    debater: Debater
-    side: Side
-    claim: str
-
-
-def last_claims(state: LeafDebate, seed: int) -> list[LastClaim]:
+def last_claims(transcript: list[Statement]) -> dict[str, str]:
     """Return the last claim of each debater who spoke, leaving out turns that were withdrawn."""
-    last: dict[Debater, str] = {}
-    for turn in state["transcript"]:
+    last: dict[str, str] = {}
+    for turn in transcript:
         if turn["claim"] != WITHDRAWN or turn["debater"] not in last:
             last[turn["debater"]] = turn["claim"]
-    place = (seed, state["id"], state["take"], state["question"])
-    return [
-        {"debater": name, "side": side(*place, name), "claim": last[name]} for name in sorted(last)
-    ]
+    return dict(sorted(last.items()))
 
 
 async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
     """Rule by facts, not by style; the more careful answer wins a tie."""
     node, take, question = state["id"], state["take"], state["question"]
-    claims = last_claims(state, settings(runtime, Settings).seed)
+    seed, polar = settings(runtime, Settings).seed, is_polar(question)
+    claims = last_claims(state["transcript"])
+    sides: dict[str, Side] = {name: side(seed, node, take, question, name) for name in claims}
 
     def conflict(reply: LeafJudgeReply) -> str | None:
-        if not is_polar(question):
-            texts: dict[str, str] = {claim["debater"]: claim["claim"] for claim in claims}
-            return names_another(reply.winner, reply.answer, texts)
-        sides: dict[str, Side] = {claim["debater"]: claim["side"] for claim in claims}
-        return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
+        if polar:
+            return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
+        return names_another(reply.winner, reply.answer, claims)
 
     reply = await ask(
         runtime,
@@ -76,19 +63,8 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         question=question,
         unclear=state["unclear"],
         transcript=state["transcript"],
-        claims=claims,
-        polar=is_polar(question),
+        claims=[{"debater": n, "side": sides[n], "claim": claim} for n, claim in claims.items()],
+        polar=polar,
     )
-    verdict = {**reply.model_dump(), "local_confidence": reply.confidence, "take": take}
-    tell(runtime, node, "settled", {"take": take, "verdict": verdict, "provenance": [node]})
-    finding: Finding = {
-        "id": node,
-        "question": question,
-        "answer": reply.answer,
-        "rationale": reply.rationale,
-        "confidence": reply.confidence,
-        "leaves": [node],
-        "unclear": state["unclear"],
-        "take": take,
-    }
-    return {"finding": finding}
+    finding = make_finding(state, reply.answer, reply.rationale, reply.confidence, leaves=[node])
+    return settle(runtime, finding, reply.confidence, reply.winner)

@@ -10,16 +10,22 @@ from dialectree.formatting import figure
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
 from dialectree.nodes.adaptive_reasoning_tree.state import Weighing
+from dialectree.nodes.role_switching_debate import state as switching
 from dialectree.nodes.role_switching_debate.candidates import drawn
-from dialectree.nodes.role_switching_debate.state import Candidate
-from dialectree.nodes.tree_structured_debate.findings import Finding, Judged
-from dialectree.nodes.tree_structured_debate.missing import missing
+from dialectree.nodes.tree_structured_debate.findings import Judged
+from dialectree.nodes.tree_structured_debate.settling import make_finding, missing, settle
 from dialectree.nodes.tree_structured_debate.sides import is_polar
 from dialectree.nodes.tree_structured_debate.state import Leaf, Settings
-from dialectree.state import Verdict
 
-YES: Candidate = {"label": "A", "text": "Yes"}
-NO: Candidate = {"label": "B", "text": "No"}
+YES: switching.Candidate = {"label": "A", "text": "Yes"}
+NO: switching.Candidate = {"label": "B", "text": "No"}
+
+
+class BorrowedLeaf(Leaf, switching.Pair, switching.Debated, Weighing, Judged):
+    """A leaf that any of the three protocols may settle, on its way to a finding."""
+
+    claim: str
+    """A polar question as a claim."""
 
 
 async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
@@ -39,17 +45,12 @@ async def pairing(state: Leaf, runtime: Runtime[Settings]) -> dict[str, object]:
     }
 
 
-class Decided(Leaf):
-    """A leaf after its role-switching debate."""
-
-    outcome: Verdict
-
-
-async def decided(state: Decided) -> Judged:
+async def decided(state: BorrowedLeaf) -> Judged:
     """Take the winner as the leaf's answer, with the judge's confidence."""
     outcome = state["outcome"]
+    leaves = [] if outcome["answer"] is None else [state["id"]]
     rationale = outcome["rationale"] or ""
-    return {"finding": _finding(state, outcome["answer"], rationale, outcome["confidence"])}
+    return make_finding(state, outcome["answer"], rationale, outcome["confidence"], leaves)
 
 
 async def claiming(state: Leaf) -> dict[str, str]:
@@ -57,40 +58,15 @@ async def claiming(state: Leaf) -> dict[str, str]:
     return {"claim": f"The answer to the question “{state['question']}” is yes."}
 
 
-class Verified(Leaf, Weighing):
-    """A leaf after its argument tree."""
-
-
-async def verified(state: Verified, runtime: Runtime[Settings]) -> Judged:
+async def verified(state: BorrowedLeaf, runtime: Runtime[Settings]) -> Judged:
     """Answer yes where the claim is likelier true than not, as surely as that is probable."""
-    probability, verdict = state["probability"], state["verdict"]
-    dropped = run_of(runtime).overrides.dropped(state["id"])
-    for note in verdict["notes"] if dropped is None else []:
-        tell(runtime, state["id"], "noted", {"note": note})
+    node, probability, verdict = state["id"], state["probability"], state["verdict"]
+    if run_of(runtime).overrides.dropped(node) is None:
+        for note in verdict["notes"]:
+            tell(runtime, node, "noted", {"note": note})
     if probability is None:
         return await missing(state, runtime)
     answer, confidence = ("Yes", probability) if probability > NEUTRAL else ("No", 1 - probability)
     known = f"The claim that the answer is yes has a probability of {figure(probability)}."
     rationale = "\n".join(filter(None, [known, verdict["rationale"]]))
-    fields = {
-        "answer": answer,
-        "rationale": rationale,
-        "confidence": confidence,
-        "local_confidence": confidence,
-    }
-    settled = {"take": state["take"], "verdict": fields, "provenance": [state["id"]]}
-    tell(runtime, state["id"], "settled", settled)
-    return {"finding": _finding(state, answer, rationale, confidence)}
-
-
-def _finding(state: Leaf, answer: str | None, rationale: str, confidence: float | None) -> Finding:
-    return {
-        "id": state["id"],
-        "question": state["question"],
-        "answer": answer,
-        "rationale": rationale,
-        "confidence": confidence,
-        "leaves": [] if answer is None else [state["id"]],
-        "unclear": state["unclear"],
-        "take": state["take"],
-    }
+    return settle(runtime, make_finding(state, answer, rationale, confidence, [node]), confidence)

@@ -7,10 +7,10 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree.events import tell
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_structured_debate.state import BestOfN, Sample, Settings
+from dialectree.nodes.tree_structured_debate.state import BestOfN, Settings
 from dialectree.state import Ruling
+from dialectree.steps import settle
 
 
 def _number(value: object) -> object:
@@ -27,7 +27,10 @@ class PickerReply(BaseModel):
 
 
 async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
-    """Pick by accuracy, completeness, clarity and avoidance of misconceptions."""
+    """Pick by accuracy, completeness, clarity and avoidance of misconceptions.
+
+    The node shows why the sample was picked; the ruling gives the sample's own explanation.
+    """
     samples = sorted(state["samples"], key=lambda sample: sample["number"])
     by_number = {str(sample["number"]): sample for sample in samples}
     reply = await ask(
@@ -40,36 +43,26 @@ async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
         question=state["question"],
         samples=samples,
     )
-    note = f"sample {reply.number} was picked out of {len(samples)}"
-    picked: Sample = {**by_number[reply.number], "confidence": reply.confidence}
-    return _ruling(runtime, picked, reply.rationale, "picker", note)
+    picked = by_number[reply.number]
+    ruling = settle(
+        runtime,
+        picked["answer"],
+        rationale=reply.rationale,
+        confidence=reply.confidence,
+        confidence_source="picker",
+        notes=[f"sample {reply.number} was picked out of {len(samples)}"],
+    )
+    return {"verdict": {**ruling["verdict"], "rationale": picked["explanation"]}}
 
 
 async def sole_sample(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
     """Take the only answer. There is nothing to pick from, so nobody is asked."""
     (sample,) = state["samples"]
-    note = "there was one sample, and nothing to pick from"
-    return _ruling(runtime, sample, sample["explanation"], "sampler", note)
-
-
-def _ruling(
-    runtime: Runtime[Settings], sample: Sample, rationale: str, source: str, note: str
-) -> Ruling:
-    told = {
-        "answer": sample["answer"],
-        "rationale": rationale,
-        "confidence": sample["confidence"],
-        "local_confidence": sample["confidence"],
-    }
-    tell(runtime, "0", "noted", {"note": note})
-    tell(runtime, "0", "settled", {"take": 1, "verdict": told, "provenance": ["0"]})
-    return {
-        "verdict": {
-            "answer": sample["answer"],
-            "label": None,
-            "rationale": sample["explanation"],
-            "confidence": sample["confidence"],
-            "confidence_source": source,
-            "notes": [note],
-        }
-    }
+    return settle(
+        runtime,
+        sample["answer"],
+        rationale=sample["explanation"],
+        confidence=sample["confidence"],
+        confidence_source="sampler",
+        notes=["there was one sample, and nothing to pick from"],
+    )

@@ -81,7 +81,7 @@ def opener(seed: int, node: str, take: int, question: str) -> Debater:
     return "A" if chance.coin(seed, "opener", node, take, as_asked(question)) else "B"
 
 
-def side(seed: int, node: str, take: int, question: str, debater: Debater) -> Side:
+def side(seed: int, node: str, take: int, question: str, debater: str) -> Side:
     """Return the side that a debater defends.
 
     A polar question sets YES against NO. Otherwise the opener defends the answer that it finds

@@ -13,12 +13,12 @@ from dialectree import state as shared
 from dialectree.context import ProtocolSettings, Unit, option, within
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.findings import (
+    Debated,
     Finding,
     Judged,
     merge_findings,
     standing,
 )
-from dialectree.nodes.tree_structured_debate.sides import Debater
 from dialectree.protocol import Method, ProtocolInput, protocol
 
 SAMPLES = 5
@@ -129,10 +129,11 @@ class Settings(ProtocolSettings):
 Fault = Literal["failed", "contradicted"]
 """Why a ruling is missing: the call failed for good, or the reply contradicted itself."""
 Style = Literal["concise", "full"]
+STYLES: tuple[Style, Style] = ("concise", "full")
 
 
-class Position(TypedDict):
-    """The place of a question in the tree."""
+class Question(shared.Question):
+    """One question of the tree."""
 
     id: str
     """Its path: ``0``, ``0.2``, ``0.2.1``."""
@@ -143,42 +144,29 @@ class Position(TypedDict):
     """Nodes that the subtree may have, this one included."""
 
 
-class TreeStructuredDebate(shared.Debate, Position):
+class Findings(Judged):
+    """What a subtree hands upward."""
+
+    findings: Annotated[list[Finding], merge_findings]
+    """Those of its children."""
+    certified: Annotated[list[Finding], merge_findings]
+    """Those of all its descendants; only where a second pass may need them."""
+
+
+class TreeStructuredDebate(Question, shared.Ruling):
     """The debate at its root."""
 
     finding: Annotated[Finding, standing]
     """The outcome of the whole tree."""
     findings: Annotated[list[Finding], merge_findings]
-    """Those of the root's children."""
     certified: Annotated[list[Finding], merge_findings]
-    """Those of all below the root; kept only where a second pass may need them."""
     leaves: list[str]
     """The leaves that a second pass visits."""
     fault: Fault | None
     """Why there is no text of the answer writer."""
 
 
-class Question(shared.Question, Position):
-    """One question of the tree."""
-
-
-class Found(Judged):
-    """What a subtree hands upward."""
-
-    findings: Annotated[list[Finding], merge_findings]
-    """Those of its children."""
-    certified: Annotated[list[Finding], merge_findings]
-    """Those of all its descendants; kept only where a second pass may need them."""
-
-
-class Drafted(TypedDict):
-    """A sub-question that is only proposed. The program gives the ids, in the order of the list."""
-
-    qid: str
-    text: str
-
-
-class Subtree(Question, Found):
+class Subtree(Question, Findings):
     """One question of the tree and all below it."""
 
     take: int
@@ -188,7 +176,8 @@ class Subtree(Question, Found):
     attempt: int
     """1, or 2 once the person was asked what the question means."""
     canonical: str
-    drafted: list[Drafted]
+    drafted: list[str]
+    """The proposed sub-questions."""
     atomic: bool
     """True where the decomposer says that the question needs no split."""
     difficulty: list[float]
@@ -198,17 +187,6 @@ class Subtree(Question, Found):
     children: list[Question]
     failed: bool
     """True when a role of the expansion failed for good."""
-
-
-class Debated(TypedDict):
-    """What both debates, at leaves and above them, are about."""
-
-    id: str
-    question: str
-    take: int
-    """1, or 2 in a second pass."""
-    unclear: list[str]
-    """What the question leaves open."""
 
 
 class Leaf(Debated):
@@ -224,7 +202,8 @@ class Leaf(Debated):
 class Statement(TypedDict):
     """One turn in the transcript of a leaf."""
 
-    debater: Debater
+    debater: str
+    """A or B."""
     round: int
     claim: str
     support: str
@@ -250,7 +229,6 @@ class Candidate(TypedDict):
     """An integration in one style."""
 
     style: Style
-    round: int
     integration: str
     assumptions: str
 
@@ -275,32 +253,19 @@ class Revisit(TypedDict):
     depth: int
     leaves: list[str]
     """The leaves to visit."""
-    certified: list[Finding]
+    certified: Annotated[list[Finding], merge_findings]
     """All findings of the first pass."""
 
 
-class Refound(Judged):
-    """What the second pass hands upward."""
-
-    findings: Annotated[list[Finding], merge_findings]
-    """Those of its children, new and old."""
-
-
-class SecondPass(Revisit, Refound):
+class SecondPass(Leaf, Revisit, Findings):
     """One question of the tree while it is visited again."""
-
-    question: str
-    take: int
-    facts: list[str]
-    """What the other leaves settled."""
-    unclear: list[str]
-    """What the question leaves open."""
 
 
 class SingleShot(shared.Debate):
     """A question and its answer."""
 
     failed: bool
+    """True when a required role failed for good."""
 
 
 class Sample(TypedDict):
@@ -313,11 +278,10 @@ class Sample(TypedDict):
     confidence: float
 
 
-class BestOfN(shared.Debate):
+class BestOfN(SingleShot):
     """A question and several answers to it."""
 
     samples: Annotated[list[Sample], operator.add]
-    failed: bool
 
 
 class Turn(TypedDict):
@@ -329,11 +293,9 @@ class Turn(TypedDict):
     text: str
 
 
-class TwoRound(shared.Debate):
+class TwoRound(SingleShot):
     """A question and what explorer and critic say about it."""
 
     transcript: Annotated[list[Turn], operator.add]
     broken_off: bool
     """True when the explorer or the critic failed for good."""
-    failed: bool
-    """True when the synthesis failed for good."""

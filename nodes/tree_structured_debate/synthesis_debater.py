@@ -14,13 +14,12 @@ from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.findings import Finding
 from dialectree.nodes.tree_structured_debate.sides import is_polar
 from dialectree.nodes.tree_structured_debate.state import (
+    STYLES,
     Candidate,
     Settings,
     Style,
     SynthesisDebate,
 )
-
-STYLES: tuple[Style, Style] = ("concise", "full")
 
 
 class SynthesisReply(BaseModel):
@@ -30,15 +29,11 @@ class SynthesisReply(BaseModel):
     assumptions: Annotated[str, Field(max_length=1500)]
 
 
-def latest(candidates: list[Candidate], style: Style) -> Candidate | None:
-    """Return the last integration in ``style``; None when that debater has not spoken."""
-    return next((c for c in reversed(candidates) if c["style"] == style), None)
-
-
-def remaining(candidates: list[Candidate], gone: list[Style]) -> list[Candidate]:
-    """Return the last integration of each debater who has not failed, or of all if all have."""
-    there: Sequence[Style] = [style for style in STYLES if style not in gone] or STYLES
-    return [text for style in there if (text := latest(candidates, style)) is not None]
+def remaining(candidates: list[Candidate], gone: Sequence[Style]) -> list[Candidate]:
+    """Return the last text of each debater who has not failed, or of all if all have."""
+    last = {candidate["style"]: candidate for candidate in candidates}
+    present = [style for style in STYLES if style not in gone] or STYLES
+    return [last[style] for style in present if style in last]
 
 
 def message_tokens(findings: list[Finding]) -> int:
@@ -48,16 +43,14 @@ def message_tokens(findings: list[Finding]) -> int:
 
 def synthesis_debater(style: Style) -> Step:
     """Return the debater for ``style``; from its second round on it has read the other."""
-    other: Style = "full" if style == "concise" else "concise"
 
     async def synthesis_debater(
         state: SynthesisDebate, runtime: Runtime[Settings]
     ) -> dict[str, list[Candidate]]:
-        own, opponent = latest(state["candidates"], style), latest(state["candidates"], other)
-        if other in state["gone"]:
-            opponent = None
         node, round_, take = state["id"], state["round"], state["take"]
         limit = message_tokens(state["findings"])
+        texts = remaining(state["candidates"], state["gone"])
+        latest = {text["style"]: text["integration"] for text in texts}
         reply = await ask(
             runtime,
             Place(node, "synthesis_debater", "synthesis", round_, round_, take, style),
@@ -67,17 +60,19 @@ def synthesis_debater(style: Style) -> Step:
             style=style,
             question=state["question"],
             children=state["findings"],
-            own=own and own["integration"],
-            opponent=opponent and opponent["integration"],
+            own=latest.get(style),
+            opponent=latest.get("full" if style == "concise" else "concise"),
             word_limit=words(limit),
             polar=is_polar(state["question"]),
         )
-        candidate: Candidate = {
-            "style": style,
-            "round": round_,
-            "integration": reply.integration,
-            "assumptions": reply.assumptions,
+        return {
+            "candidates": [
+                {
+                    "style": style,
+                    "integration": reply.integration,
+                    "assumptions": reply.assumptions,
+                }
+            ]
         }
-        return {"candidates": [candidate]}
 
     return synthesis_debater
