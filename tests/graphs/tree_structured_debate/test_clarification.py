@@ -19,7 +19,7 @@ from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.records import Event
 from tests.folding import fold
-from tests.graphs.debating import context, debaters, rate_all, split, told
+from tests.graphs.debating import context, debaters, rate_all, told
 from tests.scripted import Asked, ScriptedModel
 
 QUESTION = "What is the best medicine?"
@@ -81,30 +81,15 @@ class Host:
         return stops
 
 
-def test_an_unclear_question_stops_the_run_at_the_root_and_says_what_is_missing(
-    opened: Open,
-) -> None:
-    model = unclear("0")
-    host = Host(model, opened)
-    stops = asyncio.run(host.drive({"question": QUESTION}))
-    assert {node: stop.value for node, stop in stops.items()} == {
-        "0": {
-            "node": "0",
-            "kind": "clarification",
-            "question": QUESTION,
-            "request": REQUEST,
-        }
-    }
-    assert len(model.calls) == 3
-    assert host.verdict is None
-
-
 def test_with_an_answer_the_clarified_question_is_split_anew_and_debated(opened: Open) -> None:
     model = unclear("0")
     host = Host(model, opened)
 
     async def both() -> None:
         stops = await host.drive({"question": QUESTION})
+        request = {"node": "0", "kind": "clarification", "question": QUESTION, "request": REQUEST}
+        assert {node: stop.value for node, stop in stops.items()} == {"0": request}
+        assert (len(model.calls), host.verdict) == (3, None)
         await host.drive(Command(resume={stops["0"].id: "  against\nmalaria "}))
 
     asyncio.run(both())
@@ -201,14 +186,6 @@ def test_all_answers_may_come_in_one_go(opened: Open) -> None:
     assert len(set(model.calls)) == len(model.calls)
 
 
-def test_leaves_under_way_end_their_debate_before_the_run_stops_to_ask(opened: Open) -> None:
-    model = unclear("0.0")
-    model.will_say(split(stop=True), at="0.1")
-    host = Host(model, opened)
-    assert set(asyncio.run(host.drive({"question": QUESTION}))) == {"0.0"}
-    assert fold(host.events)[0].nodes["0.1"].status == "answered"
-
-
 def test_safety_asks_above_its_floor_too_and_splits_whatever_the_answer(opened: Open) -> None:
     model = unclear("0")
     host = Host(model, opened, depth_profile="safety")
@@ -219,10 +196,3 @@ def test_safety_asks_above_its_floor_too_and_splits_whatever_the_answer(opened: 
 
     asyncio.run(both())
     assert fold(host.events)[0].nodes["0"].kind == "branch"
-
-
-def test_nobody_is_asked_where_nobody_is_there(opened: Open) -> None:
-    host = Host(unclear("0"), opened, ask=False)
-    assert asyncio.run(host.drive({"question": QUESTION})) == {}
-    assert host.verdict is not None
-    assert host.verdict["notes"] == [f"The question leaves something open: {REQUEST}"]

@@ -1,5 +1,6 @@
 """The second pass: who is heard again, with what facts, and what stands in the end."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -17,10 +18,10 @@ FIRST = {"0.0.0": 0.9, "0.0.1": 0.5, "0.1.0": 0.3, "0.1.1": 0.7}
 SECOND = 0.95
 
 
-def doubtful() -> ScriptedModel:
-    """Two levels, four leaves; the third is the weakest until it is heard again."""
+def doubtful(first: Mapping[str, float] = FIRST) -> ScriptedModel:
+    """Return a model for two levels and four leaves; each is sure when it is heard again."""
     model = debaters(2)
-    for leaf, confidence in FIRST.items():
+    for leaf, confidence in first.items():
         model.will_say(rule(f"first of {leaf}", confidence), at=leaf)
         model.will_say(rule(f"second of {leaf}", SECOND), at=leaf)
     return model
@@ -109,25 +110,25 @@ def test_sides_are_drawn_anew_and_so_is_every_seed() -> None:
     assert 0 < changed < 12
 
 
-def test_as_many_leaves_as_asked_for_are_visited_side_by_side() -> None:
-    model = doubtful()
-    done = debate(model, max_depth=2, second_pass_below=0.99, second_pass_leaves=2)
-    assert {node for node, role in again(model) if role == "leaf_judge"} == {"0.0.1", "0.1.0"}
-    assert {node for node, role in again(model) if role == "synthesis_judge"} == {"0", "0.0", "0.1"}
-    assert done.verdict.confidence == pytest.approx(0.9 * 0.9 * 0.7)
-
-
-def test_more_leaves_than_there_are_means_all_of_them() -> None:
-    model = doubtful()
-    debate(model, max_depth=2, second_pass_below=0.99, second_pass_leaves=100)
-    assert {node for node, role in again(model) if role == "leaf_judge"} == {*FIRST}
-    assert not any("<facts>" in call.prompt for call in model.calls)
-
-
-def test_of_two_leaves_alike_the_first_in_the_tree_is_visited() -> None:
-    model = debaters(3)
-    debate(model, second_pass_below=0.99)
-    assert {node for node, role in again(model) if role == "leaf_judge"} == {"0.0"}
+@pytest.mark.parametrize(
+    ("confidences_first", "most", "visited"),
+    [
+        (FIRST, 2, {"0.0.1", "0.1.0"}),
+        (FIRST, 100, {*FIRST}),
+        (dict.fromkeys(FIRST, 0.5), 1, {"0.0.0"}),
+    ],
+    ids=["two", "all", "the first of equals"],
+)
+def test_the_least_confident_leaves_are_visited_as_many_as_asked_for(
+    confidences_first: dict[str, float], most: int, visited: set[str]
+) -> None:
+    model = doubtful(confidences_first)
+    debate(model, max_depth=2, second_pass_below=0.99, second_pass_leaves=most)
+    assert {node for node, role in again(model) if role == "leaf_judge"} == visited
+    merged = {node for node, role in again(model) if role == "synthesis_judge"}
+    assert merged == {leaf[:length] for leaf in visited for length in (1, 3)}
+    facts = [call.prompt.count("? first of") for call in model.calls if call.take == 2]
+    assert facts[0] == 4 - len(visited)
 
 
 def test_a_tree_of_one_leaf_is_debated_again() -> None:
@@ -175,15 +176,6 @@ def test_a_leaf_that_fails_leaves_the_first_verdict_standing_and_nothing_is_merg
     assert [node for node, _ in done.failures] == ["0.1.0"]
     assert confidences(done) == [(1, pytest.approx(0.9 * 0.9 * 0.3))]
     assert done.verdict.answer == "In the end, this."
-
-
-def test_a_single_leaf_that_fails_leaves_the_first_verdict_standing() -> None:
-    model = debaters()
-    model.will_say_now(rule("first", 0.4), to=LeafJudgeReply)
-    model.will_say(no_reply(), to=LeafJudgeReply)
-    done = debate(model, max_depth=0, second_pass_below=0.5)
-    assert done.verdict.confidence == 0.4
-    assert "<integration>\nfirst\n</integration>" in model.prompts[-1]
 
 
 def test_of_two_leaves_one_may_fail_and_the_other_counts() -> None:

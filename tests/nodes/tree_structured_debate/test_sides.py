@@ -4,7 +4,6 @@ import pytest
 
 from dialectree.nodes.tree_structured_debate.sides import (
     CLARIFIED,
-    Debater,
     concise_is_a,
     is_asked,
     is_polar,
@@ -97,14 +96,8 @@ def test_the_debaters_of_a_leaf_always_defend_opposite_sides(question: str) -> N
     polar = {"YES", "NO"} if is_polar(question) else {"SPAN", "OTHER"}
     for seed in range(50):
         assert {side(seed, "0.1", 1, question, who) for who in ("A", "B")} == polar
-
-
-def test_the_opener_of_an_open_question_defends_the_answer_it_finds_best() -> None:
-    for seed in range(50):
-        first = opener(seed, "0", 1, "What is it?")
-        other: Debater = "B" if first == "A" else "A"
-        assert side(seed, "0", 1, "What is it?", first) == "SPAN"
-        assert side(seed, "0", 1, "What is it?", other) == "OTHER"
+        opens = side(seed, "0.1", 1, question, opener(seed, "0.1", 1, question))
+        assert opens == "SPAN" or is_polar(question)
 
 
 @pytest.mark.parametrize(
@@ -115,21 +108,15 @@ def test_the_opener_of_an_open_question_defends_the_answer_it_finds_best() -> No
     ],
     ids=["over seeds", "over the questions of one seed"],
 )
-def test_no_draw_favours_a_name_or_a_place(drawn: list[tuple[int, str]]) -> None:
+def test_no_draw_favours_a_name_a_place_or_a_pass(drawn: list[tuple[int, str]]) -> None:
     a_opens = [opener(seed, "0", 1, question) == "A" for seed, question in drawn]
+    others = [[opener(seed, *at, q) == "A" for seed, q in drawn] for at in (("0", 2), ("0.1", 1))]
+    as_before = [[a == b for a, b in zip(a_opens, other, strict=True)] for other in others]
     a_says_yes = [side(seed, "0", 1, question, "A") == "YES" for seed, question in drawn]
     concise_first = [concise_is_a(seed, "0", 1, question) for seed, question in drawn]
     opener_says_yes = [a == b for a, b in zip(a_opens, a_says_yes, strict=True)]
-    for draw in (a_opens, a_says_yes, concise_first, opener_says_yes):
+    for draw in (a_opens, a_says_yes, concise_first, opener_says_yes, *as_before):
         assert 0.46 < sum(draw) / len(draw) < 0.54
-
-
-def test_draws_differ_between_nodes_and_passes_and_repeat_with_the_seed() -> None:
-    places = [(node, take) for node in ("0", "0.1", "0.2", "0.10") for take in (1, 2)]
-    seen = {tuple(opener(seed, *place, "Why?") for place in places) for seed in range(64)}
-    assert len(seen) > 50
-    one, again = ([opener(7, *place, "Why?") for place in places] for _ in range(2))
-    assert one == again
 
 
 def test_what_a_person_said_of_a_question_draws_nobody_anew() -> None:
