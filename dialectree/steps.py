@@ -53,7 +53,7 @@ def ruling(
         "verdict": {
             "answer": answer,
             "label": label,
-            "rationale": rationale,
+            "rationale": rationale or None,
             "confidence": confidence,
             "confidence_source": confidence_source,
             "notes": [*notes],
@@ -63,30 +63,40 @@ def ruling(
 
 async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
     """Rule nothing: a reply that the debate cannot do without failed for good."""
-    tell(runtime, "0", "settled", {"verdict": None})
-    return ruling(None)
+    return settle(runtime, None)
 
 
 def settle(
     runtime: Runtime[Any],
-    answer: str,
+    answer: str | None,
     *,
+    node: str = "0",
+    take: int = 1,
     label: str | None = None,
+    winner: str | None = None,
     rationale: str | None = None,
     confidence: float | None = None,
     confidence_source: str | None = None,
     notes: Sequence[str] = (),
 ) -> Ruling:
-    """Rule ``answer`` at the root of the debate; the step that rules returns what this returns."""
-    verdict = {
-        "answer": answer,
-        "rationale": rationale or "",
-        "confidence": confidence,
-        "local_confidence": confidence,
-    }
+    """Rule ``answer`` at ``node``, or nothing; the step that rules returns what this returns.
+
+    A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
+    """
     for note in notes:
-        tell(runtime, "0", "noted", {"note": note})
-    tell(runtime, "0", "settled", {"take": 1, "verdict": verdict, "provenance": ["0"]})
+        tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})
+    if answer is not None:
+        verdict = {
+            "answer": answer,
+            "rationale": rationale or "",
+            "confidence": confidence,
+            "local_confidence": confidence,
+            "winner": winner,
+            "take": take,
+        }
+        tell(runtime, node, "settled", {"take": take, "verdict": verdict, "provenance": [node]})
+    elif take == 1:
+        tell(runtime, node, "settled", {"verdict": None})
     return ruling(
         answer,
         label=label,

@@ -1,4 +1,6 @@
-"""Equality of texts, and which candidate a reply names. See docs/decisions/text-matching.md.
+"""Options, equality of texts, and which candidate a reply names.
+
+See docs/decisions/text-matching.md.
 
 Two texts are equal when they agree after normalising case, Unicode form and white space. Nothing
 else of a free text is read, so a verdict is never guessed.
@@ -7,8 +9,9 @@ else of a free text is read, so a verdict is never guessed.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
-from string import ascii_uppercase
+from collections.abc import Mapping, Sequence
+
+from dialectree.errors import InputError
 
 _ONE_FORM = str.maketrans(
     dict.fromkeys("‘’‚‛′‵‹›`´ʼ", "'")
@@ -17,6 +20,10 @@ _ONE_FORM = str.maketrans(
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
 )
 """One kind of quotes and dashes, and no invisible characters."""
+LONGEST = 6000
+"""Characters of an answer: debaters and judges write it out word for word."""
+_SHORT = 200
+"""Characters of an answer that stands whole wherever it is named."""
 
 
 def exact(text: str) -> str:
@@ -71,8 +78,43 @@ def letter(text: str) -> str:
     return plain if plain == "uncertain" else text.strip()
 
 
-def letters(n: int) -> tuple[str, ...]:
-    """Return the labels of `n` options, 2 to 26: A, B, C ..."""
-    if not 2 <= n <= len(ascii_uppercase):
-        raise ValueError(f"{n} options; labels are for 2 to {len(ascii_uppercase)}")
-    return tuple(ascii_uppercase[:n])
+def shortened(answer: str) -> str:
+    """Return the beginning of an answer, enough to tell which one is meant."""
+    return answer if len(answer) <= _SHORT else f"{answer[:_SHORT]}…"
+
+
+def offered(answers: Sequence[str]) -> dict[str, list[str]]:
+    """Return the answers as a suggestion for the schema; none where one is too long for it."""
+    if not answers or any(len(answer) > _SHORT for answer in answers):
+        return {}
+    return {"answer": list(dict.fromkeys(answers))}
+
+
+def tokens(*answers: str) -> int:
+    """Return how many tokens more than a short answer one of ``answers`` may take."""
+    return max((len(answer) // 3 for answer in answers if len(answer) > _SHORT), default=0)
+
+
+def distinct_options(options: object) -> list[str]:
+    """Return the options as texts; raise InputError where a debate cannot choose between them."""
+    if not isinstance(options, list | tuple):
+        raise InputError("--option: give a list of texts, [] for an open question")
+    if len(options) == 1:
+        raise InputError("--option: one option is no choice; give two or more, or none")
+    if len(options) > 26:
+        raise InputError(f"--option: {len(options)} options; there are letters for 26")
+    texts: list[str] = []
+    numbers: dict[str, int] = {}
+    for number, option in enumerate(options, 1):
+        if not isinstance(option, str | int | float):
+            raise InputError(f"--option: option {number} is no text")
+        text = str(option).strip()
+        if not exact(text):
+            raise InputError(f"--option: option {number} is empty")
+        if len(text) > LONGEST:
+            raise InputError(f"--option: option {number} is longer than {LONGEST:,} characters")
+        first = numbers.setdefault(exact(text), number)
+        if first != number:
+            raise InputError(f"--option: options {first} and {number} are the same")
+        texts.append(text)
+    return texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dialectree.nodes.role_switching_debate.state import SAMPLES, Input, Settings
+from dialectree.nodes.role_switching_debate.state import SAMPLES, TITLES, Input, Settings
 from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
@@ -12,7 +12,6 @@ _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
 _PAIR = ("candidates", "distractor")
 """The settings of the two candidates of an evaluation, between which baselines choose, too."""
-
 _WITHDRAWN = {"argument": WITHDRAWN}
 ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}
 """The names of the judges by ``judge_orders``."""
@@ -73,12 +72,7 @@ protocol = Protocol(
         _phase("debater_a", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
         _phase("answerer", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
     ),
-    order=PhaseOrder(
-        phases=(
-            *("direct", "proposals", "cross_examination", "role_switch", "uncertainty"),
-            "judgment",
-        )
-    ),
+    order=PhaseOrder(phases=("direct", *TITLES, "judgment")),
     evaluation=Evaluation(
         task="decide",
         voters=dict.fromkeys(("rsd", "no_role_switch", "no_uncertainty", "basic"), "debater_a"),

@@ -12,13 +12,7 @@ from langgraph.graph import END, START
 
 from dialectree.flow import FAILED, Flow, Graph
 from dialectree.nodes.role_switching_debate.candidates import meeting, proposed_pair, same_answer
-from dialectree.nodes.role_switching_debate.debater import (
-    alternative,
-    proposal,
-    rebuttal,
-    switch,
-    uncertainty,
-)
+from dialectree.nodes.role_switching_debate.debater import proposal, rebuttal, switch, uncertainty
 from dialectree.nodes.role_switching_debate.judge import broken_off, judge, person, verdict
 from dialectree.nodes.role_switching_debate.state import Debated, FivePhases, Pair, Settings
 
@@ -32,9 +26,7 @@ def after_meeting(
     """Debate two answers that differ; the same answer twice is no debate."""
     if state["agreed"] == "unknown":
         return "same_answer"
-    if state["agreed"] == "yes":
-        return "alternative"
-    return "crossing" if state["assigned"] else "pairing"
+    return "crossing" if state["assigned"] else after_same_answer(state)
 
 
 def after_same_answer(state: FivePhases) -> Literal["alternative", "pairing"]:
@@ -89,7 +81,7 @@ def five_phases(name: str, *, role_switch: bool = True, disclosure: bool = True)
     flow.role("proposal_b", proposal("b"), required=True)
     flow.step("meeting", meeting)
     flow.role("same_answer", same_answer, on_failure={"agreed": "no"})
-    flow.role("alternative", alternative, required=True)
+    flow.role("alternative", proposal("b", again=True), required=True)
     flow.step("pairing", proposed_pair)
     flow.step("crossing")
     flow.role("rebuttal_a", rebuttal("a"))

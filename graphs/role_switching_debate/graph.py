@@ -15,7 +15,6 @@ from dialectree.flow import Flow, Graph
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.nodes.role_switching_debate.candidates import opening, pairing
 from dialectree.nodes.role_switching_debate.direct_answerer import (
-    DROPPED,
     agreed,
     direct_answerer,
     distractor,
@@ -48,7 +47,7 @@ def before_pairing(
     state: RoleSwitchingDebate, settings: Settings
 ) -> Literal["distractor", "pairing"]:
     """Ask a model for a distractor only where an evaluation leaves the choice to it."""
-    return "distractor" if settings.uses_gold() and settings.distractor == "model" else "pairing"
+    return "distractor" if settings.asks_for_distractor() else "pairing"
 
 
 def after_debate(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
@@ -66,7 +65,7 @@ def role_switching_debate(name: str, debate: Graph) -> Graph:
         opening=opening,
         unresolved="undecided",
     )
-    flow.role("gate", direct_answerer("debater_a"), on_drop=DROPPED)
+    flow.role("gate", direct_answerer("debater_a"), on_drop={"dropped": 1})
     flow.step("gated")
     flow.step("agreed", agreed)
     flow.role("distractor", distractor, required=True)

@@ -16,11 +16,9 @@ from langgraph.runtime import Runtime
 from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.flow import Flow, Graph, Step
-from dialectree.nodes.answers import letter
 from dialectree.nodes.role_switching_debate import candidates
-from dialectree.nodes.role_switching_debate.candidates import checked, gold_pair, labelled
+from dialectree.nodes.role_switching_debate.candidates import gold_pair, labelled
 from dialectree.nodes.role_switching_debate.direct_answerer import (
-    DROPPED,
     direct_answerer,
     plurality,
     requests,
@@ -41,11 +39,11 @@ def opening(alone: bool) -> Step:
 
     async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:
         context, question = settings(runtime, Settings), state["question"]
-        candidates.require(state, context, debated=False)
+        given = prepare(state, context)
         tell(runtime, "0", "opened", {"text": question, "depth": 0, "kind": "leaf"})
-        options = labelled(checked(state.get("options") or []))
+        options = labelled(given["options"] or [])
         if context.uses_gold():
-            pair = gold_pair(options, letter(str(state.get("gold"))), context, question)
+            pair = gold_pair(options, given["gold"], context, question)
             options = sorted(pair, key=lambda option: option["label"])
         asked = 1 if alone else context.samples or SAMPLES
         return {"id": "0", "options": options, "asked": asked}
@@ -61,7 +59,7 @@ def after_samples(state: RoleSwitchingDebate) -> Literal["plurality", "unresolve
 def self_consistency(name: str, role: str, *, alone: bool = False) -> Graph:
     """Return the baseline in which the model of ``role`` answers."""
     flow = Flow(RoleSwitchingDebate, settings=Settings, input=Question, opening=opening(alone))
-    flow.role("answerer", direct_answerer(role), on_drop=DROPPED)
+    flow.role("answerer", direct_answerer(role), on_drop={"dropped": 1})
     flow.step("sampled")
     flow.step("plurality", plurality)
     flow.step("unresolved", unresolved)

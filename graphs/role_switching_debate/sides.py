@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from dialectree import chance
-from dialectree.records import Node, RunRecord
+from dialectree.records import Node, RunRecord, path_key
 
 
 def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
@@ -18,26 +16,23 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     options = record.input.get("options")
     if not debated or not isinstance(options, list):
         return None
-    node = max(debated, key=lambda one: [int(part) for part in one.id.split(".")])
+    node = max(debated, key=lambda one: path_key(one.id))
     labels = {
         turn.who: turn.label or turn.names
         for turn in node.transcript
         if turn.role == "debater" and turn.stage != "role_switch"
     }
     side = next((who for who, label in labels.items() if label and label == gold), None)
-    return {
-        "gold_side": side,
-        "gold_position": None if side is None else _position(record, node, side),
-        "flipped": _flipped(node),
-    }
+    position = "first" if side == _read_first(record, node) else "second"
+    place = position if side else None
+    return {"gold_side": side, "gold_position": place, "flipped": _flipped(node)}
 
 
-def _position(record: RunRecord, node: Node, side: str) -> Literal["first", "second"]:
-    """Return where the judge read ``side``: a first, unless balanced candidates were swapped."""
+def _read_first(record: RunRecord, node: Node) -> str:
+    """Return whom the judge read first: a, unless balanced candidates were swapped."""
     seed, question = record.settings.get("seed", 0), str(record.input["question"])
     balanced = record.settings.get("candidates") == "balanced"
-    swapped = balanced and chance.coin(int(str(seed)), "first", node.id, question)
-    return "first" if side == ("b" if swapped else "a") else "second"
+    return "b" if balanced and chance.coin(int(str(seed)), "first", node.id, question) else "a"
 
 
 def _flipped(node: Node) -> bool | None:
@@ -47,6 +42,4 @@ def _flipped(node: Node) -> bool | None:
         for turn in node.transcript
         if turn.role == "judge" and turn.stage == "judgment"
     }
-    if not {"judge", "swapped"} <= labels.keys():
-        return None
-    return labels["judge"] != labels["swapped"]
+    return len({*labels.values()}) > 1 if len(labels) > 1 else None

@@ -16,26 +16,19 @@ from dialectree.events import tell
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.models.replies import Reply
-from dialectree.nodes.answers import match_candidate, same
+from dialectree.nodes.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.nodes.quotations import occurs
-from dialectree.nodes.role_switching_debate.candidates import (
-    LONGEST,
-    offered,
-    proposed,
-    shortened,
-    texts,
-    tokens,
-)
+from dialectree.nodes.role_switching_debate.candidates import proposed, texts
 from dialectree.nodes.role_switching_debate.state import (
-    Candidate,
     FivePhases,
     Phase,
     Settings,
     Side,
     Turn,
+    blocks,
     other,
+    written,
 )
-from dialectree.nodes.role_switching_debate.transcript import Block, blocks, written
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 
@@ -75,88 +68,60 @@ class UncertaintyReply(BaseModel):
     percent: Annotated[int, Field(ge=0, le=100)]
 
 
-# Phase 1
+def proposal(side: Side, *, again: bool = False) -> Step:
+    """Phase 1: an answer with its reasons, without a look at the other's.
 
-
-def proposal(side: Side) -> Step:
-    """Phase 1: an answer with its reasons, without a look at the other's."""
+    ``again`` is for a debater that proposed the same as its opponent. It argues for the strongest
+    answer that is neither the opponent's, which is ``taken``, nor its own first one.
+    """
 
     async def proposal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        return await _propose(state, runtime, side)
+        pair = state["candidates"]
+        own = pair[side]["text"] if state["assigned"] else None
+        taken = proposed(state, other(side)) if again else None
+        options = {} if own else texts(state["options"])
+        left = {label: text for label, text in options.items() if text != taken}
+        possible = [own] if own else [*left.values()]
+
+        def label(reply: ProposalReply) -> str | None:
+            return match_candidate(reply.answer, options)
+
+        def fault(reply: ProposalReply) -> str | None:
+            if own:  # whatever the reply calls its answer, the debater keeps its own
+                return None
+            if options:
+                names = ", ".join(left)
+                return None if label(reply) in left else f"answer: it does not name one of {names}"
+            if taken and any(same(reply.answer, old) for old in (taken, proposed(state, side))):
+                return "answer: it is the one that is taken; propose another"
+            return None if any(map(str.isalnum, reply.answer)) else "answer: it is empty"
+
+        reply = await ask(
+            runtime,
+            _place(state, side, "proposals", step=again * (1 if options else 2)),
+            "role_switching_debate/proposal",
+            ProposalReply,
+            suggested=offered(possible),
+            check=fault,
+            names=label if options else None,
+            max_tokens=900 + tokens(*possible),
+            question=state["question"],
+            background=state["background"],
+            options=left,
+            answer=own,
+            taken=taken,
+        )
+        if own:
+            theirs = pair[other(side)]["label"]
+            if match_candidate(reply.answer, texts([*pair.values()])) == theirs:
+                note = f"debater {pair[side]['label']} named {theirs} in its proposal"
+                tell(runtime, state["id"], "noted", {"note": note})
+        chosen = label(reply)
+        answer = own or (options[chosen] if chosen else reply.answer)
+        fields = {"argument": reply.argument, "answer": answer}
+        return {"turns": [{"speaker": side, "phase": "proposals", "fields": fields}]}
 
     return proposal
-
-
-async def alternative(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-    """Let b propose again after both proposed the same: the strongest other answer."""
-    taken, rejected = proposed(state, "a"), proposed(state, "b")
-    step = 1 if state["options"] else 2
-    return await _propose(state, runtime, "b", taken=taken, rejected=rejected, step=step)
-
-
-async def _propose(
-    state: FivePhases,
-    runtime: Runtime[Settings],
-    side: Side,
-    *,
-    taken: str | None = None,
-    rejected: str = "",
-    step: int = 0,
-) -> dict[str, list[Turn]]:
-    """Argue for the assigned candidate, or for an answer of the debater's choice.
-
-    A choice must differ from ``taken``, the other's answer, and from ``rejected``, the debater's
-    own first answer, which turned out to be the same.
-    """
-    own = state["candidates"][side]["text"] if state["assigned"] else None
-    options = {} if own else texts(state["options"])
-    left = {label: text for label, text in options.items() if taken is None or text != taken}
-    possible = [own] if own else [*left.values()]
-
-    def fault(reply: ProposalReply) -> str | None:
-        if own:  # whatever the reply calls its answer, the debater keeps its own
-            return None
-        if options:  # a reply that names the taken option must not be read as one that is left
-            meant = match_candidate(reply.answer, options) in left
-            return None if meant else f"answer: it does not name one of {', '.join(left)}"
-        if taken is not None and (same(reply.answer, taken) or same(reply.answer, rejected)):
-            return "answer: it is the one that is taken; propose another"
-        return None if any(map(str.isalnum, reply.answer)) else "answer: it is empty"
-
-    reply = await ask(
-        runtime,
-        _place(state, side, "proposals", step),
-        "role_switching_debate/proposal",
-        ProposalReply,
-        suggested=offered(possible),
-        check=fault,
-        names=(lambda reply: match_candidate(reply.answer, options)) if options else None,
-        max_tokens=900 + tokens(*possible),
-        question=state["question"],
-        background=state["background"],
-        options=left,
-        answer=own,
-        taken=taken,
-    )
-    if own:
-        _note_other_answer(state, runtime, side, reply.answer)
-    label = match_candidate(reply.answer, options) if options else None
-    answer = own or (options[label] if label else reply.answer)
-    return _turn(side, "proposals", {"argument": reply.argument, "answer": answer})
-
-
-def _note_other_answer(
-    state: FivePhases, runtime: Runtime[Settings], side: Side, answer: str
-) -> None:
-    """Note that a debater named the other's candidate, for which it does not argue."""
-    label = state["candidates"][side]["label"]
-    meant = match_candidate(answer, texts([*state["candidates"].values()]))
-    if meant not in (None, label):
-        note = f"debater {label} named {meant} in its proposal"
-        tell(runtime, state["id"], "noted", {"note": note})
-
-
-# Phases 2 to 4
 
 
 def rebuttal(side: Side) -> Step:
@@ -164,20 +129,17 @@ def rebuttal(side: Side) -> Step:
 
     async def rebuttal(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
         in_turn = settings(runtime, Settings).cross_examination == "in_turn"
+        until: Phase = "cross_examination" if in_turn else "proposals"
         opponents = written(state["turns"], other(side))
 
         def located(reply: RebuttalReply) -> dict[str, Any]:
-            errors = [
-                {**error.model_dump(), "occurs": occurs(error.quote, opponents)}
-                for error in reply.errors
-            ]
-            return {"errors": errors, "defence": reply.defence}
+            fields = reply.model_dump()
+            for error in fields["errors"]:
+                error["occurs"] = occurs(error["quote"], opponents)
+            return fields
 
         place = _place(state, side, "cross_examination", step=int(in_turn and side == "b"))
-        until: Phase = "cross_examination" if in_turn else "proposals"
-        transcript = blocks(state, until=until, under_way=True)
-        reply = await _ask(state, runtime, place, RebuttalReply, transcript, 1200, told=located)
-        return _turn(side, "cross_examination", located(reply))
+        return await _speak(state, runtime, place, until, RebuttalReply, 1200, located)
 
     return rebuttal
 
@@ -186,10 +148,8 @@ def switch(side: Side) -> Step:
     """Phase 3: the strongest case for what the opponent proposed."""
 
     async def switch(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        place = _place(state, side, "role_switch", defends=state["candidates"][other(side)])
-        transcript = blocks(state, until="cross_examination")
-        reply = await _ask(state, runtime, place, SwitchReply, transcript, 800)
-        return _turn(side, "role_switch", reply.model_dump())
+        place = _place(state, side, "role_switch")
+        return await _speak(state, runtime, place, "cross_examination", SwitchReply, 800)
 
     return switch
 
@@ -198,31 +158,30 @@ def uncertainty(side: Side) -> Step:
     """Phase 4: how sure a debater is of its first answer, without a look at the other's report."""
 
     async def uncertainty(state: FivePhases, runtime: Runtime[Settings]) -> dict[str, list[Turn]]:
-        place, transcript = _place(state, side, "uncertainty"), blocks(state, until="role_switch")
-        reply = await _ask(state, runtime, place, UncertaintyReply, transcript, 700)
-        return _turn(side, "uncertainty", reply.model_dump())
+        place = _place(state, side, "uncertainty")
+        return await _speak(state, runtime, place, "role_switch", UncertaintyReply, 700)
 
     return uncertainty
 
 
-async def _ask(
+async def _speak(
     state: FivePhases,
     runtime: Runtime[Settings],
     place: Place,
+    until: Phase,
     reply: type[Reply],
-    transcript: list[Block],
     max_tokens: int,
-    told: Callable[[Reply], dict[str, Any]] | None = None,
-) -> Reply:
-    """Ask the debater at ``place``, from the prompt of its phase."""
+    fields: Callable[[Reply], dict[str, Any]] = BaseModel.model_dump,
+) -> dict[str, list[Turn]]:
+    """Return the turn of the debater at ``place``, who reads the transcript up to ``until``."""
     side: Side = "a" if place.who == "a" else "b"
     own, theirs = state["candidates"][side], state["candidates"][other(side)]
-    return await ask(
+    valid = await ask(
         runtime,
         place,
         f"role_switching_debate/{place.stage}",
         reply,
-        told=told,
+        told=fields,
         max_tokens=max_tokens,
         question=state["question"],
         background=state["background"],
@@ -230,33 +189,25 @@ async def _ask(
         own=own["text"],
         opponent=theirs["label"],
         theirs=theirs["text"],
-        blocks=transcript,
+        blocks=blocks(state, until=until, under_way=until == place.stage),
     )
+    return {"turns": [{"speaker": side, "phase": place.stage, "fields": fields(valid)}]}
 
 
-def _turn(side: Side, phase: Phase, fields: dict[str, Any]) -> dict[str, list[Turn]]:
-    """Return the update that a turn leaves."""
-    return {"turns": [{"speaker": side, "phase": phase, "fields": fields}]}
-
-
-def _place(
-    state: FivePhases, side: Side, phase: Phase, step: int = 0, defends: Candidate | None = None
-) -> Place:
+def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
     """Return where a turn belongs, and what its speaker defends there."""
-    text: str | None = None
-    label: str | None = None
-    called = ""
-    if own := state["candidates"].get(side):
-        called = own["label"]
-        text, label = shortened((defends or own)["text"]), (defends or own)["label"]
-    elif not state["options"]:  # open answers are A and B
-        called = label = side.upper()
-    number = _round(state, side)
+    own = state["candidates"].get(side)
+    defended = state["candidates"].get(other(side) if phase == "role_switch" else side)
+    letter = "" if state["options"] else side.upper()  # open answers are A and B
     return Place(
-        state["id"], "debater", phase, step, number, state["take"], side, text, label, called
+        state["id"],
+        "debater",
+        phase,
+        step,
+        round=1 + sum(turn["speaker"] == side for turn in state["turns"]),
+        take=state["take"],
+        who=side,
+        side=shortened(defended["text"]) if defended else None,
+        label=defended["label"] if defended else letter or None,
+        called=own["label"] if own else letter,
     )
-
-
-def _round(state: FivePhases, side: Side) -> int:
-    """Return the number of a debater's next turn. In the record no turn replaces another."""
-    return 1 + sum(turn["speaker"] == side for turn in state["turns"])

@@ -10,20 +10,14 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree import chance
 from dialectree.context import settings
-from dialectree.events import tell
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import letter, match_candidate, normal
-from dialectree.nodes.role_switching_debate.candidates import LONGEST, offered, texts, tokens
-from dialectree.nodes.role_switching_debate.state import (
-    RoleSwitchingDebate,
-    Sample,
-    Settings,
-)
+from dialectree.nodes.answers import LONGEST, letter, match_candidate, normal, offered, tokens
+from dialectree.nodes.role_switching_debate.candidates import texts
+from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Sample, Settings
 from dialectree.state import Ruling
+from dialectree.steps import settle
 
-DROPPED: Mapping[str, object] = {"samples": [], "dropped": 1}
-"""The update that a direct answer leaves which a person took out."""
 _SHOWN = 60
 """Characters of an open answer that a note shows."""
 
@@ -51,7 +45,7 @@ def direct_answerer(role: str) -> Step:
 
     async def direct_answerer(
         state: RoleSwitchingDebate, runtime: Runtime[Settings]
-    ) -> dict[str, object]:
+    ) -> dict[str, list[Sample]]:
         choice = texts(state["options"])
 
         def fault(reply: DirectReply) -> str | None:
@@ -71,13 +65,8 @@ def direct_answerer(role: str) -> Step:
             options=choice,
         )
         label = match_candidate(reply.answer, choice) if choice else None
-        sample: Sample = {
-            "number": state["number"],
-            "label": label,
-            "answer": choice[label] if label else reply.answer,
-            "reasoning": reply.reasoning,
-        }
-        return {"samples": [sample], "dropped": 0}
+        answer = choice[label] if label else reply.answer
+        return {"samples": [{"label": label, "answer": answer, "reasoning": reply.reasoning}]}
 
     return direct_answerer
 
@@ -88,7 +77,7 @@ def votes(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
     Options count by their letter, open answers by their normal form.
     """
     by_answer: dict[str, list[Sample]] = {}
-    for sample in sorted(samples, key=lambda sample: sample["number"]):
+    for sample in samples:
         by_answer.setdefault(sample["label"] or normal(sample["answer"]), []).append(sample)
     return dict(sorted(by_answer.items(), key=lambda vote: -len(vote[1])))
 
@@ -97,8 +86,10 @@ async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
     """Take the answer that every sample gave. Nobody was asked how sure it is."""
     count = len(state["samples"])
     note = f"no debate: {count} direct {'answer' if count == 1 else 'answers'} agreed"
-    first = min(state["samples"], key=lambda sample: sample["number"])
-    return _settle(runtime, first, first["reasoning"] or None, [note])
+    first = state["samples"][0]
+    return settle(
+        runtime, first["answer"], label=first["label"], rationale=first["reasoning"], notes=[note]
+    )
 
 
 async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
@@ -107,7 +98,7 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
     A sample that a person dropped counts as if nobody had asked for it.
     """
     counted, asked = votes(state["samples"]), state["asked"] - state["dropped"]
-    most = max(len(voters) for voters in counted.values())
+    most = max(map(len, counted.values()))
     tied = sorted(name for name, voters in counted.items() if len(voters) == most)
     place = (settings(runtime, Settings).seed, "tie", state["id"], state["question"])
     won = min(tied, key=lambda name: chance.seed(*place, name))
@@ -117,39 +108,21 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
         among = f"{', '.join(others)} and {last}"
         notes.append(f"tie between {among} ({most} of {asked} each); drawn from the seed")
     first = counted[won][0]
-    return _settle(runtime, first, first["reasoning"], notes, most / asked)
-
-
-def _settle(
-    runtime: Runtime[Settings],
-    sample: Sample,
-    rationale: str | None,
-    notes: list[str],
-    share: float | None = None,
-) -> Ruling:
-    """Rule for the answer of ``sample``, which has this ``share`` of the votes."""
-    for note in notes:
-        tell(runtime, "0", "noted", {"note": note})
-    fields: dict[str, object] = {"answer": sample["answer"], "rationale": sample["reasoning"]}
-    if share is not None:
-        fields |= {"confidence": share, "local_confidence": share}
-    tell(runtime, "0", "settled", {"take": 1, "verdict": fields, "provenance": ["0"]})
-    return {
-        "verdict": {
-            "answer": sample["answer"],
-            "label": sample["label"],
-            "rationale": rationale,
-            "confidence": share,
-            "confidence_source": "share of samples",
-            "notes": notes,
-        }
-    }
+    return settle(
+        runtime,
+        first["answer"],
+        label=first["label"],
+        rationale=first["reasoning"],
+        confidence=most / asked,
+        confidence_source="share of samples",
+        notes=notes,
+    )
 
 
 def _counts(counted: Mapping[str, Sequence[Sample]], asked: int, dropped: int) -> str:
     """Return ``9 samples: A 5, C 3, 1 failed`` or ``4 samples: B 2, A 2; 1 dropped``."""
     counts = [f"{_name(voters[0])} {len(voters)}" for voters in counted.values()]
-    failed = asked - sum(len(voters) for voters in counted.values())
+    failed = asked - sum(map(len, counted.values()))
     counts += [f"{failed} failed"] if failed else []
     out = f"; {dropped} dropped" if dropped else ""
     return f"{asked} sample{'' if asked == 1 else 's'}: {', '.join(counts)}{out}"

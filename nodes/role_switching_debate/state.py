@@ -1,9 +1,10 @@
-"""The input, the settings and the state of a role-switching debate."""
+"""The input, the settings and the state of a role-switching debate, and how its turns are read."""
 
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Literal, NotRequired
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -55,6 +56,10 @@ class Settings(ProtocolSettings):
         """Return whether one debater defends the gold answer."""
         return self.candidates in ("oracle", "balanced")
 
+    def asks_for_distractor(self) -> bool:
+        """Return whether a model chooses the wrong option beside the gold one."""
+        return self.uses_gold() and self.distractor == "model"
+
 
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
@@ -79,7 +84,7 @@ class Turn(TypedDict):
 
     speaker: Side | Literal["judge", "swapped"]
     """Debater a or b. The judge who read a's words first is ``judge``, the other ``swapped``."""
-    phase: Phase
+    phase: str
     fields: dict[str, Any]
     """Those of the reply. Each error of a rebuttal also has ``occurs``: whether the opponent wrote
     the words quoted. A ruling also has ``candidate``: the label whose text its answer is,
@@ -87,10 +92,8 @@ class Turn(TypedDict):
 
 
 class Sample(TypedDict):
-    """One direct answer."""
+    """One direct answer. Samples stand in the order in which they were asked for."""
 
-    number: int
-    """From 1."""
     label: str | None
     """The option that it names; None where the question is open."""
     answer: str
@@ -155,9 +158,96 @@ class RoleSwitchingDebate(shared.Debate, Pair, Debated):
     asked: int
     """Direct answers that are asked for."""
     number: int
-    """Which of them a step is to give."""
+    """Which of them a step is to give, from 1."""
     samples: Annotated[list[Sample], operator.add]
     dropped: Annotated[int, operator.add]
     """Direct answers that a person took out."""
     failed: bool
     """True when no distractor could be found."""
+
+
+# The transcript, as debaters and judge read it
+
+
+TITLES: dict[Phase, str] = {
+    "proposals": "proposal",
+    "cross_examination": "cross-examination",
+    "role_switch": "switched sides",
+    "uncertainty": "uncertainty",
+}
+_LOST = ("missing", "this part is lost; that counts against nobody")
+
+
+class Block(NamedTuple):
+    """One debater's words in one phase."""
+
+    phase: str
+    label: str
+    """The label of the answer that the debater defends. Debaters are called by it."""
+    lines: list[tuple[str, str]]
+    """Name and text of each part; one line each."""
+
+
+def latest(turns: Sequence[Turn], speaker: str, phase: Phase) -> dict[str, Any] | None:
+    """Return the fields of the turn that counts: the last one of ``speaker`` in ``phase``."""
+    own = (turn for turn in reversed(turns) if (turn["speaker"], turn["phase"]) == (speaker, phase))
+    return next((turn["fields"] for turn in own), None)
+
+
+def blocks(
+    state: FivePhases, *, until: Phase, first: Side = "a", under_way: bool = False
+) -> list[Block]:
+    """Return the transcript up to and with the phase ``until``.
+
+    The words of ``first`` stand before the other's, except in the cross-examination: there b may
+    have read what a wrote. If only one side has spoken in a phase, the other's part was lost, and
+    the transcript says so: silence would look like having nothing to say. A phase ``under_way`` has
+    lost nothing yet.
+    """
+    transcript, phases = list[Block](), [*TITLES]
+    for phase in phases[: phases.index(until) + 1]:
+        lines = {side: _lines(state, phase, side) for side in SIDES}
+        if any(lines.values()) and not (under_way and phase == until):
+            lines = {side: own or [_LOST] for side, own in lines.items()}
+        for side in SIDES if phase == "cross_examination" else (first, other(first)):
+            if lines[side]:
+                label = state["candidates"][side]["label"]
+                transcript.append(Block(TITLES[phase], label, lines[side]))
+    return transcript
+
+
+def _lines(state: FivePhases, phase: Phase, side: Side) -> list[tuple[str, str]]:
+    """Return name and text of each part of a turn; nothing where there is no turn."""
+    fields = latest(state["turns"], side, phase)
+    if fields is None:
+        return []
+    if phase == "proposals":
+        return [("answer", fields["answer"]), ("argument", fields["argument"])]
+    if phase == "role_switch":
+        opponent = state["candidates"][other(side)]["label"]
+        return [(f"argument for answer {opponent}", fields["argument"])]
+    if phase == "uncertainty":
+        return [
+            ("confidence in its own answer", f"{fields['percent']} %"),
+            ("unsure of", fields["unsure_of"]),
+            ("would settle it", fields["would_settle"]),
+        ]
+    lines: list[tuple[str, str]] = []
+    for number, error in enumerate(fields["errors"], 1):
+        mark = "" if error["occurs"] else " (the opponent wrote no such words)"
+        lines.append((f"quotation {number}{mark}", error["quote"]))
+        lines.append((f"what is wrong with it {number}", error["fault"]))
+    return [*lines, ("defence", fields["defence"])]
+
+
+def written(turns: Sequence[Turn], side: Side) -> str:
+    """Return all that ``side`` wrote in the phases that its opponent may quote from.
+
+    The words that it quoted are its opponent's, unless the opponent wrote no such words.
+    """
+    proposal = latest(turns, side, "proposals")
+    texts = [proposal["answer"], proposal["argument"]] if proposal else []
+    if rebuttal := latest(turns, side, "cross_examination"):
+        texts += [rebuttal["defence"], *(error["fault"] for error in rebuttal["errors"])]
+        texts += [error["quote"] for error in rebuttal["errors"] if not error["occurs"]]
+    return "\n¶\n".join(texts)  # no quotation runs from one text into the next

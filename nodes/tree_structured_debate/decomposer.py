@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.context import settings
 from dialectree.models.door import Place, ask
-from dialectree.nodes.role_switching_debate.candidates import tokens
+from dialectree.nodes.answers import tokens
 from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 
 _QID = 16

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import string
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from dialectree.nodes.answers import (
     exact,
     letter,
-    letters,
     match_candidate,
     match_text,
     normal,
@@ -141,11 +138,3 @@ def test_any_text_names_its_own_candidate_or_nobody(one: str, two: str, answer: 
 )
 def test_a_label_is_one_letter_or_uncertain(text: str, label: str) -> None:
     assert letter(text) == label
-
-
-def test_labels_are_the_letters_in_order() -> None:
-    assert letters(2) == ("A", "B")
-    assert "".join(letters(26)) == string.ascii_uppercase
-    for n in (-1, 0, 1, 27):
-        with pytest.raises(ValueError, match="labels are for 2 to 26"):
-            letters(n)

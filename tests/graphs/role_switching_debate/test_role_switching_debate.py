@@ -16,8 +16,6 @@ from dialectree.errors import BudgetReached, InputError
 from dialectree.graphs.role_switching_debate.graph import (
     graph,
 )
-from dialectree.models.asking import Asking
-from dialectree.models.endpoints import Completion, Decoding
 from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
@@ -38,7 +36,6 @@ from tests.graphs.role_switching_debate.switching import (
     THREE,
     TWO,
     Cost,
-    adecide,
     blocks_of,
     choose,
     context,
@@ -191,16 +188,6 @@ def test_an_open_question_costs_a_comparison_and_a_second_answer_where_both_are_
 # What is drawn
 
 
-def test_who_holds_which_option_is_drawn_from_seed_and_question_and_both_ways_occur() -> None:
-    def held(seed: int, question: str = QUESTION) -> dict[str, str]:
-        return sides(decide(debaters(), seed=seed, question=question))
-
-    over_seeds = [held(seed)["a"] for seed in range(8)]
-    assert set(over_seeds) == set(TWO)
-    assert over_seeds == [held(seed)["a"] for seed in range(8)]
-    assert {held(0, f"Question {n}?")["a"] for n in range(8)} == set(TWO)
-
-
 def test_balanced_draws_who_holds_the_gold_answer_and_whose_words_are_read_first() -> None:
     seen: Counter[tuple[str, str, str]] = Counter()
     for seed, gold in product(range(14), "AB"):
@@ -286,16 +273,6 @@ def test_the_gold_answer_is_one_debaters_candidate_and_nobody_is_told_that_it_is
     assert by_speaker("A") == by_speaker("B")
 
 
-def test_the_judges_prompt_is_the_same_whichever_answer_is_gold() -> None:
-    def read(gold: str, seed: int) -> str:
-        model = debaters()
-        decide(model, gold=gold, candidates="balanced", seed=seed)
-        return of(model, JudgeReply)[0].prompt
-
-    # Sides and reading order are drawn, so over seeds both gold answers give the same prompts.
-    assert {read("A", seed) for seed in range(14)} == {read("B", seed) for seed in range(14)}
-
-
 # Knockout
 
 
@@ -317,16 +294,6 @@ def test_in_a_knockout_every_option_is_heard_once_and_the_winner_stays_on() -> N
     assert (done.verdict.answer, done.verdict.label) == ("clay", "D")
     assert root.verdict is not None
     assert (root.verdict.winner, root.provenance) == ("D", root.children)
-
-
-def test_the_order_of_a_knockout_is_drawn_from_seed_and_question() -> None:
-    def first(seed: int, question: str = QUESTION) -> frozenset[str]:
-        done = decide(debaters(), THREE, seed=seed, question=question, candidates="knockout")
-        return frozenset(sides(done, "0.0").values())
-
-    assert len({first(seed) for seed in range(6)}) == 3
-    assert len({first(0, f"Question {n}?") for n in range(6)}) == 3
-    assert first(3) == first(3)
 
 
 @pytest.mark.parametrize("ends", ["0.0", "0.1", "0.3"])
@@ -385,12 +352,6 @@ def test_a_failed_sample_is_no_agreement() -> None:
     assert cost(done) == Cost(12, 7)
     assert done.verdict.answer == TWO[1]
     assert [(f.role, f.who) for _, f in done.failures] == [("debater_a", "2")]
-
-
-def test_an_answer_that_names_no_option_is_no_sample_before_it_is_mended() -> None:
-    model = debaters()
-    model.will_say_now(direct("both"), direct("B"))
-    assert cost(decide(model, gate=2)) == Cost(3, 2)
 
 
 @pytest.mark.parametrize(
@@ -519,7 +480,7 @@ def test_a_loser_who_was_surer_than_the_winner_is_remarked_on() -> None:
     ("options", "wrong"),
     [
         (["grass"], "one option is no choice"),
-        ("grass or hay", "the options are one text"),
+        ("grass or hay", "give a list of texts"),
     ],
 )
 @pytest.mark.parametrize("candidates", ["proposed", "knockout"])
@@ -551,20 +512,6 @@ def test_an_evaluation_is_refused_without_a_gold_answer(
 ) -> None:
     with pytest.raises(InputError, match=wrong):
         decide(debaters(), options, gold=gold, candidates=candidates)
-
-
-@pytest.mark.parametrize("gold", ["C", "plant materials", "?"])
-@pytest.mark.parametrize("options", [(), TWO])
-@pytest.mark.parametrize("candidates", ["proposed", "knockout", *EVALUATIONS])
-def test_a_gold_answer_is_an_options_letter_even_where_nobody_needs_it(
-    candidates: str, options: tuple[str, ...], gold: str
-) -> None:
-    if candidates == "knockout" and not options:
-        return
-    for name in ("rsd", "self_consistency"):
-        way = methods()[name].graph()
-        with pytest.raises(InputError, match="there is no such option"):
-            decide(debaters(), options, gold=gold, candidates=candidates, graph=way)
 
 
 def test_a_knockout_needs_options() -> None:
@@ -611,26 +558,6 @@ def test_the_taken_option_is_not_read_as_the_one_that_it_holds() -> None:
 # A run as a whole, and hosts
 
 
-def test_twenty_questions_at_once_mix_nothing_up() -> None:
-    async def one(number: int) -> None:
-        options = [f"answer {number} a", f"answer {number} b", f"answer {number} c"]
-        model = debaters(winner=options[number % 3])
-        model.wait = lambda call: 0.002 * ((number * 7 + call.round) % 5)
-        done = await adecide(
-            model, options, question=f"question {number}?", seed=number, candidates="knockout"
-        )
-        assert done.verdict.answer == options[number % 3]
-        assert all(f"question {number}?" in prompt for prompt in model.prompts)
-        assert len(model.calls) == len(done.calls) == 18
-
-    async def all_at_once() -> None:
-        async with asyncio.TaskGroup() as group:
-            for number in range(20):
-                group.create_task(one(number))
-
-    asyncio.run(all_at_once())
-
-
 def test_which_call_returns_first_never_matters() -> None:
     for settings in ({}, {"cross_examination": "simultaneous"}, {"judge_orders": "both"}):
         straight = decide(debaters(), gate=2, **settings)
@@ -640,41 +567,6 @@ def test_which_call_returns_first_never_matters() -> None:
         assert shuffled.tree == straight.tree
         assert shuffled.verdict == straight.verdict
         assert shuffled.usage == straight.usage
-
-
-@pytest.fixture
-def decodings(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, Decoding]]:
-    """(role, speaker, decoding) of every request."""
-    seen: list[tuple[str, str, Decoding]] = []
-    send = Asking.send
-
-    async def spied(self: Asking) -> Completion:
-        seen.append((self.place.role, self.place.who, self.request.decoding))
-        return await send(self)
-
-    monkeypatch.setattr(Asking, "send", spied)
-    return seen
-
-
-def test_debaters_are_warm_and_the_judge_is_cooler(
-    decodings: list[tuple[str, str, Decoding]],
-) -> None:
-    model = debaters()
-    model.will_say_now(direct(TWO[0]), direct(TWO[1]))
-    decide(model, gate=2)
-    warmth = {(role, decoding.temperature) for role, _, decoding in decodings}
-    assert warmth == {("debater", 0.7), ("debater_a", 0.7), ("judge", 0.3)}
-
-
-def test_every_speaker_has_a_seed_of_its_own(decodings: list[tuple[str, str, Decoding]]) -> None:
-    model = debaters()
-    model.will_say_now(direct(TWO[0]), direct(TWO[1]))
-    decide(model, gate=3, judge_orders="both")
-    seeds: dict[tuple[str, str], set[int]] = {}
-    for role, who, decoding in decodings:
-        seeds.setdefault((role, who), set()).add(decoding.seed)
-    assert len(seeds) == 3 + 2 + 2
-    assert len(set.union(*seeds.values())) == 7
 
 
 def test_debaters_and_judge_can_have_models_of_their_own() -> None:
@@ -692,7 +584,7 @@ def test_debaters_and_judge_can_have_models_of_their_own() -> None:
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
 
-@pytest.mark.parametrize("calls", range(1, 18))
+@pytest.mark.parametrize("calls", [1, 4, 9, 17])
 def test_a_host_whose_budget_was_reached_goes_on_where_the_run_stopped(calls: int) -> None:
     model = debaters()
 
@@ -711,61 +603,4 @@ def test_a_host_whose_budget_was_reached_goes_on_where_the_run_stopped(calls: in
     assert len(model.calls) <= 19  # of two side by side, the one that was under way
 
 
-def test_a_thread_that_is_used_again_begins_anew() -> None:
-    async def talk() -> list[tuple[int, str]]:
-        thread = graph.copy({"checkpointer": InMemorySaver()})
-        found: list[tuple[int, str]] = []
-        turns: list[tuple[ScriptedModel, dict[str, Any]]] = [
-            *[(debaters(), {"gate": 2}) for _ in range(3)],
-            *[(undistracted(), EVALUATED), (debaters(), EVALUATED)],
-            *[(debaters(), {"candidates": "knockout"}), (debaters(), {})],
-        ]
-        for model, settings in turns:
-            chosen = context(model, **settings)
-            asked = given(THREE, "C", f"Question {len(found)}?")
-            out = await thread.ainvoke(asked, CONFIG, context=chosen)
-            found.append((len(model.calls), out["verdict"]["notes"][0][:9]))
-        return found
-
-    agreed, debated = "no debate", "disclosed"
-    assert asyncio.run(talk()) == [
-        *[(2, agreed)] * 3,
-        *[(1, "there is "), (10, debated)],
-        *[(18, debated), (10, debated)],
-    ]
-
-
-def test_a_thread_does_not_take_the_options_of_an_earlier_question() -> None:
-    async def talk() -> dict[str, Any]:
-        thread = graph.copy({"checkpointer": InMemorySaver()})
-        model = debaters(winner="hay")
-        model.will_say_now(choose("grass", "hay"), to=ProposalReply)
-        await thread.ainvoke(given(TWO), CONFIG, context=context(debaters()))
-        asked: Question = {"question": "Else?"}
-        found: dict[str, Any] = await thread.ainvoke(asked, CONFIG, context=context(model))
-        return found
-
-    assert asyncio.run(talk())["verdict"]["answer"] == "hay"
-
-
-EVALUATED: dict[str, Any] = {"candidates": "oracle", "distractor": "model"}
-
-
-def undistracted() -> ScriptedModel:
-    model = debaters()
-    model.will_say_now(no_reply(), to=DistractorReply)
-    return model
-
-
 # Rules and drawings
-
-
-def test_the_ablations_are_the_same_protocol_around_another_debate() -> None:
-    for name in ("no_role_switch", "no_uncertainty", "basic"):
-        assert (
-            methods()[name].graph().get_graph().draw_mermaid() == graph.get_graph().draw_mermaid()
-        )
-        inner = methods()[name].graph().get_graph(xray=True).nodes
-        steps = {step.rpartition(":")[2] for step in inner}
-        assert ("switch_a" in steps) == (name == "no_uncertainty")
-        assert ("uncertainty_a" in steps) == (name == "no_role_switch")

@@ -8,8 +8,16 @@ from typing import Any, cast
 import pytest
 
 from dialectree.nodes.quotations import occurs
-from dialectree.nodes.role_switching_debate.state import FivePhases, Phase, Side, Turn
-from dialectree.nodes.role_switching_debate.transcript import TITLES, Block, blocks, written
+from dialectree.nodes.role_switching_debate.state import (
+    TITLES,
+    Block,
+    FivePhases,
+    Phase,
+    Side,
+    Turn,
+    blocks,
+    written,
+)
 
 PHASES: tuple[Phase, ...] = (*TITLES,)
 LOST = [("missing", "this part is lost; that counts against nobody")]
