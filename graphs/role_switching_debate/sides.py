@@ -38,7 +38,7 @@ def _read_first(record: RunRecord, node: Node) -> str:
 def _flipped(node: Node) -> bool | None:
     """Return whether the rulings of the two orders differ; None where the judge ruled once."""
     labels = {
-        turn.who: turn.fields.get("label")
+        turn.who: str(turn.fields.get("label"))
         for turn in node.transcript
         if turn.role == "judge" and turn.stage == "judgment"
     }

@@ -213,8 +213,7 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
         fields = {name: value for name, value in outcome.items() if name in own}
         fields["winner"] = outcome["label"]
         rounds = [f"0.{n}" for n in range(debates)]
-        settled = {"verdict": fields if won else None, "provenance": rounds}
-        tell(runtime, "0", "settled", settled)
+        tell(runtime, "0", "settled", {"verdict": fields if won else None, "provenance": rounds})
         notes += [] if won else [f"the knockout ended in debate {debates}"]
     if settings(runtime, Settings).uses_gold():
         notes.append("a debate with the gold answer in it is binary: chance is 50%")

@@ -95,7 +95,7 @@ class Sample(TypedDict):
     """One direct answer. Samples stand in the order in which they were asked for."""
 
     label: str | None
-    """The option that it names; None where the question is open."""
+    """None where the question is open."""
     answer: str
     reasoning: str
 
@@ -204,7 +204,8 @@ def blocks(
     the transcript says so: silence would look like having nothing to say. A phase ``under_way`` has
     lost nothing yet.
     """
-    transcript, phases = list[Block](), [*TITLES]
+    transcript: list[Block] = []
+    phases: list[Phase] = [*TITLES]
     for phase in phases[: phases.index(until) + 1]:
         lines = {side: _lines(state, phase, side) for side in SIDES}
         if any(lines.values()) and not (under_way and phase == until):

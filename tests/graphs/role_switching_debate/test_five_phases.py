@@ -360,27 +360,16 @@ def test_a_comparison_that_fails_leaves_two_answers_in_different_words(fault: Sa
     assert (done.verdict.answer, failed(done)) == ("hay", [("judge", "same_answer")])
 
 
-def test_an_open_answer_without_a_word_is_asked_for_again() -> None:
-    model = debaters(winner="hay")
-    model.will_say_now(
-        ProposalReply(answer=" ?", argument="x"),
-        ProposalReply(answer="grass", argument="x"),
-        ProposalReply(answer="hay", argument="x"),
-    )
-    assert decide(model, ()).verdict.answer == "hay"
-
-
 PHASES = [(RebuttalReply, 1), (SwitchReply, 2), (UncertaintyReply, 3)]
 
 
-@pytest.mark.parametrize("cross_examination", ["in_turn", "simultaneous"])
 @pytest.mark.parametrize("who", ["A", "B", "AB"])
 @pytest.mark.parametrize(("kind", "phase"), PHASES)
 def test_without_a_later_part_the_debate_goes_on_and_the_record_says_so(
-    kind: Reply, phase: int, who: str, cross_examination: str, fault: Said
+    kind: Reply, phase: int, who: str, fault: Said
 ) -> None:
     model = without(kind, who, fault)
-    done = decide(model, cross_examination=cross_examination)
+    done = decide(model)
     assert (done.verdict.label, done.node().status) == ("B", "answered")
     assert failed(done) == [("debater", name) for name in who]
     (judge,) = of(model, JudgeReply)

@@ -213,21 +213,6 @@ def test_in_an_oracle_debate_a_holds_the_gold_answer_and_b_the_distractor() -> N
         assert "a debate with the gold answer in it is binary: chance is 50%" in done.verdict.notes
 
 
-@pytest.mark.parametrize("candidates", EVALUATIONS)
-def test_a_random_distractor_is_any_wrong_option(candidates: str) -> None:
-    def against(seed: int, question: str = QUESTION) -> str:
-        done = decide(
-            debaters(), FIVE, gold="C", seed=seed, question=question,
-            candidates=candidates, distractor="random",
-        )  # fmt: skip
-        (wrong,) = set(sides(done).values()) - {FIVE[2]}
-        return wrong
-
-    assert {against(seed) for seed in range(10)} == {*FIVE} - {FIVE[2]}
-    assert len({against(0, f"Question {n}?") for n in range(6)}) > 2
-    assert against(3) == against(3)
-
-
 def test_a_model_that_chooses_the_distractor_sees_the_wrong_options_only() -> None:
     model = debaters(winner=FIVE[2])
     model.will_say_now(DistractorReply(label="e"))
@@ -404,22 +389,6 @@ def test_both_orders_that_differ_are_position_bias_and_unresolved() -> None:
     assert len(done.calls) == 10
 
 
-@pytest.mark.parametrize("sure", ["A", "B", ""])
-def test_a_judge_that_is_uncertain_in_one_order_only_is_biased_and_not_uncertain(sure: str) -> None:
-    def ruled(call: Asked) -> JudgeReply:
-        if sure and first_is(call, sure):
-            return rule("A", TWO[0])
-        return rule("uncertain", "uncertain")
-
-    model = debaters()
-    model.will_say_now(ruled, to=JudgeReply)
-    done = decide(model, judge_orders="both", allow_uncertain=True)
-    said = "position bias" if sure else "neither side convinced"
-    assert said in done.verdict.notes[0]
-    assert (done.verdict.answer, done.verdict.label) == (None, None if sure else "uncertain")
-    assert len(done.calls) == 10
-
-
 @pytest.mark.parametrize("mended", [True, False])
 @pytest.mark.parametrize("unmapped", ["AB", "A", "B"])
 def test_of_both_orders_each_one_that_is_unmapped_is_asked_once_more(
@@ -529,20 +498,6 @@ def test_options_of_thousands_of_characters_are_debated_in_full(settings: dict[s
     assert done.verdict.answer == long[1].strip()
     assert done.verdict.label == "B"
     assert not done.failures
-
-
-def test_options_that_are_letters_or_hold_one_another_are_never_mixed_up() -> None:
-    for options, winner, label in [
-        (("light", "a light bulb"), "light", "A"),
-        (("light", "a light bulb"), "a light bulb", "B"),
-        (("C++", "C"), "C++", "A"),
-        (("-5", "5"), "5", "B"),
-        (("yes", "no"), "no", "B"),
-        (("1/2", "1/4"), "1/4", "B"),
-        (("B", "A"), "A", "B"),
-    ]:
-        done = decide(debaters(winner=winner), options)
-        assert (done.verdict.answer, done.verdict.label) == (winner, label)
 
 
 def test_the_taken_option_is_not_read_as_the_one_that_it_holds() -> None:

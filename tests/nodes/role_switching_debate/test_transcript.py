@@ -63,13 +63,6 @@ def test_a_transcript_ends_with_the_phase_that_is_asked_for(count: int) -> None:
     assert order(read(until=PHASES[count - 1])) == [(s, t) for t in titles for s in "BA"]
 
 
-def test_the_side_that_comes_first_does_so_in_every_phase_but_the_cross_examination() -> None:
-    expected = [
-        (s, t) for t in TITLES.values() for s in ("BA" if t == "cross-examination" else "AB")
-    ]
-    assert order(read(first="b")) == expected
-
-
 def test_the_lines_of_each_phase_say_what_they_are() -> None:
     lines = {(block.label, block.phase): block.lines for block in read()}
     assert lines["B", "proposal"] == [("answer", "plants"), ("argument", "Plants grow.")]
@@ -96,12 +89,6 @@ def test_a_lost_part_is_marked_once_its_phase_is_over(phase: Phase, side: Side) 
     assert [(b.label, b.phase) for b in read(rest) if b.lines == LOST] == [(label, TITLES[phase])]
     under_way = read(rest, until=phase, under_way=True)
     assert [b.label for b in under_way if b.phase == TITLES[phase]] == [others]
-
-
-def test_a_phase_that_nobody_spoke_in_is_no_loss() -> None:
-    rest = [t for t in WHOLE if t["phase"] != "role_switch"]
-    titles = [title for title in TITLES.values() if title != "switched sides"]
-    assert order(read(rest)) == [(s, t) for t in titles for s in "BA"]
 
 
 def test_of_two_proposals_the_last_one_counts() -> None:
