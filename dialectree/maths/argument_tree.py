@@ -1,7 +1,7 @@
-"""A whole tree of arguments: its weights from judgements, its strengths from the leaves up.
+"""Whole trees of arguments: their weights from judgements, their strengths from the leaves up.
 
 ART, sections 3.3 and 3.4. ``blended`` weighs each argument by itself, ``aggregated`` carries the
-weights to the claim. Arguments must form one tree, and comparisons be of a parent's own children.
+weights to the claim. Arguments form one tree or several. A parent's own children are compared.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from langgraph.types import Send
 from dialectree.flow import Flow
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Grown, Pair
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import pairwise_judge
-from dialectree.nodes.adaptive_reasoning_tree.scorer import late_scorer, to_score
+from dialectree.nodes.adaptive_reasoning_tree.scorer import scorer, to_score
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings, Tournament
 
 
@@ -43,7 +43,7 @@ def left_over(state: Tournament, settings: Settings) -> list[Send] | Literal["__
 flow = Flow(Tournament, settings=Settings, input=Tournament, output=Grown)
 flow.role("pairwise_judge", pairwise_judge)
 flow.step("heard")
-flow.role("late_scorer", late_scorer)
+flow.role("late_scorer", scorer(late=True))
 
 flow.fan(START, "pairwise_judge", all_pairs)
 flow.then("pairwise_judge", "heard")

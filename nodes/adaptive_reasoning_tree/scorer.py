@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from dialectree.events import tell
+from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument
@@ -53,34 +54,32 @@ def to_score(argument: Argument, parent: str) -> ToScore:
     return {"id": argument["id"], "argument": argument, "parent": parent}
 
 
-async def scorer(state: ToScore, runtime: Runtime[Settings]) -> Scores:
-    """Score one argument for or against its parent, whatever else there is."""
-    return await _argument(state, runtime, _strength(state["id"]))
+def scorer(*, late: bool = False) -> Step:
+    """Return the role that scores one argument for or against its parent, whatever else there is.
 
-
-async def late_scorer(state: ToScore, runtime: Runtime[Settings]) -> Scores:
-    """Score an argument that a tournament left without a comparison that counts.
-
-    Ask nobody where a person set its strength, which is looked up when the tree is weighed.
+    A ``late`` one scores an argument that a tournament left without a comparison that counts. It
+    asks nobody where a person set the strength, which is looked up when the tree is weighed.
     """
-    if run_of(runtime).overrides.at(_strength(state["id"])) is not None:
-        return {"scores": {}}
-    place = Place(state["argument"]["parent"], "scorer", "tournament", 1, who=state["id"])
-    return await _argument(state, runtime, place)
 
+    async def scorer(state: ToScore, runtime: Runtime[Settings]) -> Scores:
+        argument, place = state["argument"], _strength(state["id"])
+        if late:
+            if run_of(runtime).overrides.at(place) is not None:
+                return {"scores": {}}
+            place = Place(argument["parent"], "scorer", "tournament", 1, who=argument["id"])
+        reply = await ask(
+            runtime,
+            place,
+            "adaptive_reasoning_tree/scorer",
+            ScorerReply,
+            max_tokens=512,
+            stance=argument["stance"],
+            argument=argument["text"],
+            parent=state["parent"],
+        )
+        return _scored(runtime, state["id"], reply.truth * reply.weight)
 
-async def _argument(state: ToScore, runtime: Runtime[Settings], place: Place) -> Scores:
-    reply = await ask(
-        runtime,
-        place,
-        "adaptive_reasoning_tree/scorer",
-        ScorerReply,
-        max_tokens=512,
-        stance=state["argument"]["stance"],
-        argument=state["argument"]["text"],
-        parent=state["parent"],
-    )
-    return _scored(runtime, state["id"], reply.truth * reply.weight)
+    return scorer
 
 
 async def claim_scorer(state: Sprout, runtime: Runtime[Settings]) -> Scores:
