@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.errors import BudgetReached, DialectreeError, KeyRefused
+from dialectree.errors import BudgetReached
 from dialectree.models.endpoints import Completion, Endpoint
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
@@ -55,7 +55,7 @@ def ended_well(done: Done) -> dict[str, Any]:
 # Options
 
 
-@pytest.mark.parametrize("count", [0, 2, 4, 26])
+@pytest.mark.parametrize("count", [0, 26])
 def test_a_debate_takes_no_options_or_2_to_26(count: int, model: Model) -> None:
     given = [f"answer {n}" for n in range(count)]
     record = ended_well(command("decide", QUESTION, *options(*given), "--json", *model))
@@ -64,16 +64,10 @@ def test_a_debate_takes_no_options_or_2_to_26(count: int, model: Model) -> None:
     assert record["verdict"]["label"] in [*LETTERS[:count], None] or not count
 
 
-@pytest.mark.parametrize(
-    ("protocol", "given"),
-    [
-        ("art", {"breadth": 2, "trees": 2, "judge_orders": "both"}),
-        ("rsd", {"cross_examination": "simultaneous", "allow_uncertain": True}),
-    ],
-)
 def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_them(
-    protocol: str, given: dict[str, Any], model: Model
+    model: Model,
 ) -> None:
+    protocol, given = "art", {"breadth": 2, "trees": 2, "judge_orders": "both"}
     pairs = [word for name, v in given.items() for word in ("--set", f"{protocol}.{name}={v}")]
     words = ["answer", "Do chameleons change colour?", "--max-depth", "0", *pairs]
     done = command(*words, "--leaf-protocol", protocol, "--json", *model)
@@ -83,21 +77,6 @@ def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_the
 
 
 # What they print
-
-
-@pytest.mark.parametrize(
-    ("words", "method", "calls"),
-    [
-        (["decide", QUESTION, *options("yes", "no")], "self_consistency", 9),
-        (["verify", CLAIM], "argllm", 4),
-        (["answer", QUESTION], "single_shot", 1),
-    ],
-)
-def test_another_method_answers_the_same_question(
-    words: list[str], method: str, calls: int, model: Model
-) -> None:
-    record = ended_well(command(*words, "--method", method, "--json", *model))
-    assert (record["method"], record["usage"]["calls"]) == (method, calls)
 
 
 def test_the_result_alone_is_on_stdout(model: Model) -> None:
@@ -113,23 +92,6 @@ def test_the_result_alone_is_on_stdout(model: Model) -> None:
     assert quiet.out == done.out
 
 
-def test_question_and_claim_can_come_from_standard_input(model: Model) -> None:
-    record = command("verify", "-", "--json", *model, stdin=f" {CLAIM}\n").record
-    assert record["input"] == {"question": CLAIM}
-    words = ["decide", "-", *options("yes", "no"), "--json"]
-    assert command(*words, *model, stdin="What?\n").record["input"]["question"] == "What?"
-    refused(command("verify", "-", *model, stdin="\n"), "the claim is empty")
-
-
-def test_candidates_of_each_kind(model: Model) -> None:
-    words = ["decide", QUESTION, *options("x", "y", "z"), "--json", *model, "--candidates"]
-    for given in (["knockout"], ["oracle", "--gold", "b"], ["balanced", "--gold", "B"]):
-        record = ended_well(command(*words, *given))
-        assert record["settings"]["candidates"] == given[0]
-        kind = "knockout" if given == ["knockout"] else "leaf"
-        assert record["tree"]["nodes"]["0"]["kind"] == kind
-
-
 # A person judges
 
 
@@ -143,21 +105,13 @@ def test_a_person_rules_with_a_label(model: Model) -> None:
     assert "rebuttal" in done.err.lower() or "debater a" in done.err.lower()
 
 
-def test_an_empty_ruling_leaves_a_debate_unresolved(model: Model) -> None:
-    words = ["decide", QUESTION, *options("yes", "no"), "--judge", "me", "--json"]
-    done = command(*words, *model, stdin="\n")
-    assert (done.status, done.record["status"]) == (5, "unresolved")
-    assert "the person gave no ruling" in str(done.record["verdict"]["notes"])
-
-
-@pytest.mark.parametrize(("depth", "leaves"), [("0", 1), ("1", 4)])
-def test_a_leaf_that_is_debated_in_vain_says_why(depth: str, leaves: int) -> None:
-    words = ["answer", QUESTION, "--max-depth", depth, "--leaf-protocol", "rsd"]
+def test_a_leaf_that_is_debated_in_vain_says_why() -> None:
+    words = ["answer", QUESTION, "--max-depth", "1", "--leaf-protocol", "rsd"]
     words += ["--set", "rsd.judge=me"]
     with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint:
         done = command(*words, "--model", f"openai:any@{endpoint.url}", stdin="\n" * 9)
     assert done.status == 5
-    assert done.err.count(": unresolved: the person gave no ruling") == leaves
+    assert done.err.count(": unresolved: the person gave no ruling") == 4
 
 
 def test_a_debate_that_nobody_judged_goes_on_with_a_ruling(model: Model) -> None:
@@ -170,48 +124,19 @@ def test_a_debate_that_nobody_judged_goes_on_with_a_ruling(model: Model) -> None
     assert resumed.record["usage"]["calls"] == 8
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a pipe that nobody reads")
-def test_a_person_who_reads_no_questions_any_more_breaks_the_run_off(
-    endpoint: LocalEndpoint,
-) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    words = ["decide", QUESTION, *options("yes", "no"), "--judge", "me", "--json"]
-    done = subprocess.run(
-        [PROGRAM, *words, "--model", f"openai:any@{endpoint.url}"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=writing,
-        check=False,
-    )
-    os.close(writing)
-    record = json.loads(done.stdout)
-    assert (done.returncode, record["status"], record["usage"]["calls"]) == (4, "partial", 8)
-    assert record["notices"] == ["nobody can be asked: what read the questions is gone"]
-
-
 # What can go wrong
 
 
-def test_a_key_that_is_refused_ends_both_with_status_3() -> None:
-    with LocalEndpoint(key="secret") as endpoint:
-        for words in (["decide", QUESTION, *options("a", "b")], ["verify", CLAIM]):
-            done = command(*words, "--json", "--model", f"openai:any@{endpoint.url}")
-            assert (done.status, done.record["status"]) == (3, "partial")
-            assert endpoint.url in done.err and "resume" in done.err
-
-
-@pytest.mark.parametrize("error", [KeyRefused, BudgetReached])
 def test_an_error_in_the_middle_of_a_run_names_the_command_that_goes_on(
-    error: type[DialectreeError], monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def complete(*_: object) -> Completion:
-        raise error("so it is")
+        raise BudgetReached("so it is")
 
     monkeypatch.setattr(Endpoint, "complete", complete)
     done = command("verify", CLAIM, "--model", "openai:any@http://127.0.0.1:1/v1", "--quiet")
     (folder,) = runs()
-    assert done.status == error.status
+    assert done.status == BudgetReached.status
     (line,) = [line for line in done.err.splitlines() if "so it is" in line]
     assert f"dialectree resume {folder}" in line
 
@@ -220,9 +145,7 @@ def test_a_model_that_says_nothing_leaves_both_unresolved() -> None:
     with LocalEndpoint(empty=1.0) as endpoint:
         for words in (
             ["decide", QUESTION, *options("a", "b")],
-            ["decide", QUESTION, "--method", "self_consistency", "--samples", "2"],
             ["verify", CLAIM],
-            ["verify", CLAIM, "--method", "direct"],
         ):
             done = command(*words, "--json", "--model", f"openai:any@{endpoint.url}")
             assert (done.status, done.record["status"]) == (5, "unresolved"), done.err
@@ -231,10 +154,9 @@ def test_a_model_that_says_nothing_leaves_both_unresolved() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a shell closes streams")
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_debate_needs_no_standard_stream(closed: str, endpoint: LocalEndpoint) -> None:
+def test_a_debate_needs_no_standard_stream(endpoint: LocalEndpoint) -> None:
     words = ["decide", QUESTION, *options("yes", "no"), "--model", f"openai:any@{endpoint.url}"]
-    done = subprocess.run(["sh", "-c", f'"$0" "$@" {closed}', PROGRAM, *words], check=False)
+    done = subprocess.run(["sh", "-c", '"$0" "$@" <&- >&- 2>&-', PROGRAM, *words], check=False)
     (run,) = runs()
     assert done.returncode in (0, 5)
     assert {"report.html", "report.md"} <= {path.name for path in run.iterdir()}
@@ -243,7 +165,7 @@ def test_a_debate_needs_no_standard_stream(closed: str, endpoint: LocalEndpoint)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file on a full disk")
 def test_what_cannot_be_printed_ends_with_status_4(endpoint: LocalEndpoint) -> None:
     words = ["decide", QUESTION, *options("yes", "no"), "--model", f"openai:any@{endpoint.url}"]
-    for more in ([*words, "--json"], words, ["show", "RUN", "--json"], ["show", "RUN"]):
+    for more in (words, ["show", "RUN", "--json"]):
         given = [str(runs()[0]) if word == "RUN" else word for word in more]
         with open("/dev/full", "w") as full:
             done = subprocess.run(
@@ -261,20 +183,22 @@ def but_for_times_and_ids(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.parametrize(
-    ("words", "seen"),
-    [(["decide", QUESTION, *options("yes", "no")], 4), (["verify", CLAIM, "--depth", "2"], 3)],
-    ids=["decide", "verify"],
-)
-def test_one_that_is_killed_is_resumed_and_nothing_is_paid_twice(
-    words: list[str], seen: int
-) -> None:
+def test_one_that_is_killed_is_resumed_and_nothing_is_paid_twice() -> None:
     with LocalEndpoint(seed=3, latency_ms=150, spread=0.5) as slow:
-        words = [*words, "--no-cache", "--json", "--model", f"openai:any@{slow.url}"]
+        words = [
+            "verify",
+            CLAIM,
+            "--depth",
+            "2",
+            "--no-cache",
+            "--json",
+            "--model",
+            f"openai:any@{slow.url}",
+        ]
         victim = subprocess.Popen(
             [PROGRAM, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        _wait_for(lambda: slow.stats()["calls"] >= seen)
+        _wait_for(lambda: slow.stats()["calls"] >= 3)
         os.kill(victim.pid, signal.SIGKILL)
         victim.wait()
         _wait_for(lambda: slow.stats()["running"] == 0)

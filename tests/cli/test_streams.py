@@ -41,24 +41,13 @@ def printed(encoding: str, *words: str) -> tuple[int, bytes]:
     return status, written.getvalue()
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "cp437"])
-def test_what_a_stream_has_no_code_for_is_replaced(encoding: str, asked: list[str]) -> None:
+def test_what_a_stream_has_no_code_for_is_replaced(asked: list[str]) -> None:
     command(*asked)
     run = str(runs()[0])
     for words in (["show", run], ["show", run, "--node", "0"]):
-        status, said = printed(encoding, *words)
+        status, said = printed("cp437", *words)
         assert status == 0
-        assert QUESTION.encode(encoding, errors="replace") in said
-
-
-def test_a_sign_of_ours_that_a_stream_has_no_code_for_is_printed_in_ascii(
-    endpoint: LocalEndpoint,
-) -> None:
-    command("verify", "Bees can count.", "--model", f"openai:any@{endpoint.url}")
-    status, said = printed("ascii", "show", str(runs()[0]))
-    assert status == 0
-    assert b"+ supports  tau 0." in said and b" -> P 0." in said and b"lambda = 0.5" in said
-    assert b"?" not in said
+        assert QUESTION.encode("cp437", errors="replace") in said
 
 
 def test_what_is_a_file_by_another_way_is_utf_8_on_any_stream(asked: list[str]) -> None:
@@ -80,14 +69,6 @@ def test_a_question_from_an_input_that_is_closed_is_empty() -> None:
     assert done.stderr == "dialectree: the question is empty\n"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes streams")
-def test_what_belongs_on_a_stderr_that_is_closed_is_not_printed_on_stdout() -> None:
-    done = subprocess.run(
-        ["sh", "-c", '"$0" answer "" 2>&-', PROGRAM], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="a pipe that nobody reads")
 def test_a_reader_that_has_gone_is_no_fault_and_nothing_is_said_of_it(asked: list[str]) -> None:
     command(*asked)
@@ -103,8 +84,9 @@ def test_a_reader_that_has_gone_is_no_fault_and_nothing_is_said_of_it(asked: lis
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file on a full disk")
-@pytest.mark.parametrize("words", [["answer", ""], ["answer"], ["answer", "Q?", "--depht", "1"]])
-def test_an_error_that_cannot_be_printed_keeps_its_status(words: list[str]) -> None:
+def test_an_error_that_cannot_be_printed_keeps_its_status() -> None:
     with open("/dev/full", "w") as full:
-        done = subprocess.run([PROGRAM, *words], stdout=subprocess.PIPE, stderr=full, check=False)
+        done = subprocess.run(
+            [PROGRAM, "answer", ""], stdout=subprocess.PIPE, stderr=full, check=False
+        )
     assert (done.returncode, done.stdout) == (2, b"")
