@@ -221,21 +221,6 @@ def test_an_argument_without_a_strength_it_needs_is_left_out(
     assert claim(weighed) == claim(weigh(what_counts(arguments, weighed), blend=0))
 
 
-def test_what_lies_below_an_argument_that_is_left_out_does_not_count_but_is_shown() -> None:
-    below = [pro("t", 0.8, "a"), con("b", None, "a"), pro("u", 0.5, "t")]
-    made = {"a": [Comparison("t", "b", "SUPPORT")]}
-    weighed = weigh([ROOT, pro("s", 0.7), con("a", None), *below], made)
-    assert weighed.weights["a"] == Weight(None, None, None, False)
-    assert weighed.weights["t"] == pytest.approx((1.0, 0.9, 0.95, False))
-    assert weighed.weights["b"] == Weight(0.0, None, None, False)
-    assert weighed.weights["u"] == Weight(None, 0.5, 0.5, False)
-    assert claim(weighed) == claim(weigh([ROOT, pro("s", 0.7)]))
-    assert weighed.notes == {
-        "0": ["a is left out: it has no strength"],
-        "a": ["b is left out: it has no strength"],
-    }
-
-
 def test_a_claim_without_a_strength_has_no_result() -> None:
     weighed = weigh([ROOT._replace(tau=None), pro("s", 0.7)])
     assert weighed.weights["0"] == Weight(None, None, None, True)

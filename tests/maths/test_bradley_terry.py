@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import choix
 import numpy as np
@@ -13,16 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dialectree.maths.bradley_terry import (
-    Comparison,
     Fit,
-    Ties,
     fit,
-    tallies,
 )
 
 Floats = NDArray[np.float64]
 Pair = tuple[Floats, Floats]
-Solver = Callable[[int, list[tuple[int, int]]], Floats]
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=50)
 
@@ -122,26 +117,3 @@ def test_a_fit_that_creeps_toward_0_gives_up_after_its_iterations() -> None:
     assert (fitted.iterations, fitted.converged) == (100, False)
     assert fit(wins, losses, iterations=7).iterations == 7
     assert fit(wins, losses, tolerance=1e-2).converged
-
-
-@pytest.mark.parametrize(
-    ("ties", "wins", "losses"),
-    [
-        ("ignore", [[1, 0], [0, 0]], [[1, 0], [0, 0]]),
-        ("half", [[1.5, 0], [0, 1]], [[1.5, 0], [0, 1]]),
-    ],
-)
-def test_comparisons_are_counted_by_who_met_whom(
-    ties: Ties, wins: list[list[float]], losses: list[list[float]]
-) -> None:
-    made = [
-        Comparison("s1", "a1", "SUPPORT"),
-        Comparison("s2", "a2", "TIE"),
-        Comparison("s1", "a1", "ATTACK"),
-        Comparison("s1", "a1", "TIE"),
-        Comparison("s2", "a2", "TIE"),
-    ]
-    counted = tallies(made, ties)
-    assert (counted.supporters, counted.attackers, counted.ties) == (["s1", "s2"], ["a1", "a2"], 3)
-    assert counted.wins.tolist() == wins
-    assert counted.losses.tolist() == losses

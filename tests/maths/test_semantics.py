@@ -88,15 +88,6 @@ def test_changed_sides_give_the_opposite(
     assert turned == pytest.approx(1 - combine(base, supporters, attackers), abs=rounding)
 
 
-@pytest.mark.parametrize("base", [0.0, 1.0])
-@steady
-@given(units, units)
-def test_euler_never_moves_a_certain_base(
-    base: float, supporters: list[float], attackers: list[float]
-) -> None:
-    assert euler(base, supporters, attackers) == base
-
-
 @steady
 @given(unit, unit, unit)
 def test_a_blend_lies_between_its_parts_and_reaches_both(

@@ -58,12 +58,3 @@ It holds w.l.o.g. for all x and w.h.p. in n. | The bound is tight w.h.p. | It is
 It is fast, esp. for small n. | We report the max. and std. of five runs.
 We report the max. | The mean is lower.
 """.strip().splitlines()
-
-TOO_HARD = """
-Details are in Sec. 2.1 and in App. A. | Proofs are in Sec. 3.
-This was shown before.[1] | We extend it.
-It converges.<sup>1</sup> | The proof is short.
-Let N be the number of points. | The cost grows with N. | Memory does too.
-It was tested in the U.S. and the U.K. | Results agree.
-""".strip().splitlines()
-"""What the segmenter gets wrong."""

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bm25s.stopwords import STOPWORDS_EN
 
-from dialectree.errors import DialectreeError, InputError, ModelUnavailable
-from dialectree.retrieval import library
+from dialectree.errors import InputError, ModelUnavailable
 from dialectree.retrieval.encoders import SentenceEncoder, Vectors
-from dialectree.retrieval.library import Hit, Source, Timing, find, shelved, texts
+from dialectree.retrieval.library import Hit, Source, find, shelved, texts
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.retriever import PaperRetriever
 from dialectree.retrieval.segments import segments
@@ -78,26 +76,6 @@ def test_event_loops_in_several_threads_share_a_shelf(watched: WatchedEncoder) -
     assert sorted(query for batch in watched.queries for query in batch) == ["query 0", "query 1"]
 
 
-def test_a_second_run_embeds_nothing(watched: WatchedEncoder) -> None:
-    made = long_paper(10_000)
-    first = asyncio.run(search(made, "one", "two"))
-    library.clear()
-    assert asyncio.run(search(made, "two", "one")) == first[::-1]
-    assert (len(watched.passages), len(watched.queries)) == (1, 1)
-
-
-def test_the_queries_of_a_caller_are_embedded_together(watched: WatchedEncoder) -> None:
-    source, timing = Source(paper=of_topics()), Timing()
-
-    async def ask() -> None:
-        async with shelved([source], "any"):
-            watched.pause_s = 0.1
-            await find(source.digest, "any", ["a", "b"], 5, timing=timing)
-
-    asyncio.run(ask())
-    assert watched.queries == [["a", "b"]] and timing.seconds >= 0.1
-
-
 def test_a_caller_that_gives_up_does_not_stop_the_others(watched: WatchedEncoder) -> None:
     watched.pause_s = 0.1
 
@@ -110,44 +88,6 @@ def test_a_caller_that_gives_up_does_not_stop_the_others(watched: WatchedEncoder
 
     assert len(asyncio.run(two())[0]) == 5
     assert len(watched.passages) == 1
-
-
-def test_a_failure_reaches_all_and_the_next_debate_may_try_again(watched: WatchedEncoder) -> None:
-    watched.fault = ModelUnavailable("no model")
-
-    async def two() -> list[Any]:
-        searches = [search(of_topics(), "one"), search(of_topics(), "two")]
-        return list(await asyncio.gather(*searches, return_exceptions=True))
-
-    assert [str(error) for error in asyncio.run(two())] == ["no model", "no model"]
-    watched.fault = None
-    assert len(asyncio.run(search(of_topics(), "one"))[0]) == 5
-
-    async def queries_fail() -> None:
-        async with shelved([source := Source(paper=of_topics())], "any"):
-            watched.fault = ModelUnavailable("no queries")
-            await find(source.digest, "any", ["another"], 5)
-
-    with pytest.raises(ModelUnavailable, match="no queries"):
-        asyncio.run(queries_fail())
-
-
-def test_a_paper_of_no_debate_is_a_fault_of_ours() -> None:
-    with pytest.raises(DialectreeError, match="no debate under way has the paper x") as raised:
-        asyncio.run(find("x", "bm25", ["query"], 5))
-    assert raised.value.status == 1
-
-
-def test_more_papers_are_debated_than_stay_indexed(watched: WatchedEncoder) -> None:
-    papers = [paper(f"Paper {n} says this.") for n in range(library.SPARE + 3)]
-
-    async def debates() -> list[str]:
-        async with shelved(sources := [Source(paper=made) for made in papers], "any"):
-            hits = [await find(one.digest, "any", ["this"], 1) for one in sources]
-        return [hit.text for [[hit]] in hits]
-
-    assert asyncio.run(debates()) == [made.body for made in papers]
-    assert len(watched.passages) == len(papers)
 
 
 def test_amended_segments_are_found_as_they_are_now(watched: WatchedEncoder) -> None:
@@ -172,7 +112,7 @@ def test_an_amendment_changes_no_other_score(embeddings: str, watched: WatchedEn
     made, draw = long_paper(4_000), random.Random(5)
     own = {one.number: one.text for one in segments(made)}
     new = {4: None, 7: "A word that nobody else says, and a question.", 9: own[20]}
-    for _ in range(20):
+    for _ in range(5):
         query = " ".join([*draw.sample(made.body.split(), 5), "nobody"])
         before = every(Source(paper=made), query, embeddings)
         after = every(Source(paper=made, amended={**new, 11: own[11]}), query, embeddings)
@@ -184,11 +124,6 @@ def test_an_amendment_changes_no_other_score(embeddings: str, watched: WatchedEn
         assert every(Source(paper=made, amended={20: own[20]}), query, embeddings) == before
 
 
-def test_an_amended_segment_must_exist(watched: WatchedEncoder) -> None:
-    with pytest.raises(InputError, match=r"a\.txt has no segment 7: it has 1 to 5"):
-        asyncio.run(search(Source(paper=of_topics(), amended={7: "New."}), "one"))
-
-
 def test_bm25_needs_no_model_and_finds_only_common_words() -> None:
     queries = ["the Yeast of bread", "of the", "xylophone"]
     hits = asyncio.run(search(of_topics(), *queries, count=3, embeddings="bm25"))
@@ -197,9 +132,7 @@ def test_bm25_needs_no_model_and_finds_only_common_words() -> None:
     assert asyncio.run(search(paper("It is so."), "it is", embeddings="bm25")) == [[]]
 
 
-@pytest.mark.parametrize(
-    ("query", "number"), [("轨道估计", 1), ("误差", 2), ("軌道を推定する", 3), ("orbits 误差", 2)]
-)
+@pytest.mark.parametrize(("query", "number"), [("轨道估计", 1), ("軌道を推定する", 3)])
 def test_bm25_finds_words_that_no_blank_parts(query: str, number: int) -> None:
     lines = [
         "我们提出轨道估计的新方法。",
@@ -211,29 +144,6 @@ def test_bm25_finds_words_that_no_blank_parts(query: str, number: int) -> None:
     [hits] = asyncio.run(search(made, query, embeddings="bm25"))
     assert hits[0].text.startswith(lines[number - 1])
     assert not any(hit.text.startswith("Nothing") for hit in hits)
-
-
-def test_words_weigh_as_bm25_says() -> None:
-    made = long_paper(2000)
-    plain = [segment.text.lower().replace(".", " ") for segment in segments(made)]
-    split = [[word for word in text.split() if word not in STOPWORDS_EN] for text in plain]
-    mean = sum(map(len, split)) / len(split)
-    query = random.Random(3).sample([word for text in split for word in text], 4)
-
-    def score(text: list[str]) -> float:
-        total = 0.0
-        for word in query:
-            holding = sum(word in other for other in split)
-            idf = np.log(1 + (len(split) - holding + 0.5) / (holding + 0.5))
-            often = text.count(word)
-            total += idf * often / (often + 1.5 * (0.25 + 0.75 * len(text) / mean))
-        return total
-
-    [hits] = asyncio.run(search(made, " ".join(query), embeddings="bm25"))
-    assert len(hits) == 5
-    for hit in hits:
-        assert hit.score == pytest.approx(score(split[hit.number - 1]), rel=1e-4)
-    assert min(hit.score for hit in hits) >= sorted(map(score, split))[-5] - 1e-4
 
 
 def test_a_paper_is_a_retriever_for_other_chains() -> None:
@@ -249,3 +159,28 @@ def test_a_paper_is_a_retriever_for_other_chains() -> None:
         return len(PaperRetriever(paper=of_topics(), embeddings="bm25").invoke("bees and bread"))
 
     assert asyncio.run(inside_an_event_loop()) == 2
+
+
+def test_a_failure_reaches_all_and_the_next_debate_may_try_again(watched: WatchedEncoder) -> None:
+    watched.fault = ModelUnavailable("no model")
+
+    async def two() -> list[Any]:
+        searches = [search(of_topics(), "one"), search(of_topics(), "two")]
+        return list(await asyncio.gather(*searches, return_exceptions=True))
+
+    assert [str(error) for error in asyncio.run(two())] == ["no model", "no model"]
+    watched.fault = None
+    assert len(asyncio.run(search(of_topics(), "one"))[0]) == 5
+
+    async def queries_fail() -> None:
+        async with shelved([source := Source(paper=of_topics())], "any"):
+            watched.fault = ModelUnavailable("no queries")
+            await find(source.digest, "any", ["another"], 5)
+
+    with pytest.raises(ModelUnavailable, match="no queries"):
+        asyncio.run(queries_fail())
+
+
+def test_an_amended_segment_must_exist(watched: WatchedEncoder) -> None:
+    with pytest.raises(InputError, match=r"a\.txt has no segment 7: it has 1 to 5"):
+        asyncio.run(search(Source(paper=of_topics(), amended={7: "New."}), "one"))

