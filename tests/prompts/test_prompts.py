@@ -14,14 +14,16 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from dialectree import nodes, prompts
 from dialectree.protocol import methods
 
 FOLDERS = {path.parent.name for path in Path(prompts.__file__).parent.glob("*/*.md")}
 NAMES = [name for folder in sorted(FOLDERS - {"evaluation"}) for name in prompts.names(folder)]
-"""Those that debates speak from; the others are tested in tests/evals/test_judge_prompts.py."""
+"""The prompts that debates speak from."""
+EVERY = [*NAMES, *prompts.names("evaluation")]
+"""The prompts of debates and those of the judge of an evaluation."""
 TAGS = prompts._TAGS.split("|")
 
 
@@ -124,6 +126,35 @@ def of_papers(text: str) -> dict[str, dict[str, list[Any]]]:
             "papers": [both], "summaries": [{"a": text, "b": text}], "question": [text],
         },
         "two_stage/summariser": {"paper": [both["a"]], "question": [text]},
+    }  # fmt: skip
+
+
+def of_judges(text: str) -> dict[str, dict[str, list[Any]]]:
+    """Return the values of the prompts that evaluate answers and summaries."""
+    papers: list[Any] = [[{"title": text, "abstract": text, "text": text}] * 2]
+    graded: dict[str, list[Any]] = {
+        "topic": [text],
+        "papers": papers,
+        "summary": [text],
+        "fault": ["", text],
+    }
+    again = [False, True]
+    return {
+        "evaluation/truthful_judge": {
+            "question": [text],
+            "answer": [text],
+            "right": [[], [text, text]],
+            "wrong": [[], [text]],
+            "again": again,
+        },
+        "evaluation/preference": {"question": [text], "texts": [[text, text]], "again": again},
+        "evaluation/factuality": {
+            "papers": papers,
+            "sentences": [{"1": text}, {"1": text, "2": text}],
+            "fault": ["", text],
+        },
+        "evaluation/breadth": graded,
+        "evaluation/contextualisation": graded,
     }  # fmt: skip
 
 
@@ -270,7 +301,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         },
         "verifier": {"claim": [text]},
     }  # fmt: skip
-    own |= of_papers(text)
+    own |= of_papers(text) | of_judges(text)
     return own[name if name in own else name.rpartition("/")[2]]
 
 
@@ -284,8 +315,9 @@ def values(name: str, text: str) -> Iterator[dict[str, Any]]:
 def replies() -> dict[str, type[BaseModel]]:
     """Every reply model of the roles, by name."""
     found: dict[str, type[BaseModel]] = {}
-    for module in pkgutil.walk_packages(nodes.__path__, "dialectree.nodes."):
-        loaded = vars(import_module(module.name))
+    modules = [one.name for one in pkgutil.walk_packages(nodes.__path__, "dialectree.nodes.")]
+    for module in (*modules, "dialectree.evals.judges"):
+        loaded = vars(import_module(module))
         found |= {
             name: kind
             for name, kind in loaded.items()
@@ -295,6 +327,8 @@ def replies() -> dict[str, type[BaseModel]]:
 
 
 def fields(reply: type[BaseModel]) -> Iterator[str]:
+    if issubclass(reply, RootModel):
+        return
     for name, field in reply.model_fields.items():
         yield name
         for inner in getattr(field.annotation, "__args__", ()):
@@ -333,7 +367,7 @@ def test_every_role_has_its_prompts_and_every_prompt_its_role() -> None:
     assert spoken == {*NAMES}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_prompt_says_its_source_and_is_decoded_as_the_papers_say(name: str) -> None:
     prompt = prompts.load(name)
     assert prompt.source and prompt.label == f"{name}@{prompt.version}"
@@ -351,12 +385,14 @@ def test_a_prompt_says_its_source_and_is_decoded_as_the_papers_say(name: str) ->
         assert prompt.temperature == warmth_of.get(name.partition("/")[2], 0.4)
         assert prompt.top_p == 0.99
         return
+    if name.startswith("evaluation/"):
+        assert prompt.temperature == 0
     warmth = {"best_of_n/sampler": (0.8,), "role_switching_debate/judge": (0.3,)}
     assert prompt.temperature in warmth.get(name, (0, 0.7))
     assert prompt.top_p is None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_prompt_asks_for_a_reply_that_exists_and_names_all_its_fields(name: str) -> None:
     prompt = prompts.load(name)
     reply = replies()[prompt.reply]
@@ -447,9 +483,9 @@ def test_a_mark_is_broken_up_by_one_sign_that_can_be_taken_out_again(parts: list
     assert all(prompts.disarmed(each) == prompts.rearmed(each) == each for each in HARMLESS)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_whatever_is_put_in_stays_data(name: str) -> None:
-    """No order reaches the system's part; no tag, mark or item of a list can be forged."""
+    """Check that no order reaches the system's part and that no tag, mark or item is forged."""
     prompt = prompts.load(name)
     plain = [prompt.render(given) for given in values(name, "x")]
     for text in (*HOSTILE, " and ".join(MARKS)):
@@ -458,7 +494,9 @@ def test_whatever_is_put_in_stays_data(name: str) -> None:
             assert seen_by_system == system
             assert "49" not in user
             assert _tags(user) == _tags(harmless)
-            assert _shape(user) == _shape(harmless)
+            assert [*map(len, _shape(user))] == [*map(len, _shape(harmless))]
+            if name in NAMES:
+                assert _shape(user) == _shape(harmless)
             assert [mark for mark in MARKS if mark in user and mark not in harmless] == []
             if "<script>" in text or "{{" in text:
                 assert text.strip() in user
@@ -481,7 +519,7 @@ def _tags(text: str) -> list[str]:
     return re.findall(rf"<\s*/?\s*(?:{'|'.join(TAGS)})\b", text, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_missing_value_is_an_error_and_never_an_empty_text(name: str) -> None:
     prompt = prompts.load(name)
     everything = [*values(name, "x")]
@@ -497,7 +535,7 @@ def test_a_missing_value_is_an_error_and_never_an_empty_text(name: str) -> None:
         assert any(is_an_error(left_out, given) for given in everything), left_out
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EVERY)
 def test_what_stands_between_closed_tags_gives_no_orders(name: str) -> None:
     prompt = prompts.load(name)
     for given in values(name, "words of somebody"):
