@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any, NamedTuple
 
 import pytest
@@ -61,49 +60,12 @@ def reckoned(tree: Tree, context: Settings) -> Cost:
     return Cost(root.calls + 1, root.path + 1)
 
 
-def full(children: int, depth: int, context: Settings) -> Cost:
-    """The full tree's cost in closed form, without looking at any tree."""
-    cost = leaf(0, context.leaf_rounds)
-    expansion = 2 if context.depth_profile == "fixed" else 3
-    for _ in range(depth):
-        cost = inner(expansion, [cost] * children, context.synthesis_rounds)
-    return Cost(cost.calls + 1, cost.path + 1)
-
-
 @pytest.mark.parametrize(
     ("children", "depth", "calls", "path"), [(4, 1, 37, 14), (2, 2, 53, 20), (3, 2, 96, 20)]
 )
 def test_the_protocols_own_examples(children: int, depth: int, calls: int, path: int) -> None:
     usage = debate(debaters(children), max_depth=depth).usage
     assert (usage.calls, usage.critical_path_calls) == (calls, path)
-
-
-SHAPES = [(2, 0), (2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1), (4, 2)]
-
-
-@pytest.mark.parametrize("profile", ["adaptive", "fixed", "safety"])
-@pytest.mark.parametrize(("children", "depth"), SHAPES)
-def test_a_full_tree_makes_as_many_calls_as_reckoned_on_a_path_as_long(
-    profile: str, children: int, depth: int
-) -> None:
-    for leaf_rounds, synthesis_rounds in [(3, 2)] if depth > 1 else product((1, 2, 4), (1, 3)):
-        given: dict[str, Any] = {
-            "depth_profile": profile,
-            "max_depth": depth,
-            "leaf_rounds": leaf_rounds,
-            "synthesis_rounds": synthesis_rounds,
-            "max_nodes": 100,
-        }
-        done = debate(debaters(children), **given)
-        cost = full(children, depth, build(Settings, **given))
-        assert reckoned(done.tree, build(Settings, **given)) == cost
-        assert Cost(done.usage.calls, done.usage.critical_path_calls) == cost
-
-
-@pytest.mark.parametrize(("rounds", "calls"), [(3, 11), (1, 7)])
-def test_a_question_that_stops_at_the_root_is_one_chain_of_calls(rounds: int, calls: int) -> None:
-    usage = debate(debaters(4, difficulty=0.2), max_depth=3, leaf_rounds=rounds).usage
-    assert (usage.calls, usage.critical_path_calls) == (calls, calls)
 
 
 class Wild(NamedTuple):
@@ -145,7 +107,7 @@ wild = st.builds(
 
 @seed(1)
 @hypothesis_settings(
-    max_examples=60, deadline=None, database=None,
+    max_examples=25, deadline=None, database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )  # fmt: skip
 @given(
@@ -187,19 +149,7 @@ def test_a_budget_of_nodes_is_divided_in_equal_shares_and_the_remainder_goes_to_
     assert len(done.tree.nodes) == 9  # unused shares are not passed on
 
 
-def test_by_default_one_hard_branch_of_four_children_a_node_reaches_the_depth_limit() -> None:
-    model = debaters(4)
-    model.will_say_now(split(stop=True))
-    for hard in ("0", "0.1", "0.1.1"):
-        model.will_say(split("a?", "b?", "c?", "d?"), at=hard)
-    done = debate(model, max_depth=None)
-    assert [node.id for node in done.tree.nodes.values() if node.depth == 3] == [
-        f"0.1.1.{n}" for n in range(4)
-    ]
-    assert "node_budget" not in {node.stopped for node in done.tree.nodes.values()}
-
-
-@pytest.mark.parametrize(("max_nodes", "children"), [(1, 0), (2, 0), (3, 2), (4, 3), (5, 4)])
+@pytest.mark.parametrize(("max_nodes", "children"), [(2, 0), (3, 2), (5, 4)])
 def test_a_split_that_does_not_fit_keeps_as_many_of_its_hardest_as_do(
     max_nodes: int, children: int
 ) -> None:

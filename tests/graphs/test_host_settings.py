@@ -14,7 +14,6 @@ from langgraph.types import RetryPolicy
 from dialectree.context import build, settings
 from dialectree.errors import BudgetReached, SettingsError, Unreachable
 from dialectree.graphs.tree_structured_debate import single_shot
-from dialectree.models import run
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.state import Debate
@@ -44,15 +43,6 @@ def hosted(work: Any, **node: Any) -> Any:
     return asyncio.run(builder.compile().ainvoke(QUESTION))
 
 
-def test_a_host_asks_another_model_where_the_first_is_unreachable() -> None:
-    async def work(_: Debate) -> None:
-        with pytest.raises(Unreachable):
-            await debate(build(Settings, model=answering(Unreachable("nobody"))))
-        assert await debate(build(Settings, model=answering())) == "Yes."
-
-    hosted(work)
-
-
 def test_what_halted_a_debate_does_not_halt_the_next_one_with_the_same_settings() -> None:
     given, tries = build(Settings, model=answering(Unreachable("nobody"))), []
 
@@ -70,17 +60,6 @@ def test_each_settings_have_a_budget_of_their_own_in_a_hosts_run() -> None:
         assert await debate(small) == await debate(large) == "Yes."
         with pytest.raises(BudgetReached):
             await debate(small)
-
-    hosted(work)
-
-
-def test_each_debate_of_a_host_asks_the_cache_as_its_own_settings_say() -> None:
-    async def work(_: Debate) -> None:
-        seen: list[bool] = []
-        for cached in (False, True):
-            await debate(build(Settings, model=answering(), cache=cached))
-            seen.append(next(reversed(run._hosts.values())).cache is not None)
-        assert seen == [False, True]
 
     hosted(work)
 
@@ -116,13 +95,6 @@ def within(context: Any, schema: Any = None) -> Any:
     return found["verdict"]["answer"]
 
 
-def test_a_host_hands_settings_on_in_a_context_of_its_own() -> None:
-    given = build(Settings, model=answering())
-    assert within(Own(dialectree=given), Own) == "Yes."
-    assert within({"user": "somebody", "dialectree": given}) == "Yes."
-    assert within({"model": answering(), "max_calls": 1}) == "Yes."
-
-
 def test_what_a_host_hands_on_may_be_a_mapping_as_it_comes_from_json() -> None:
     given = {"model": answering(), "max_calls": 1}
     assert within(Own(dialectree=given), Own) == "Yes."
@@ -147,15 +119,6 @@ def test_a_hosts_context_without_settings_is_refused_in_one_line() -> None:
 def given_as(context: Any) -> Any:
     """What a node is given where its caller passed ``context``."""
     return type("Runtime", (), {"context": context})
-
-
-def test_a_mapping_is_the_same_settings_until_it_changes() -> None:
-    given: Any = {"max_depth": 1}
-    runtime = given_as(given)
-    first = settings(runtime, Settings)
-    assert settings(runtime, Settings) is first
-    given["max_depth"] = 2
-    assert settings(runtime, Settings).max_depth == 2
 
 
 @pytest.mark.parametrize("given", [None, {"max_depth": 1}], ids=["nothing", "a mapping"])

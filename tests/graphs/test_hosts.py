@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,8 @@ from dialectree.graphs.tree_structured_debate import best_of_n
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
-from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from tests.graphs.debating import QUESTION, context, debaters, rule
-from tests.scripted import ScriptedModel, no_reply
+from tests.scripted import ScriptedModel
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
@@ -86,7 +84,7 @@ def test_killed_among_parallel_leaves_a_host_goes_on_and_repeats_no_finished_cal
     assert sum(asked.values()) == 96 + len(hanging)
 
 
-@pytest.mark.parametrize("calls", [1, 3, 7, 20, 35, 50])
+@pytest.mark.parametrize("calls", [3, 35])
 def test_a_host_whose_budget_was_reached_goes_on_where_the_run_stopped(calls: int) -> None:
     model = debaters(2)
 
@@ -128,24 +126,6 @@ def test_a_host_goes_on_after_any_error_that_ended_the_run(
     assert not isinstance(error, DialectreeError) or caplog.records == []
 
 
-def test_a_failure_that_was_told_before_a_crash_stays_as_it_was(tmp_path: Path) -> None:
-    model = debaters(2)
-    model.will_say(no_reply(), at="0.0.0", to=LeafJudgeReply)
-    model.will_say(ZeroDivisionError("a crash"), at="0.0", to=SynthesisReply)
-
-    async def twice() -> dict[str, Any]:
-        thread = graph.copy({"checkpointer": InMemorySaver()})
-        given = context(model, max_depth=2)
-        with pytest.raises(ZeroDivisionError, match="a crash"):
-            await thread.ainvoke({"question": QUESTION}, CONFIG, context=given)
-        model.will_say_now(SynthesisReply(integration="x", assumptions=""), at="0.0")
-        found: dict[str, Any] = await thread.ainvoke(None, CONFIG, context=given)
-        return found
-
-    assert asyncio.run(twice())["verdict"]["answer"] == "In the end, this."
-    assert sum(call[1:3] == ("0.0.0", "leaf_judge") for call in model.calls) == 1
-
-
 async def stored(depth: int, path: Path) -> float:
     """Bytes of checkpoints and writes for each node of a full tree with four children a node."""
     async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
@@ -164,7 +144,7 @@ def test_checkpoints_grow_in_step_with_the_tree_and_hold_plain_data(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="langgraph"):
-        small, large = (asyncio.run(stored(d, tmp_path / f"{d}.db")) for d in (2, 3))
+        small, large = (asyncio.run(stored(d, tmp_path / f"{d}.db")) for d in (1, 2))
     assert large < 1.5 * small
     assert small < 40_000
     assert caplog.records == []
@@ -188,20 +168,3 @@ def test_a_hosts_run_that_is_cancelled_starts_no_further_call() -> None:
         assert len(model.calls) == so_far < 20
 
     asyncio.run(cancelled())
-
-
-def test_events_of_every_level_reach_a_host_that_streams_them() -> None:
-    async def streamed() -> list[dict[str, Any]]:
-        parts: AsyncIterator[Any] = graph.astream(
-            {"question": QUESTION},
-            context=context(debaters(2), max_depth=2),
-            stream_mode="custom",
-            subgraphs=True,
-        )
-        return [event async for _, event in parts]
-
-    events = asyncio.run(streamed())
-    assert {event["node"] for event in events if event["kind"] == "settled"} == {
-        "0", "0.0", "0.1", "0.0.0", "0.0.1", "0.1.0", "0.1.1",
-    }  # fmt: skip
-    assert events[-1]["kind"] == "concluded"

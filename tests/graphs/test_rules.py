@@ -25,7 +25,7 @@ from dialectree.graphs.tree_structured_debate import (
     synthesis_debate,
 )
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocol import method, methods
+from dialectree.protocol import methods
 from tests.graphs.rules import check_rule
 from tests.nodes.tree_structured_debate.test_findings import finding
 
@@ -106,24 +106,6 @@ def test_every_step_can_be_reached_and_leads_to_the_end(
     assert reached("__start__", True) == reached("__end__", False) == steps
 
 
-def test_the_whole_drawing_shows_every_role_as_a_step_of_its_own() -> None:
-    drawn = tree_structured_debate.graph.get_graph(xray=True).nodes
-    steps = {name.rpartition(":")[2] for name in drawn}
-    spoken_by = {
-        "leaf_debater_a": {"debater_a"},
-        "leaf_debater_b": {"debater_b"},
-        "synthesis_debater": {"concise", "full"},
-    }
-    for role in method("tsd").protocol.roles:
-        assert spoken_by.get(role, {role}) <= steps
-
-
-@pytest.mark.parametrize("name", methods())
-def test_a_method_is_drawn_with_all_that_is_inside(name: str) -> None:
-    """A subgraph that is drawn twice would raise."""
-    assert methods()[name].graph().get_graph(xray=True).draw_mermaid()
-
-
 @pytest.mark.parametrize(
     ("name", "step"), [("tsd", "solve"), ("art", "grow"), ("tod", "debate"), ("tod", "respond_b")]
 )
@@ -157,14 +139,6 @@ def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(n
     assert context is not None
     assert context["properties"].keys() == {*methods()[name].protocol.settings.model_fields}
     assert all(part.get("description") for part in context["properties"].values())
-
-
-@NAMED
-def test_no_graph_hides_its_input_or_output(
-    name: str, graph: CompiledStateGraph[Any, Any, Any, Any]
-) -> None:
-    for schema in (graph.get_input_jsonschema(), graph.get_output_jsonschema()):
-        assert schema["properties"]
 
 
 # Rules
@@ -256,9 +230,3 @@ def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
     module: Any, name: str
 ) -> None:
     check_rule(module, name, STATES[module], contexts)
-
-
-def test_every_graph_bears_the_name_of_its_file() -> None:
-    for module in MODULES:
-        *_, folder, file = module.__name__.split(".")
-        assert module.graph.name == (folder if file == "graph" else file)
