@@ -56,19 +56,16 @@ def asking(
 
 def test_a_key_is_the_same_after_a_restart_and_in_another_process() -> None:
     code = "from tests.models.test_call_keys import asking; a = asking(); print(a.key, a.cache_key)"
-    seen = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            cwd=Path(__file__).parents[2],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONHASHSEED": "1"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     here = asking()
-    assert seen == {f"{here.key} {here.cache_key}\n"}
+    assert other.stdout == f"{here.key} {here.cache_key}\n"
     assert here.key == "79ce58fd0b22ebf43e1815a854553417"
 
 
@@ -109,12 +106,3 @@ def test_another_prompt_schema_seed_model_or_decoding_is_another_call(
     one, other = asking(), asking(**change)
     assert one.key != other.key and one.cache_key != other.cache_key
     assert asking(**change).key == other.key
-
-
-def test_how_the_reply_is_asked_for_is_no_part_of_the_key() -> None:
-    one = asking()
-    one.endpoint.rung = "text"
-    try:
-        assert asking().key == one.key
-    finally:
-        one.endpoint.rung = "json_schema"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from typing import Annotated, Literal
 import httpx
 import psutil
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field
 
 from dialectree.errors import ModelUnavailable, SettingsError
 from dialectree.models import embedded, embedded_server
@@ -36,7 +35,13 @@ input()
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    yield asyncio.run(embedded.serve("smollm2"))
+    """Start the server as several calls at once do: they share one."""
+
+    async def several() -> set[Served]:
+        return set(await asyncio.gather(*(embedded.serve("smollm2") for _ in range(3))))
+
+    (only,) = asyncio.run(several())
+    yield only
     embedded.release()
 
 
@@ -89,14 +94,14 @@ def ask(served: Served, reply: type[BaseModel], seed: int, key: str = "") -> htt
 
 
 def test_replies_fit_their_schema_and_a_seed_gives_the_same_reply_again(served: Served) -> None:
-    asked = [(reply, seed) for reply in (Argued, Ruled) for seed in range(3)]
+    asked: list[tuple[type[BaseModel], int]] = [(Argued, 0), (Ruled, 0), (Ruled, 1)]
     with ThreadPoolExecutor(2) as two:
         responses = list(two.map(lambda call: ask(served, *call), asked))
     texts = [response.json()["choices"][0]["message"]["content"] for response in responses]
     for (reply, _), text in zip(asked, texts, strict=True):
         reply.model_validate_json(text, strict=True)
-    assert ask(served, Argued, 0).json()["choices"][0]["message"]["content"] == texts[0]
-    assert len({*texts}) > 2
+    assert ask(served, Ruled, 0).json()["choices"][0]["message"]["content"] == texts[1]
+    assert len({*texts}) == 3
 
 
 def test_only_this_program_is_answered(served: Served) -> None:
@@ -110,28 +115,12 @@ def test_only_this_program_is_answered(served: Served) -> None:
     assert served.api_key not in " ".join(server.cmdline())
 
 
-def test_calls_at_once_start_one_server_and_one_that_was_killed_is_started_again(
-    served: Served,
-) -> None:
-    async def many() -> set[Served]:
-        return set(await asyncio.gather(*(embedded.serve("smollm2") for _ in range(8))))
-
-    assert asyncio.run(many()) == {served}
-    server = child(os.getpid())
-    server.kill()
-    server.wait(20)
-    (again,) = asyncio.run(many())
-    assert again.api_key != served.api_key
-    assert child(os.getpid()).pid != server.pid
-
-
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_the_server_ends_with_the_program_that_started_it(end: signal.Signals) -> None:
+def test_the_server_ends_with_the_program_that_started_it() -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", CLIENT], stdin=pipe, stdout=pipe) as client:
         assert client.stdout is not None and client.stdout.readline().startswith(b"http")
         server = child(client.pid)
-        client.send_signal(end)
+        client.kill()
         server.wait(20)
 
 
@@ -152,13 +141,3 @@ def test_a_file_that_is_wrong_is_named_in_one_line(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match=r"pip install 'dialectree\[embedded\]'"):
         asyncio.run(embedded.serve("elsewhere.gguf"))
-
-
-def test_only_the_demonstration_model_is_held_short() -> None:
-    schema: dict[str, JsonValue] = {"type": "string", "maxLength": 6000}
-    assert '"maxLength": 6000' in embedded.constraint(schema, "qwen.gguf")["grammar"]
-    assert '"maxLength": 160' in embedded.constraint(schema, "smollm2")["grammar"]
-    assert (embedded.decoding("qwen.gguf"), embedded.decoding("smollm2")["temperature"]) == (
-        {},
-        0.3,
-    )

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
-import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
-from langchain_core.messages import AIMessage
 
 from dialectree import clock
 from dialectree.errors import (
@@ -85,14 +81,6 @@ def test_the_schema_the_seed_and_the_limits_go_out_as_they_were_made() -> None:
     assert "extra_body" not in body
 
 
-def test_no_proxy_stands_between_this_machine_and_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    with nobody() as proxy:
-        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
-            monkeypatch.setenv(name, proxy)
-        reply, _ = asked(says(GOOD))
-    assert reply == RULE
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 async def test_a_proxy_is_asked_for_what_lies_beyond_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async with ScriptedEndpoint(says(GOOD)) as proxy:
@@ -139,16 +127,6 @@ async def test_the_ladder_goes_down_where_a_format_is_refused_and_remembers(
         assert learnt(served.url).rung == takes
 
 
-async def test_an_endpoint_that_answers_a_schema_with_prose_is_asked_otherwise() -> None:
-    def choose(body: Any) -> Answer:
-        return says(GOOD if "response_format" not in body else "I would say that it is so.")
-
-    async with ScriptedEndpoint(choose=choose) as served:
-        for node in ("0.0", "0.1"):
-            assert await question(at(served.url), node=node) == RULE
-        assert served.formats == ["json_schema", "json_object", "text", "text"]
-
-
 def test_an_endpoint_that_refuses_every_format_is_an_error_of_the_request() -> None:
     error, served = asked(fails(400, "no schema or response_format please"))
     assert isinstance(error, RequestError)
@@ -158,7 +136,7 @@ def test_an_endpoint_that_refuses_every_format_is_an_error_of_the_request() -> N
 # Parameters that some endpoints refuse
 
 
-@pytest.mark.parametrize("name", ["temperature", "seed", "max_tokens"])
+@pytest.mark.parametrize("name", ["seed", "max_tokens"])
 async def test_a_parameter_that_is_refused_by_name_is_left_out_from_then_on(name: str) -> None:
     def choose(body: Any) -> Answer:
         refused = fails(400, f"Unsupported parameter: '{name}' is not supported.", param=name)
@@ -176,15 +154,10 @@ async def test_a_parameter_that_is_refused_by_name_is_left_out_from_then_on(name
 
 
 BREAKS = {
-    "500": fails(500),
     "502 with a page": writes("<html>bad gateway</html>", "text/html", 502),
     "cut before the headers": breaks_off(),
     "cut within the body": breaks_off(b'{"id": "1", "choices": [{"mess'),
-    "half a JSON": writes('{"id": "1", "choices": [{"mess'),
-    "a page": writes("<!DOCTYPE html><html><body>Welcome</body></html>", "text/html"),
-    "a list": sends([]),
     "no choices": sends({"id": "1", "choices": []}),
-    "a choice without a message": sends({"id": "1", "choices": [{"index": 0}]}),
     "an error with status 200": sends({"error": {"message": "busy", "code": 502}}),
 }
 
@@ -197,25 +170,24 @@ def test_what_may_pass_is_tried_again(broken: Answer, quick: QuickClock) -> None
     assert len(quick.slept) == 2
 
 
-@pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS.keys())
-def test_what_does_not_pass_is_given_up_with_one_line(broken: Answer, quick: QuickClock) -> None:
-    error, served = asked(broken)
-    assert isinstance(error, CallError | RequestError)
-    assert len(served.bodies) == ATTEMPTS
-    assert served.url in str(error)
+def test_what_does_not_pass_is_given_up_with_one_line(quick: QuickClock) -> None:
+    error, served = asked(fails(500))
+    assert isinstance(error, CallError) and len(served.bodies) == ATTEMPTS
+    assert served.url in str(error) and f"{ATTEMPTS} attempts" in str(error)
     assert "\n" not in str(error)
-    if isinstance(error, CallError):
-        assert f"{ATTEMPTS} attempts" in str(error)
+
+
+def test_a_web_page_is_a_wrong_address(quick: QuickClock) -> None:
+    error, _ = asked(writes("<!DOCTYPE html><html><body>Welcome</body></html>", "text/html"))
+    assert isinstance(error, RequestError) and "--base-url, which usually ends in /v1" in str(error)
 
 
 def test_a_call_that_hangs_is_given_up_at_its_deadline() -> None:
-    began = time.monotonic()
     error, served = asked(after(60, says(GOOD)), call_deadline=2.1)
     assert isinstance(error, CallError)
     assert "2.1 s" in str(error)
     assert "timed out" in str(error)
     assert len(served.bodies) == 2  # a request that hangs leaves time for another
-    assert time.monotonic() - began < 10
 
 
 # Rate limits
@@ -228,37 +200,11 @@ def test_a_rate_limit_is_waited_for_as_long_as_it_asks(quick: QuickClock) -> Non
     assert 6.9 <= sum(quick.slept) < 8
 
 
-def test_a_wait_may_be_a_date(quick: QuickClock) -> None:
-    until = format_datetime(clock.now().replace(microsecond=0), usegmt=True)
-    reply, _ = asked(fails(429, headers={"retry-after": until}), says(GOOD))
-    assert reply == RULE
-    assert sum(quick.slept) < 5
-
-
-def test_a_rate_limit_without_a_wait_is_asked_less_and_less_often(quick: QuickClock) -> None:
-    reply, _ = asked(*[fails(429)] * 4, says(GOOD))
-    assert reply == RULE
-    assert 15 <= sum(quick.slept) < 25
-
-
 def test_waiting_is_no_failure_and_costs_no_time_of_the_call(quick: QuickClock) -> None:
     limited = fails(429, headers={"retry-after": "5"})
     reply, served = asked(*[limited] * 20, says(GOOD), call_deadline=10)
     assert reply == RULE
     assert len(served.bodies) == 21
-
-
-async def test_one_question_that_is_told_to_wait_makes_the_others_wait_too() -> None:
-    limited = fails(429, headers={"retry-after-ms": "300"})
-    async with ScriptedEndpoint(limited, says(GOOD)) as served:
-        first = asyncio.create_task(question(at(served.url), node="0.0"))
-        while not served.bodies:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.05)
-        began = time.monotonic()
-        await question(at(served.url), node="0.1")
-        assert time.monotonic() - began > 0.15
-        await first
 
 
 def test_a_rate_limit_without_end_is_given_up(quick: QuickClock) -> None:
@@ -283,14 +229,12 @@ def test_a_quota_that_is_used_up_ends_the_run_at_once(quick: QuickClock) -> None
 FINAL = {
     "400": (fails(400, "bad request"), RequestError, "bad request"),
     "401": (fails(401, "Incorrect API key"), KeyRefused, "OPENAI_API_KEY"),
-    "402": (fails(402, "Insufficient Balance"), ModelUnavailable, "Insufficient Balance"),
     "404": (fails(404, "no model any"), RequestError, "--model"),
     "404 with a page": (
         writes("<html>not found</html>", "text/html", 404),
         RequestError,
         "--base-url",
     ),
-    "422": (fails(422, "unprocessable"), RequestError, "unprocessable"),
 }
 
 
@@ -315,22 +259,9 @@ def test_messages_that_are_too_long_fail_their_own_call_and_not_the_run() -> Non
     assert len(served.bodies) == 1
 
 
-FILTERED = {
-    "azure": fails(
-        400,
-        "The response was filtered due to the prompt triggering Azure OpenAI's content management "
-        "policy. Please modify your prompt and retry.",
-        code="content_filter",
-        param="prompt",
-        innererror={"code": "ResponsibleAIPolicyViolation"},
-    ),
-    "openai": fails(400, "Rejected by our safety system.", code="content_policy_violation"),
-}
-
-
-@pytest.mark.parametrize("answer", FILTERED.values(), ids=FILTERED.keys())
-def test_a_content_filter_fails_its_own_call_and_not_the_run(answer: Answer) -> None:
-    error, served = asked(answer)
+@pytest.mark.parametrize("code", ["content_filter", "content_policy_violation"])
+def test_a_content_filter_fails_its_own_call_and_not_the_run(code: str) -> None:
+    error, served = asked(fails(400, "Rejected by our safety system.", code=code))
     assert isinstance(error, CallError)
     assert "content filter" in str(error)
     assert len(served.bodies) == 1
@@ -345,23 +276,6 @@ def test_an_address_where_nobody_listens_is_unreachable(quick: QuickClock) -> No
         with pytest.raises(Unreachable, match=f"nobody answers at {url}: Cannot connect to host"):
             asyncio.run(question(at(url)))
     assert sum(quick.slept) < 12
-
-
-def test_an_address_that_swallows_connections_is_unreachable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(endpoints, "CONNECT_S", 0.3)
-    monkeypatch.setattr(endpoints, "UNREACHABLE_AFTER_S", 0.5)
-    with ExitStack() as held:
-        full = held.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
-        port = full.getsockname()[1]
-        with suppress(TimeoutError):  # its queue is full once a connection does not come
-            while True:
-                held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=0.5))
-        began = time.monotonic()
-        with pytest.raises(Unreachable, match="Connection timeout"):
-            asyncio.run(question(at(f"http://127.0.0.1:{port}/v1")))
-        assert time.monotonic() - began < 8
 
 
 def self_signed(folder: Path) -> tuple[ssl.SSLContext, Path]:
@@ -391,6 +305,16 @@ def test_a_certificate_counts_once_its_signer_is_trusted(
         clients._certificates.cache_clear()
 
 
+# What a completion says of itself
+
+
+def test_a_wait_may_be_a_date(quick: QuickClock) -> None:
+    until = format_datetime(clock.now().replace(microsecond=0), usegmt=True)
+    reply, _ = asked(fails(429, headers={"retry-after": until}), says(GOOD))
+    assert reply == RULE
+    assert sum(quick.slept) < 5
+
+
 def test_an_endpoint_without_tls_is_lost_and_the_other_scheme_named(quick: QuickClock) -> None:
     async def ask() -> object:
         async with ScriptedEndpoint(says(GOOD)) as served:
@@ -399,25 +323,3 @@ def test_an_endpoint_without_tls_is_lost_and_the_other_scheme_named(quick: Quick
     with pytest.raises(Unreachable, match=r"no https there: is http:// meant\?"):
         asyncio.run(ask())
     assert sum(quick.slept) > 5  # a handshake may fail once
-
-
-# What a completion says of itself
-
-
-# Live models
-
-
-@pytest.mark.parametrize(
-    ("said", "finish"),
-    [
-        ({"finish_reason": "stop"}, "stop"),
-        ({"stop_reason": "max_tokens"}, "length"),
-        ({"finish_reason": "MAX_TOKENS"}, "length"),
-        ({"done_reason": "length"}, "length"),
-        ({}, None),
-    ],
-)
-def test_other_providers_words_for_the_end_are_understood(
-    said: dict[str, str], finish: str | None
-) -> None:
-    assert endpoints._completion(AIMessage("x", response_metadata=said)).finish == finish

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from dialectree.models import replies
 from dialectree.models.forms import Ids, form
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
@@ -54,34 +53,6 @@ def test_ids_stand_in_the_schema_as_enums() -> None:
     assert (scores["minItems"], scores["maxItems"]) == (2, 2)
 
 
-def test_strict_mode_is_spared_the_lengths_of_texts_and_nothing_else() -> None:
-    class Reply(BaseModel):
-        minLength: Annotated[str, Field(min_length=1, max_length=9)]
-        confidence: Confidence
-
-    full: Any = form(Reply, {}).full
-    strict: Any = form(Reply, {}).strict
-    assert full["properties"]["minLength"]["maxLength"] == 9
-    assert strict["properties"]["minLength"] == {"type": "string"}
-    assert strict["properties"]["confidence"] == full["properties"]["confidence"]
-
-
-def test_a_schema_is_made_once_for_each_set_of_ids() -> None:
-    assert form(Ruling, IDS) is form(Ruling, dict(IDS))
-    other = form(Ruling, {"scores.qid": ("c1", "c2", "c3")})
-    assert json.loads(other.text)["properties"]["scores"]["maxItems"] == 3
-    assert json.loads(form(Ruling, IDS).text)["properties"]["scores"]["maxItems"] == 2
-
-
-def test_a_reply_with_a_default_is_a_mistake_of_ours() -> None:
-    class Lenient(BaseModel):
-        answer: str
-        confidence: float = 0.5
-
-    with pytest.raises(TypeError, match="Lenient has a default for confidence"):
-        form(Lenient, {})
-
-
 class ClaimText(BaseModel):
     """A claim that rests on some of what was shown."""
 
@@ -120,8 +91,3 @@ def test_where_there_are_no_ids_a_list_stays_empty_and_no_enum_is_sent() -> None
     fields: Any = form(Claims, {"evidence[]": (), "claims.evidence[]": ()}).full["properties"]
     for field in (fields["evidence"], fields["claims"]["items"]["properties"]["evidence"]):
         assert field == {"type": "array", "items": {"type": "string"}, "maxItems": 0}
-
-
-def test_nobody_insists_on_ids_that_are_only_suggested() -> None:
-    said = '{"claims": [{"title": "t", "evidence": ["a:9"]}], "evidence": ["b:1", "b:1", "b:1"]}'
-    assert replies.read(Claims, {}, said, "stop", None).evidence == ["b:1"] * 3

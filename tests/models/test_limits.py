@@ -13,7 +13,7 @@ import pytest
 from dialectree import clock
 from dialectree.context import ProtocolSettings, build
 from dialectree.errors import BudgetReached, SettingsError
-from dialectree.models.limits import Budget, Limiter, limiter, price, require_prices
+from dialectree.models.limits import Budget, Limiter, limiter, require_prices
 from dialectree.records import Call
 from tests.models.asking import QuickClock
 
@@ -38,22 +38,7 @@ class Load:
                     self.now -= 1
 
 
-def test_who_comes_first_is_served_first() -> None:
-    async def queue() -> list[int]:
-        slots, order = Limiter(), list[int]()
-
-        async def work(number: int) -> None:
-            async with slots.slot(1, None):
-                order.append(number)
-                await asyncio.sleep(0)
-
-        await asyncio.gather(*(work(number) for number in range(20)))
-        return order
-
-    assert asyncio.run(queue()) == list(range(20))
-
-
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(3))
 def test_whoever_gives_up_waiting_or_working_leaks_no_slot(seed: int) -> None:
     chance = random.Random(seed)
     at_once = chance.randint(1, 4)
@@ -162,32 +147,6 @@ def test_a_budget_that_nobody_could_count_for_is_said_not_to_have_held() -> None
         f"the budget --max-cost 0.5 did not hold: {unknown}",
     ]
     assert Budget(build(ProtocolSettings)).overrun() == []
-
-
-def test_a_budget_of_seconds_runs_from_the_start(quick: QuickClock) -> None:
-    held = Budget(build(ProtocolSettings, max_seconds=2))
-    held.check()
-    quick.slept.append(2)
-    with pytest.raises(BudgetReached, match="--max-seconds 2"):
-        held.check()
-
-
-@pytest.mark.parametrize(
-    ("prices", "cached", "cost"),
-    [
-        ((2, 8), 600_000, 6),
-        ((2, 8, 0.5), 0, 6),
-        ((2, 8, 0.5), 600_000, 5.1),
-        ((2, 8, 0.5), 1_000_000, 4.5),
-        ((2, 8, 0.5), 9_000_000, 4.5),
-        ((2, 8, 0), 1_000_000, 4),
-    ],
-)
-def test_cached_tokens_cost_as_the_others_unless_they_have_a_price(
-    prices: tuple[float, ...], cached: int, cost: float
-) -> None:
-    context = build(ProtocolSettings, prices={"openai:any": prices})
-    assert price(context, "openai:any", 1_000_000, 500_000, cached) == cost
 
 
 def test_a_budget_of_money_needs_a_price_for_every_model() -> None:

@@ -65,7 +65,6 @@ def ask(*errors: BaseException) -> tuple[Rule, int]:
         ProviderError(500),
         HTTPStatusError(429),
         ConnectError("refused"),
-        RuntimeError("overloaded"),
         ValueError("no generations"),
     ],
     ids=repr,

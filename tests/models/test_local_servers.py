@@ -40,8 +40,6 @@ async def asked(*replies: Callable[[], web.Response], timeout_s: float = 1.0) ->
     [
         ("library", "Ollama"),
         ("organization_owner", "LM Studio"),
-        ("vllm", "vLLM"),
-        ("llamacpp", "llama.cpp"),
         ("somebody", "OpenAI-compatible"),
     ],
 )

@@ -18,7 +18,6 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
-from dialectree.addresses import require_spec
 from dialectree.context import ProtocolSettings, build
 from dialectree.errors import KeyRefused, SettingsError
 from dialectree.models import providers
@@ -119,13 +118,6 @@ def test_a_provider_is_asked_by_its_own_structured_output(
     assert json.loads(call["reply"]) == json.loads(GOOD)
 
 
-def test_a_request_to_a_provider_is_answered_from_the_cache(ollama: list[ToolModel]) -> None:
-    context = build(ProtocolSettings, model="ollama:llama")
-    for _ in range(2):
-        assert asyncio.run(question(context)) == RULE
-    assert sum(len(model._calls) for model in ollama) == 1
-
-
 @pytest.mark.parametrize(
     ("spec", "says_"),
     [
@@ -139,12 +131,6 @@ def test_a_request_to_a_provider_is_answered_from_the_cache(ollama: list[ToolMod
 def test_what_a_provider_lacks_is_said_before_anything_runs(spec: str, says_: str) -> None:
     with pytest.raises(SettingsError, match=says_):
         resolve(spec, build(ProtocolSettings, model=spec))
-
-
-@pytest.mark.parametrize("text", ["gpt-4.1", "openai", "http://127.0.0.1/v1", "a b:c", "x:"])
-def test_a_model_without_a_provider_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="a model is written openai:NAME"):
-        require_spec(text)
 
 
 def test_the_key_of_a_provider_goes_to_no_address_of_a_stranger(
@@ -173,15 +159,6 @@ def test_a_live_model_keeps_its_decoding_and_gets_a_seed() -> None:
     seeded = ToolModel(seed=5)
     assert asyncio.run(question(live(seeded))) == RULE
     assert seeded._calls[0]["seed"] == 5
-
-
-def test_a_live_model_keeps_what_was_bound_to_it_and_its_fallbacks() -> None:
-    first, second = ToolModel(fails_with="overloaded"), ToolModel()
-    chat = first.bind(extra="kept").with_fallbacks([second.bind(stop=["END"])])
-    assert asyncio.run(question(live(chat))) == RULE
-    assert [call["extra"] for call in first._calls] == ["kept"]
-    assert [call["stop"] for call in second._calls] == [["END"]]
-    assert first._calls[0]["tools"] and second._calls[0]["tools"]
 
 
 def test_a_live_model_whose_tools_are_refused_is_asked_in_words(quick: QuickClock) -> None:
@@ -228,3 +205,12 @@ def test_a_model_without_a_key_ends_the_run() -> None:
 def test_what_is_no_chat_model_is_refused() -> None:
     with pytest.raises(SettingsError, match="RunnableLambda is no chat model"):
         asyncio.run(question(live(RunnableLambda(lambda text: text))))
+
+
+def test_a_live_model_keeps_what_was_bound_to_it_and_its_fallbacks() -> None:
+    first, second = ToolModel(fails_with="overloaded"), ToolModel()
+    chat = first.bind(extra="kept").with_fallbacks([second.bind(stop=["END"])])
+    assert asyncio.run(question(live(chat))) == RULE
+    assert [call["extra"] for call in first._calls] == ["kept"]
+    assert [call["stop"] for call in second._calls] == [["END"]]
+    assert first._calls[0]["tools"] and second._calls[0]["tools"]

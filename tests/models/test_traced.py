@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from langchain_core.callbacks import AsyncCallbackHandler, get_usage_metadata_callback
+from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tracers.context import collect_runs
 from langchain_core.tracers.schemas import Run
 
@@ -19,7 +19,7 @@ from dialectree.errors import DialectreeError
 from dialectree.protocol import method
 from tests.endpoint import LocalEndpoint
 from tests.models.asking import QuickClock
-from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends, writes
+from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends
 
 ASKED = {"question": "Is it so?", "options": ["a cow", "a tree"]}
 GRAPH = method("basic").graph()
@@ -61,54 +61,11 @@ def test_every_call_is_heard_of(
         assert count == endpoint.stats()["calls"] >= 5
 
 
-class Objecting(AsyncCallbackHandler):
-    """Ends a run from the outside."""
-
-    raise_error = True
-
-    async def on_llm_end(self, *args: Any, **kwargs: Any) -> None:
-        raise ValueError("enough")
-
-
-def test_a_listener_that_ends_the_run_is_no_failure_of_the_endpoint() -> None:
-    with LocalEndpoint(seed=3) as endpoint:
-        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
-        with pytest.raises(ValueError, match="enough"):
-            asyncio.run(GRAPH.ainvoke(ASKED, {"callbacks": [Objecting()]}, context=context))
-        assert endpoint.stats()["duplicate_requests"] == 0
-
-
-def test_a_trace_says_which_debater_speaks() -> None:
-    with LocalEndpoint(seed=3) as endpoint, collect_runs() as collected:
-        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
-        asyncio.run(GRAPH.ainvoke(ASKED, context=context))
-
-    def models(runs: list[Run]) -> list[Run]:
-        return [m for r in runs for m in ([r] if r.run_type == "llm" else models(r.child_runs))]
-
-    heard = models(collected.traced_runs)
-    assert {run.name for run in heard} == {"debater A 0", "debater B 0", "judge 0"}
-    assert {run.extra["metadata"]["who"] for run in heard} == {"A", "B", "judge"}
-
-
-def test_their_tokens_are_counted() -> None:
-    async def used(context: ProtocolSettings) -> int:
-        with get_usage_metadata_callback() as counted:
-            await GRAPH.ainvoke(ASKED, context=context)
-        return sum(one["total_tokens"] for one in counted.usage_metadata.values())
-
-    with LocalEndpoint(seed=3) as endpoint:
-        context = build(ProtocolSettings, model=f"openai:any@{endpoint.url}", cache=False)
-        count, stats = asyncio.run(used(context)), endpoint.stats()
-    assert count == stats["prompt_tokens"] + stats["completion_tokens"] > 0
-
-
 SPOKEN = json.dumps({"answer": "a cow", "explanation": "It moos.", "confidence": 0.5})
 KEY, WAY_IN = "sk-very-secret-key", "user:open%20sesame@"
 QUOTED = f"{KEY}, Basic dXNlcjpvcGVuIHNlc2FtZQ==, open sesame, ?code=a%2Fb%3D%3D, a/b=="
 QUOTING = {
     "a refusal": fails(401, QUOTED, {"x-quoted": QUOTED}, param=QUOTED),
-    "a page": writes(f"<html>{QUOTED}</html>", "text/html", 500),
     "an error with status 200": sends({"error": {"message": QUOTED}}),
 }
 
