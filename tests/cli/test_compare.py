@@ -126,3 +126,9 @@ def test_title_abstract_and_key_can_be_given(model: tuple[str, str]) -> None:
     a, b = done.record["input"]["papers"]
     assert (b["title"], b["abstract"], b["key"]) == ("Mesh", "It bounds.", "roe")
     assert a["title"] == PAPER_A["title"]
+
+
+def test_the_comparison_alone_is_on_stdout(model: tuple[str, str]) -> None:
+    done = compare(*WORDS, *model)
+    assert done.status == 0 and "dialectree:" not in done.out and "report.html" in done.err
+    assert compare(*WORDS, "--quiet", *model).out == done.out

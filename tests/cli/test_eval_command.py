@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from dialectree.cli.evaluate import OWN
+from dialectree.evals.reporting import setup
+from dialectree.evals.reporting.study import study
 from dialectree.protocol import installed
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
@@ -135,28 +137,6 @@ def test_a_budget_ends_it_with_status_4_and_the_same_goes_on(
     assert sum(one["usage"]["calls"] for one in found) == endpoint.stats()["calls"]
 
 
-def test_the_totals_of_debates_and_judge_come_first_and_then_apart(
-    model: tuple[str, str], endpoint: LocalEndpoint
-) -> None:
-    asked = {"question": "What grows?", "true": ["Grass."], "false": ["Stones."]}
-    Path("open.jsonl").write_text(json.dumps(asked) + "\n")
-    words = ["open.jsonl", *model, "--methods", "single_shot", "--price", "openai:any=1,1"]
-    done = command("eval", *words, "--out", "out")
-    calls = endpoint.stats()["calls"]
-    (found,) = results("out")
-    judging = found["judging"]["calls"] + found["controlling"]["calls"]
-    assert (len(found["controls"]), found["usage"]["calls"] + judging) == (2, calls)
-    total = r"(\d+) calls, ([\d,]+) tokens, cost \d\.\d\d"
-    closing = re.search(rf"^dialectree: {total}; debates: {total}; judge: {total}$", done.err, re.M)
-    assert closing, done.err
-    every, tokens, debates, own, judge, others = (
-        int(part.replace(",", "")) for part in closing.groups()
-    )
-    assert (every, debates, judge) == (calls, found["usage"]["calls"], judging)
-    assert tokens == own + others
-    assert done.err.index("; debates: ") < done.err.index("1 results, 0 failed")
-
-
 def test_nobody_at_the_address_is_status_3_and_a_wrong_model_status_2() -> None:
     away = ("--model", "openai:x@http://127.0.0.1:9/v1")
     done = command("eval", data(2), *away, "--out", "out", "--call-deadline", "1")
@@ -212,24 +192,6 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
     assert process.returncode == 130
     assert "stopping: calls under way have up to 5 s" in said
     assert "the same command goes on" in said and "Traceback" not in said
-
-
-def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[str, str]) -> None:
-    asked = [{"id": f"q{n}", "question": "What?", "options": OPTIONS, "gold": "B"} for n in (1, 2)]
-    asked[1]["options"] = ["a cow", "x" * 6001]  # too long for a debate to write out
-    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
-    words = ("eval", "mine.jsonl", *model, "--methods", "basic", "--out", "out")
-    for more, said in (
-        ([], "2 results, 1 failed"),
-        ([], "2 results (2 were there), 1 failed"),
-        (["--retry-failed"], "2 results (1 were there), 1 failed"),
-    ):
-        done = command(*words, *more)
-        assert done.status == 5
-        assert said in done.err
-        assert "1 failed (q2 by basic) and count neither as right nor as wrong" in done.err
-        assert "--retry-failed asks them again" in done.err
-    assert [one["status"] for one in results("out")].count("failed") == 1
 
 
 # What is refused
@@ -289,3 +251,58 @@ def test_ray_is_asked_for_only_where_it_is_installed(
     monkeypatch.setattr("dialectree.evals.ray_engine.find_spec", lambda name: None)
     done = command("eval", data(1), *model, "--engine", "ray", "--out", "out")
     refused(done, "pip install 'dialectree[ray]'")
+
+
+def test_a_matrix_of_methods_and_models(endpoint: LocalEndpoint) -> None:
+    Path("m.yaml").write_text(
+        "title: Votes beside debates\nmissing: [Nobody is asked.]\n"
+        "axes:\n  methods: [basic, {name: samples, method: self_consistency}]\n"
+        "  models: {one: openai:one, two: openai:two}\n"
+    )
+    evaluated(data(2), "--matrix", "m.yaml", "--base-url", endpoint.url, "--out", "out")
+    rows = {one["row"] for one in results("out")}
+    assert rows == {"basic, one", "basic, two", "samples, one", "samples, two"}
+    models = {call["model"] for call in endpoint.calls()}
+    assert models >= {"one", "two"}
+    assert ("Not in this table", "Nobody is asked.") in setup.pairs(study([Path("out")]))
+    assert setup.title(study([Path("out")])).startswith("Votes beside debates · mine: 4 rows on")
+
+
+def test_the_totals_of_debates_and_judge_come_first_and_then_apart(
+    model: tuple[str, str], endpoint: LocalEndpoint
+) -> None:
+    asked = {"question": "What grows?", "true": ["Grass."], "false": ["Stones."]}
+    Path("open.jsonl").write_text(json.dumps(asked) + "\n")
+    words = ["open.jsonl", *model, "--methods", "single_shot", "--price", "openai:any=1,1"]
+    done = command("eval", *words, "--out", "out")
+    calls = endpoint.stats()["calls"]
+    (found,) = results("out")
+    judging = found["judging"]["calls"] + found["controlling"]["calls"]
+    assert (len(found["controls"]), found["usage"]["calls"] + judging) == (2, calls)
+    total = r"(\d+) calls, ([\d,]+) tokens, cost \d\.\d\d"
+    closing = re.search(rf"^dialectree: {total}; debates: {total}; judge: {total}$", done.err, re.M)
+    assert closing, done.err
+    every, tokens, debates, own, judge, others = (
+        int(part.replace(",", "")) for part in closing.groups()
+    )
+    assert (every, debates, judge) == (calls, found["usage"]["calls"], judging)
+    assert tokens == own + others
+    assert done.err.index("; debates: ") < done.err.index("1 results, 0 failed")
+
+
+def test_failed_questions_are_asked_again_where_that_is_asked_for(model: tuple[str, str]) -> None:
+    asked = [{"id": f"q{n}", "question": "What?", "options": OPTIONS, "gold": "B"} for n in (1, 2)]
+    asked[1]["options"] = ["a cow", "x" * 6001]  # too long for a debate to write out
+    Path("mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    words = ("eval", "mine.jsonl", *model, "--methods", "basic", "--out", "out")
+    for more, said in (
+        ([], "2 results, 1 failed"),
+        ([], "2 results (2 were there), 1 failed"),
+        (["--retry-failed"], "2 results (1 were there), 1 failed"),
+    ):
+        done = command(*words, *more)
+        assert done.status == 5
+        assert said in done.err
+        assert "1 failed (q2 by basic) and count neither as right nor as wrong" in done.err
+        assert "--retry-failed asks them again" in done.err
+    assert [one["status"] for one in results("out")].count("failed") == 1

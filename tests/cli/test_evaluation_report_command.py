@@ -83,15 +83,3 @@ def test_a_second_raters_sheet_does_not_replace_the_first_ones_marks(tmp_path: P
     assert Path(first.out.strip()).read_bytes() == kept
     done = command("eval", "rate", str(folder), "--read", sheets[1], "--rater", "Ben")
     assert (done.status, done.out) == (0, f"{folder / 'ratings-Ben.jsonl'}\n")
-
-
-def test_a_rater_may_correct_marks_and_no_other_one_of_a_like_name(tmp_path: Path) -> None:
-    folder = sample.evaluation(tmp_path / "e", n=2)
-    command("eval", "rate", str(folder))
-    read = ("eval", "rate", str(folder), "--read")
-    for mark in ("truthful", "not"):
-        sheet = str(filled(tmp_path / "rating-sheet.csv", marked(folder, mark)))
-        assert command(*read, sheet, "--rater", "Ann B").status == 0
-    assert '"score":0.0' in (folder / "ratings-Ann-B.jsonl").read_text()
-    said = "holds the marks of 'Ann B', not of 'Ann-B': tell the two apart with --rater NAME"
-    refused(command(*read, sheet, "--rater", "Ann-B"), said)
