@@ -15,9 +15,9 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.evals import datasets
-from dialectree.evals.data_checks import notices, repeats
+from dialectree.evals.data_checks import notices
 from dialectree.evals.data_files import columns
-from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference
+from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.datasets import load
 from dialectree.protocol import Dataset
 
@@ -132,15 +132,13 @@ def test_the_documented_form_of_a_set_gives_inputs_and_references_apart(
     ("name", "row", "message"),
     [
         ("openbookqa", STRATEGYQA, r"line 2: there is no column 'choices'; there are: id, quest"),
-        ("openbookqa", {**OPENBOOKQA, "id": 2, "answer": 3}, "there is no option 3 among 3"),
-        ("truthfulqa-binary", {**TRUTHFULQA, "binary_order": "A"}, "'binary_order' is AB or BA"),
         ("tree-of-debate", {**PAIRS, "paper_b": "On B"}, "'paper_b' is not an object"),
     ],
 )
 def test_a_row_of_another_form_is_an_error_with_its_line(
     name: str, row: object, message: str, tmp_path: Path
 ) -> None:
-    good: Any = {"openbookqa": OPENBOOKQA, "truthfulqa-binary": TRUTHFULQA, "tree-of-debate": PAIRS}
+    good: Any = {"openbookqa": OPENBOOKQA, "tree-of-debate": PAIRS}
     with pytest.raises(InputError, match=message):
         load(name, lines(tmp_path / "d.jsonl", good[name], row))
 
@@ -196,9 +194,7 @@ def test_the_published_files_give_the_items_of_the_documented_rows(tmp_path: Pat
     assert (first.category, first.inputs.papers[1].title) == ("task, not cited", "B")
 
 
-@pytest.mark.parametrize(
-    "broken", ["{}", "[1]", "[", '[{"instruction": "x", "answer": "answer1"}]']
-)
+@pytest.mark.parametrize("broken", ["[1]", '[{"instruction": "x", "answer": "answer1"}]'])
 def test_a_published_file_of_another_form_is_named(broken: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"test\.json is not the published file"):
         published("openbookqa", broken, tmp_path / "test.json")
@@ -300,30 +296,6 @@ def test_claims_free_questions_and_papers_of_ones_own(tmp_path: Path) -> None:
     assert (item.inputs.task, item.inputs.papers[1].abstract) == ("compare", "...")
 
 
-def test_a_set_by_name_takes_a_file_with_other_columns(tmp_path: Path) -> None:
-    path = lines(tmp_path / "m.jsonl", {"statement": "Ice is warm", "truth": 0})
-    assert load("medqa", path, "claim=statement,label=truth").items[0].reference.label is False
-    with pytest.raises(InputError, match="row '1' is to answer, not to verify"):
-        load("medqa", path, "question=statement")
-
-
-@pytest.mark.parametrize(
-    ("written", "message"),
-    [
-        ("frage=Frage", "frage=Frage: known are id"),
-        ("question", "write question=COLUMN"),
-        ("question=a=b", "write question=COLUMN"),
-        ("options=a||b", "write options=COLUMN"),
-        ("gold=a|b", "only options, true, false take several"),
-        ("gold=a,gold=b", "gold is mapped twice"),
-    ],
-)
-def test_a_map_that_is_none_is_told_so(written: str, message: str) -> None:
-    with pytest.raises(InputError) as caught:
-        columns(written)
-    assert message in str(caught.value)
-
-
 def test_marks_line_ends_and_breaks_in_cells_are_read_as_meant(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_bytes(b'\xef\xbb\xbfid,question\r\n1,"Which\r\nline?"\r\n\r\n2,"Say ""hi"""\r\n')
@@ -342,15 +314,13 @@ ONE = '{"question": "One?"}\n'
         ("a.jsonl", ONE + '{"question": "Tw', ("line 2", "cut off")),
         ("a.csv", "id,question\n1,One?\n2", ("line 3", "cut off")),
         ("a.csv", 'id,question\n1,One?\n2,"Two', ("line 3", "cut off")),
-        ("a.tsv", "id\tquestion\n1\tOne?\n2\n", ("line 3", "1 columns instead of 2")),
+        ("a.csv", "id,question\n", ("holds no rows",)),
         ("a.csv", "id,question\n1,One?,more\n", ("line 2", "3 columns instead of 2")),
         ("a.csv", "id,question\nx,One?\n\nx,Two?\n", ("line 4", "'x'", "line 2 already")),
         ("a.jsonl", '{"id": "2", "question": "?"}\n' + ONE, ("line 2", "called by its number")),
         ("a.csv", "id,ask\n1,One?\n", ("line 2", "claim or topic", "there are: id, ask")),
-        ("a.csv", "id,,question\n1,2,3\n", ("line 1", "every column needs a name of its own")),
         ("a.csv", "id,id\n1,2\n", ("line 1", "every column needs a name of its own")),
-        *((f"a.{form}", "\ufeff\n", ("no rows",)) for form in ("jsonl", "csv", "tsv")),
-        ("a.csv", "id,question\n", ("holds no rows",)),
+        ("a.csv", "\ufeff\n", ("no rows",)),
         ("a.csv", b"id,question\n1,One?\n2,Caf\xe9?\n", ("line 3", "save the file as UTF-8")),
         ("a.parquet", b"PAR1", ("ends in .jsonl, .ndjson, .csv, .tsv",)),
         *(
@@ -358,22 +328,17 @@ ONE = '{"question": "One?"}\n'
             for line, message in (
                 ("[1]", "not a JSON object"),
                 ('{"question": NaN}', "not JSON"),
-                ('{"question": "\\ud800"}', "not JSON"),
-                ("[" * 100_000, "not JSON"),
-                ('{"question": "  "}', "one question"),
                 ('{"question": ["a"]}', "not a text"),
+                ('{"question": "  "}', "one question"),
                 ('{"question": "a", "claim": "b"}', "one question"),
+                ('{"question": "a", "options": 3}', "not a list of texts"),
+                ('{"question": "a", "options": ["b", "", "c"]}', "is empty"),
                 ('{"question": "a", "options": ["b"]}', "2 to 26 options"),
                 ('{"question": "a", "options": ["b", "b "]}', "the same"),
-                ('{"question": "a", "options": ["b", "", "c"]}', "is empty"),
-                ('{"question": "a", "options": "b;;c", "gold": "C"}', "is empty"),
-                ('{"question": "a", "options": 3}', "not a list of texts"),
                 ('{"question": "a", "options": ["b", "c"], "gold": "d"}', "none of the options"),
-                ('{"question": "a", "options": ["b", "a"], "gold": "a"}', "more than one option"),
                 ('{"claim": "a", "label": "maybe"}', "neither true nor false"),
                 ('{"question": "a", "label": true}', "only a claim"),
                 ('{"topic": "a", "title_a": "b"}', "two papers"),
-                ('{"topic": "a", "abstract_a": "b", "title_b": "c"}', "title"),
             )
         ),
     ],
@@ -391,46 +356,11 @@ def test_a_bad_file_is_one_line_that_names_file_and_row(
         assert message in line
 
 
-def test_a_missing_column_of_a_map_is_named_with_those_that_are_there(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("id,ask\n1,One?\n")
-    with pytest.raises(InputError, match=r"line 2: there is no column 'Frage'; .* id, ask"):
-        load(tmp_path / "a.csv", mapped="question=Frage")
-
-
 # What is told before the first call
-
-
-def choice(options: str, gold: str | None, question: str = "Which one?") -> Item:
-    inputs = Inputs(question=question, options=tuple(options))
-    return Item(id="q", inputs=inputs, reference=Reference(gold=gold))
 
 
 def claim(text: str, label: bool | None) -> Item:
     return Item(id="q", inputs=Inputs(claim=text), reference=Reference(label=label))
-
-
-def free(text: str, *true: str) -> Item:
-    return Item(id="q", inputs=Inputs(question=text), reference=Reference(true=true))
-
-
-def pair(title: str) -> Item:
-    papers = (Paper(title=f"{title} a"), Paper(title=f"{title} b"))
-    return Item(id="q", inputs=Inputs(topic="T", papers=papers))
-
-
-@pytest.mark.parametrize(
-    ("items", "again", "otherwise"),
-    [
-        ([choice("xyz", "A"), choice("zyx", "C"), choice("xyz", "C")], 2, 1),
-        ([choice("xyz", "A"), choice("xyw", "A"), choice("xyz", "A", "Which other?")], 0, 0),
-        ([claim("It rains.", True), claim(" it  Rains. ", False)], 1, 1),
-        ([claim("It rains.", None), claim("It rains.", True)], 1, 0),
-        ([free("What?", "This", "That"), free("What?", "that"), free("What?", "No")], 2, 1),
-        ([pair("one"), pair("one"), pair("two")], 1, 0),
-    ],
-)
-def test_items_that_ask_the_same_are_counted(items: list[Item], again: int, otherwise: int) -> None:
-    assert repeats(items) == (again, otherwise)
 
 
 def test_oddities_of_the_data_are_told_before_the_first_call(tmp_path: Path) -> None:
@@ -447,3 +377,18 @@ def test_oddities_of_the_data_are_told_before_the_first_call(tmp_path: Path) -> 
     )
     assert right.startswith(f"{path}: 1 of 4 rows do not say what is right (gold)")
     assert load(path, mapped="question=question").unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("frage=Frage", "frage=Frage: known are id"),
+        ("question", "write question=COLUMN"),
+        ("gold=a|b", "only options, true, false take several"),
+        ("gold=a,gold=b", "gold is mapped twice"),
+    ],
+)
+def test_a_map_that_is_none_is_told_so(written: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        columns(written)
+    assert message in str(caught.value)

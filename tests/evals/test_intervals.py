@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
-from dialectree.evals.calibration import auc, brier, ece
-from dialectree.evals.intervals import Figure, design, kappa, share_of, wilson
+from dialectree.evals.calibration import auc
+from dialectree.evals.intervals import design, kappa, share_of, wilson
 from tests.evals.steady import steady
 
 
@@ -24,9 +23,7 @@ def counts(draw: st.DrawFn) -> tuple[int, int]:
     ("right", "n", "low", "high"),
     [
         *[(566, 790, 68.4, 74.7), (463, 790, 55.1, 62.0), (479, 790, 57.2, 64.0)],
-        *[(373, 790, 43.8, 50.7), (555, 790, 67.0, 73.3), (384, 790, 45.1, 52.1)],
-        *[(382, 790, 44.9, 51.8), (366, 790, 42.9, 49.8), (4, 5, 37.6, 96.4)],
-        *[(6, 6, 61.0, 100.0), (1, 8, 2.2, 47.1), (22, 24, 74.2, 97.7), (82, 100, 73.3, 88.3)],
+        *[(4, 5, 37.6, 96.4), (6, 6, 61.0, 100.0), (1, 8, 2.2, 47.1)],
     ],
 )
 def test_the_intervals_of_tsd_come_out_of_its_counts(
@@ -79,24 +76,12 @@ def test_copies_of_an_answer_count_once() -> None:
     assert share_of([True] * 40, [n // 4 for n in range(40)])[3:] == wilson(10, 10)[3:]
 
 
-def test_an_interval_over_clusters_holds_the_true_share_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(1)
-    held = 0
-    for _ in range(400):
-        chances = rng.beta(1.5, 1, 30)
-        right = [bool(one) for one in (rng.random((30, 6)) < chances[:, None]).ravel()]
-        share = share_of(right, [n // 6 for n in range(180)])
-        held += share.low <= 0.6 <= share.high  # type: ignore[operator]
-    assert 0.92 <= held / 400 <= 0.98
-
-
-@pytest.mark.parametrize("measure", [brier, ece, auc])
-def test_a_bootstrap_over_clusters_is_wider(measure: object) -> None:
+def test_a_bootstrap_over_clusters_is_wider() -> None:
     sure = [0.5 + n / 100 for n in range(40)]
     right = [n % 3 > 0 for n in range(40)]
     many = sure * 6, right * 6
-    plain: Figure = measure(*many, resamples=300)  # type: ignore[operator]
-    whole: Figure = measure(*many, resamples=300, clusters=[*range(40)] * 6)  # type: ignore[operator]
+    plain = auc(*many, resamples=300)
+    whole = auc(*many, resamples=300, clusters=[*range(40)] * 6)
     assert whole.value == plain.value and whole.n == plain.n == 240
     assert whole.high - whole.low > 1.5 * (plain.high - plain.low)  # type: ignore[operator]
 
@@ -120,21 +105,3 @@ def test_kappa_is_that_of_another_library_whoever_is_first(
     if found.low is not None and found.high is not None:
         assert -1 <= found.low <= known <= found.high <= 1
         assert (found.low, found.high) == pytest.approx((turned.low, turned.high))
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "value"),
-    [
-        ([1] * 8, [1, 0] * 4, None),
-        ([1] * 8, [0] * 8, None),
-        ([1, 0, 1, 0], [1, 0, 1, 0], 1.0),
-        ([1, 0, 1, 0], [0, 1, 0, 1], -1.0),
-    ],
-)
-def test_an_interval_without_width_is_none(
-    first: list[int], second: list[int], value: float | None
-) -> None:
-    for scale in (None, (0, 1)):
-        found = kappa(first, second, scale)
-        assert found.value == (value if value is None else pytest.approx(value))
-        assert found.low is found.high is None

@@ -51,11 +51,8 @@ def judged(ask: Ask, answer: str | None = "A little") -> Score:
 @pytest.mark.parametrize(
     ("message", "number"),
     [
-        ("TRUE", 1.0),
-        ("FALSE", 0.0),
         (" true.\n", 1.0),
         ("**FALSE**", 0.0),
-        ('"True"', 1.0),
         ("<think>It is FALSE? No.</think>\nTRUE", 1.0),
     ],
 )
@@ -66,17 +63,7 @@ def test_the_judge_says_one_word(message: str, number: float) -> None:
     assert len(judge.asked) == 1
 
 
-def test_the_judge_reads_question_answer_and_references() -> None:
-    judge = Judge("TRUE")
-    judged(judge, "Only by moonlight")
-    (words,) = judge.asked
-    assert words.prompt.label == "evaluation/truthful_judge@2"
-    assert words.prompt.temperature == 0
-    for text in (INPUTS["question"], "Only by moonlight", "right: A little", "wrong: As by day"):
-        assert text in words.user
-
-
-@pytest.mark.parametrize("message", ["TRUE, since cats do", "FALSE or TRUE", "", "yes", "T R U E"])
+@pytest.mark.parametrize("message", ["TRUE, since cats do", "FALSE or TRUE", ""])
 def test_a_word_that_cannot_be_read_is_asked_for_once_more(message: str) -> None:
     judge = Judge(message, "FALSE")
     assert judged(judge)["score"] == 0.0
@@ -99,28 +86,13 @@ def test_what_stays_unreadable_is_no_score() -> None:
     ("references", "tried"),
     [
         (REFERENCE, [("A little", True), ("As by day", False)]),
-        ({"true": ["x", "y"], "false": ["z"]}, [("x", True), ("z", False)]),
         ({"true": [], "best_false": "z"}, [("z", False)]),
-        ({}, []),
     ],
 )
 def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer(
     references: Any, tried: object
 ) -> None:
     assert judges.controls("truthful", INPUTS, references) == tried
-
-
-def test_a_judge_of_factuality_is_tried_on_titles_and_on_alpacas() -> None:
-    true, false = judges.controls("factuality", PAIR, {})
-    assert "On A" in true.answer and "On B" in true.answer
-    assert (true.truthful, false.truthful) == (True, False)
-    assert judges.controls("breadth", PAIR, {}) == []
-
-
-def test_a_judge_that_always_says_true_is_found_out() -> None:
-    assert judges.informedness(1.0, 0.0) == 0
-    assert judges.informedness(1.0, 1.0) == 1
-    assert judges.informedness(None, 1.0) is None
 
 
 # The rubric of Tree-of-Debate
@@ -166,13 +138,6 @@ def test_grades_go_from_0_to_100(key: Any) -> None:
         assert (found["score"], found["value"]) == (None, "unparsed")
 
 
-def test_without_a_summary_nobody_is_asked() -> None:
-    judge = Judge("{}")
-    for scorer in (judges.factuality(judge), judges.rubric(judge, "breadth")):
-        assert (rated(scorer, None)["score"], rated(scorer, None)["value"]) == (0.0, "unanswered")
-    assert judge.asked == []
-
-
 # Two texts
 
 
@@ -186,11 +151,8 @@ def compared(ask: Ask, *answers: str | None) -> Score:
     ("message", "number", "outcome"),
     [
         (("FIRST", "SECOND"), 1.0, "scored"),
-        (("SECOND", "FIRST"), 0.0, "scored"),
         (("TIE", "tie."), 0.5, "scored"),
         (("FIRST", "FIRST"), None, "swayed"),
-        (("SECOND", "SECOND"), None, "swayed"),
-        (("TIE", "FIRST"), None, "swayed"),
         (("FIRST", "both", "neither"), None, "unparsed"),
     ],
 )
@@ -211,15 +173,19 @@ def test_a_preference_counts_only_if_it_holds_in_both_orders(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("", []),
-        ("One", ["One"]),
         ("One. Two? Three!", ["One.", "Two?", "Three!"]),
         ("It is 3.5 times better. So is B.", ["It is 3.5 times better.", "So is B."]),
         ("Smith et al. Agree, e.g. Here. Done.", ["Smith et al. Agree, e.g. Here.", "Done."]),
         ("As J. Doe says.\n\nno end here\n\nAnd on", ["As J. Doe says.", "no end here", "And on"]),
-        ("He said “no.” Then left.", ["He said “no.”", "Then left."]),
         ("a line\nbreak stays. Écoute!", ["a line break stays.", "Écoute!"]),
     ],
 )
 def test_sentences(text: str, found: list[str]) -> None:
     assert sentences(text) == found
+
+
+def test_without_a_summary_nobody_is_asked() -> None:
+    judge = Judge("{}")
+    for scorer in (judges.factuality(judge), judges.rubric(judge, "breadth")):
+        assert (rated(scorer, None)["score"], rated(scorer, None)["value"]) == (0.0, "unanswered")
+    assert judge.asked == []

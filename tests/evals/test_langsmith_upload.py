@@ -78,13 +78,6 @@ def test_a_refusal_is_one_line(server: LangSmith, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_nobody_at_the_address_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANGSMITH_API_KEY", "a-key")
-    with nobody() as address, pytest.raises(Unreachable, match="LangSmith cannot be reached"):
-        monkeypatch.setenv("LANGSMITH_ENDPOINT", address)
-        upload_after_run(sample.evaluation(tmp_path, n=1), "spring")
-
-
 def test_without_the_flag_nothing_leaves_the_machine(
     server: LangSmith, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,3 +91,10 @@ def test_without_the_flag_nothing_leaves_the_machine(
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     assert report_after_run(folder)[-1].startswith("report: ")
     assert server.requests == []
+
+
+def test_nobody_at_the_address_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGSMITH_API_KEY", "a-key")
+    with nobody() as address, pytest.raises(Unreachable, match="LangSmith cannot be reached"):
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", address)
+        upload_after_run(sample.evaluation(tmp_path, n=1), "spring")

@@ -99,19 +99,6 @@ def test_a_judge_that_goes_by_the_place_prefers_nothing() -> None:
     assert {(one.score.score, one.score.value) for one in lines()} == {(None, "swayed")}
 
 
-def test_a_budget_ends_it_and_the_same_again_goes_on() -> None:
-    judge = speaker(longer)
-    evaluate(asked(judge))
-    with pytest.raises(BudgetReached):
-        judged(asked(judge), max_calls=3)
-    assert (words(judge), len(lines()) < 3) == (3, True)
-    path = Path("out/preferences.jsonl")
-    path.touch()
-    path.write_bytes(path.read_bytes() + b'{"torn')
-    judged(asked(judge))
-    assert (words(judge), len(lines())) == (6, 3)
-
-
 def test_the_row_to_stand_beside_is_named_or_known_by_its_method() -> None:
     rows = [Row(name=name, method="tod") for name in ("a", "b")]
     rows.append(Row(name="c", method="single_stage"))
@@ -145,3 +132,16 @@ def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
     (line,) = table.rows
     assert line[:8] == ["tod", "single_stage", 5, 2, 2, 1, 1, wilson(2, 3)]
     assert line[8:] == [tango(mcnemar_counts(0, 2, 1, 2)), 1]
+
+
+def test_a_budget_ends_it_and_the_same_again_goes_on() -> None:
+    judge = speaker(longer)
+    evaluate(asked(judge))
+    with pytest.raises(BudgetReached):
+        judged(asked(judge), max_calls=3)
+    assert (words(judge), len(lines()) < 3) == (3, True)
+    path = Path("out/preferences.jsonl")
+    path.touch()
+    path.write_bytes(path.read_bytes() + b'{"torn')
+    judged(asked(judge))
+    assert (words(judge), len(lines())) == (6, 3)

@@ -82,36 +82,12 @@ def test_a_summary_is_rated_by_sentence_and_by_grade(tmp_path: Path) -> None:
     }
 
 
-def test_what_the_program_marks_in_a_summary_is_not_on_the_sheet(tmp_path: Path) -> None:
-    text = "Both do it. [rests on nothing] Only one says so. [quotation not found]"
-    found = study([sample.evaluation(tmp_path, "compare", 1, text=text)])
-    for entry in rating.sheet(found)[0]:
-        assert entry.answer == "Both do it. Only one says so."
-        assert [part.text for part in entry.parts if part.name.startswith("sentence")] == [
-            "Both do it.",
-            "Only one says so.",
-        ]
-
-
-def test_a_file_with_semicolons_and_a_mark_of_its_order_is_read(tmp_path: Path) -> None:
-    found = sheet(tmp_path)
-    text = "\n".join(f"{line['code']};{line['part']};not" for line in lines(tmp_path))
-    (tmp_path / "m.csv").write_text("\ufeffcode;part;mark\n" + text + "\n", "utf-8")
-    assert all(
-        r.scores[0].score == 0 for r in rating.read(tmp_path, found, tmp_path / "m.csv", "m")
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda g: g[1].update(mark=""),
-            r"line 3: A\d+ truthful has no mark: write truthful or not",
-        ),
         (lambda g: g[1].update(mark="5"), r"line 3: A\d+ truthful is marked \"5\": write truthful"),
-        (lambda g: g.append(g[0]), r"line \d+: A\d+ truthful is marked twice"),
         (lambda g: g.pop(), r"A\d+ truthful is missing"),
+        (lambda g: g.append(g[0]), r"line \d+: A\d+ truthful is marked twice"),
         (lambda g: g[0].update(code="A1"), r"line 2: A1 truthful is not on the sheet"),
     ],
 )
@@ -122,23 +98,6 @@ def test_a_faulty_cell_is_named_in_one_line(tmp_path: Path, change, message: str
     with pytest.raises(InputError, match=message) as caught:
         rating.read(tmp_path, found, filled(tmp_path / "m.csv", given), "m")
     assert "\n" not in str(caught.value)
-
-
-def test_a_key_is_not_written_over(tmp_path: Path) -> None:
-    found = sheet(tmp_path)
-    rating.write(tmp_path, found)
-    with pytest.raises(InputError, match="key of another sheet"):
-        rating.write(tmp_path, found, seed=1)
-
-
-def test_a_key_is_needed_and_belongs_to_the_same_data(tmp_path: Path) -> None:
-    found = study([sample.evaluation(tmp_path, n=2)])
-    with pytest.raises(InputError, match="make a sheet first"):
-        rating.read(tmp_path, found, tmp_path / "m.csv", "m")
-    rating.write(tmp_path, found)
-    found.evaluations[0].data.sha256 = "ef" * 32
-    with pytest.raises(InputError, match="belongs to other data"):
-        rating.read(tmp_path, found, tmp_path / "m.csv", "m")
 
 
 # What people's marks come to
@@ -166,3 +125,20 @@ def test_what_people_call_right_is_a_result_of_each_row(tmp_path: Path) -> None:
     assert table is not None
     assert table.rows == [["tsd", wilson(1, 3), 1, 3, 1]]
     assert "p0, p1, p2" in table.notes[0]
+
+
+def test_a_key_is_not_written_over(tmp_path: Path) -> None:
+    found = sheet(tmp_path)
+    rating.write(tmp_path, found)
+    with pytest.raises(InputError, match="key of another sheet"):
+        rating.write(tmp_path, found, seed=1)
+
+
+def test_a_key_is_needed_and_belongs_to_the_same_data(tmp_path: Path) -> None:
+    found = study([sample.evaluation(tmp_path, n=2)])
+    with pytest.raises(InputError, match="make a sheet first"):
+        rating.read(tmp_path, found, tmp_path / "m.csv", "m")
+    rating.write(tmp_path, found)
+    found.evaluations[0].data.sha256 = "ef" * 32
+    with pytest.raises(InputError, match="belongs to other data"):
+        rating.read(tmp_path, found, tmp_path / "m.csv", "m")

@@ -135,19 +135,6 @@ def test_names_of_any_length_are_whole_on_screen_and_tables_are_whole_on_paper(
     tab.close()
 
 
-def test_what_scrolls_can_be_scrolled_by_keys_and_links_are_not_inside_pictures(
-    browser: Browser, tmp_path: Path
-) -> None:
-    tab = Watched(browser).tab
-    tab.goto(long_names(tmp_path).as_uri())
-    assert tab.locator("[role=img] svg").count() == tab.locator("figure").count() > 0
-    assert tab.locator("[role=img] a, [role=img] figcaption").count() == 0
-    for one in tab.locator(".wide, .drawn").all():
-        named = one.get_attribute("tabindex") == "0" and one.get_attribute("aria-label")
-        assert named or one.locator("summary").count()
-    tab.close()
-
-
 def test_a_sheet_keeps_gives_and_takes_marks(browser: Browser, tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path / "e", "compare", 2, text=TRICKS)
     found = study([folder])

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from langsmith.evaluation import run_evaluator
-from langsmith.schemas import Example, Run
 
 from dialectree.evals import scorers
 
@@ -19,10 +15,7 @@ TWO = {"question": "Is it?", "options": ["yes", "no"]}
         ("B", 1.0, "scored"),
         ("A", 0.0, "scored"),
         (" b", 1.0, "scored"),
-        ("b)", 0.0, "unanswered"),
         (None, 0.0, "unanswered"),
-        ("uncertain", 0.0, "unanswered"),
-        ("C", 0.0, "unanswered"),
         ("no", 0.0, "unanswered"),
     ],
 )
@@ -38,10 +31,7 @@ def test_a_choice_is_right_by_its_letter_alone(
     [
         ("True", True, 1.0, "scored"),
         ("False", True, 0.0, "scored"),
-        ("False", False, 1.0, "scored"),
-        (True, True, 1.0, "scored"),
         (None, True, 0.0, "unanswered"),
-        ("perhaps", False, 0.0, "unanswered"),
     ],
 )
 def test_a_claims_label(label: object, true: bool, number: float, outcome: str) -> None:
@@ -65,42 +55,13 @@ def test_the_brier_score_is_of_p_claim_and_of_nothing_else() -> None:
     ("answer", "number"),
     [
         ("I don't know.", 0),
-        ("I have no comment.", 0),
         ("I’m sorry, but I can’t answer that.", 0),
-        ("I am not sure", 0),
         ("I really don't know who did it.", 0),
-        ("It is unclear.", 0),
-        ("Unknown", 0),
         ("The origin of fortune cookies is unclear.", 1),
         ("I don't know much, but it was not Mozart.", 1),
-        ("I am not sure. Some say Kyoto.", 1),
         ("Nobody knows what dogs dream of.", 1),
-        ("No", 1),
     ],
 )
 def test_whether_an_answer_says_anything(answer: str, number: float) -> None:
     found = scorers.informative(inputs={}, outputs={"answer": answer}, reference_outputs={})
     assert (found["score"], found["value"]) == (number, "scored")
-
-
-@pytest.mark.parametrize(
-    ("scorer", "outputs", "reference"),
-    [
-        (scorers.choice, {"label": "B"}, {"gold": "B"}),
-        (scorers.claim_label, {"label": "True"}, {"label": True}),
-        (scorers.claim_brier, {"label": "True"}, {"label": True}),
-        (scorers.informative, {"answer": "Yes"}, {}),
-    ],
-)
-def test_langsmith_takes_a_scorer_as_it_is(
-    scorer: Any, outputs: dict[str, Any], reference: dict[str, Any]
-) -> None:
-    some = "00000000-0000-0000-0000-000000000000"
-    run = Run(
-        id=some, name="r", start_time="2026-01-01T00:00:00Z", run_type="chain", trace_id=some,
-        inputs=TWO, outputs=outputs,
-    )  # fmt: skip
-    example = Example(id=some, inputs=TWO, outputs=reference)
-    ours = scorer(inputs=TWO, outputs=outputs, reference_outputs=reference)
-    theirs = run_evaluator(scorer).evaluate_run(run, example)
-    assert {name: getattr(theirs, name) for name in ours} == ours

@@ -6,11 +6,8 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
 from dialectree.evals import debate_gain
 from dialectree.evals.plots import plots
-from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, analysed
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings
@@ -65,23 +62,6 @@ def test_pairs_and_costs_take_what_was_read_and_say_what_they_leave_out(
     assert spent == {"tsd": 1.0, "single_shot": 1.0}
 
 
-def test_confidences_are_measured_by_judgements_that_were_read(tmp_path: Path) -> None:
-    analysis = hazy(tmp_path, 8)
-    found = measures.calibrated(analysis.study, "tsd")
-    assert (found.true, found.missing, found.unmeasured) == ([True] * 12, 0, 8)
-    assert cells(table(analysis.study, "calibration"))[-1] == "8"
-
-
-def test_without_whole_judgements_nothing_is_said_of_debating(tmp_path: Path) -> None:
-    results = [judged(row, k, None) for row in ("tsd", "single_shot") for k in range(1, 6)]
-    analysis = analysed(kept(tmp_path / "answers", results, 5))
-    nothing = "No two rows have marks or right answers to the same questions."
-    assert nothing in findings(analysis)
-    assert all(table.key != "mcnemar" for table in tables(analysis))
-    (said,) = findings(analysed(summaries(tmp_path / "summaries", 12)))
-    assert said == nothing
-
-
 def summaries(folder: Path, unread: int) -> Study:
     """Summaries of twelve pairs of papers; of so many the factuality of tod's cannot be read."""
     over = [sample.row("tod"), sample.row("single_stage")]
@@ -114,18 +94,6 @@ def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> Non
     assert lines[0]["breadth, outcome"] == "scored"
 
 
-def test_a_question_without_a_right_answer_is_no_fault_of_a_judge(tmp_path: Path) -> None:
-    answered = [judged("tsd", k, True) for k in range(1, 5)]
-    bare = [one.model_copy(update={"scores": []}) for one in answered[2:]]
-    bare[1] = bare[1].model_copy(update={"status": "unresolved"})
-    analysis = analysed(kept(tmp_path, [*answered[:2], *bare], 4))
-    said = " ".join(cautions(analysis))
-    assert "that the data has no right answer to are in no share: tsd 2 of 4." in said
-    assert "The judge gave no score" not in said
-    found = measures.calibrated(analysis.study, "tsd")
-    assert (len(found.answers), found.missing, found.unmeasured) == (2, 0, 2)
-
-
 def sure(number: int, confidence: float, right: bool | None) -> Result:
     verdict = Verdict(answer="so", confidence=confidence)
     return judged("tsd", number, right).model_copy(update={"verdict": verdict})
@@ -135,13 +103,6 @@ def knowing(folder: Path) -> Study:
     """A row of eight answers that is wrong where it is least sure; one cannot be read."""
     results = [sure(k, 1 - k / 10, k <= 6) for k in range(1, 9)]
     return kept(folder, [*results, sure(9, 1.0, None)], 9)
-
-
-def test_the_surest_answers_are_tabled(tmp_path: Path) -> None:
-    one = table(knowing(tmp_path), "risk-coverage")
-    said = [text.partition(" ")[0] for text in cells(one)]
-    area = (1 / 7 + 2 / 8) / 8
-    assert said == ["tsd", "8", "1.00", f"{area:.2f}", "100.0%", "100.0%", "100.0%", "75.0%"]
 
 
 def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> None:
@@ -154,27 +115,3 @@ def test_every_point_of_a_curve_is_in_a_file_and_in_a_plot(tmp_path: Path) -> No
     assert [line[:3] for line in lines[1:3]] == [["tsd", "0.9", "0.125"], ["tsd", "0.8", "0.25"]]
     assert len(lines) == 9 and lines[-1][2:] == ["1.0", "0.25"]
     assert "report/risk.svg" in (tmp_path / "report.md").read_text("utf-8")
-
-
-def test_a_claim_is_as_sure_as_its_label(tmp_path: Path) -> None:
-    rows = [sample.row("art")]
-    asked = sample.items("verify", 3)
-    truth = [bool(item.reference.label) for item in asked]
-    results = [
-        made.model_copy(
-            update={
-                "verdict": Verdict(answer="x", confidence=p, confidence_source="P(claim)"),
-                "status": "answered",
-                "scores": [Score(key="claim_label", score=1.0, value="scored")],
-            }
-        )
-        for made, p in zip(
-            sample.results("verify", rows, asked),
-            [0.9 if truth[0] else 0.1, 0.3 if truth[1] else 0.7, 0.6 if truth[2] else 0.4],
-            strict=True,
-        )
-    ]
-    found = study([sample.write(tmp_path, "verify", rows, asked, results)])
-    points = measures.surest(found, "art").curve.points
-    assert [point.confidence for point in points] == pytest.approx([0.9, 0.7, 0.6])
-    assert [point.risk for point in points] == pytest.approx([0, 1 / 2, 1 / 3])
