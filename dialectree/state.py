@@ -40,3 +40,10 @@ class Ruling(TypedDict):
 
 class Debate(Question, Ruling):
     """What is common to all protocols between question and ruling."""
+
+
+class Answering(Debate):
+    """The state of a baseline that one reply answers."""
+
+    failed: bool
+    """True when that reply failed for good."""

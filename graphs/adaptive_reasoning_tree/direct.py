@@ -10,9 +10,9 @@ from langgraph.runtime import Runtime
 
 from dialectree.flow import Flow, Graph, Step
 from dialectree.graphs.adaptive_reasoning_tree.graph import require_claim
-from dialectree.nodes.adaptive_reasoning_tree.state import Direct, Settings
+from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply, verifier
-from dialectree.state import Question
+from dialectree.state import Answering, Question
 from dialectree.steps import opening as usual_opening
 
 
@@ -24,7 +24,7 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, obje
 
 def direct(name: str, verifier: Step) -> Graph:
     """Return the baseline that asks ``verifier`` once."""
-    flow = Flow(Direct, settings=Settings, input=Question, opening=opening)
+    flow = Flow(Answering, settings=Settings, input=Question, opening=opening)
     flow.role("verifier", verifier, required=True)
     flow.then(START, "verifier", END)
     return flow.compile(name)

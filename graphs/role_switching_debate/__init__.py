@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from dialectree.nodes.role_switching_debate.state import SAMPLES, TITLES, Input, Settings
@@ -12,7 +13,7 @@ _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
 _PAIR = ("candidates", "distractor")
 """The settings of the two candidates of an evaluation, between which baselines choose, too."""
-_WITHDRAWN = {"argument": WITHDRAWN}
+_NO_ARGUMENT, _NO_REBUTTAL = {"argument": WITHDRAWN}, {"errors": [], "defence": WITHDRAWN}
 ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}
 """The names of the judges by ``judge_orders``."""
 
@@ -20,6 +21,8 @@ ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}
 def _phase(role: str, name: str, reply: str, *editable: str, **more: Any) -> Phase:
     return Phase(role=role, name=name, reply=(f"{_NODES}.{reply}",), editable=editable, **more)
 
+
+_debater = partial(_phase, "debater")
 
 protocol = Protocol(
     name="rsd",
@@ -44,22 +47,11 @@ protocol = Protocol(
         reads=("cross_examination", "judge_orders", "allow_uncertain", "judge"),
     ),
     phases=(
-        _phase("debater", "proposals", "debater:ProposalReply", "argument", withdrawn=_WITHDRAWN),
-        _phase(
-            "debater",
-            "cross_examination",
-            "debater:RebuttalReply",
-            "defence",
-            withdrawn={"errors": [], "defence": WITHDRAWN},
-        ),
-        _phase("debater", "role_switch", "debater:SwitchReply", "argument", withdrawn=_WITHDRAWN),
-        _phase(
-            "debater",
-            "uncertainty",
-            "debater:UncertaintyReply",
-            "unsure_of",
-            "would_settle",
-            optional=True,
+        _debater("proposals", "debater:ProposalReply", "argument", withdrawn=_NO_ARGUMENT),
+        _debater("cross_examination", "debater:RebuttalReply", "defence", withdrawn=_NO_REBUTTAL),
+        _debater("role_switch", "debater:SwitchReply", "argument", withdrawn=_NO_ARGUMENT),
+        _debater(
+            "uncertainty", "debater:UncertaintyReply", "unsure_of", "would_settle", optional=True
         ),
         _phase(
             "judge",

@@ -23,8 +23,7 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
         if turn.role == "debater" and turn.stage != "role_switch"
     }
     side = next((who for who, label in labels.items() if label and label == gold), None)
-    position = "first" if side == _read_first(record, node) else "second"
-    place = position if side else None
+    place = ("first" if side == _read_first(record, node) else "second") if side else None
     return {"gold_side": side, "gold_position": place, "flipped": _flipped(node)}
 
 

@@ -10,13 +10,13 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from dialectree.flow import Flow
-from dialectree.nodes.tree_structured_debate.answerer import ToSample, sampler
+from dialectree.nodes.tree_structured_debate.answerer import sampler
 from dialectree.nodes.tree_structured_debate.picker import picker, sole_sample
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, BestOfN, Settings
 from dialectree.state import Question
 
 
-def samples(state: BestOfN, settings: Settings) -> list[ToSample]:
+def samples(state: BestOfN, settings: Settings) -> list[dict[str, object]]:
     """Return what each sampler is asked; all are asked at once."""
     count = settings.samples or SAMPLES
     return [{"question": state["question"], "number": number} for number in range(1, count + 1)]

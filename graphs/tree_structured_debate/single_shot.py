@@ -6,10 +6,10 @@ from langgraph.graph import END, START
 
 from dialectree.flow import Flow
 from dialectree.nodes.tree_structured_debate.answerer import answerer
-from dialectree.nodes.tree_structured_debate.state import Settings, SingleShot
-from dialectree.state import Question
+from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.state import Answering, Question
 
-flow = Flow(SingleShot, settings=Settings, input=Question)
+flow = Flow(Answering, settings=Settings, input=Question)
 flow.role("answerer", answerer, required=True)
 flow.then(START, "answerer", END)
 graph = flow.compile("single_shot")

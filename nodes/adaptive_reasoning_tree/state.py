@@ -130,9 +130,3 @@ class Tournament(Grown):
     """A tournament while it lasts."""
 
     pairs: list[Pair]
-
-
-class Direct(Debate):
-    """A claim and its label; ``question`` holds the claim."""
-
-    failed: bool

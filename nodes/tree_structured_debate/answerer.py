@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from dialectree import state as shared
 from dialectree.models.door import Place, ask
-from dialectree.nodes.tree_structured_debate.state import Sample, Settings, TwoRound
+from dialectree.nodes.tree_structured_debate.state import BestOfN, Sample, Settings, TwoRound
 from dialectree.state import Ruling
 from dialectree.steps import settle
 
@@ -22,19 +22,13 @@ class AnswererReply(BaseModel):
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 
-class ToSample(shared.Question):
-    """What one sampler is sent."""
-
-    number: int
-
-
 async def answerer(state: shared.Question, runtime: Runtime[Settings]) -> Ruling:
     """Answer at once."""
     place = Place("0", "answerer", "answer", 0)
     return await _ruling(runtime, place, "single_shot/answerer", question=state["question"])
 
 
-async def sampler(state: ToSample, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
+async def sampler(state: BestOfN, runtime: Runtime[Settings]) -> dict[str, list[Sample]]:
     """Answer at once, warmer than the answerer, without knowing the other samples."""
     reply = await ask(
         runtime,

@@ -261,13 +261,6 @@ class SecondPass(Leaf, Revisit, Findings):
     """One question of the tree while it is visited again."""
 
 
-class SingleShot(shared.Debate):
-    """A question and its answer."""
-
-    failed: bool
-    """True when a required role failed for good."""
-
-
 class Sample(TypedDict):
     """One answer among several."""
 
@@ -278,9 +271,11 @@ class Sample(TypedDict):
     confidence: float
 
 
-class BestOfN(SingleShot):
+class BestOfN(shared.Answering):
     """A question and several answers to it."""
 
+    number: int
+    """Which of them a step is to give, from 1."""
     samples: Annotated[list[Sample], operator.add]
 
 
@@ -293,7 +288,7 @@ class Turn(TypedDict):
     text: str
 
 
-class TwoRound(SingleShot):
+class TwoRound(shared.Answering):
     """A question and what explorer and critic say about it."""
 
     transcript: Annotated[list[Turn], operator.add]
