@@ -5,14 +5,17 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --disable-pip-version-check -q -c constraints.txt
 
-.PHONY: debate test check bench server clean
+.PHONY: debate test test-slow check bench server clean
 
 debate: $(VENV)/.run
 	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-nodes 9 --depth-profile safety; status=$$?; \
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal
+	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow"
+
+test-slow: $(VENV)/.dev
+	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
 
 check: $(VENV)/.dev
 	$(PY) -m ruff check .

@@ -303,9 +303,10 @@ _MOST_ENDPOINTS = 256
 def endpoint(spec: Spec) -> Endpoint:
     """Return the endpoint of ``spec``, which remembers what it learnt for the whole process."""
     name = spec if spec.live is None else id(spec.live)
+    found = _endpoints.setdefault(name, Endpoint(spec))
     if len(_endpoints) > _MOST_ENDPOINTS:
-        _endpoints.clear()
-    return _endpoints.setdefault(name, Endpoint(spec))
+        del _endpoints[next(iter(_endpoints))]  # the oldest
+    return found
 
 
 def _messages(request: Request, rung: Rung) -> list[Message]:

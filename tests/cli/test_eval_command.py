@@ -212,7 +212,7 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
         (["mine.jsonl", "--methods", "self_consistency", "--vote-first", "3"], "before a debate"),
         (
             ["mine.jsonl", "--candidates", "oracle", "--distractor", "model", "--vote-first", "1"],
-            "--vote-first: --distractor model: only a debate asks a model for it",
+            "--vote-first: --distractor model: only a debate asks a model",
         ),
         (["empty.jsonl"], "empty.jsonl holds no rows"),
     ],

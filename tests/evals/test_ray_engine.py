@@ -16,6 +16,7 @@ from tests.endpoint import LocalEndpoint
 from tests.evals.commanded import kept, paid, results, words
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 def test_a_killed_worker_is_begun_again_and_all_share_a_budget() -> None:
     command = words(30, "--concurrency", "8")

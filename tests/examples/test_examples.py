@@ -77,9 +77,9 @@ def test_a_run_is_shown_as_text_as_markdown_and_as_a_page(model: list[str]) -> N
     assert record.status == "answered" and record.usage.calls == 6
     folder = str(next(Path("runs").iterdir()))
     node = command("show", folder, "--node", "0").out
-    assert [*re.findall(r"Round \d|Agent .  \S+", node)] == [
-        "Round 1", "Agent A  0/A1", "Agent B  0/B1", "Agent C  0/C1",
-        "Round 2", "Agent A  0/A2", "Agent B  0/B2", "Agent C  0/C2",
+    assert [*re.findall(r"Round \d|Agent . · \S+", node)] == [
+        "Round 1", "Agent A · 0/A1", "Agent B · 0/B1", "Agent C · 0/C1",
+        "Round 2", "Agent A · 0/A2", "Agent B · 0/B2", "Agent C · 0/C2",
     ]  # fmt: skip
     shown = command("show", folder).out
     assert "Majority Debate" in shown and "source: share of agents" in shown
