@@ -16,19 +16,12 @@ from benchmarks.figures import Figure
 
 WIDTH = 140
 """Columns where the table goes to a file."""
-PARTS = ("overhead", "slots", "cpu", "footprint", "retrieval", "false_findings")
+PARTS = ("overhead", "slots", "footprint", "retrieval", "false_findings")
 """Each is the function of that name in the file of that name."""
 
 
 def main() -> int:
-    """Measure the parts that are asked for; 1 when a bound was not kept.
-
-    ``equivalence`` compares two checkouts instead, and has flags of its own.
-    """
-    if sys.argv[1:2] == ["equivalence"]:
-        from benchmarks.equivalence import main as compare
-
-        return compare(sys.argv[2:])
+    """Measure the parts that are asked for; 1 when a bound was not kept."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="leave the figures there too")
