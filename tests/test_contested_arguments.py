@@ -511,7 +511,7 @@ def leaf(**given: Any) -> RunRecord:
 
 def below(record: RunRecord, root: str) -> dict[str, Any]:
     """The tree at ``root`` as the maths has it, with the ids of one that stands alone."""
-    include = {"stance", "tau", "theta", "blended", "strength", "comparisons", "dropped"}
+    include = {"stance", "scores", "comparisons", "dropped"}
     trees: dict[str, Any] = {}
     for node in record.tree.nodes.values():
         if f"{node.id}.".startswith(f"{root}."):
@@ -720,3 +720,13 @@ def test_a_run_whose_journal_or_settings_do_not_fit_is_refused() -> None:
     (at(old).path / "calls.jsonl").write_text("")
     with pytest.raises(RunFolderError, match=r"calls\.jsonl has no call for 0/"):
         begin(old, Drop("0.1"))
+
+
+def test_a_tree_that_settles_a_whole_question_is_contested_by_its_verdict() -> None:
+    shape: Any = {"leaf_protocol": "art", "leaf": {"breadth": 1}, "max_depth": 0}
+    begun = running.begin("tsd", LEAF, RUNS, model=speakers(), **shape)
+    old = asyncio.run(begun.conduct())
+    assert old.tree.nodes["0"].kind == "claim" and old.verdict is not None
+    new = contest(old, Drop("0.0"))
+    assert new.contest is not None and new.contest.verdict_before is not None
+    assert new.contest.verdict_before.answer == old.verdict.answer

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pydantic import JsonValue
 
 from dialectree.formatting import NOT_DETERMINED, short
+from dialectree.protocol import installed
 from dialectree.records import (
     Change,
     Contest,
@@ -116,9 +117,10 @@ def compared(old: RunRecord, new: RunRecord) -> Contest:
 
 
 def _weighed(record: RunRecord) -> bool:
-    """Return whether the run weighed arguments about a claim."""
-    root = record.tree.nodes.get(record.tree.root)
-    return root is not None and root.kind == "claim"
+    """Return whether the run weighed arguments about a claim, and their weight is its verdict."""
+    root, declared = record.tree.nodes.get(record.tree.root), installed().get(record.protocol)
+    weighs = declared is None or declared.outcome == "probability"
+    return weighs and root is not None and root.kind == "claim"
 
 
 def _confidence(verdict: Verdict | None) -> float | None:
