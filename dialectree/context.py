@@ -282,7 +282,7 @@ class ProtocolSettings(BaseModel):
         return self._lender if address.rstrip("/") in self._lent else sources.FILE
 
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
-        """Return the model that plays ``role``; ``who`` is the speaker's name where two play it.
+        """Return the model that plays ``role``; ``who`` names the speaker where two play it.
 
         A model can be given to one speaker, to the role, or to its family.
         """

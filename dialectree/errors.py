@@ -90,7 +90,7 @@ class PartFailed(DialectreeError):
     status = 5
     role: str | None = None
     """The role that spoke, or should have."""
-    who: str = ""
+    speaker: str = ""
     """The speaker's name where two play one role."""
 
 

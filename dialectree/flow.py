@@ -123,7 +123,7 @@ class Flow:
             except Dropped:
                 return dropped
             except PartFailed as error:
-                data = {"role": error.role or name, "who": error.who, "fault": str(error)}
+                data = {"role": error.role or name, "speaker": error.speaker, "fault": str(error)}
                 tell(runtime, str(state.get("id", "0")), "failed", data)
                 if on_contradiction is not None and isinstance(error, Contradiction):
                     return on_contradiction

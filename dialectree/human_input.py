@@ -130,7 +130,7 @@ async def answer_requests(
 def _override(payload: Payload, overrides: Sequence[Override]) -> str | None:
     """Return the ruling that a contest put in the place of the person's."""
     for change in overrides:
-        nodes = [spot.node for spot in change.spots if not spot.stage]
+        nodes = [spot.node for spot in change.spots if not spot.phase]
         if "labels" in payload and change.what == "ruled" and payload["node"] in nodes:
             return _accepted(payload, change.after)
     return None
@@ -153,7 +153,7 @@ async def _new(payload: Payload, journal: Journal, ask: Ask) -> str:
             key=_key(payload),
             node=payload["node"],
             role="person",
-            stage=payload["kind"],
+            phase=payload["kind"],
             step=0,
             prompt="",
             model="",

@@ -424,7 +424,7 @@ def method(name: str, of: str | None = None) -> Method:
 
 
 def phase_of(protocol_name: str, role: str, stage: str) -> Phase | None:
-    """Return what ``role`` says in the phase ``stage`` of a protocol, or of one at its leaves."""
+    """Return what ``role`` says in the phase ``phase`` of a protocol, or of one at its leaves."""
     own = installed().get(protocol_name)
     others = [one for one in installed().values() if one is not own and one.leaf]
     for declared in [*([own] if own else []), *others]:

@@ -77,7 +77,7 @@ def named(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str
 
 def spoken(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
     """Return those of a record's ``models`` whose roles made one of ``calls``."""
-    made = {name for call in calls for name in (call.role, f"{call.role}_{call.who}".lower())}
+    made = {name for call in calls for name in (call.role, f"{call.role}_{call.speaker}".lower())}
     return {role: model for role, model in models.items() if role in made}
 
 

@@ -349,7 +349,7 @@ def own_calls(ledger: Iterable[Call]) -> list[Call]:
 
 
 _IDENTIFYING = (
-    *("stage", "role", "who", "round", "take", "note"),
+    *("phase", "role", "speaker", "round", "take", "note"),
     *("supporter", "attacker", "order", "change", "of", "paper", "fault"),
 )
 

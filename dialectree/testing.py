@@ -32,7 +32,7 @@ class Asked(NamedTuple):
     take: int
     prompt: str
     phase: str = ""
-    who: str = ""
+    speaker: str = ""
 
 
 Said = BaseModel | str | BaseException
@@ -77,7 +77,7 @@ class ScriptedModel(BaseChatModel):
             take=int(about["take"]),
             prompt="\n\n".join(message.text for message in messages),
             phase=str(about.get("phase", "")),
-            who=str(about.get("who", "")),
+            speaker=str(about.get("speaker", "")),
         )
         self._calls.append(call)
         await asyncio.sleep(self.wait(call) if self.wait else 0)

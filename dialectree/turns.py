@@ -13,14 +13,14 @@ _BY_STAGE = ("persona",)
 
 
 def labels(node: Node, take: int) -> dict[str, str]:
-    """Return the label that each debater of a role-switching debate defends, by ``Turn.who``.
+    """Return the label that each debater of a role-switching debate defends, by ``Turn.speaker``.
 
     Empty where both proposed the same and no debate came of it: then no label tells them apart.
     """
     found = {
-        turn.who: turn.label or turn.names
+        turn.speaker: turn.label or turn.names
         for turn in node.transcript
-        if turn.role == "debater" and turn.take == take and turn.stage != "role_switch"
+        if turn.role == "debater" and turn.take == take and turn.phase != "role_switch"
     }
     known = {who: label for who, label in found.items() if label}
     return known if len({*known.values()}) == len(known) else {}
@@ -28,7 +28,7 @@ def labels(node: Node, take: int) -> dict[str, str]:
 
 def speaker(node: Node | None, speaking: Turn | Call) -> str:
     """Return the name of who speaks at ``node``; a debater is called by the label it defends."""
-    who = speaking.who or speaking.role
+    who = speaking.speaker or speaking.role
     if node is None or speaking.role != "debater":
         return who
     return labels(node, speaking.take).get(who, who)
@@ -39,7 +39,7 @@ def name(node: Node, turn: Turn) -> str:
 
     ``0/member_1/2``: what a speaker without a letter of its own said in round 2.
     """
-    stage = f"/{turn.stage}" if turn.role in _BY_STAGE else ""
+    stage = f"/{turn.phase}" if turn.role in _BY_STAGE else ""
     again = f"@{turn.take}" if turn.take > 1 else ""
     who, number = speaker(node, turn), turn.round or ""
     if who.isdigit() and number:
@@ -49,11 +49,11 @@ def name(node: Node, turn: Turn) -> str:
 
 def editable(protocol: str, turn: Turn) -> Phase | None:
     """Return what may be changed of ``turn``; None where its reply is no text, such as a split."""
-    phase = phase_of(protocol, turn.role, turn.stage)
+    phase = phase_of(protocol, turn.role, turn.phase)
     return phase if phase is not None and phase.editable else None
 
 
 def printed(protocol: str, node: Node, turn: Turn) -> str:
     """Return the name of ``turn`` where a person can contest it; else nothing."""
-    known = editable(protocol, turn) is not None and turn.who != "distractor"
+    known = editable(protocol, turn) is not None and turn.speaker != "distractor"
     return name(node, turn) if known else ""

@@ -245,7 +245,7 @@ def reopen(path: Path) -> None:
     run = RunFolder(path)
     if (path / "run.json").is_file():
         record = run.record()
-        parts = {(node, failure.role, failure.who) for node, failure in record.degraded()}
+        parts = {(node, failure.role, failure.speaker) for node, failure in record.degraded()}
         if _void(run, parts):
             run.write("events.jsonl", "")
             record.status = "partial"
@@ -264,7 +264,7 @@ def _void(folder: RunFolder, parts: set[tuple[str, str, str]]) -> bool:
         call
         for call in ledger
         if not voided(call)
-        and (call.error is not None or (call.node, call.role, call.who) in parts)
+        and (call.error is not None or (call.node, call.role, call.speaker) in parts)
     ]
     for call in failed:
         call.key = f"{_VOID}{call.key}"

@@ -98,7 +98,7 @@ class Judge:
     async def ask(self, words: Words) -> str:
         """Return the judge's reply; CallError where none comes, to the last try."""
         context, prompt = self._context, words.prompt
-        place = Place("0", JUDGE_ROLE, "scoring", 0, who=prompt.name.rpartition("/")[2])
+        place = Place("0", JUDGE_ROLE, "scoring", 0, speaker=prompt.name.rpartition("/")[2])
         wanted = _FORMS[prompt.reply]
         metadata = {
             "tree_node": place.node,

@@ -70,10 +70,10 @@ def answers(records: Sequence[RunRecord], asked: int) -> list[str | None]:
     if not _samples(every_method(first.method, first.protocol)):
         return [record.verdict.label if record.verdict else None for record in records]
     replies = {
-        turn.who: str(turn.fields["answer"])
+        turn.speaker: str(turn.fields["answer"])
         for node in first.tree.nodes.values()
         for turn in node.transcript
-        if turn.stage == "direct"
+        if turn.phase == "direct"
     }
     samples = [replies.get(str(n)) for n in range(1, asked + 1)]
     options = first.input.get("options")

@@ -185,7 +185,7 @@ def test_the_old_text_of_a_turn_is_its_speakers_own_again_and_no_persons(
 ) -> None:
     old = compare(speakers(), max_depth=1)
     turns = old.tree.nodes["0.0"].transcript
-    own = next(t.fields[field] for t in turns if (t.who, t.stage) == ("a", "revise"))
+    own = next(t.fields[field] for t in turns if (t.speaker, t.phase) == ("a", "revise"))
     name = f"0.0/a1/revise/{field}"
     new = contest(old, Replace(name, text), model=speakers())
     if field != "concedes":
@@ -216,11 +216,11 @@ def test_an_argument_that_a_person_dropped_did_not_fail_because_the_other_papers
     failing.will_say(no_reply(), usual, to=ArgumentReply, at="0.0")
     old = compare(failing, max_depth=1)
     [failure] = old.tree.nodes["0.0"].failures
-    other = "b" if failure.who == "a" else "a"
+    other = "b" if failure.speaker == "a" else "a"
     turns = [f"0.0/{other}1/{stage}" for stage in ("present", "revise")]
     new = contest(old, *map(Drop, turns), model=speakers())
     topic = new.tree.nodes["0.0"]
-    assert (new.status, [one.who for one in topic.failures]) == ("degraded", [failure.who])
+    assert (new.status, [one.speaker for one in topic.failures]) == ("degraded", [failure.speaker])
     assert topics.silence(topic, other) == "A person dropped its argument."
     for page in (html(new, []), markdown(new, [])):
         assert "A person dropped its argument." in page

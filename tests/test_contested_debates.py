@@ -68,7 +68,9 @@ def tree(elsewhere: Path) -> RunRecord:
 
 def called(node: Node, who: str, round: int) -> str:
     """The name of a turn, by which of the two debaters took it."""
-    return next(turns.name(node, t) for t in node.transcript if (t.who, t.round) == (who, round))
+    return next(
+        turns.name(node, t) for t in node.transcript if (t.speaker, t.round) == (who, round)
+    )
 
 
 # Who speaks anew
@@ -472,7 +474,7 @@ def test_a_leaf_gets_the_ruling_that_one_of_its_two_judges_failed_to_give(side: 
 def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:
     old = debate(speakers(), "rsd", switching.THREE, candidates="knockout")
     first = old.tree.nodes["0.0"]
-    held = {str(turn.side) for turn in first.transcript if turn.stage == "uncertainty"}
+    held = {str(turn.side) for turn in first.transcript if turn.phase == "uncertainty"}
     letters: dict[str, str] = dict(zip(switching.THREE, "ABC", strict=True))
     assert first.verdict is not None
     (loser,) = held - {first.verdict.answer}
@@ -483,9 +485,9 @@ def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:
     spoken = contest(old, Replace(name, TEXT), model=(model := speakers()))
     assert {node for node, _ in model.places} == {"0.1"}
     both = contest(spoken, Rule("0.0", letters[loser]), model=speakers())
-    others = {str(t.side) for t in both.tree.nodes["0.1"].transcript if t.stage == "uncertainty"}
-    mine = {str(t.side) for t in spoken.tree.nodes["0.1"].transcript if t.who == "a"}
-    if not mine & {str(t.side) for t in both.tree.nodes["0.1"].transcript if t.who == "a"}:
+    others = {str(t.side) for t in both.tree.nodes["0.1"].transcript if t.phase == "uncertainty"}
+    mine = {str(t.side) for t in spoken.tree.nodes["0.1"].transcript if t.speaker == "a"}
+    if not mine & {str(t.side) for t in both.tree.nodes["0.1"].transcript if t.speaker == "a"}:
         assert said(both, called(both.tree.nodes["0.1"], "a", 2))["defence"] != TEXT
         assert any("no place" in note for note in both.tree.nodes["0.1"].notes)
     assert loser in others
@@ -498,8 +500,8 @@ def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:
 def test_words_for_another_answer_and_rulings_that_no_longer_fit_have_no_place() -> None:
     old = debate(speakers(), "rsd", switching.TWO)
     foreign = [
-        Spot(node="0", stage="cross_examination", role="debater", who="a", round=2, side="tin"),
-        Spot(node="0", stage="judgment", role="judge", who="judge", round=1),
+        Spot(node="0", phase="cross_examination", role="debater", speaker="a", round=2, side="tin"),
+        Spot(node="0", phase="judgment", role="judge", speaker="judge", round=1),
     ]
     begun = begin(old, Replace("0/judge1", TEXT), model=(model := speakers()))
     contested = stated(begun.record)
@@ -647,7 +649,7 @@ def voters(*votes: str) -> ScriptedModel:
 def sample_of(record: RunRecord, answer: str) -> str:
     """The name of a direct answer that says so."""
     root = record.tree.nodes["0"]
-    samples = [turn for turn in root.transcript if turn.stage == "direct"]
+    samples = [turn for turn in root.transcript if turn.phase == "direct"]
     return next(turns.name(root, turn) for turn in samples if turn.fields["answer"] == answer)
 
 
@@ -714,7 +716,7 @@ WRONG: dict[str, tuple[list[Wish], str]] = {
 
 def filled(wish: Any, record: RunRecord) -> Any:
     """``wish`` with what only the run knows."""
-    opener = next(t.who for t in record.tree.nodes["0.1"].transcript if t.stage == "debate")
+    opener = next(t.speaker for t in record.tree.nodes["0.1"].transcript if t.phase == "debate")
     verdict = record.tree.nodes["0.1"].verdict
     assert verdict is not None
     same = {"SAME": str(said(record, "0.1/A1")["support"]), "SAME VERDICT": verdict.answer}

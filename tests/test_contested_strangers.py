@@ -94,7 +94,7 @@ async def rater(state: Text, runtime: Runtime[Settings]) -> dict[str, object]:
 async def referee(state: Duel, runtime: Runtime[Settings]) -> dict[str, object]:
     prompt = "adaptive_reasoning_tree/pairwise_judge"
     shown = [("SUPPORT", "Yes."), ("ATTACK", "No.")]
-    place = Place("0", "referee", "meeting", 1, who="0.0:0.1")
+    place = Place("0", "referee", "meeting", 1, speaker="0.0:0.1")
     reply = await ask(runtime, place, prompt, Meeting, parent=QUESTION, shown=shown)
     met = {"supporter": "0.0", "attacker": "0.1", "winner": reply.winner}
     tell(runtime, "0", "compared", {**met, "order": "support_first"})

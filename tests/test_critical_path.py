@@ -42,8 +42,8 @@ def generation(node: str, repairs: tuple[int, int] = (0, 0), again: int = 0) -> 
     return [*first, *second]
 
 
-def asked(node: str, role: str, stage: str, step: int = 0, who: str = "", **more: Any) -> Call:
-    return call(node, who, stage, step, role=role, **more)
+def asked(node: str, role: str, phase: str, step: int = 0, speaker: str = "", **more: Any) -> Call:
+    return call(node, speaker, phase, step, role=role, **more)
 
 
 def strength(node: str, repairs: int = 0) -> list[Call]:
@@ -53,12 +53,12 @@ def strength(node: str, repairs: int = 0) -> list[Call]:
 def meetings(node: str, repairs: int = 0, late: int = 0) -> list[Call]:
     """Two comparisons at once, one of them repaired, and then ``late`` scores at once."""
     return [
-        asked(node, "pairwise_judge", "tournament", who="a:b"),
+        asked(node, "pairwise_judge", "tournament", speaker="a:b"),
         *(
-            asked(node, "pairwise_judge", "tournament", who="a:c", repair=n)
+            asked(node, "pairwise_judge", "tournament", speaker="a:c", repair=n)
             for n in range(repairs + 1)
         ),
-        *(asked(node, "scorer", "tournament", step=1, who=str(n)) for n in range(late)),
+        *(asked(node, "scorer", "tournament", step=1, speaker=str(n)) for n in range(late)),
     ]
 
 
@@ -166,7 +166,7 @@ def test_the_debates_of_a_knockout_follow_one_another() -> None:
 def test_each_repair_in_a_knockout_lengthens_it_and_so_does_what_comes_before_it() -> None:
     calls = [*debate("0.0", 6, repairs=2), *debate("0.1", 6, repairs=1), *debate("0.2", 6)]
     assert critical_path(KNOCKOUT, calls) == 18 + 3
-    gate = [call("0", who=str(n), stage="direct") for n in range(3)]
+    gate = [call("0", speaker=str(n), phase="direct") for n in range(3)]
     assert critical_path(KNOCKOUT, [*gate, *calls]) == 1 + 18 + 3
 
 
@@ -176,9 +176,12 @@ TOPICS = tree(_0="topic", _0_0="topic", _0_1="topic", _0_0_0="topic")
 def deliberation(node: str, filters: int = 6, repairs: int = 0) -> list[Call]:
     """Both papers' claims, the filters at once, and the subtopics."""
     return [
-        *(asked(node, "persona", "claims", who=who) for who in "ab"),
-        *(asked(node, "persona", "relevance", who="ab"[n % 2], round=n) for n in range(filters)),
-        *(asked(node, "persona", "relevance", who="a", repair=n + 1) for n in range(repairs)),
+        *(asked(node, "persona", "claims", speaker=who) for who in "ab"),
+        *(
+            asked(node, "persona", "relevance", speaker="ab"[n % 2], round=n)
+            for n in range(filters)
+        ),
+        *(asked(node, "persona", "relevance", speaker="a", repair=n + 1) for n in range(repairs)),
         asked(node, "moderator", "subtopics"),
     ]
 
@@ -186,7 +189,9 @@ def deliberation(node: str, filters: int = 6, repairs: int = 0) -> list[Call]:
 def exchange(node: str, in_turn: int = 0) -> list[Call]:
     """Present, respond, revise: b at the same time as a, or a step later but for the first."""
     return [
-        asked(node, "persona", stage, step=in_turn * (who == "b") * (stage != "present"), who=who)
+        asked(
+            node, "persona", stage, step=in_turn * (who == "b") * (stage != "present"), speaker=who
+        )
         for stage in ("present", "respond", "revise")
         for who in "ab"
     ]
@@ -226,7 +231,7 @@ def test_a_knockout_may_be_one_part_of_a_split() -> None:
     calls = [
         *debate("0.0.0", 5), *debate("0.0.1", 4),
         *generation("0.1"), *strength("0.1.0", repairs=1),
-        call("0", stage="expansion"), call("0", stage="synthesis"),
+        call("0", phase="expansion"), call("0", phase="synthesis"),
     ]  # fmt: skip
     assert critical_path(mixed, calls) == 1 + 9 + 1
     assert critical_path(mixed, calls[9:]) == 1 + 3 + 1

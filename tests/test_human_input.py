@@ -190,7 +190,7 @@ def test_a_persons_answers_are_in_the_journal_and_count_as_no_calls(tmp_path: Pa
     run = begin(tmp_path, **BOTH, max_calls=1)
     record = finish(run, Person(meaning=["m"], chair=["yes"]))
     lines = run.folder.ledger()
-    assert [(line.source, line.stage, line.reply) for line in lines] == [
+    assert [(line.source, line.phase, line.reply) for line in lines] == [
         ("person", "meaning", "m"),
         ("person", "chair", "Yes"),
     ]

@@ -34,7 +34,7 @@ def opened(node: str, parent: str | None = None) -> Event:
 
 
 def spoke(node: str, who: str, stage: str = "debate", step: int = 0, **fields: Any) -> Event:
-    turn = {"role": "debater", "who": who, "stage": stage, "step": step, "round": step // 2 + 1}
+    turn = {"role": "debater", "speaker": who, "phase": stage, "step": step, "round": step // 2 + 1}
     return event(node, "spoke", **{**turn, "fields": {}, **fields})
 
 
@@ -71,8 +71,8 @@ def test_a_story_becomes_a_tree_and_a_verdict() -> None:
     assert list(tree.nodes) == ["0", "0.0", "0.1"]
     root, leaf, missing = tree.nodes.values()
     assert (root.kind, root.children, root.notes) == ("branch", ["0.0", "0.1"], ["possible drift"])
-    assert [turn.who for turn in root.transcript] == ["decomposer", "concise", "full"]
-    assert [turn.who for turn in leaf.transcript] == ["A", "B", "A"]
+    assert [turn.speaker for turn in root.transcript] == ["decomposer", "concise", "full"]
+    assert [turn.speaker for turn in leaf.transcript] == ["A", "B", "A"]
     assert (leaf.kind, leaf.stopped, leaf.status) == ("leaf", "max_depth", "answered")
     assert (missing.status, missing.verdict) == ("missing", None)
     assert [failure.fault for failure in missing.failures] == ["no reply"]
@@ -152,11 +152,16 @@ def test_a_record_reads_back_as_it_was_written() -> None:
 
 
 def call(
-    node: str = "0", who: str = "judge", stage: str = "debate", step: int = 0, **more: Any
+    node: str = "0", speaker: str = "judge", phase: str = "debate", step: int = 0, **more: Any
 ) -> Call:
     fields = dict(role="judge", prompt="p@1", model="m", seed=1, started="", ended="")
     return Call(
-        key=f"{next(_keys)}", node=node, who=who, stage=stage, step=step, **{**fields, **more}
+        key=f"{next(_keys)}",
+        node=node,
+        speaker=speaker,
+        phase=phase,
+        step=step,
+        **{**fields, **more},
     )
 
 
@@ -179,17 +184,22 @@ def test_a_cost_is_null_as_soon_as_one_price_is_missing() -> None:
 
 
 def test_calls_side_by_side_count_once_and_repairs_follow_the_call_that_they_mend() -> None:
-    step = [call(who="A"), call(who="B"), call(who="B", repair=1), call(who="B", repair=2)]
+    step = [
+        call(speaker="A"),
+        call(speaker="B"),
+        call(speaker="B", repair=1),
+        call(speaker="B", repair=2),
+    ]
     assert chains([*step, call(step=1)]) == {("0", 1, "debate"): 4}
 
 
 def test_the_critical_path_goes_down_the_longest_branch_and_back_up() -> None:
     tree, _ = fold(STORY)
     calls = [
-        call("0", stage="expansion"),
+        call("0", phase="expansion"),
         *(call("0.0", step=n) for n in range(7)),
         *(call("0.1", step=n) for n in range(3)),
-        call("0", stage="synthesis"),
+        call("0", phase="synthesis"),
     ]
     assert critical_path(tree, calls) == 1 + 7 + 1
     again = [call("0.1", step=n, take=2) for n in range(2)] + [call("0", take=2)]

@@ -25,7 +25,7 @@ from dialectree.runs import Journal, RunFolder
 
 
 def call(key: str = "key", **fields: Any) -> Call:
-    line = dict(node="0", role="judge", stage="debate", step=0, prompt="p@1", model="m", seed=1)
+    line = dict(node="0", role="judge", phase="debate", step=0, prompt="p@1", model="m", seed=1)
     return Call(key=key, **{**line, "started": "", "ended": "", **fields})
 
 
@@ -158,7 +158,7 @@ def test_a_line_that_cannot_be_read_is_named(folder: RunFolder) -> None:
     [
         ("opened", {"parent": None, "depth": 0}),
         ("branched", {"why": "max_depth"}),
-        ("spoke", {"role": "judge", "who": "judge", "stage": "x", "step": "one", "fields": {}}),
+        ("spoke", {"role": "judge", "speaker": "judge", "phase": "x", "step": "one", "fields": {}}),
         ("settled", {"verdict": 5}),
         ("branched", {"children": None}),
     ],
@@ -382,7 +382,7 @@ def test_telling_the_same_again_changes_nothing(folder: RunFolder) -> None:
 def test_two_failures_of_one_role_are_told_once_each_however_often(folder: RunFolder) -> None:
     for _ in range(3):
         for fault in ("no reply", "no valid reply"):
-            folder.tell(event(kind="failed", role="debater", who="a", fault=fault))
+            folder.tell(event(kind="failed", role="debater", speaker="a", fault=fault))
     assert len(folder.told()) == 2
 
 

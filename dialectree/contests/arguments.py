@@ -26,7 +26,7 @@ def set_strength(draft: Draft, name: str, tau: float | None) -> None:
     if tau == node.score("tau"):
         raise InputError(f"{flag}: nothing to change, that is its strength already")
     phase = next(phase for phase in draft.phases if phase.score is not None)
-    spot = Spot(node=name, stage=phase.name, role=phase.role, who=phase.role)
+    spot = Spot(node=name, phase=phase.name, role=phase.role, speaker=phase.role)
     for turn in node.transcript:
         if (known := draft.phase(turn)) is not None and known.score is not None:
             phase, spot = known, draft.spot(node, turn)
@@ -103,9 +103,9 @@ def _comparing(draft: Draft, parent: str, stage: str, role: str, who: str) -> Sp
     """Return where two arguments are compared: at their turn, if there is one."""
     node = draft.record.tree.nodes[parent]
     for turn in node.transcript:
-        if (turn.role, turn.who) == (role, who):
+        if (turn.role, turn.speaker) == (role, who):
             return draft.spot(node, turn)
-    return Spot(node=parent, stage=stage, role=role, who=who)
+    return Spot(node=parent, phase=stage, role=role, speaker=who)
 
 
 def add(draft: Draft, stance: Stance, parent: str, text: str) -> None:

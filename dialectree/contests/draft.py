@@ -62,7 +62,7 @@ class Draft:
         del self.overrides[override.key()]
         self.changes.append(words)
         if override.what == "ruled":
-            unsaid = [spot.place() for spot in override.spots if spot.stage and not spot.own]
+            unsaid = [spot.place() for spot in override.spots if spot.phase and not spot.own]
             for key, other in [*self.overrides.items()]:
                 if any(spot.place() in unsaid for spot in other.spots):
                     del self.overrides[key]
@@ -72,7 +72,7 @@ class Draft:
             raise InputError(f"{override.id}: two changes of one thing; give one")
         self._taken_up.add(override.key())
         self.touched |= {spot.node for spot in override.spots}
-        self.direct_answers_alone &= all(spot.stage == "direct" for spot in override.spots)
+        self.direct_answers_alone &= all(spot.phase == "direct" for spot in override.spots)
 
     def find(self, name: str, what: str) -> Override | None:
         """Return the override of ``name`` as a whole; ``what`` is its kind, or ``out``."""
@@ -115,7 +115,7 @@ class Draft:
 
     def phase(self, turn: Turn) -> Phase | None:
         """Return what is declared of the role and the phase of ``turn``."""
-        return phase_of(self.record.protocol, turn.role, turn.stage)
+        return phase_of(self.record.protocol, turn.role, turn.phase)
 
     def settings_of(self, phase: Phase) -> ProtocolSettings:
         """Return the settings of the protocol that declares ``phase``."""
@@ -124,7 +124,9 @@ class Draft:
 
     def spot(self, node: Node, turn: Turn) -> Spot:
         """Return the place of ``turn``, with its reply before any person changed it."""
-        place = turn.model_dump(include={"stage", "role", "round", "take", "who", "side", "label"})
+        place = turn.model_dump(
+            include={"phase", "role", "round", "take", "speaker", "side", "label"}
+        )
         spot = Spot(node=node.id, own=turn.fields, **place)
         for override in self.overrides.values():
             for other in override.spots:

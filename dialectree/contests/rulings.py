@@ -29,13 +29,13 @@ def rule(draft: Draft, name: str, text: str) -> None:
     judged = [(turn, phase) for turn, phase in judged if turn.take == last]
     if not judged:
         raise InputError(f"{flag}: no judge has ruled there{_instead(draft, node)}")
-    first = {turn.who: turn for turn, _ in reversed(judged)}
+    first = {turn.speaker: turn for turn, _ in reversed(judged)}
     turn, phase = judged[0]
     spots = [draft.spot(node, one) for one in first.values()]
     if phase.labels is not None:
         label, answer = _label(draft, node, text, flag, phase)
         silent = _silent(draft, phase, spots)
-        rulings = {turn.who: turn.fields.get("label") for turn, _ in judged}.values()
+        rulings = {turn.speaker: turn.fields.get("label") for turn, _ in judged}.values()
         settled = node.verdict is not None or label not in labels(draft.record, node)
         if settled and not silent and all(ruling == label for ruling in rulings):
             raise InputError(f"{flag}: nothing to change, {label} is the ruling already")
@@ -96,8 +96,8 @@ def _label(draft: Draft, node: Node, text: str, flag: str, phase: Phase) -> tupl
 def _silent(draft: Draft, phase: Phase, spots: list[Spot]) -> list[Spot]:
     """Return where one of several judges failed for good: a person's ruling holds there as well."""
     judges = phase.judges(draft.settings_of(phase)) if phase.judges is not None else ()
-    missing = [who for who in judges if who not in {spot.who for spot in spots}]
-    return [spots[0].model_copy(update={"who": who, "own": {}}) for who in missing]
+    missing = [who for who in judges if who not in {spot.speaker for spot in spots}]
+    return [spots[0].model_copy(update={"speaker": who, "own": {}}) for who in missing]
 
 
 # A person as the judge

@@ -195,7 +195,7 @@ def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
     there |= {spot.place() for override in overrides for spot in override.spots}
     for node in old.tree.nodes.values():
         for turn in node.transcript:
-            place = (node.id, turn.stage, turn.role, turn.round, turn.take, turn.who)
+            place = (node.id, turn.phase, turn.role, turn.round, turn.take, turn.speaker)
             if place not in there and not any(_same(call, node.id, turn) for call in calls):
                 name = turns.name(node, turn)
                 raise RunFolderError(f"{folder.path}: calls.jsonl has no call for {name}")
@@ -206,7 +206,7 @@ def _same(call: Call, node: str, turn: Turn) -> bool:
     """Return whether ``call`` was asked the same elsewhere: a resumed run asks but once."""
     if (call.node, call.role, call.take) != (node, turn.role, turn.take):
         return False
-    if (call.who or call.role) != turn.who:
+    if (call.speaker or call.role) != turn.speaker:
         return False
     try:
         reply = json.loads(call.reply or "")

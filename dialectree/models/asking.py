@@ -32,28 +32,28 @@ class Place(NamedTuple):
 
     node: str
     role: str
-    stage: str
+    phase: str
     step: int
     round: int = 0
     take: int = 1
     """1 for the first pass over the tree, 2 for a second one."""
-    who: str = ""
+    speaker: str = ""
     """The speaker's name where two play one role: ``A``, ``concise``."""
     side: str | None = None
     """What the speaker has to defend, where that is laid down: ``YES``."""
     label: str | None = None
     """The label of that, where it has one: ``B``."""
     called: str = ""
-    """What traces and failures call the speaker, where that is not ``who``: a debater's label."""
+    """The speaker's name in traces and failures, such as a debater's label; usually ``speaker``."""
 
     def spot(self) -> tuple[str, str, str, int, int, str]:
         """Return what tells this place from every other of a run, as ``records.Call.spot``."""
-        who = self.who or self.role
-        return self.node, self.stage, self.role, self.round, self.take, who
+        who = self.speaker or self.role
+        return self.node, self.phase, self.role, self.round, self.take, who
 
     def seed(self, run_seed: int) -> int:
         """Return the seed of this call, made from the run's seed, node, role, name and sample."""
-        return chance.seed(run_seed, self.node, self.role, self.who, self.take)
+        return chance.seed(run_seed, self.node, self.role, self.speaker, self.take)
 
 
 @dataclass
@@ -166,10 +166,10 @@ class Asking:
             key=self.key,
             node=place.node,
             role=place.role,
-            who=place.who,
+            speaker=place.speaker,
             round=place.round,
             take=place.take,
-            stage=place.stage,
+            phase=place.phase,
             step=place.step,
             repair=self.repair,
             prompt=self.prompt,

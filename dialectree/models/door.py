@@ -64,13 +64,13 @@ async def ask(
         context.requests_per_minute,
         _trace(place, words.label, reply.__name__),
     )
-    asked = endpoint(resolve(context.speaker(place.role, place.who), context))
+    asked = endpoint(resolve(context.speaker(place.role, place.speaker), context))
     read = partial(_read, reply, ids, check, conflict)
     asking = Asking(context, place, words.label, asked, request, read=read)
     try:
         valid = await _valid_reply(run, asking, read)
     except PartFailed as error:
-        error.role, error.who = place.role, place.called or place.who
+        error.role, error.speaker = place.role, place.called or place.speaker
         raise
     fields = told(valid) if told else valid.model_dump(mode="json")
     label = {} if names is None else {"names": names(valid) or ""}
@@ -119,12 +119,12 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
 def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
     """Return name and metadata of a call in a trace."""
     return {
-        "run_name": " ".join(filter(None, [place.role, place.called or place.who, place.node])),
+        "run_name": " ".join(filter(None, [place.role, place.called or place.speaker, place.node])),
         "metadata": {
             "tree_node": place.node,
             "role": place.role,
-            "who": place.called or place.who or place.role,
-            "phase": place.stage,
+            "speaker": place.called or place.speaker or place.role,
+            "phase": place.phase,
             "round": place.round,
             "take": place.take,
             "prompt": prompt,
@@ -137,8 +137,8 @@ def _turn(place: Place, fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]
     """Return the data of the event for a reply; ``records.Turn`` is its schema."""
     return {
         "role": place.role,
-        "who": place.who or place.role,
-        "stage": place.stage,
+        "speaker": place.speaker or place.role,
+        "phase": place.phase,
         "step": place.step,
         "round": place.round,
         "take": place.take,

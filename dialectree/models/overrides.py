@@ -36,7 +36,7 @@ class Overrides:
         """Ids of the overrides that had a place in the debate."""
         for one in overrides:
             for spot in one.spots:
-                if spot.stage:
+                if spot.phase:
                     self._by_place.setdefault(spot.place(), []).append((spot, one))
                 elif one.what == "added":
                     self._inserted.append(one)
@@ -53,7 +53,7 @@ class Overrides:
         The parts of a dropped node are dropped, too. An override does not hold for a speaker who
         now has to defend something else there.
         """
-        if self._nodes and place.stage != "expansion" and (gone := self.dropped(place.node)):
+        if self._nodes and place.phase != "expansion" and (gone := self.dropped(place.node)):
             return gone
         fitting = [
             (spot, one)

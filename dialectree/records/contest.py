@@ -36,15 +36,15 @@ class Moved(Strict):
 class Spot(Strict):
     """A place in a debate where one reply is given: what makes a turn the one it is.
 
-    Without a ``stage`` it is a whole node, or with the role ``argument`` an argument by itself.
+    Without a ``phase`` it is a whole node, or with the role ``argument`` an argument by itself.
     """
 
     node: str
-    stage: str = ""
+    phase: str = ""
     role: str = ""
     round: int = 0
     take: int = 1
-    who: str = ""
+    speaker: str = ""
     """The speaker's name, or its role where it has none."""
     side: str | None = None
     """What the speaker has to defend there, where that is laid down; of an argument its stance."""
@@ -55,7 +55,7 @@ class Spot(Strict):
 
     def place(self) -> tuple[str, str, str, int, int, str]:
         """Return what tells this place from every other of a run, as ``Call.spot``."""
-        return self.node, self.stage, self.role, self.round, self.take, self.who
+        return self.node, self.phase, self.role, self.round, self.take, self.speaker
 
 
 ARGUMENT = "argument"

@@ -17,7 +17,7 @@ EventKind = Literal[
     "branched",  # the node was split into children, or was not and why: children, kind, why
     "settled",  # the node has its verdict, or none: NodeVerdict or null, provenance, status, data
     "noted",  # the program remarks on a node: note, data
-    "failed",  # one part failed for good: role, who, fault
+    "failed",  # one part failed for good: role, speaker, fault
     "asked",  # a person is asked: note
     "answered",  # the person answered: note, answer
     "contested",  # a person changed something here: change, dropped, added

@@ -135,7 +135,7 @@ def _apply(node: Node, event: Event, order: PhaseOrder) -> None:
         case "failed":
             failure = Failure.model_validate(data)
             failed = [f for f in node.failures if f != failure]
-            node.failures = sorted([*failed, failure], key=lambda f: (f.role, f.who, f.fault))
+            node.failures = sorted([*failed, failure], key=lambda f: (f.role, f.speaker, f.fault))
         case "contested":
             _note(node, data["change"])
             node.dropped = bool(data.get("dropped", node.dropped))
@@ -148,8 +148,8 @@ def _sorted(turns: list[Turn], order: PhaseOrder) -> list[Turn]:
     """Sort the turns of a node by pass, phase, step, speaker and round."""
 
     def place(turn: Turn) -> tuple[bool, int, int, int, str, int]:
-        closing, phase = order.place(turn.stage)
-        return closing, turn.take, phase, turn.step, turn.who, turn.round
+        closing, phase = order.place(turn.phase)
+        return closing, turn.take, phase, turn.step, turn.speaker, turn.round
 
     return sorted(turns, key=place)
 

@@ -41,11 +41,11 @@ class Call(Strict):
     key: str
     node: str
     role: str
-    who: str = ""
+    speaker: str = ""
     """The speaker's name where two play one role."""
     round: int = 0
     take: int = 1
-    stage: str
+    phase: str
     step: int
     repair: int = 0
     """0 for the call itself, 1 and 2 for its repairs."""
@@ -81,8 +81,8 @@ class Call(Strict):
 
     def spot(self) -> tuple[str, str, str, int, int, str]:
         """Where its reply is given; its repairs are given there, too."""
-        who = self.who or self.role
-        return self.node, self.stage, self.role, self.round, self.take, who
+        who = self.speaker or self.role
+        return self.node, self.phase, self.role, self.round, self.take, who
 
 
 def usage(calls: Iterable[Call]) -> Usage:
@@ -137,8 +137,8 @@ def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
     """
     steps: dict[tuple[str, int, str, int], dict[tuple[str, str, int], int]] = {}
     for call in calls:
-        step = steps.setdefault((call.node, call.take, call.stage, call.step), {})
-        speaker = (call.role, call.who, call.round)
+        step = steps.setdefault((call.node, call.take, call.phase, call.step), {})
+        speaker = (call.role, call.speaker, call.round)
         step[speaker] = step.get(speaker, 0) + 1
     chain: dict[tuple[str, int, str], int] = {}
     for (node, take, stage, _), speakers in steps.items():

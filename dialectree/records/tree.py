@@ -40,8 +40,8 @@ class Turn(Strict):
     """One reply in the transcript of a node."""
 
     role: str
-    who: str
-    stage: str
+    speaker: str
+    phase: str
     step: int
     """Its place within the phase; replies made side by side share phase and step."""
     round: int = 0
@@ -57,14 +57,14 @@ class Turn(Strict):
 
     def place(self) -> tuple[str, str, int, int, str]:
         """Return the key of this turn within its node."""
-        return self.stage, self.role, self.round, self.take, self.who
+        return self.phase, self.role, self.round, self.take, self.speaker
 
 
 class Failure(Strict):
     """One part that failed for good."""
 
     role: str
-    who: str = ""
+    speaker: str = ""
     """The speaker's name where two play one role."""
     fault: str
 

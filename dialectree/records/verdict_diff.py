@@ -52,7 +52,7 @@ def told(overrides: Sequence[Override], tree: Tree, met: Collection[str]) -> Ite
 
 def _whole(override: Override) -> bool:
     """Return whether it is about a whole node, with all that is below it."""
-    return any(not spot.stage and not spot.role for spot in override.spots)
+    return any(not spot.phase and not spot.role for spot in override.spots)
 
 
 def _concerned(override: Override, tree: Tree) -> Iterator[Node]:
@@ -75,7 +75,7 @@ def _compared(override: Override, tree: Tree) -> Iterator[Event]:
                 "supporter": supporter,
                 "attacker": attacker,
                 "winner": winner,
-                "order": "support_first" if spot.who == override.id else "attack_first",
+                "order": "support_first" if spot.speaker == override.id else "attack_first",
                 "contested": override.what,
             }
             yield Event(t="", run_id="", node=spot.node, kind="compared", data=data)

@@ -187,7 +187,7 @@ def _rationale(node: Node, met: Comparison) -> str:
     names = [met.supporter, met.attacker]
     names = names if met.order == "support_first" else names[::-1]
     for turn in node.transcript:
-        if turn.who == ":".join(names):
+        if turn.speaker == ":".join(names):
             return str(turn.fields.get("rationale") or "")
     return ""
 

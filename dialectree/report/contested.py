@@ -114,8 +114,8 @@ def tag(record: RunRecord | None, node: Node, turn: Turn) -> str:
 
 
 def _at(turn: Turn, spot: Spot) -> bool:
-    place = (spot.stage, spot.role, spot.round, spot.take, spot.who)
-    return place == (turn.stage, turn.role, turn.round, turn.take, turn.who)
+    place = (spot.phase, spot.role, spot.round, spot.take, spot.speaker)
+    return place == (turn.phase, turn.role, turn.round, turn.take, turn.speaker)
 
 
 _MADE = {

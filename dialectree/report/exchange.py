@@ -49,8 +49,8 @@ def _reply(turn: Turn) -> _Reply:
 class Side(NamedTuple):
     """One debater and the answer that it defends."""
 
-    who: str
-    """As ``Turn.who`` has it."""
+    speaker: str
+    """As ``Turn.speaker`` has it."""
     letter: str
     """The answer's letter; empty if it has none."""
     answer: str
@@ -61,7 +61,7 @@ class Side(NamedTuple):
     @property
     def name(self) -> str:
         """The letter that it defends, by which it is called."""
-        return self.letter or self.who
+        return self.letter or self.speaker
 
     @property
     def candidate(self) -> str:
@@ -80,7 +80,7 @@ class Column(NamedTuple):
     @property
     def switched(self) -> bool:
         """True if it speaks for its opponent's answer."""
-        return self.speaker.who != self.holder.who
+        return self.speaker.speaker != self.holder.speaker
 
 
 class Phase(NamedTuple):
@@ -113,7 +113,7 @@ class Ruling(NamedTuple):
     @property
     def title(self) -> str:
         """``Ruling``, ``Ruling with the sides swapped, asked again``."""
-        order = " with the sides swapped" if self.turn.who == "swapped" else ""
+        order = " with the sides swapped" if self.turn.speaker == "swapped" else ""
         again = ", asked again" if self.turn.round > 1 else ""
         return f"Ruling{order}{again}"
 
@@ -162,7 +162,7 @@ def parts(record: RunRecord | None, node: Node) -> list[Stage | Exchange]:
             found.append(stage)
         elif stage.take not in takes:
             takes.add(stage.take)
-            turns = [t for t in node.transcript if t.take == stage.take and t.stage in phases]
+            turns = [t for t in node.transcript if t.take == stage.take and t.phase in phases]
             found.append(_exchange(record, node, stage.take, turns))
     return found
 
@@ -175,15 +175,15 @@ def exchanges(record: RunRecord | None, node: Node) -> list[Exchange]:
 def _exchange(record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]) -> Exchange:
     sides = _both_sides(record, node, take, turns)
     exchange = Exchange(take, sides, [], [], [])
-    for name in dict.fromkeys(turn.stage for turn in turns):
-        here = [turn for turn in turns if turn.stage == name]
+    for name in dict.fromkeys(turn.phase for turn in turns):
+        here = [turn for turn in turns if turn.phase == name]
         if all(turn.fields.keys() >= _RULING for turn in here):
             exchange.rulings.extend(_ruling(turn, sides, here) for turn in here)
-        elif any(turn.who in _SIDES for turn in here) or any(
-            turn.who == turn.role for turn in here
+        elif any(turn.speaker in _SIDES for turn in here) or any(
+            turn.speaker == turn.role for turn in here
         ):
             columns = [_column(side, sides, here) for side in sides]
-            asides = [turn for turn in here if turn.who not in _SIDES]
+            asides = [turn for turn in here if turn.speaker not in _SIDES]
             exchange.phases.append(Phase(name, columns, asides))
         else:
             exchange.samples.extend(here)
@@ -197,7 +197,7 @@ def _both_sides(
     options, labels = dict(_options(record)), naming.labels(node, take)
     sides: list[Side] = []
     for who in _SIDES:
-        own = [turn for turn in turns if turn.who == who]
+        own = [turn for turn in turns if turn.speaker == who]
         if own:
             letter = labels.get(who, "")
             percent = next((p for turn in own if (p := share(turn)) is not None), None)
@@ -216,16 +216,16 @@ def _answer(turns: Sequence[Turn]) -> str:
 
 
 def _column(side: Side, sides: Sequence[Side], turns: Sequence[Turn]) -> Column:
-    own = [turn for turn in turns if turn.who == side.who]
-    other = next((one for one in sides if one.who != side.who), side)
-    assigned = {turn.label for turn in turns if turn.label and turn.who == side.who}
+    own = [turn for turn in turns if turn.speaker == side.speaker]
+    other = next((one for one in sides if one.speaker != side.speaker), side)
+    assigned = {turn.label for turn in turns if turn.label and turn.speaker == side.speaker}
     switched = other.letter in assigned
     return Column(side, other if switched else side, own)
 
 
 def _ruling(turn: Turn, sides: Sequence[Side], rulings: Sequence[Turn]) -> Ruling:
     reply = _reply(turn)
-    asked_again = any(one.who == turn.who and one.round > turn.round for one in rulings)
+    asked_again = any(one.speaker == turn.speaker and one.round > turn.round for one in rulings)
     holder = next((side for side in sides if side.letter and side.letter == reply.label), None)
     return Ruling(
         turn,
@@ -316,7 +316,7 @@ def kind(node: Node) -> str:
 
 
 def _debated(node: Node) -> bool:
-    return any(turn.who in _SIDES for turn in node.transcript)
+    return any(turn.speaker in _SIDES for turn in node.transcript)
 
 
 def course(node: Node) -> str:

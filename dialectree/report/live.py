@@ -147,10 +147,10 @@ class LiveTree:
         speaker = turns.speaker(node, turn).replace("_", " ")
         if speaker.isdigit():
             speaker = f"{turn.role.replace('_', ' ')} {speaker}"
-        last = self._rounds.get(turn.stage)
+        last = self._rounds.get(turn.phase)
         number = f" {turn.round} of {last}" if last and turn.round else ""
         again = "again, " if turn.take > 1 else ""
-        phase = turn.stage.replace("_", " ")
+        phase = turn.phase.replace("_", " ")
         return words.line(f"{again}{phase}{number}, {speaker}", 40)
 
     @contextmanager

@@ -376,7 +376,7 @@ def silence(node: Node, letter: str) -> str:
     """
     if node.status == "open":
         return "Not heard yet."
-    failed = any((one.role, one.who) == ("persona", letter) for one in node.failures)
+    failed = any((one.role, one.speaker) == ("persona", letter) for one in node.failures)
     dropped = [n for n in node.notes if n.startswith(f"{node.id}/{letter}1/") and "dropped" in n]
     if failed and len(dropped) < 2:
         return "Its argument failed for good."
@@ -456,13 +456,13 @@ class Words(NamedTuple):
 class Round(NamedTuple):
     """The turns of both personas in one phase of their exchange."""
 
-    stage: str
+    phase: str
     columns: list[tuple[Letter, list[Words]]]
 
     @property
     def title(self) -> str:
         """``Present``."""
-        return words.stage(self.stage)
+        return words.stage(self.phase)
 
 
 def exchange(record: RunRecord | None, node: Node) -> list[Round]:
@@ -471,10 +471,10 @@ def exchange(record: RunRecord | None, node: Node) -> list[Round]:
     return [
         Round(
             phase,
-            [(who, [_words(record, node, t) for t in turns if (t.stage, t.who) == (phase, who)])
+            [(who, [_words(record, node, t) for t in turns if (t.phase, t.speaker) == (phase, who)])
              for who in LETTERS],
         )
-        for phase in dict.fromkeys(turn.stage for turn in turns)
+        for phase in dict.fromkeys(turn.phase for turn in turns)
     ]  # fmt: skip
 
 
@@ -494,11 +494,11 @@ def _words(record: RunRecord | None, node: Node, turn: Turn) -> Words:
 
 def others(node: Node) -> list[Stage]:
     """Return the phases of a topic that are shown by reply."""
-    shown = {turn.stage for turn in node.transcript if _argues(turn)}
-    shown |= {turn.stage for turn in node.transcript if "clear_winner" in turn.fields}
+    shown = {turn.phase for turn in node.transcript if _argues(turn)}
+    shown |= {turn.phase for turn in node.transcript if "clear_winner" in turn.fields}
     if topic_of(node).claims:
         claimed = ({"claims"}, {"claim", "segments"})
-        shown |= {t.stage for t in node.transcript if any(c <= t.fields.keys() for c in claimed)}
+        shown |= {t.phase for t in node.transcript if any(c <= t.fields.keys() for c in claimed)}
     return [stage for stage in view.stages(node) if stage.name not in shown]
 
 

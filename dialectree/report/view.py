@@ -42,7 +42,7 @@ class Round(NamedTuple):
 
     def turn(self, speaker: str) -> Turn | None:
         """Return the turn of ``speaker`` in this round."""
-        return next((turn for turn in self.turns if turn.who == speaker), None)
+        return next((turn for turn in self.turns if turn.speaker == speaker), None)
 
 
 class Stage(NamedTuple):
@@ -71,14 +71,14 @@ class Stage(NamedTuple):
         facing = [turn for part in self.rounds if part.speakers for turn in part.turns]
         facing.sort(key=lambda turn: turn.step)
         alone = len(facing) > 1 and facing[0].step != facing[1].step
-        return facing[0].who if alone else None
+        return facing[0].speaker if alone else None
 
 
 def stages(node: Node) -> list[Stage]:
     """Return the transcript of ``node`` by pass and phase, each by rounds."""
     parts: dict[tuple[int, str], list[Turn]] = {}
     for turn in node.transcript:
-        parts.setdefault((turn.take, turn.stage), []).append(turn)
+        parts.setdefault((turn.take, turn.phase), []).append(turn)
     return [Stage(name, take, _rounds(said)) for (take, name), said in parts.items()]
 
 
@@ -86,7 +86,7 @@ def _rounds(turns: list[Turn]) -> list[Round]:
     """Group turns: speakers who share a role face each other, round by round."""
     sharing: dict[str, list[str]] = {}
     for turn in turns:
-        sharing[turn.role] = sorted({turn.who, *sharing.get(turn.role, [])})
+        sharing[turn.role] = sorted({turn.speaker, *sharing.get(turn.role, [])})
     rounds: list[Round] = []
     for turn in turns:
         speakers = sharing[turn.role]
@@ -97,7 +97,7 @@ def _rounds(turns: list[Turn]) -> list[Round]:
             last is not None
             and speakers == last.speakers != []
             and last.number == turn.round
-            and last.turn(turn.who) is None
+            and last.turn(turn.speaker) is None
         )
         if last is not None and joins:
             last.turns.append(turn)
@@ -293,7 +293,7 @@ def product(record: RunRecord, node: Node) -> Product | None:
 def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
     """Return the calls whose reply never entered the debate: refused, invalid or lost."""
     said = {
-        (node.id, t.stage, t.role, t.round, t.take, t.who)
+        (node.id, t.phase, t.role, t.round, t.take, t.speaker)
         for node in record.tree.nodes.values()
         for t in node.transcript
     }
@@ -302,7 +302,7 @@ def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
 
 
 def _spot(call: Call) -> tuple[str, str, str, int, int, str]:
-    return call.node, call.stage, call.role, call.round, call.take, call.who or call.role
+    return call.node, call.phase, call.role, call.round, call.take, call.speaker or call.role
 
 
 _LIMITS = ("requests_per_minute", "max_calls", "max_tokens", "max_seconds", "max_cost")

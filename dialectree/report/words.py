@@ -167,7 +167,7 @@ def heading(record: RunRecord) -> str:
         return "The topics" if topics else "The replies"
     if len(record.tree.nodes) > 1:
         return "The debates"
-    stages = {turn.stage for node in record.tree.nodes.values() for turn in node.transcript}
+    stages = {turn.phase for node in record.tree.nodes.values() for turn in node.transcript}
     return "The answers" if stages and stages <= {"direct", "answer"} else "The debate"
 
 
@@ -255,7 +255,7 @@ def speaker(speaking: Turn | Call, node: Node | None = None) -> str:
     if who in _UNNAMED:
         purpose = "reading the sides swapped" if who == "swapped" else label(who).lower()
         return f"{role}, {purpose}"
-    if speaking.stage == "direct":
+    if speaking.phase == "direct":
         return f"Direct answer {who}"
     return f"{role} {who}"
 
@@ -271,7 +271,7 @@ def question(record: RunRecord) -> str:
 
 def failed(failure: Failure) -> str:
     """Return one failure in words."""
-    who = f" {failure.who}" if failure.who not in ("", failure.role) else ""
+    who = f" {failure.speaker}" if failure.speaker not in ("", failure.role) else ""
     return f"{label(failure.role)}{who} failed: {failure.fault}"
 
 
@@ -415,5 +415,5 @@ def task(turn: Turn) -> str:
     """Return the task that a speaker was assigned: ``defends YES``."""
     if not turn.side or turn.side in _STANCES:
         return ""
-    verb = "speaks for its opponent's answer:" if turn.stage == "role_switch" else "defends"
+    verb = "speaks for its opponent's answer:" if turn.phase == "role_switch" else "defends"
     return f"{verb} {side(turn.side)}"

@@ -20,8 +20,8 @@ GIVEN = {"question": "Is fire hot?", "options": ["yes", "no"]}
 
 def script(call: Asked) -> AgentReply:
     """Let agent C say no until it has read the others."""
-    label = "B" if call.who == "C" and call.round == 1 else "A"
-    return AgentReply(reasoning=f"{call.who} in round {call.round}", label=label)
+    label = "B" if call.speaker == "C" and call.round == 1 else "A"
+    return AgentReply(reasoning=f"{call.speaker} in round {call.round}", label=label)
 
 
 def test_the_majority_decides(tmp_path: Path) -> None:

@@ -12,15 +12,15 @@ def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:
     Of a knockout the last debate counts. None where there was no debate.
     """
     nodes = record.tree.nodes.values()
-    debated = [n for n in nodes if any(turn.stage == "proposals" for turn in n.transcript)]
+    debated = [n for n in nodes if any(turn.phase == "proposals" for turn in n.transcript)]
     options = record.input.get("options")
     if not debated or not isinstance(options, list):
         return None
     node = max(debated, key=lambda one: path_key(one.id))
     labels = {
-        turn.who: turn.label or turn.names
+        turn.speaker: turn.label or turn.names
         for turn in node.transcript
-        if turn.role == "debater" and turn.stage != "role_switch"
+        if turn.role == "debater" and turn.phase != "role_switch"
     }
     side = next((who for who, label in labels.items() if label and label == gold), None)
     place = ("first" if side == _read_first(record, node) else "second") if side else None
@@ -37,8 +37,8 @@ def _read_first(record: RunRecord, node: Node) -> str:
 def _flipped(node: Node) -> bool | None:
     """Return whether the rulings of the two orders differ; None where the judge ruled once."""
     labels = {
-        turn.who: str(turn.fields.get("label"))
+        turn.speaker: str(turn.fields.get("label"))
         for turn in node.transcript
-        if turn.role == "judge" and turn.stage == "judgment"
+        if turn.role == "judge" and turn.phase == "judgment"
     }
     return len({*labels.values()}) > 1 if len(labels) > 1 else None

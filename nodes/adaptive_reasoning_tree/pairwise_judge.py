@@ -34,7 +34,7 @@ async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, li
     if pair["order"] == "attack_first":
         shown.reverse()
     names = ":".join(argument["id"] for _, argument in shown)
-    place = Place(pair["id"], "pairwise_judge", "tournament", 0, who=names)
+    place = Place(pair["id"], "pairwise_judge", "tournament", 0, speaker=names)
     removed = run_of(runtime).overrides.removed(place)
     if removed is not None:
         reply = PairwiseReply.model_validate(removed)

@@ -66,7 +66,7 @@ def scorer(*, late: bool = False) -> Step:
         if late:
             if run_of(runtime).overrides.at(place) is not None:
                 return {"scores": {}}
-            place = Place(argument["parent"], "scorer", "tournament", 1, who=argument["id"])
+            place = Place(argument["parent"], "scorer", "tournament", 1, speaker=argument["id"])
         reply = await ask(
             runtime,
             place,

@@ -183,7 +183,7 @@ async def same_answer(state: FivePhases, runtime: Runtime[Settings]) -> dict[str
     """Ask whether the two proposals are the same answer."""
     reply = await ask(
         runtime,
-        Place(state["id"], "judge", "proposals", 1, take=state["take"], who="same_answer"),
+        Place(state["id"], "judge", "proposals", 1, take=state["take"], speaker="same_answer"),
         "role_switching_debate/same_answer",
         SameAnswerReply,
         max_tokens=200,

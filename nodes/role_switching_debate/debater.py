@@ -174,12 +174,12 @@ async def _speak(
     fields: Callable[[Reply], dict[str, Any]] = BaseModel.model_dump,
 ) -> dict[str, list[Turn]]:
     """Return the turn of the debater at ``place``, who reads the transcript up to ``until``."""
-    side: Side = "a" if place.who == "a" else "b"
+    side: Side = "a" if place.speaker == "a" else "b"
     own, theirs = state["candidates"][side], state["candidates"][other(side)]
     valid = await ask(
         runtime,
         place,
-        f"role_switching_debate/{place.stage}",
+        f"role_switching_debate/{place.phase}",
         reply,
         told=fields,
         max_tokens=max_tokens,
@@ -189,9 +189,9 @@ async def _speak(
         own=own["text"],
         opponent=theirs["label"],
         theirs=theirs["text"],
-        blocks=blocks(state, until=until, under_way=until == place.stage),
+        blocks=blocks(state, until=until, under_way=until == place.phase),
     )
-    return {"turns": [{"speaker": side, "phase": place.stage, "fields": fields(valid)}]}
+    return {"turns": [{"speaker": side, "phase": place.phase, "fields": fields(valid)}]}
 
 
 def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
@@ -206,7 +206,7 @@ def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
         step,
         round=1 + sum(turn["speaker"] == side for turn in state["turns"]),
         take=state["take"],
-        who=side,
+        speaker=side,
         side=shortened(defended["text"]) if defended else None,
         label=defended["label"] if defended else letter or None,
         called=own["label"] if own else letter,

@@ -55,7 +55,7 @@ def direct_answerer(role: str) -> Step:
 
         reply = await ask(
             runtime,
-            Place(state["id"], role, "direct", 0, who=str(state["number"])),
+            Place(state["id"], role, "direct", 0, speaker=str(state["number"])),
             "role_switching_debate/direct_answer",
             DirectReply,
             suggested=offered([*choice.values()]),
@@ -140,7 +140,7 @@ async def distractor(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> 
     wrong = texts([option for option in state["options"] if option["label"] != state["gold"]])
     reply = await ask(
         runtime,
-        Place(state["id"], "debater_a", "direct", 1, who="distractor"),
+        Place(state["id"], "debater_a", "direct", 1, speaker="distractor"),
         "role_switching_debate/distractor",
         DistractorReply,
         ids={"label": [*wrong]},

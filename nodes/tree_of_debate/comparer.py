@@ -39,7 +39,7 @@ def summariser(letter: Letter) -> Step:
     ) -> dict[str, dict[Letter, str]]:
         reply = await ask(
             runtime,
-            Place("0", "summariser", "summary", 0, 1, who=letter),
+            Place("0", "summariser", "summary", 0, 1, speaker=letter),
             "two_stage/summariser",
             PaperSummaryReply,
             max_tokens=900,

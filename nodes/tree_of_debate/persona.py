@@ -74,7 +74,7 @@ def claims(letter: Letter) -> Step:
         shown = quotable(runtime, state["authors"], offered)
         reply = await ask(
             runtime,
-            Place(state["id"], "persona", "claims", 0, 1, who=letter),
+            Place(state["id"], "persona", "claims", 0, 1, speaker=letter),
             "tree_of_debate/claims",
             ClaimsReply,
             suggested={"claims.evidence[]": offered},
@@ -130,7 +130,7 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
         shown = quotable(runtime, state["authors"], offered)
         reply = await ask(
             runtime,
-            Place(state["id"], "persona", stage, step, 1, who=letter),
+            Place(state["id"], "persona", stage, step, 1, speaker=letter),
             f"tree_of_debate/{stage}",
             kind,
             suggested={"evidence[]": offered},

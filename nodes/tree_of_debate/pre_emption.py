@@ -63,7 +63,7 @@ async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, lis
     number = int(claim["id"][1:]) + 100 * state["place"]
     reply = await ask(
         runtime,
-        Place(state["id"], "persona", "relevance", 0, number, who=opponent(claim["paper"])),
+        Place(state["id"], "persona", "relevance", 0, number, speaker=opponent(claim["paper"])),
         "tree_of_debate/relevance",
         RelevanceReply,
         ids={"segments.id": state["segments"]},

@@ -32,7 +32,7 @@ async def sampler(state: BestOfN, runtime: Runtime[Settings]) -> dict[str, list[
     """Answer at once, warmer than the answerer, without knowing the other samples."""
     reply = await ask(
         runtime,
-        Place("0", "sampler", "direct", 0, who=str(state["number"])),
+        Place("0", "sampler", "direct", 0, speaker=str(state["number"])),
         "best_of_n/sampler",
         AnswererReply,
         max_tokens=1200,

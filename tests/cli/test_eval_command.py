@@ -169,7 +169,7 @@ def test_a_killed_evaluation_goes_on_and_pays_no_question_twice() -> None:
 
 
 def _spot(line: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(line[name] for name in ("node", "stage", "role", "round", "take", "who"))
+    return tuple(line[name] for name in ("node", "phase", "role", "round", "take", "speaker"))
 
 
 def _wait_for_calls(endpoint: LocalEndpoint, after: int, seconds: float) -> None:

@@ -48,7 +48,7 @@ def council(call: Asked) -> Any:
         letters = dict(re.findall(r"^([A-Z]): (.+)$", call.prompt, re.MULTILINE))
         places = [{"id": one, "place": 1 if "2" in text else 2} for one, text in letters.items()]
         return load(f"{replies}:RankingReply")(reasons="So.", ranking=places)
-    said = "Merged." if call.role == "chair" else f"Answer {call.who}."
+    said = "Merged." if call.role == "chair" else f"Answer {call.speaker}."
     return load(f"{replies}:AnswerReply")(reasons="So.", answer=said)
 
 
@@ -115,7 +115,7 @@ def test_a_killed_run_goes_on_and_pays_nothing_twice() -> None:
         record = debated("resume", str(folder))
         assert record.status == "answered"
         lines = (folder / "calls.jsonl").read_text().splitlines()
-        assert len({json.loads(line)["key"] + json.loads(line)["who"] for line in lines}) == 6
+        assert len({json.loads(line)["key"] + json.loads(line)["speaker"] for line in lines}) == 6
 
 
 def journals() -> list[Path]:
@@ -149,7 +149,7 @@ def test_a_council_ranks_without_names_and_merges_the_best(tmp_path: Path) -> No
     record = dialectree.run(
         "council", "Why?", model=model, roles={"member_2": named}, members=4, runs=tmp_path
     )
-    assert [call.who for call in named.calls] == ["2", "2"]
+    assert [call.speaker for call in named.calls] == ["2", "2"]
     assert [*record.models] == ["member_1", "member_2", "member_3", "member_4", "chair"]
     rankings = [call.prompt for call in model.calls if call.phase == "ranking"]
     assert all("ember" not in prompt.partition("# user")[2] for prompt in rankings)

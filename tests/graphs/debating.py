@@ -188,7 +188,7 @@ class Debated(NamedTuple):
 
     def spoke(self, node: str = "0", take: int = 1) -> list[str]:
         """Who spoke at a node, in the order of the transcript."""
-        return [turn.who for turn in self.node(node).transcript if turn.take == take]
+        return [turn.speaker for turn in self.node(node).transcript if turn.take == take]
 
 
 def context(

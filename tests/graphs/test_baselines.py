@@ -125,7 +125,7 @@ def test_best_of_n_samples_side_by_side_and_picks_once() -> None:
     assert model.places == [("0", "sampler")] * 5 + [("0", "picker")]
     assert (done.usage.calls, done.usage.critical_path_calls) == (6, 2)
     assert done.verdict.answer == next(
-        turn.fields["answer"] for turn in done.node().transcript if turn.who == "3"
+        turn.fields["answer"] for turn in done.node().transcript if turn.speaker == "3"
     )
     assert (done.verdict.confidence, done.verdict.confidence_source) == (0.9, "picker")
     assert done.verdict.rationale == f"Why: {done.verdict.answer}"
@@ -153,7 +153,7 @@ def test_a_failed_sample_is_no_candidate_and_the_others_keep_their_numbers() -> 
     assert model.asked[5:] == ["PickerReply", "PickerReply"]  # 2 was not offered
     assert done.verdict.notes == ["sample 5 was picked out of 4"]
     ((_, failure),) = done.failures
-    assert (failure.role, failure.who) == ("sampler", "2")
+    assert (failure.role, failure.speaker) == ("sampler", "2")
 
 
 def test_a_sole_sample_is_the_answer_and_nobody_picks() -> None:

@@ -40,7 +40,7 @@ def failing(*replies: Reply, fault: Said, at: str = "", children: int = 2) -> Sc
 
 def told(done: Debated) -> list[tuple[str, str, str]]:
     """(node, role, name) of every failure."""
-    return [(node, failure.role, failure.who) for node, failure in done.failures]
+    return [(node, failure.role, failure.speaker) for node, failure in done.failures]
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,14 @@ def asking(
     seed: int = 0,
     node: str = "0.1",
     role: str = "judge",
-    who: str = "",
+    speaker: str = "",
     take: int = 1,
     temperature: float = 0.3,
     max_tokens: int | None = None,
     top_p: float | None = None,
 ) -> Asking:
     context = build(ProtocolSettings, model=model, base_url=url, seed=seed)
-    place = Place(node, role, "debate", 0, take=take, who=who)
+    place = Place(node, role, "debate", 0, take=take, speaker=speaker)
     request = Request(
         messages(system, user),
         form(Reply, ids or {}),
@@ -92,7 +92,7 @@ def test_what_an_address_hides_may_choose_the_model() -> None:
         {"seed": 1},
         {"node": "0.2"},
         {"role": "debater"},
-        {"who": "B"},
+        {"speaker": "B"},
         {"take": 2},
         {"temperature": 0.4},
         {"max_tokens": 9},

@@ -134,7 +134,7 @@ async def test_every_call_is_in_its_file_before_anybody_reads_its_reply(
     assert (first.reply, first.attempts, first.repair) == ("no", 2, 0)
     assert (second.reply, second.attempts, second.repair) == (GOOD, 1, 1)
     assert (second.prompt_tokens, second.completion_tokens) == (5, 6)
-    assert (second.node, second.role, second.stage, second.step) == ("0.1", "judge", "debate", 0)
+    assert (second.node, second.role, second.phase, second.step) == ("0.1", "judge", "debate", 0)
     assert (second.prompt, second.model, second.source) == (f"{PROMPT}@2", "openai:any", "model")
     assert first.key != second.key
     assert first.started <= first.ended <= second.started <= second.ended

@@ -102,7 +102,7 @@ def test_starts_keep_to_the_pace(quick: QuickClock) -> None:
 
 
 def call(**fields: Any) -> Call:
-    line = dict(key="k", node="0", role="judge", stage="debate", step=0, prompt="p@1", model="m")
+    line = dict(key="k", node="0", role="judge", phase="debate", step=0, prompt="p@1", model="m")
     return Call(**{**line, "seed": 1, "started": "", "ended": "", **fields})
 
 

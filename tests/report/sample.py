@@ -39,8 +39,8 @@ def _turn(
     return Turn.model_validate(
         {
             "role": role,
-            "who": who,
-            "stage": stage,
+            "speaker": who,
+            "phase": stage,
             "step": step,
             "round": round_,
             "take": take,
@@ -154,7 +154,7 @@ def degraded() -> RunRecord:
 
 
 def _spot(node: str, turn: Turn) -> Spot:
-    include = {"stage", "role", "round", "take", "who", "side"}
+    include = {"phase", "role", "round", "take", "speaker", "side"}
     return Spot(node=node, **turn.model_dump(include=include))
 
 
@@ -166,7 +166,7 @@ def contested(words: str = "A person's own words.") -> RunRecord:
     judge = next(t for t in leaf.transcript if t.role == "leaf_judge")
     held = [
         Override(
-            id=f"0.0/{turn.who}1",
+            id=f"0.0/{turn.speaker}1",
             what="replaced",
             spots=[_spot("0.0", turn)],
             reply={},
@@ -201,9 +201,9 @@ def _call(**given: object) -> Call:
         "key": "k",
         "node": "0.0",
         "role": "leaf_debater",
-        "who": "B",
+        "speaker": "B",
         "round": 1,
-        "stage": "debate",
+        "phase": "debate",
         "step": 0,
         "prompt": "tree_structured_debate/leaf_debater@1",
         "model": "openai:any",

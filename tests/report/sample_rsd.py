@@ -17,8 +17,8 @@ MISMATCH = "the judge's label and answer do not name the same candidate"
 
 
 def turn(
-    who: str,
-    stage: str,
+    speaker: str,
+    phase: str,
     fields: dict[str, JsonValue],
     *,
     role: str = "debater",
@@ -29,8 +29,8 @@ def turn(
 ) -> Turn:
     return Turn(
         role=role,
-        who=who,
-        stage=stage,
+        speaker=speaker,
+        phase=phase,
         step=step,
         round=round_,
         side=side,
@@ -91,7 +91,7 @@ def letter(answer: str, otherwise: str) -> str:
 def ruling(
     label: str,
     answer: str,
-    who: str = "judge",
+    speaker: str = "judge",
     round_: int = 1,
     confidence: float | None = 0.8,
     *,
@@ -103,7 +103,7 @@ def ruling(
         "answer": answer,
         "confidence": confidence,
     }
-    ruled = turn(who, "judgment", fields, role="judge", step=round_ - 1, round_=round_)
+    ruled = turn(speaker, "judgment", fields, role="judge", step=round_ - 1, round_=round_)
     ruled.names = label if names is None else names
     return ruled
 
@@ -180,7 +180,7 @@ def mended() -> RunRecord:
 
 def biased() -> RunRecord:
     """The judge rules otherwise when the sides are swapped."""
-    rulings = [ruling("B", OPTIONS[1]), ruling("C", OPTIONS[2], who="swapped")]
+    rulings = [ruling("B", OPTIONS[1]), ruling("C", OPTIONS[2], speaker="swapped")]
     node = debate("0", QUESTION, OPTIONS[1], OPTIONS[2], rulings, None)
     node.notes = [BIAS, DISCLOSED]
     return run([node], Verdict(rationale="Both.", notes=[BIAS, DISCLOSED]), OPTIONS)
@@ -197,7 +197,7 @@ def mismatched() -> RunRecord:
 def proposed(turns: list[Turn]) -> list[Turn]:
     """The same turns where the debaters proposed their answers."""
     for turn in turns:
-        if turn.stage == "proposals":
+        if turn.phase == "proposals":
             turn.side = None
     return turns
 
@@ -292,10 +292,10 @@ def everywhere(text: str) -> RunRecord:
     node.text, node.notes = text, [text]
     error: JsonValue = {"quote": text, "fault": text, "occurs": False, text: text}
     for said in node.transcript:
-        if said.stage != "uncertainty":
+        if said.phase != "uncertainty":
             fields = {n: text if isinstance(v, str) else v for n, v in said.fields.items()}
             said.fields = {**fields, text: [{"qid": text, text: text}]}
-        if said.stage == "cross_examination":
+        if said.phase == "cross_examination":
             said.fields["errors"] = [error]
         said.side = text
     return record

@@ -60,7 +60,7 @@ def told(kind: EventKind, node: str = "0", /, **data: JsonValue) -> Event:
 def spoke(
     node: str, who: str, stage: str, number: int = 1, /, role: str = "persona", **fields: JsonValue
 ) -> Event:
-    data: dict[str, JsonValue] = {"role": role, "who": who, "stage": stage, "round": number}
+    data: dict[str, JsonValue] = {"role": role, "speaker": who, "phase": stage, "round": number}
     return told("spoke", node, **data, step=0, fields={**fields})
 
 
@@ -170,7 +170,7 @@ def exchanged(node: str, a: JsonValue, b: JsonValue, asks: str = "") -> list[Eve
 
 
 def _turned(node: str, who: str, stage: str, fields: dict[str, JsonValue]) -> Event:
-    data: dict[str, JsonValue] = {"role": "persona", "who": who, "stage": stage, "round": 1}
+    data: dict[str, JsonValue] = {"role": "persona", "speaker": who, "phase": stage, "round": 1}
     return told("spoke", node, **data, step=0, fields={**fields})
 
 
@@ -339,8 +339,8 @@ def one_sided() -> RunRecord:
     nodes = made.tree.nodes
     own = [p for p in topic_of(nodes["0.1"]).positions if p.paper == "b"]
     change(nodes["0.1"], positions=own)
-    nodes["0.1"].transcript = [t for t in nodes["0.1"].transcript if t.who != "a"]
-    nodes["0.1"].failures = [Failure(role="persona", who="a", fault="no reply came")]
+    nodes["0.1"].transcript = [t for t in nodes["0.1"].transcript if t.speaker != "a"]
+    nodes["0.1"].failures = [Failure(role="persona", speaker="a", fault="no reply came")]
     change(nodes["0.2"], positions=[])
     nodes["0.2"].status = "missing"
     nodes["0.2"].transcript, nodes["0.2"].stopped = [], "failed"
@@ -440,7 +440,7 @@ def everywhere(text: str) -> RunRecord:
             positions=[_position(one, text) for one in topic.positions],
             sentences=topic.sentences,
         )
-        node.notes, node.failures = [text], [Failure(role=text, who=text, fault=text)]
+        node.notes, node.failures = [text], [Failure(role=text, speaker=text, fault=text)]
         node.transcript = [_turn(turn, text) for turn in node.transcript]
     made.verdict.answer = " ".join(s.text for s in topic_of(made.tree.nodes["0"]).sentences)
     return made

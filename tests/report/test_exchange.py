@@ -42,9 +42,9 @@ def test_a_long_answer_is_found_whole() -> None:
     record = sample_rsd.open_question()
     node = record.tree.nodes["0"]
     for turn in node.transcript:
-        if turn.who == "b" and turn.stage not in ("proposals", "role_switch"):
+        if turn.speaker == "b" and turn.phase not in ("proposals", "role_switch"):
             turn.side = f"{whole[:200]}…"
-        if turn.who == "b" and turn.stage == "proposals":
+        if turn.speaker == "b" and turn.phase == "proposals":
             turn.fields["answer"] = whole
     (held,) = exchange.exchanges(record, node)
     assert held.sides[1].answer == whole
@@ -96,9 +96,9 @@ def test_every_call_of_a_phase_is_told_from_the_next_phase() -> None:
             "key": "k",
             "node": "0",
             "role": "debater",
-            "who": "a",
+            "speaker": "a",
             "round": 1,
-            "stage": "role_switch",
+            "phase": "role_switch",
             "step": 0,
             "prompt": "p@1",
             "model": "m",
@@ -111,7 +111,7 @@ def test_every_call_of_a_phase_is_told_from_the_next_phase() -> None:
     record = sample_rsd.won()
     assert "Replies that never entered" not in html(record, [call])
     node = record.tree.nodes["0"]
-    node.transcript = [turn for turn in node.transcript if turn.stage != "role_switch"]
+    node.transcript = [turn for turn in node.transcript if turn.phase != "role_switch"]
     assert "Replies that never entered" in html(record, [call])
 
 

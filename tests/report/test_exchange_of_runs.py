@@ -143,7 +143,7 @@ def test_a_debater_has_one_name_wherever_it_is_named(
     for node in nodes:
         for turn in node.transcript:
             if turn.role == "debater":
-                label = turns.labels(node, 1)[turn.who]
+                label = turns.labels(node, 1)[turn.speaker]
                 assert turns.name(node, turn) == f"{node.id}/{label}{turn.round}"
                 assert f"{node.id}/{label}{turn.round}" in pages[0]
         assert (

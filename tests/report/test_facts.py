@@ -82,7 +82,7 @@ def of_a_future_protocol() -> RunRecord:
         "evidence": [{"id": "s1", "quote": "so it is written", "page": 7}],
         "weights": {"left": 1, "right": [True, None]},
     }
-    turn = {"role": "oracle", "who": "x", "stage": "dreaming", "step": 0, "fields": fields}
+    turn = {"role": "oracle", "speaker": "x", "phase": "dreaming", "step": 0, "fields": fields}
     record = sample.record().model_copy(update={"protocol": "future", "method": "future"})
     record.tree.nodes["0.1"].transcript = [Turn.model_validate(turn)]
     return record

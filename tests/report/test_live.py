@@ -45,7 +45,7 @@ def grown(parts: int, kind: str = "leaf") -> list[Event]:
 def spoke(
     node: str, who: str, round_: int = 1, stage: str = "debate", take: int = 1, **more: JsonValue
 ) -> Event:
-    data: dict[str, JsonValue] = {"stage": stage, "round": round_, "who": who, "take": take}
+    data: dict[str, JsonValue] = {"phase": stage, "round": round_, "speaker": who, "take": take}
     return told("spoke", node, **{"role": "debater", "step": 0, "fields": {}, **data, **more})
 
 
@@ -159,7 +159,18 @@ json = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=4,
 )
-names = ["text", "depth", "stage", "round", "who", "take", "children", "verdict", "role", "note"]
+names = [
+    "text",
+    "depth",
+    "phase",
+    "round",
+    "speaker",
+    "take",
+    "children",
+    "verdict",
+    "role",
+    "note",
+]
 names += ["kind", "stance", "scores", "data", "why", "status", "fault", "change", "dropped"]
 phases = [*{phase for one in installed().values() for phase in one.order.phases}, "dreaming"]
 kinds = ["open", "branch", "leaf", "knockout", "claim", "argument", "topic"]
@@ -170,9 +181,9 @@ opening = st.fixed_dictionaries(
 )
 speech = st.fixed_dictionaries(
     {
-        "stage": st.sampled_from(phases),
+        "phase": st.sampled_from(phases),
         "role": st.sampled_from(["debater", "judge"]),
-        "who": st.text(max_size=3),
+        "speaker": st.text(max_size=3),
         "step": st.integers(),
         "round": st.integers(),
         "fields": st.dictionaries(st.text(max_size=5), json),
@@ -258,7 +269,7 @@ def test_a_plain_terminal_gets_plain_characters() -> None:
 
 def test_lines_say_once_what_must_not_be_missed_and_nothing_else() -> None:
     console = Console(file=io.StringIO(), width=40)
-    failed = told("failed", "0.1", role="persona", who="a", fault="no [b]reply[/b]\x1b[2J came")
+    failed = told("failed", "0.1", role="persona", speaker="a", fault="no [b]reply[/b]\x1b[2J came")
     asked = told("asked", "0", note="missing: which year")
     with Lines(console, "Is it so?", lambda: 0) as lines:
         for event in [*grown(3), failed, failed, asked, told("noted", note="hm")]:

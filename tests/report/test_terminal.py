@@ -225,7 +225,7 @@ def test_the_transcript_of_a_leaf_says_what_each_debater_defends() -> None:
     run = sample.record()
     leaf = run.tree.nodes["0.0"].model_copy(deep=True)
     for turn in leaf.transcript:
-        turn.side = {"A": "YES", "B": "OTHER"}.get(turn.who)
+        turn.side = {"A": "YES", "B": "OTHER"}.get(turn.speaker)
     shown = seen(transcript(leaf, run))
     assert "Leaf debater A (defends YES)" in shown
     assert "Leaf debater B (defends the strongest other answer, won)" in shown

@@ -104,7 +104,7 @@ def split(*claims: Countered, relevant: list[str], said: dict[str, dict[str, str
     root = Node(id="0", text="", depth=0, kind="topic", children=["0.0"], data=data)
     for of, done in said.items():
         segments = [{"id": name, verb: "yes"} for name, verb in done.items()]
-        turn = {"role": "persona", "who": "b", "stage": "relevance", "step": 0}
+        turn = {"role": "persona", "speaker": "b", "phase": "relevance", "step": 0}
         fields = {"claim": of, "segments": segments}
         root.transcript.append(Turn.model_validate({**turn, "fields": fields}))
     about = Topic(relevant=relevant).model_dump(mode="json")
@@ -174,7 +174,7 @@ def test_an_argument_failed_only_where_its_persona_did(
     role: str, who: str, dropped: tuple[str, ...], failed: bool
 ) -> None:
     node = sample_tod.one_sided().tree.nodes["0.1"]
-    node.failures = [Failure(role=role, who=who, fault="no reply came")]
+    node.failures = [Failure(role=role, speaker=who, fault="no reply came")]
     node.notes = [f"0.1/a1/{stage} dropped by a person" for stage in dropped]
     why = "Its argument failed for good." if failed else "A person dropped its argument."
     assert topics.silence(node, "a") == why

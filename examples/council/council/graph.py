@@ -50,7 +50,7 @@ def members(state: Council, settings: Settings) -> list[dict[str, Any]]:
 
 async def member(state: Council, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Answer the question."""
-    place = Place("0", "member", "answers", step=1, round=1, who=str(state["number"]))
+    place = Place("0", "member", "answers", step=1, round=1, speaker=str(state["number"]))
     reply = await ask(runtime, place, "council/member", AnswerReply, question=state["question"])
     return {"answers": [(state["number"], reply.answer)]}
 
@@ -70,7 +70,7 @@ async def ranker(state: Council, runtime: Runtime[Settings]) -> dict[str, Any]:
     shown = dict(zip(ascii_uppercase, others, strict=False))
     reply = await ask(
         runtime,
-        Place("0", "member", "ranking", step=2, round=2, who=str(number)),
+        Place("0", "member", "ranking", step=2, round=2, speaker=str(number)),
         "council/ranker",
         RankingReply,
         ids={"ranking.id": [*shown]},  # each of them exactly once

@@ -52,7 +52,7 @@ def agent(name: str) -> Any:
         options, number, last = lettered(state["options"]), state["round"], last_answers(state)
         reply = await ask(
             runtime,
-            Place("0", "agent", "debate", step=number, round=number, who=name.upper()),
+            Place("0", "agent", "debate", step=number, round=number, speaker=name.upper()),
             "majority_debate/agent",
             AgentReply,
             ids={"label": [*options]},

@@ -139,7 +139,7 @@ def test_with_the_tournament_alone_only_undecided_arguments_are_scored() -> None
     )
     done = verify(model, breadth=2, blend=1.0, **BRADLEY_TERRY)
     late = [call for call in done.calls if call.role == "scorer"]
-    assert [(c.node, c.stage, c.step, c.who) for c in late] == [("0", "tournament", 1, "0.1")]
+    assert [(c.node, c.phase, c.step, c.speaker) for c in late] == [("0", "tournament", 1, "0.1")]
     assert [done.node(f"0.{n}").score("tau") for n in range(4)] == [None, 0.6, None, None]
     assert (done.node("0.0").score("theta"), done.node("0.1").score("theta")) == (1, None)
     assert cost(done) == Cost(2 + 4 + 1, 3)
@@ -468,7 +468,7 @@ UNKNOWN = "the claim's own strength is not known; there is no verdict"
 
 def failures(done: Debated) -> list[tuple[str, str, str]]:
     """Return (node, role, name) of every failure."""
-    return [(node, failure.role, failure.who) for node, failure in done.failures]
+    return [(node, failure.role, failure.speaker) for node, failure in done.failures]
 
 
 @each_fault

@@ -196,7 +196,7 @@ def cost(done: Debated) -> Cost:
 def sides(done: Debated, node: str = "0") -> dict[str, str]:
     """Who held which answer at a node, as the record says."""
     turns = done.node(node).transcript
-    return {t.who: str(t.side) for t in turns if t.stage == "uncertainty"}
+    return {t.speaker: str(t.side) for t in turns if t.phase == "uncertainty"}
 
 
 def of(model: ScriptedModel, kind: type[Any]) -> list[Asked]:

@@ -242,7 +242,7 @@ def test_a_quotation_is_looked_up_and_the_judge_is_told_where_nobody_wrote_it() 
         to=RebuttalReply,
     )
     done = decide(model)
-    turns = {t.who: t.fields for t in done.node().transcript if t.stage == "cross_examination"}
+    turns = {t.speaker: t.fields for t in done.node().transcript if t.phase == "cross_examination"}
     found: Any = turns["a"]["errors"]
     assert [error["occurs"] for error in found] == [True, False]
     found = turns["b"]["errors"]
@@ -306,7 +306,7 @@ def fault(request: pytest.FixtureRequest) -> Said:
 
 
 def without(kind: Reply, who: str, fault: Said) -> ScriptedModel:
-    """A model that fails where debater ``who`` should give a ``kind`` of reply."""
+    """A model that fails where debater ``speaker`` should give a ``kind`` of reply."""
     model = debaters()
     usual = model.says(kind)
 
@@ -318,7 +318,7 @@ def without(kind: Reply, who: str, fault: Said) -> ScriptedModel:
 
 
 def failed(done: Debated) -> list[tuple[str, str]]:
-    return [(failure.role, failure.who) for _, failure in done.failures]
+    return [(failure.role, failure.speaker) for _, failure in done.failures]
 
 
 @pytest.mark.parametrize("candidates", ["held", "chosen", "open"])

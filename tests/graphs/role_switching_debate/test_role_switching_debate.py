@@ -60,7 +60,7 @@ EVALUATIONS = ("oracle", "balanced")
 
 def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
     done = decide(debaters())
-    said = [(turn.who, turn.stage) for turn in done.node().transcript]
+    said = [(turn.speaker, turn.phase) for turn in done.node().transcript]
     assert said == [
         ("a", "proposals"),
         ("b", "proposals"),
@@ -82,11 +82,11 @@ def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
 
 def test_a_turn_says_what_its_speaker_defends_and_the_switch_what_it_defends_then() -> None:
     turns = decide(debaters()).node().transcript
-    own = {turn.who: turn.side for turn in turns if turn.stage == "proposals"}
+    own = {turn.speaker: turn.side for turn in turns if turn.phase == "proposals"}
     assert set(own.values()) == set(TWO)
     for turn in turns[:8]:
-        other = own["b" if turn.who == "a" else "a"]
-        assert turn.side == (other if turn.stage == "role_switch" else own[turn.who])
+        other = own["b" if turn.speaker == "a" else "a"]
+        assert turn.side == (other if turn.phase == "role_switch" else own[turn.speaker])
 
 
 # How many calls, and how many of them must follow one another.
@@ -325,7 +325,7 @@ def test_direct_answers_that_agree_spare_the_debate() -> None:
         "notes": ["no debate: 3 direct answers agreed"],
     }
     assert done.node().status == "answered"
-    assert [turn.stage for turn in done.node().transcript] == ["direct"] * 3
+    assert [turn.phase for turn in done.node().transcript] == ["direct"] * 3
     alone = decide(debaters(), gate=1)
     assert alone.verdict.notes == ["no debate: 1 direct answer agreed"]
 
@@ -336,7 +336,7 @@ def test_a_failed_sample_is_no_agreement() -> None:
     done = decide(model, gate=3)
     assert cost(done) == Cost(12, 7)
     assert done.verdict.answer == TWO[1]
-    assert [(f.role, f.who) for _, f in done.failures] == [("debater_a", "2")]
+    assert [(f.role, f.speaker) for _, f in done.failures] == [("debater_a", "2")]
 
 
 @pytest.mark.parametrize(

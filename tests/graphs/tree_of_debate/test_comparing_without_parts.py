@@ -69,7 +69,7 @@ def losing(
 
 def failures(done: Debated) -> list[tuple[str, str, str]]:
     """Return (node, role, name) of every failure."""
-    return [(node, failure.role, failure.who) for node, failure in done.failures]
+    return [(node, failure.role, failure.speaker) for node, failure in done.failures]
 
 
 def stated(done: Debated, node: str) -> list[str]:

@@ -148,16 +148,16 @@ def test_stages_follow_one_another_and_both_personas_speak_in_each(plain: Script
 
 
 @pytest.mark.parametrize(
-    ("who", "own", "other"), [("a", PAPER_A, PAPER_B), ("b", PAPER_B, PAPER_A)]
+    ("speaker", "own", "other"), [("a", PAPER_A, PAPER_B), ("b", PAPER_B, PAPER_A)]
 )
 def test_claims_are_made_out_of_the_own_paper_alone(
-    who: str, own: Mapping[str, str], other: Mapping[str, str], plain: ScriptedModel
+    speaker: str, own: Mapping[str, str], other: Mapping[str, str], plain: ScriptedModel
 ) -> None:
-    call = turn(plain, ClaimsReply, who, "0")
+    call = turn(plain, ClaimsReply, speaker, "0")
     reads(call, own["title"], own["abstract"], TOPIC)
     does_not_read(call, other["title"], other["abstract"], own["introduction"])
-    assert shown_segments(call) and {name[0] for name in shown_segments(call)} == {who}
-    deeper = turn(plain, ClaimsReply, who, "0.1")
+    assert shown_segments(call) and {name[0] for name in shown_segments(call)} == {speaker}
+    deeper = turn(plain, ClaimsReply, speaker, "0.1")
     assert within(deeper, "topic").startswith("part 1 of 0\n")
 
 

@@ -103,7 +103,7 @@ def test_with_an_answer_the_clarified_question_is_split_anew_and_debated(opened:
         c for c in model.calls[3:] if c.role in ("decomposer", "synthesis_judge", "answer_writer")
     ]
     assert later and all(clarified in c.prompt for c in later if c.node == "0")
-    speakers = [(turn.who, turn.round) for turn in tree.nodes["0"].transcript[:6]]
+    speakers = [(turn.speaker, turn.round) for turn in tree.nodes["0"].transcript[:6]]
     expansion = ["decomposer", "decomposition_judge", "complexity_evaluator"]
     assert speakers == [(who, 1) for who in expansion] + [(who, 2) for who in expansion]
 

@@ -105,7 +105,7 @@ def test_sides_are_drawn_anew_and_so_is_every_seed() -> None:
         first, again = (opener(seed, "0.1.0", take, "what of ba?") for take in (1, 2))
         assert done.spoke("0.1.0", take=2)[0] == again
         changed += first != again
-        seeds = [(c.node, c.role, c.who, c.take, c.seed) for c in done.calls]
+        seeds = [(c.node, c.role, c.speaker, c.take, c.seed) for c in done.calls]
         assert len({s for *_, s in seeds}) == len({s[:4] for s in seeds})
     assert 0 < changed < 12
 

@@ -247,7 +247,7 @@ def test_debaters_alternate_and_only_the_first_turn_has_no_rebuttal() -> None:
     done = debate(debaters(), max_depth=0, leaf_rounds=4)
     turns = [turn for turn in done.node().transcript if turn.role == "leaf_debater"]
     assert [turn.round for turn in turns] == [1, 1, 2, 2, 3, 3, 4, 4]
-    assert all(a.who != b.who for a, b in pairwise(turns))
+    assert all(a.speaker != b.speaker for a, b in pairwise(turns))
     assert ["rebuttal" in turn.fields for turn in turns] == [False] + [True] * 7
 
 
@@ -266,8 +266,8 @@ def test_each_debater_is_told_its_own_side_and_the_record_says_which(
         done = debate(model, question, max_depth=0, seed=seed)
         assert done.spoke()[0] == opener(seed, "0", 1, question)
         for turn, call in zip(done.node().transcript[:6], model.calls[:6], strict=True):
-            own = side(seed, "0", 1, question, turn.who)
-            assert f"You are debater {turn.who} " in call.prompt
+            own = side(seed, "0", 1, question, turn.speaker)
+            assert f"You are debater {turn.speaker} " in call.prompt
             assert turn.side == own and own in sides.split()
             bound = question == "Why?" and turn.round > 1  # to its first claim, see below
             shown = [name for name, line in lines.items() if line in call.prompt]
