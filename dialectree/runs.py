@@ -358,8 +358,8 @@ def _event_id(event: Event) -> tuple[str, ...]:
     """Return the key of an event: its node, its kind, whose turn it was, and what it is about."""
     data = event.data
     about = [str(data.get(name, "")) for name in _IDENTIFYING]
-    if event.kind in ("noted", "scored"):
-        for name, value in (data.get("data") or data.get("scores") or {}).items():  # type: ignore[union-attr]
+    for part in (data.get("data"), data.get("scores")):
+        for name, value in part.items() if isinstance(part, dict) else ():
             about += [name, *(value if isinstance(value, dict) else ())]
     return event.node, event.kind, *about
 

@@ -194,8 +194,9 @@ def _merged(old: Mapping[str, JsonValue], data: Mapping[str, JsonValue]) -> dict
     merged = {**old}
     for name, value in _mapping(data.get("data", {})).items():
         before = merged.get(name)
-        both = isinstance(before, dict) and isinstance(value, dict)
-        merged[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+        if isinstance(before, dict) and isinstance(value, dict):
+            value = {**before, **value}
+        merged[name] = value
     return merged
 
 

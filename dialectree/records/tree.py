@@ -126,10 +126,6 @@ class Node(Strict):
         """Return the score called ``name``; None without one."""
         return self.scores.get(name)
 
-    def taken_back(self) -> bool:
-        """Return whether a person added it and then dropped it again."""
-        return self.added and self.dropped
-
 
 class Tree(Strict):
     """A debate tree: the id of its root, its nodes by id, and the segments that were retrieved."""

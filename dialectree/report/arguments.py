@@ -146,7 +146,7 @@ def _parent(record: RunRecord | None, node: Node) -> Node | None:
 def meetings(record: RunRecord | None, node: Node) -> list[Meeting]:
     """Return the comparisons among the children of ``node``."""
     both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
-    marks = [_mark(record, met) for met in node.comparisons]
+    marks = [met.contested or "" for met in node.comparisons]
     return [
         Meeting(
             met.supporter,
@@ -165,15 +165,7 @@ _TURNED = {"SUPPORT": "lost to", "ATTACK": "beat", "TIE": "tied with"}
 _CONTESTED = {
     "flipped": "flipped by a person; the judge had ruled the other way",
     "voided": "voided by a person: counts for nobody",
-    "taken back": "with an argument that a person added and took back: counts for nobody",
 }
-
-
-def _mark(record: RunRecord | None, met: Comparison) -> str:
-    """Return how a person changed a comparison; empty if nobody did."""
-    nodes = record.tree.nodes if record is not None else {}
-    pair = [nodes[name] for name in (met.supporter, met.attacker) if name in nodes]
-    return "taken back" if any(node.taken_back() for node in pair) else met.contested or ""
 
 
 def _remarks(met: Comparison, both: bool, mark: str) -> list[str]:
@@ -200,7 +192,7 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
         if node.id in (met.supporter, met.attacker):
             mine = node.id == met.supporter
             verb = (VERBS if mine else _TURNED)[met.winner]
-            mark = f" ({made})" if (made := _mark(record, met)) else ""
+            mark = f" ({made})" if (made := met.contested or "") else ""
             other = met.attacker if mine else met.supporter
             ends.setdefault(other, []).append(f"{verb} {other}{mark}")
     return [" / ".join(dict.fromkeys(texts)) for texts in ends.values()]

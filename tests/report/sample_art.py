@@ -214,12 +214,6 @@ def unknown() -> RunRecord:
     return run([*happened, failed, *weighed("0", None, None, None), *ended(None, [note])])
 
 
-def taken_back() -> RunRecord:
-    """0.2 was added by a person and dropped again."""
-    dropped = told("contested", "0.2", change="0.2 dropped", dropped=True, added=True)
-    return run([*events(), dropped])
-
-
 def ensemble() -> RunRecord:
     """Two trees of one claim."""
     happened = [told("opened", text=CLAIM, depth=0, kind="claim")]

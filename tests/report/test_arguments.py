@@ -19,7 +19,6 @@ RUNS = [
     sample_art.undecided,
     sample_art.unheard,
     sample_art.unknown,
-    sample_art.taken_back,
     sample_art.ensemble,
     sample_art.contested,
     sample_art.leaf_of_a_tree,

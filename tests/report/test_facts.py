@@ -340,12 +340,6 @@ FACTS: dict[str, tuple[Make, str]] = {
         "flipped by a person | voided by a person: counts for nobody | dropped by a person"
         " | ~without a strength | ~/scorer",
     ),
-    "an argument that was taken back": (
-        sample_art.taken_back,
-        "tied with 0.2 (taken back)"
-        " | with an argument that a person added and took back: counts for nobody"
-        " | ~lost to 0.1 (",
-    ),
     "a contest that is not reckoned yet": (
         not_reckoned,
         "0.41 → –, false → not determined",
