@@ -192,7 +192,7 @@ def edges(record: RunRecord | None, node: Node) -> list[str]:
         if node.id in (met.supporter, met.attacker):
             mine = node.id == met.supporter
             verb = (VERBS if mine else _TURNED)[met.winner]
-            mark = f" ({made})" if (made := met.contested or "") else ""
+            mark = f" ({met.contested})" if met.contested else ""
             other = met.attacker if mine else met.supporter
             ends.setdefault(other, []).append(f"{verb} {other}{mark}")
     return [" / ".join(dict.fromkeys(texts)) for texts in ends.values()]
