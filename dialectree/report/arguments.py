@@ -143,20 +143,19 @@ def _parent(record: RunRecord | None, node: Node) -> Node | None:
     return record.tree.nodes.get(node.parent or "") if record is not None else None
 
 
-def meetings(record: RunRecord | None, node: Node) -> list[Meeting]:
+def meetings(node: Node) -> list[Meeting]:
     """Return the comparisons among the children of ``node``."""
     both = {c.order for c in node.comparisons} == {"support_first", "attack_first"}
-    marks = [met.contested or "" for met in node.comparisons]
     return [
         Meeting(
             met.supporter,
             met.attacker,
             VERBS[met.winner],
-            _remarks(met, both, mark),
-            mark in ("voided", "taken back"),
+            _remarks(met, both, met.contested or ""),
+            met.contested == "voided",
             _rationale(node, met),
         )
-        for met, mark in zip(node.comparisons, marks, strict=True)
+        for met in node.comparisons
     ]
 
 
