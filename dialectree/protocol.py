@@ -112,6 +112,8 @@ class Variant:
     roles: Roles | None = None
     prompts: tuple[str, ...] | None = None
     prepare: str = ""
+    baseline: bool = False
+    """True where reports measure debates against it, instead of calling it a debate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +146,15 @@ class Evaluation:
 
     task: Task
     voters: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By method, the role whose model answers directly in the vote before a debate."""
+    """By method, the role whose model answers directly in the vote before a debate. It argues in
+    the debate, and so do the other roles of its family."""
     vote_by: str = ""
     """The method that gives these direct answers."""
+    plainest: tuple[str, ...] = ()
+    """The methods that a report compares others with, unless it is told with which: the first of
+    them that was run."""
+    plainest_on_a_pair: tuple[str, ...] = ()
+    """Those that come first where a debate is handed the right answer and a wrong one."""
     given_gold: Callable[[Any], bool] = lambda settings: False
     """Whether the method is given the right answer with these settings."""
     sides: str = ""

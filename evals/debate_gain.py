@@ -17,8 +17,6 @@ from dialectree.evals.comparisons import ALPHA, McNemar, Paired, compared, corre
 from dialectree.evals.intervals import Proportion, share_of, shared, sums
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.measures import (
-    BASELINES,
-    SAMPLED,
     Cost,
     alike,
     cost,
@@ -29,19 +27,11 @@ from dialectree.evals.reporting.measures import (
 )
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result, Row
-from dialectree.evals.tasks import equal_tokens, evaluated
+from dialectree.evals.tasks import arguers, equal_tokens, evaluated, is_baseline
 from dialectree.protocol import method
 
 SAME_BUDGET = (0.8, 1.25)
 """Tokens of a question against the debate's, from which on two budgets are called the same."""
-ARGUERS = (
-    ("debater_a", "debater_b"),
-    ("supporter", "attacker"),
-    ("leaf_debater_a", "leaf_debater_b"),
-    ("leaf_debater",),
-)
-"""The roles that argue; where another protocol settles the leaves of TSD, they are its own. An
-evaluation of an earlier version has one role for both leaf debaters."""
 
 
 @dataclass(kw_only=True)
@@ -154,7 +144,7 @@ def sampled(study: Study) -> list[Sampled]:
     """Return every debate beside every row of samples of its debaters, on the questions of both."""
     rows_of_samples: list[Sampled] = []
     for debate, row in ((debate, row) for debate in study.rows for row in study.rows):
-        if debate.method in BASELINES or not _asks_again(row, debate):
+        if is_baseline(debate.method) or not _asks_again(study, row, debate):
             continue
         samples, debated = scored(study.of(row.name)), scored(study.of(debate.name))
         both = [item for item in samples if item in debated]
@@ -195,12 +185,12 @@ class Missing(NamedTuple):
 def missing(study: Study, beside: Sequence[Sampled]) -> list[Missing]:
     """Return the debates that lack a row of samples for as many tokens, of tasks that have some."""
     gaps: list[Missing] = []
-    sampling = equal_tokens(study.task)
+    sampling = next(iter(equal_tokens(study.task)), None)
     for debate in study.rows:
-        if debate.method in BASELINES or handed(debate) or not study.of(debate.name):
+        if is_baseline(debate.method) or handed(debate) or not study.of(debate.name):
             continue
         own = [one for one in beside if one.debate == debate]
-        asked = any(_asks_again(row, debate) and study.of(row.name) for row in study.rows)
+        asked = any(_asks_again(study, row, debate) and study.of(row.name) for row in study.rows)
         if not sampling or (asked and not own) or any(one.fair for one in own):
             continue
         known = [one for one in own if one.ratio]
@@ -209,16 +199,11 @@ def missing(study: Study, beside: Sequence[Sampled]) -> list[Missing]:
     return gaps
 
 
-def _asks_again(row: Row, debate: Row) -> bool:
+def _asks_again(study: Study, row: Row, debate: Row) -> bool:
     """Return whether ``row`` asks models that argue in the debate for samples, and no others."""
-    same = row.method in SAMPLED and set(row.models.values()) <= arguers(debate)
-    return same and alike(row, debate)
-
-
-def arguers(debate: Row) -> set[str]:
-    """Return the models that argue in a debate: its judge alone would answer otherwise."""
-    roles = next((roles for roles in ARGUERS if roles[0] in debate.models), tuple(debate.models))
-    return {debate.models[role] for role in roles}
+    if row.method not in equal_tokens(study.task) or not alike(row, debate):
+        return False
+    return set(row.models.values()) <= arguers(method(debate.method), debate.models)
 
 
 class Placed(NamedTuple):
@@ -366,7 +351,7 @@ def spent(study: Study) -> list[Spent]:
             took,
             float((took.cost if money else took.tokens) or 0),
             None,
-            row.method in BASELINES,
+            is_baseline(row.method),
         )
         for row, counts, took in judged
     ]

@@ -10,6 +10,7 @@ from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Inputs, Item
 from dialectree.evals.results import Sides
 from dialectree.protocol import Evaluation, Method, Task, installed, load
+from dialectree.protocol import method as named_method
 from dialectree.protocol import methods as every_method
 from dialectree.records import RunRecord
 
@@ -89,7 +90,7 @@ def methods(task: Task) -> list[str]:
     return [
         name
         for name, one in every_method().items()
-        if one.protocol.evaluation is not None and one.protocol.evaluation.task == task
+        if one.protocol.evaluation and one.protocol.evaluation.task == task
     ]
 
 
@@ -103,16 +104,55 @@ def usual_method(task: Task) -> str:
     return min(of_task, key=lambda one: (not one.graph.startswith("dialectree."), one.name)).name
 
 
-def equal_tokens(task: Task) -> str:
-    """Return the method that spends a debate's tokens on samples instead; empty without one."""
-    declared = (one.evaluation for one in installed().values())
-    return next((one.equal_tokens for one in declared if one and one.task == task), "")
+def evaluations(task: Task | None = None) -> list[Evaluation]:
+    """Return how the protocols of a task, or all, are evaluated."""
+    declared = [one.evaluation for one in installed().values() if one.evaluation]
+    return [one for one in declared if task in (None, one.task)]
+
+
+def equal_tokens(task: Task) -> list[str]:
+    """Return the methods that spend a debate's tokens on samples instead."""
+    return [one.equal_tokens for one in evaluations(task) if one.equal_tokens]
+
+
+def is_baseline(name: str) -> bool:
+    """Return whether debates are measured against a method."""
+    return named_method(name).variant.baseline
+
+
+def plainest(task: Task) -> list[str]:
+    """Return the methods that others are compared with, the plainest first."""
+    return [name for one in evaluations(task) for name in one.plainest]
+
+
+def plainest_on_a_pair(task: Task) -> list[str]:
+    """Return those that come first where a debate is handed two answers to choose between."""
+    return [name for one in evaluations(task) for name in one.plainest_on_a_pair]
+
+
+def arguers(method: Method, models: Mapping[str, str]) -> set[str]:
+    """Return the models that argue in a debate: those of the voter's role and of its family.
+
+    ``models`` are the debate's by role. Where another protocol settles the leaves, its roles argue.
+    Without a vote before it all roles of a debate argue.
+    """
+    others = [one for one in installed().values() if one is not method.protocol and one.leaf]
+    for protocol in (*others, method.protocol):
+        voters = protocol.evaluation.voters.values() if protocol.evaluation else ()
+        for voter in dict.fromkeys(voters):
+            family = protocol.roles.get(voter)
+            if voter in models and (protocol is method.protocol or voter not in method.own_roles()):
+                return {
+                    model
+                    for role, model in models.items()
+                    if role == voter or (family and protocol.roles.get(role) == family)
+                }
+    return set(models.values())
 
 
 def debates() -> list[str]:
     """Return the methods that a vote can come before; others do not debate, or compare papers."""
-    declared = [one.evaluation for one in installed().values() if one.evaluation]
-    return [name for evaluation in declared for name in evaluation.voters]
+    return [name for evaluation in evaluations() for name in evaluation.voters]
 
 
 def user_input(method: Method, item: Item, gold: str | None) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from dialectree.evals.intervals import Figure
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Row
+from dialectree.evals.tasks import is_baseline
 from dialectree.report.words import listed
 
 
@@ -74,7 +75,7 @@ class Analysis:
     @property
     def main(self) -> Sequence[Compared]:
         """The comparisons of debates, or all where no debate is compared."""
-        debates = [one for one in self.compared if one.row.method not in measures.BASELINES]
+        debates = [one for one in self.compared if not is_baseline(one.row.method)]
         return debates or self.compared
 
     @property

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dialectree.evals.comparisons import Comparison, Paired
+from dialectree.evals.dataset_items import Task
 from dialectree.evals.debate_gain import missing
 from dialectree.evals.intervals import Figure, Proportion, shared
 from dialectree.evals.reporting import measures
-from dialectree.evals.reporting.analysis import Analysis, change
+from dialectree.evals.reporting.analysis import Analysis, Compared, Marked, change
 from dialectree.evals.reporting.formatting import probability, signed
-from dialectree.evals.reporting.measures import BASELINES
+from dialectree.evals.tasks import is_baseline, plainest, plainest_on_a_pair
 from dialectree.report.words import count, listed
 
 MOST_SAMPLES = 100
@@ -34,7 +35,7 @@ class Contrast(NamedTuple):
     difference: Figure
     """In points, or in marks of 100."""
     debates: bool = True
-    """Whether the row is of a debate."""
+    """Whether the row is of a debate and what is beside it is plainer."""
 
     @property
     def by(self) -> str:
@@ -48,12 +49,12 @@ class Contrast(NamedTuple):
 
 def contrasts(analysis: Analysis) -> Iterator[Contrast]:
     """Return every comparison that the sentences speak of."""
+    task = analysis.study.task
     fair = {(one.debate.name, one.row.name): one for one in analysis.sampled if one.fair}
     for one in analysis.main:
         names = one.row.name, one.baseline.name
         if names not in fair and one.difference.n:
-            debates = one.row.method not in BASELINES
-            yield Contrast(one, *names, _in_points(one.difference), debates)
+            yield Contrast(one, *names, _in_points(one.difference), _is_of_debate(one, task))
     for (debate, samples), sample in fair.items():
         beside = f"{samples} at about as many tokens"
         yield Contrast(sample, debate, beside, _in_points(sample.difference))
@@ -61,8 +62,14 @@ def contrasts(analysis: Analysis) -> Iterator[Contrast]:
         if vote.alike and vote.ledger.n:
             yield Contrast(vote, vote.row.name, "the vote before it", _in_points(change(vote)))
     for mark in analysis.marked:
-        debates = mark.row.method not in BASELINES
-        yield Contrast(mark, mark.row.name, mark.baseline.name, mark.difference, debates)
+        names = mark.row.name, mark.baseline.name
+        yield Contrast(mark, *names, mark.difference, _is_of_debate(mark, task))
+
+
+def _is_of_debate(one: Compared | Marked, task: Task) -> bool:
+    """Return whether a debate is compared with something plainer, and not with another debate."""
+    plainer = is_baseline(one.baseline.method) or one.baseline.method in plainest(task)
+    return plainer and not is_baseline(one.row.method)
 
 
 def _in_points(share: Figure) -> Figure:
@@ -171,12 +178,14 @@ def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
     beside = {one.row.name for one in analysis.compared}
     beside |= {one.row.name for one in analysis.turned if one.alike}
     beside |= {one.debate.name for one in analysis.sampled}
-    debates = [row for row in analysis.study.rows if row.method not in BASELINES]
+    debates = [row for row in analysis.study.rows if not is_baseline(row.method)]
     names = [row.name for row in debates if measures.handed(row) and row.name not in beside]
     if names:
+        method = next(iter(plainest_on_a_pair(analysis.study.task)), None)
+        more = f" Add {method} with the same candidates." if method else ""
         yield (
             f"Of {listed(names)} it cannot be told whether debating helped: no baseline chooses "
-            "between the same two options. Add judge_alone with the same candidates."
+            f"between the same two options.{more}"
         )
 
 

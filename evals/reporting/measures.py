@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from dialectree.evals import tasks
 from dialectree.evals.calibration import RiskCoverage, risk_coverage
 from dialectree.evals.intervals import (
     RESAMPLES,
@@ -21,27 +22,11 @@ from dialectree.evals.intervals import (
 from dialectree.evals.judges import informedness
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
+from dialectree.protocol import method
 from dialectree.records import Usage
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]
 
-_PLAINEST = {
-    "answer": ("single_shot", "best_of_n", "two_round"),
-    "decide": ("self_consistency", "basic"),
-    "verify": ("direct", "cot", "argllm"),
-    "compare": ("single_stage", "two_stage"),
-}
-"""The baselines of each task, the plainest first."""
-BASELINES = (
-    *("single_shot", "best_of_n", "two_round"),
-    *("self_consistency", "judge_alone", "direct", "cot", "argllm"),
-    *("single_stage", "two_stage"),
-)
-"""Methods that debates are measured against."""
-SAMPLED = ("self_consistency", "best_of_n")
-"""Methods that spend their tokens on more samples of one model."""
-_ON_A_PAIR = ("judge_alone", "self_consistency")
-"""The baselines of debates that are handed two options, chosen among the same two."""
 CONTROLS_PASSED = 0.8
 """The share of its controls that a judge must rule on rightly to be trusted."""
 
@@ -281,23 +266,24 @@ def alike(first: Row, second: Row) -> bool:
 def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | None]:
     """Return a function from a row to its baseline: the plainest of the same models.
 
-    ``wanted`` names a row or a method. A row is not compared with itself, nor with one that chooses
-    among other answers.
+    Where no baseline was run it is the first row of the same protocol. ``wanted`` names a row or a
+    method. A row is not compared with itself, nor with one that chooses among other answers.
     """
 
     def addresses(row: Row) -> set[str]:
         return {spec for asked in study.asked[row.name] for spec in asked.models.values()}
 
     def of(row: Row) -> Row | None:
-        plainest = [*(_ON_A_PAIR if handed(row) else ()), *_PLAINEST[study.task]]
+        on_a_pair = tasks.plainest_on_a_pair(study.task) if handed(row) else []
         rows = [one for one in study.rows if alike(one, row)]
-        order = [wanted] if wanted else plainest
+        order = [wanted] if wanted else [*on_a_pair, *tasks.plainest(study.task)]
         matching = [one for name in order for one in rows if name in (one.name, one.method)]
-        candidates = matching or ([] if wanted else rows[:1])
+        same = [one for one in rows if method(one.method).protocol is method(row.method).protocol]
+        candidates = matching or ([] if wanted else same[:1])
 
         def closeness(one: Row) -> tuple[bool, bool]:
-            judge = {row.models.get("judge")}
-            own = judge if one.method == "judge_alone" else {*row.models.values()}
+            shared = {row.models[role] for role in one.models if role in row.models}
+            own = shared or {*row.models.values()}
             return {*one.models.values()} == own, addresses(one) == addresses(row)
 
         best = [one for one in candidates if one.method == candidates[0].method]

@@ -80,6 +80,7 @@ protocol = Protocol(
         task="verify",
         voters=dict.fromkeys(("art", "argllm"), "supporter"),
         vote_by="direct",
+        plainest=("direct", "cot", "argllm"),
     ),
     variants=(
         Variant(
@@ -89,6 +90,7 @@ protocol = Protocol(
             graph=f"{_HERE}.graph:argllm",
             reads=("breadth", "depth", "semantics", "root_strength", "prune_below", "trees"),
             roles=_GROWING,
+            baseline=True,
         ),
         Variant(
             name="direct",
@@ -98,6 +100,7 @@ protocol = Protocol(
             reads=(),
             roles=_ALONE,
             prompts=("direct",),
+            baseline=True,
         ),
         Variant(
             name="cot",
@@ -107,6 +110,7 @@ protocol = Protocol(
             reads=(),
             roles=_ALONE,
             prompts=("cot",),
+            baseline=True,
         ),
     ),
 )

@@ -69,6 +69,8 @@ protocol = Protocol(
         task="decide",
         voters=dict.fromkeys(("rsd", "no_role_switch", "no_uncertainty", "basic"), "debater_a"),
         vote_by="self_consistency",
+        plainest=("self_consistency", "basic"),
+        plainest_on_a_pair=("judge_alone", "self_consistency"),
         given_gold=Settings.uses_gold,
         sides=f"{_HERE}.sides:sides",
         equal_tokens="self_consistency",
@@ -101,6 +103,7 @@ protocol = Protocol(
             reads=("samples", *_PAIR),
             roles={"answerer": ""},
             prepare=f"{_HERE}.self_consistency:prepare",
+            baseline=True,
         ),
         Variant(
             name="judge_alone",
@@ -110,6 +113,7 @@ protocol = Protocol(
             reads=_PAIR,
             roles={"judge": ""},
             prepare=f"{_HERE}.self_consistency:prepare",
+            baseline=True,
         ),
     ),
 )

@@ -105,7 +105,10 @@ protocol = Protocol(
         )
     ),
     evaluation=Evaluation(
-        task="compare", unmarked=f"{_NODES}.comparison:unmarked", datasets=(_PAIRS,)
+        task="compare",
+        plainest=("single_stage", "two_stage"),
+        unmarked=f"{_NODES}.comparison:unmarked",
+        datasets=(_PAIRS,),
     ),
     variants=(
         Variant(
@@ -131,6 +134,7 @@ protocol = Protocol(
             reads=(),
             roles={"comparer": ""},
             prompts=("single_stage",),
+            baseline=True,
         ),
         Variant(
             name="two_stage",
@@ -140,6 +144,7 @@ protocol = Protocol(
             reads=(),
             roles={"summariser": "", "comparer": ""},
             prompts=("two_stage",),
+            baseline=True,
         ),
     ),
 )

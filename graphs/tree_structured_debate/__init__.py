@@ -101,6 +101,7 @@ protocol = Protocol(
         task="answer",
         voters={"tsd": "leaf_debater_a", "two_round": "explorer"},
         vote_by="self_consistency",
+        plainest=("single_shot", "best_of_n", "two_round"),
         equal_tokens="best_of_n",
         samples=SAMPLES,
     ),
@@ -113,6 +114,7 @@ protocol = Protocol(
             reads=(),
             roles={"answerer": ""},
             prompts=("single_shot",),
+            baseline=True,
         ),
         Variant(
             name="best_of_n",
@@ -122,6 +124,7 @@ protocol = Protocol(
             reads=("samples",),
             roles={"sampler": "", "picker": ""},
             prompts=("best_of_n",),
+            baseline=True,
         ),
         Variant(
             name="two_round",
@@ -131,6 +134,7 @@ protocol = Protocol(
             reads=(),
             roles={"explorer": "", "critic": "", "synthesiser": ""},
             prompts=("two_round",),
+            baseline=True,
         ),
     ),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
 from scipy.stats import binom
 
+from dialectree import protocol
 from dialectree.evals import debate_gain
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.plots import plots
@@ -17,12 +19,14 @@ from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Control, Result, Row, Score, Sides, Vote
+from dialectree.protocol import Protocol, installed
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
 from tests.evals.equals import asserted, equals
 from tests.evals.test_debate_gain import result
 from tests.evals.test_report import cells
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DEBATE, SAMPLES = sample.row("rsd"), sample.row("self_consistency")
 
 
@@ -271,3 +275,29 @@ def test_the_judges_controls_are_shown_and_failed_ones_are_told(tmp_path: Path) 
     assert line["informedness"] == "0.00"
     assert any("The judge failed its controls of truthful" in text for text in cautions(analysis))
     assert "of which 10 in money, 40 calls and 1,000 tokens for judging" in opening(analysis)[1]
+
+
+def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(EXAMPLES / "majority_debate")
+    majority: Protocol = importlib.import_module("majority_debate").protocol
+    known = {**installed(), majority.name: majority}
+    monkeypatch.setattr(protocol, "_found", lambda: (known, {}))
+    stranger = Row(name="votes", method=majority.name, models=dict.fromkeys(majority.roles, "m"))
+    right = {"votes": 16, "rsd": 2, "self_consistency": 4}
+    results = [result(k, k <= n, name) for name, n in right.items() for k in range(1, 17)]
+    alone = made(tmp_path / "alone", results[:32], 16, stranger, DEBATE)
+    assert alone.compared == []
+    assert opening(alone)[0] == (
+        "It cannot be told whether debating helped: no debate is compared with a baseline."
+    )
+    samples = Row(name=SAMPLES.name, method=SAMPLES.method, models={"answerer": "m"})
+    beside = made(tmp_path / "beside", results, 16, stranger, DEBATE, samples)
+    assert {(one.row.name, one.baseline.name) for one in beside.compared} == {
+        ("votes", "self_consistency"),
+        ("rsd", "self_consistency"),
+    }
+    assert [one.debate.name for one in beside.sampled] == ["votes"]
+    assert opening(beside)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
+    assert told(beside, "front", 0)["kind"] == "debate"
