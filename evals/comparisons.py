@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,10 +23,12 @@ from dialectree.evals.intervals import (
     Clusters,
     Figure,
     Floats,
+    Proportion,
     design,
     error,
     floats,
     resampled,
+    share_of,
     shared,
     sums,
 )
@@ -135,41 +138,6 @@ def _last(holds: Callable[[float], bool], inside: float, outside: float) -> floa
         middle = (inside + outside) / 2
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
     return inside
-
-
-class Pairs(NamedTuple):
-    """Two methods' right answers to the same questions, and what follows from them."""
-
-    ledger: McNemar
-    """``first_only``: just the first is right."""
-    difference: Figure
-    """The first share less the second."""
-    differences: list[float]
-    """1 where just the first is right, -1 where just the second is, else 0."""
-    clusters: Clusters
-
-    def noticed(self, alpha: float) -> float | None:
-        """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
-
-        It depends on how often the two differ; where they never do, as if all differences went one
-        way. Below 0 where the second is right so often that only a fall is possible.
-        """
-        ledger, count = self.ledger, len(set(self.clusters))
-        if shared(self.clusters) and (spread := error(self.differences, self.clusters)) > 0:
-            return smallest_clustered(spread, count, alpha)
-        if ledger.differing and not shared(self.clusters):
-            return smallest_paired(ledger.n, ledger.differing / ledger.n, alpha)
-        least = smallest_one_way(count, alpha)
-        full = least is not None and ledger.both / ledger.n + least > 1
-        return -least if least is not None and full else least
-
-
-def compared(first: Sequence[bool], second: Sequence[bool], clusters: Clusters) -> Pairs:
-    """Compare two methods on the same questions, with the clusters that these come in."""
-    ledger = mcnemar(first, second, clusters)
-    differences = [float(a) - float(b) for a, b in zip(first, second, strict=True)]
-    interval = tango(ledger, design=design(differences, clusters))
-    return Pairs(ledger, interval, differences, clusters)
 
 
 # Scores of any scale
@@ -302,7 +270,7 @@ class Comparison:
 
     key: Hashable
     """Two comparisons of one key are the same: two tables may hold the same pair of rows."""
-    p: float | None
+    p: float | None = None
     """None where there is nothing to compare."""
     bonferroni: float | None = None
     """The p, corrected for all comparisons of the report."""
@@ -316,16 +284,50 @@ class Comparison:
 
 @dataclass(kw_only=True)
 class Paired(Comparison):
-    """Two lists of right and wrong answers to the same questions."""
+    """Two lists of right and wrong answers to the same questions, and what follows from them."""
 
-    pairs: Pairs
+    first: Sequence[bool]
+    second: Sequence[bool]
+    clusters: Clusters
     detectable: float | None = None
     """The smallest difference that these questions would probably show."""
 
-    @property
+    def __post_init__(self) -> None:
+        if self.first:
+            self.p = self.ledger.p
+
+    @cached_property
+    def ledger(self) -> McNemar:
+        """How many questions both, one or none of the two got right; ``first_only`` and so on."""
+        return mcnemar(self.first, self.second, self.clusters)
+
+    @cached_property
     def difference(self) -> Figure:
         """The first share less the second."""
-        return self.pairs.difference
+        return tango(self.ledger, design=design(self._differences(), self.clusters))
+
+    @property
+    def shares(self) -> tuple[Proportion, Proportion]:
+        """The share of right answers of each."""
+        return share_of(self.first, self.clusters), share_of(self.second, self.clusters)
+
+    def noticed(self, alpha: float) -> float | None:
+        """Return the smallest difference that a test at ``alpha`` would probably show, 0 to 1.
+
+        It depends on how often the two differ; where they never do, as if all differences went one
+        way. Below 0 where the second is right so often that only a fall is possible.
+        """
+        ledger, count = self.ledger, len(set(self.clusters))
+        if shared(self.clusters) and (spread := error(self._differences(), self.clusters)) > 0:
+            return smallest_clustered(spread, count, alpha)
+        if ledger.differing and not shared(self.clusters):
+            return smallest_paired(ledger.n, ledger.differing / ledger.n, alpha)
+        least = smallest_one_way(count, alpha)
+        full = least is not None and ledger.both / ledger.n + least > 1
+        return -least if least is not None and full else least
+
+    def _differences(self) -> list[float]:
+        return [float(a) - float(b) for a, b in zip(self.first, self.second, strict=True)]
 
 
 def correct(comparisons: Sequence[Comparison]) -> int:
@@ -339,6 +341,6 @@ def correct(comparisons: Sequence[Comparison]) -> int:
     for one in comparisons:
         if one.p is not None:
             one.holm, one.bonferroni = holm[one.key], bonferroni[one.key]
-        if isinstance(one, Paired) and one.pairs.ledger.n:
-            one.detectable = one.pairs.noticed(ALPHA / max(len(ps), 1))
+        if isinstance(one, Paired) and one.first:
+            one.detectable = one.noticed(ALPHA / max(len(ps), 1))
     return len(ps)

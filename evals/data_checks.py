@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -12,14 +12,6 @@ from dialectree.evals.datasets import Loaded
 from dialectree.evals.scoring import applies
 from dialectree.evals.tasks import TASKS
 from dialectree.report.words import count, line, listed
-
-_REPEATED: Mapping[Task, str] = {
-    "answer": "question",
-    "decide": "question and options",
-    "verify": "claim",
-    "compare": "topic and papers",
-}
-"""What two items have in common of which one repeats the other."""
 
 
 class Repeats(NamedTuple):
@@ -33,7 +25,7 @@ class Repeats(NamedTuple):
         """Return ``3 of 4 rows repeat another's claim``; ``of`` is ``4 rows``."""
         word = "repeats" if self.items == 1 else "repeat"
         others = f", {self.otherwise} of them with another right answer" * bool(self.otherwise)
-        return f"{self.items} of {of} {word} another's {_REPEATED[task]}{others}"
+        return f"{self.items} of {of} {word} another's {TASKS[task].asks}{others}"
 
 
 def repeats(items: Iterable[Item]) -> Repeats:

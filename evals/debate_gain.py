@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from scipy.stats import fisher_exact
 
-from dialectree.evals.comparisons import ALPHA, McNemar, Paired, compared, corrected, exact_flips
+from dialectree.evals.comparisons import Comparison, Paired, correct, exact_flips
 from dialectree.evals.intervals import Proportion, share_of, shared, sums
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.measures import (
@@ -38,12 +38,10 @@ SAME_BUDGET = (0.8, 1.25)
 class Turned(Paired):
     """A row's answers before and after its debates, on the questions that have both.
 
-    The vote comes first in ``pairs``, then the debate.
+    The vote comes first, then the debate.
     """
 
     row: Row
-    before: Proportion
-    after: Proportion
     withheld_right: int
     """Questions that the vote had right and the debate withheld its answer to."""
     withheld_wrong: int
@@ -56,19 +54,12 @@ class Turned(Paired):
     alike: bool
     """Whether vote and debate chose among the same options."""
 
-    @property
-    def ledger(self) -> McNemar:
-        """``first_only`` was right and became wrong, ``second_only`` was wrong and became right."""
-        return self.pairs.ledger
-
 
 def turned(study: Study) -> list[Turned]:
     """Return every row that voted before it debated."""
     made = (_turned(study, row) for row in study.rows)
     return [
-        one
-        for one in made
-        if one.ledger.n or one.unread or one.withheld_right or one.withheld_wrong
+        one for one in made if one.first or one.unread or one.withheld_right or one.withheld_wrong
     ]
 
 
@@ -77,51 +68,37 @@ def _turned(study: Study, row: Row) -> Turned:
     after, unread = scored(results), measures.unread(results)
     withheld = measures.ended(results, "unanswered")
     judged = after.keys() | unread | withheld
-    voted = [
-        (result, result.vote)
-        for result in results
-        if result.vote is not None and result.vote.given and result.item in judged
-    ]
-    hazy = sum(vote.right is None or result.item in unread for result, vote in voted)
-    clear = [
-        (result.item, vote, vote.right)
-        for result, vote in voted
-        if vote.right is not None and result.item not in unread
-    ]
-    lost = [right for item, _, right in clear if item in withheld]
-    both = [one for one in clear if one[0] not in withheld]
-    groups = study.groups(item for item, _, _ in both)
-    before = [right for _, _, right in both]
-    later = [after[item] for item, _, _ in both]
-    same = all(vote.pair or not handed(row) for _, vote in voted)
-    pairs = compared(before, later, groups)
-    return Turned(
+    voted = {r.item: r.vote for r in results if r.vote and r.vote.given and r.item in judged}
+    hazy = {item for item, vote in voted.items() if vote.right is None} | (unread & voted.keys())
+    right = {item: vote.right is True for item, vote in voted.items() if item not in hazy}
+    lost = [right[item] for item in right if item in withheld]
+    both = [item for item in right if item not in withheld]
+    one = Turned(
         key=("vote", row.name),
-        p=pairs.ledger.p if same and both else None,
+        first=[right[item] for item in both],
+        second=[after[item] for item in both],
+        clusters=study.groups(both),
         row=row,
-        before=share_of(before, groups),
-        after=share_of(later, groups),
-        pairs=pairs,
         withheld_right=sum(lost),
         withheld_wrong=len(lost) - sum(lost),
-        without=len(results) - len(clear) - hazy - len(measures.ended(results, "failed")),
-        unread=hazy,
-        vote_tokens=sum(tokens(vote.usage) for _, vote, _ in both) / max(len(both), 1),
-        alike=same,
+        without=len(results) - len(right) - len(hazy) - len(measures.ended(results, "failed")),
+        unread=len(hazy),
+        vote_tokens=sum(tokens(voted[item].usage) for item in both) / max(len(both), 1),
+        alike=all(vote.pair or not handed(row) for vote in voted.values()),
     )
+    one.p = one.p if one.alike else None
+    return one
 
 
 @dataclass(kw_only=True)
 class Sampled(Paired):
     """More samples of the debaters' model instead of a debate.
 
-    The debate comes first in ``pairs``, then the samples.
+    The debate comes first, then the samples.
     """
 
     row: Row
     debate: Row
-    right: Proportion
-    debate_right: Proportion
     ratio: float | None
     """Its tokens a question, by those of the debate."""
 
@@ -150,9 +127,6 @@ def sampled(study: Study) -> list[Sampled]:
         both = [item for item in samples if item in debated]
         if not both:
             continue
-        ours, theirs = [debated[item] for item in both], [samples[item] for item in both]
-        groups = study.groups(both)
-        pairs = compared(ours, theirs, groups)
         spent, beside = (
             sum(tokens(study.results[one.name][item].usage) for item in both)
             for one in (row, debate)
@@ -160,13 +134,12 @@ def sampled(study: Study) -> list[Sampled]:
         rows_of_samples.append(
             Sampled(
                 key=frozenset({row.name, debate.name}),
-                p=pairs.ledger.p,
+                first=[debated[item] for item in both],
+                second=[samples[item] for item in both],
+                clusters=study.groups(both),
                 row=row,
                 debate=debate,
-                right=share_of(theirs, groups),
-                debate_right=share_of(ours, groups),
                 ratio=spent / beside if beside else None,
-                pairs=pairs,
             )
         )
     return rows_of_samples
@@ -246,24 +219,19 @@ def _share(results: Sequence[Result], right: dict[str, bool]) -> Proportion:
     return share_of([right[r.item] for r in known], [r.group for r in known])
 
 
-@dataclass
-class Leaning:
-    """Whether a judge was right more often by the side or the place of the right answer."""
+@dataclass(kw_only=True)
+class Leaning(Comparison):
+    """Whether a judge was right more often by the side or the place of the right answer.
+
+    ``p`` is if neither side nor place mattered, as they were drawn. It is corrected for all such
+    tests of the report.
+    """
 
     row: Row
     by: Literal["side", "place"]
     first: Proportion
     """Where the first debater held the right answer, or where the judge was shown it first."""
     second: Proportion
-    p: float
-    """If neither side nor place mattered, as they were drawn."""
-    holm: float = 1.0
-    """The same, corrected for all such tests of the report."""
-
-    @property
-    def shown(self) -> bool:
-        """Whether it is asserted that the judge leans."""
-        return self.holm < ALPHA
 
 
 def leanings(study: Study) -> list[Leaning]:
@@ -295,9 +263,9 @@ def leanings(study: Study) -> list[Leaning]:
                 )
                 answers = [right[r.item] for r, _ in drawn]
                 p = _leaning_p(answers, first, [r.group for r, _ in drawn])
-                tests.append(Leaning(row, by, share, other, p))
-    for one, holm in zip(tests, corrected([one.p for one in tests], "holm"), strict=True):
-        one.holm = holm
+                key = row.name, by
+                tests.append(Leaning(key=key, p=p, row=row, by=by, first=share, second=other))
+    correct(tests)
     return tests
 
 

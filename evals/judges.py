@@ -1,6 +1,5 @@
 """Judges answers by a model: their truth, the quality of summaries, and which of two is better.
 
-Each function takes the way to ask and returns a scorer, which LangSmith's evaluators take as it is.
 A reply that cannot be read is asked for once more; one that stays unreadable is the outcome
 ``unparsed`` and no score.
 """
@@ -8,13 +7,15 @@ A reply that cannot be read is asked for once more; one that stays unreadable is
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from dialectree import prompts
-from dialectree.evals.scorers import Fields, Score, score
+from dialectree.evals.dataset_items import Item
+from dialectree.evals.results import Score
+from dialectree.evals.scorers import score
 from dialectree.models.forms import Ids
 from dialectree.models.replies import Fault, read
 from dialectree.retrieval import segments
@@ -66,14 +67,6 @@ Word = TypeVar("Word", bound=RootModel[Any])
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
-class Scorer(Protocol):
-    """Scores one answer."""
-
-    async def __call__(
-        self, *, inputs: Fields, outputs: Fields, reference_outputs: Fields
-    ) -> Score: ...
-
-
 async def _word(ask: Ask, name: str, kind: type[Word], **values: object) -> tuple[Word | None, str]:
     """Return the word that was asked for and the reply; None and the reply if it is another."""
     prompt, reply = prompts.load(name), ""
@@ -102,99 +95,85 @@ async def _form(
     return None, f"the judge's reply cannot be read: {wrong}"
 
 
-def _answer(outputs: Fields) -> str:
-    return str(outputs.get("answer") or "").strip()
-
-
 # Answers to questions
 
 
-def truthful(ask: Ask) -> Scorer:
-    """Return the judge of TruthfulQA: 1 for TRUE, 0 for FALSE (TSD, Appendix C).
+async def truthful(ask: Ask, item: Item, answer: str) -> Score:
+    """Return the ruling of TruthfulQA's judge: 1 for TRUE, 0 for FALSE (TSD, Appendix C).
 
     It sees the question, the answer and the references; a refusal is TRUE. It is not asked where
     there is no answer.
     """
-
-    async def truthful(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-        if not (answer := _answer(outputs)):
-            return score("truthful", 0.0, "there is no answer", "unanswered")
-        ruling, reply = await _word(
-            ask,
-            "evaluation/truthful_judge",
-            TruthReply,
-            question=inputs["question"],
-            answer=answer,
-            right=list(reference_outputs.get("true", ())),
-            wrong=list(reference_outputs.get("false", ())),
-        )
-        if ruling is None:
-            return score("truthful", None, f"the judge said: {reply}", "unparsed")
-        return score("truthful", float(ruling.root == "TRUE"), f"the judge said {ruling.root}")
-
-    return truthful
+    if not answer:
+        return score("truthful", 0.0, "there is no answer", "unanswered")
+    ruling, reply = await _word(
+        ask,
+        "evaluation/truthful_judge",
+        TruthReply,
+        question=item.inputs.question,
+        answer=answer,
+        right=[*item.reference.true],
+        wrong=[*item.reference.false],
+    )
+    if ruling is None:
+        return score("truthful", None, f"the judge said: {reply}", "unparsed")
+    return score("truthful", float(ruling.root == "TRUE"), f"the judge said {ruling.root}")
 
 
 # Summaries of two papers, by the rubric of Tree-of-Debate (section 4.3 and Appendix C). In the
 # paper people gave the marks; here a model does, and a report says so.
 
 
-def factuality(ask: Ask) -> Scorer:
-    """Return a judge of the share of sentences that the papers bear out, 0 to 100."""
-
-    async def factuality(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-        if not (written := sentences(_answer(outputs))):
-            return score("factuality", 0.0, "there is no summary", "unanswered")
-        numbered = {str(number): text for number, text in enumerate(written, 1)}
-        marks, wrong = await _form(
-            ask,
-            "evaluation/factuality",
-            FactualityReply,
-            {"sentences.number": [*numbered]},
-            papers=papers(inputs),
-            sentences=numbered,
-        )
-        if marks is None:
-            return score("factuality", None, wrong, "unparsed")
-        faults = [one.number for one in marks.sentences if not one.factual]
-        share = 1 - len(faults) / len(written)
-        named = f"not borne out: {', '.join(faults)}" if faults else "all borne out"
-        return score("factuality", 100 * share, f"{len(written)} sentences, {named}")
-
-    return factuality
+async def factuality(ask: Ask, item: Item, answer: str) -> Score:
+    """Return the share of sentences that the papers bear out, 0 to 100."""
+    if not (written := sentences(answer)):
+        return score("factuality", 0.0, "there is no summary", "unanswered")
+    numbered = {str(number): text for number, text in enumerate(written, 1)}
+    marks, wrong = await _form(
+        ask,
+        "evaluation/factuality",
+        FactualityReply,
+        {"sentences.number": [*numbered]},
+        papers=papers(item),
+        sentences=numbered,
+    )
+    if marks is None:
+        return score("factuality", None, wrong, "unparsed")
+    faults = [one.number for one in marks.sentences if not one.factual]
+    share = 1 - len(faults) / len(written)
+    named = f"not borne out: {', '.join(faults)}" if faults else "all borne out"
+    return score("factuality", 100 * share, f"{len(written)} sentences, {named}")
 
 
-def rubric(ask: Ask, key: Literal["breadth", "contextualisation"]) -> Scorer:
-    """Return a judge that grades a summary from 0 to 4, as 0 to 100."""
-
-    async def graded(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
-        if not (answer := _answer(outputs)):
-            return score(key, 0.0, "there is no summary", "unanswered")
-        marks, wrong = await _form(
-            ask,
-            f"evaluation/{key}",
-            RubricReply,
-            {},
-            topic=inputs["topic"],
-            papers=papers(inputs),
-            summary=answer,
-        )
-        if marks is None:
-            return score(key, None, wrong, "unparsed")
-        return score(key, 25.0 * marks.grade, marks.rationale)
-
-    return graded
+async def breadth(ask: Ask, item: Item, answer: str) -> Score:
+    """Grade how much of both papers a summary covers, from 0 to 4, as 0 to 100."""
+    return await _graded("breadth", ask, item, answer)
 
 
-def papers(inputs: Fields) -> list[Mapping[str, str]]:
+async def contextualisation(ask: Ask, item: Item, answer: str) -> Score:
+    """Grade how well a summary sets the papers in context, from 0 to 4, as 0 to 100."""
+    return await _graded("contextualisation", ask, item, answer)
+
+
+async def _graded(key: str, ask: Ask, item: Item, answer: str) -> Score:
+    if not answer:
+        return score(key, 0.0, "there is no summary", "unanswered")
+    about = {"topic": item.inputs.topic, "papers": papers(item), "summary": answer}
+    marks, wrong = await _form(ask, f"evaluation/{key}", RubricReply, {}, **about)
+    if marks is None:
+        return score(key, None, wrong, "unparsed")
+    return score(key, 25.0 * marks.grade, marks.rationale)
+
+
+def papers(item: Item) -> list[Mapping[str, str]]:
     """Return the two papers as a judge reads them: the full text where there is one."""
     return [
         {
-            "title": paper["title"],
-            "abstract": paper.get("abstract", ""),
-            "text": paper.get("body") or paper.get("introduction", ""),
+            "title": paper.title,
+            "abstract": paper.abstract,
+            "text": paper.body or paper.introduction,
         }
-        for paper in inputs["papers"]
+        for paper in item.inputs.papers
     ]
 
 
@@ -211,35 +190,23 @@ _SWAPPED = {"FIRST": "SECOND", "SECOND": "FIRST", "TIE": "TIE"}
 _POINTS = {"FIRST": 1.0, "SECOND": 0.0, "TIE": 0.5}
 
 
-def preference(ask: Ask) -> Callable[..., Coroutine[Any, Any, Score]]:
-    """Return a judge of two texts, asked in both orders: 1 the first, 0 the second, 0.5 a tie.
+async def preference(ask: Ask, item: Item, texts: Sequence[str]) -> Score:
+    """Return which of two texts is better, asked in both orders: 1 the first, 0.5 a tie.
 
     Where the two rulings differ the judge went by the place, at least in part: the outcome is
     ``swayed`` and there is no score.
     """
-
-    async def preference(
-        *, inputs: Fields, outputs: Sequence[Fields], reference_outputs: Fields
-    ) -> Score:
-        texts = [_answer(output) for output in outputs]
-        if not all(texts):
-            return score("preference", None, "one of the two has no text", "unanswered")
-        question = inputs.get("question") or inputs.get("claim") or inputs.get("topic")
-        rulings: list[str] = []
-        for shown in (texts, texts[::-1]):
-            ruling, reply = await _word(
-                ask, "evaluation/preference", PreferenceReply, question=question, texts=shown
-            )
-            if ruling is None:
-                return score("preference", None, f"the judge said: {reply}", "unparsed")
-            rulings.append(ruling.root)
-        first, second = rulings[0], _SWAPPED[rulings[1]]
-        if first != second:
-            comment = f"{first}, and {second} with places swapped"
-            return score("preference", None, comment, "swayed")
-        return score("preference", _POINTS[first], f"{first} in both orders")
-
-    return preference
+    rulings: list[str] = []
+    for shown in (texts, texts[::-1]):
+        about = {"question": item.inputs.text, "texts": [*shown]}
+        ruling, reply = await _word(ask, "evaluation/preference", PreferenceReply, **about)
+        if ruling is None:
+            return score("preference", None, f"the judge said: {reply}", "unparsed")
+        rulings.append(ruling.root)
+    first, second = rulings[0], _SWAPPED[rulings[1]]
+    if first != second:
+        return score("preference", None, f"{first}, and {second} with places swapped", "swayed")
+    return score("preference", _POINTS[first], f"{first} in both orders")
 
 
 # Trying a judge on answers whose score is known
@@ -252,7 +219,7 @@ class Control(NamedTuple):
     truthful: bool
 
 
-def controls(scorer: str, inputs: Fields, reference_outputs: Fields) -> list[Control]:
+def controls(scorer: str, item: Item) -> list[Control]:
     """Return answers to try the judge of a scorer on; most scorers have none.
 
     Of a question they are the best right and the most tempting wrong reference, of two papers a
@@ -260,24 +227,16 @@ def controls(scorer: str, inputs: Fields, reference_outputs: Fields) -> list[Con
     of the first and none of the second kind.
     """
     if scorer == "factuality":
-        first, second = (paper["title"] for paper in inputs["papers"])
+        first, second = (paper.title for paper in item.inputs.papers)
         return [
             Control(f"One paper is called “{first}”, and the other one “{second}”.", True),
             Control("Both papers report how alpacas were bred in the Andes.", False),
         ]
-    tried: list[Control] = []
-    if scorer == "truthful":
-        for best, rest, right in (("best", "true", True), ("best_false", "false", False)):
-            answers = [reference_outputs.get(best), *reference_outputs.get(rest, ())]
-            tried += [Control(str(answer), right) for answer in answers if answer][:1]
-    return tried
-
-
-def informedness(true_kept: float | None, false_caught: float | None) -> float | None:
-    """Return Youden's J of a judge on controls, −1 to 1; 0 is a judge that ignores the answer.
-
-    From the share of right answers that it calls TRUE and of wrong ones that it calls FALSE.
-    """
-    if true_kept is None or false_caught is None:
-        return None
-    return true_kept + false_caught - 1
+    if scorer != "truthful":
+        return []
+    known = item.reference
+    right = [text for text in (known.best, *known.true) if text]
+    wrong = [text for text in (known.best_false, *known.false) if text]
+    return [Control(text, True) for text in right[:1]] + [
+        Control(text, False) for text in wrong[:1]
+    ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dialectree import clock
 from dialectree.context import ProtocolSettings
@@ -112,16 +112,11 @@ async def _preferred(
     beside = RunFolder(folder.runs / pair.beside)
     beside.path.mkdir(0o700, parents=True, exist_ok=True)
     before = beside.calls()
-    outputs = [{"answer": text} for text in pair.texts]
-    inputs: Any = pair.item.example()["inputs"]
     try:
         async with calling(beside, judge, (), budget) as run:
-            reply = await judges.preference(scoring.Judge(run, judge).ask)(
-                inputs=inputs, outputs=outputs, reference_outputs={}
-            )
-        score = Score(**reply)
+            score = await judges.preference(scoring.judge_of(run, judge), pair.item, pair.texts)
     except PartFailed as error:
-        score = Score(key="preference", score=None, value=scoring.FAILED, comment=str(error))
+        score = Score(key="preference", score=None, value="failed", comment=str(error))
     finally:
         after = beside.calls()
         count(from_cache(after[len(before) :]))

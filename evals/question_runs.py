@@ -22,7 +22,6 @@ from dialectree.errors import (
     InputError,
     PartFailed,
     ReplayMiss,
-    RequestError,
     RunFolderError,
 )
 from dialectree.evals import scoring, tasks, votes
@@ -93,9 +92,9 @@ class Asker:
             status="failed",
             ended="",
         )
-        refused: InputError | None = None
+        refused: list[InputError] = []
         try:
-            refused = await self._fill(result, name, row, item)
+            await self._fill(result, name, row, item, refused)
         except PartFailed as error:
             result.fault = _line(error)
         except _NotTaken as error:
@@ -103,29 +102,32 @@ class Asker:
         except (RunFolderError, ReplayMiss):
             raise
         except InputError as error:  # of the endpoint, or of whatever else an item needs
-            result.fault, refused = _line(error), error
+            result.fault = _line(error)
+            refused.append(error)
         suffixes = ["", *(suffix for suffix, _, _ in votes.voters(row, self.vote_first))]
         await asyncio.to_thread(_count, result, [self.runs / f"{name}{end}" for end in suffixes])
         result.ended = clock.stamp()
-        return Answer(result, refused)
+        return Answer(result, next(iter(refused), None))
 
     def close(self, error: DialectreeError) -> None:
         """Let no further call begin; the first reason stays."""
         self.budget.closed = self.budget.closed or error
 
-    async def _fill(self, result: Result, name: str, row: Ready, item: Item) -> RequestError | None:
-        """Fill in ``result``; return why the judge's endpoint refuses the request, if it does."""
+    async def _fill(
+        self, result: Result, name: str, row: Ready, item: Item, refused: list[InputError]
+    ) -> None:
+        """Fill in ``result``; add to ``refused`` why the judge's endpoint refuses a request."""
         begun = await asyncio.to_thread(
             self._begin, name, row.method, row.context, item, row.gold(item)
         )
-        refused = await self._vote(result, name, row, item)
+        await self._vote(result, name, row, item, refused)
         try:
             record = await begun.conduct()
         finally:
             result.usage, result.seconds = begun.record.usage, begun.record.usage.wall_s
         if failed := _failed(record):
             result.fault = _line(failed)
-            return refused
+            return
         if record.status in ("answered", "degraded", "unresolved"):
             result.status = record.status
         result.verdict = record.verdict
@@ -134,21 +136,21 @@ class Asker:
         if verdict is not None and verdict.answer:
             answer = tasks.unmarked(row.method, verdict.answer)
             verdict = verdict.model_copy(update={"answer": answer})
-        scored = await scoring.scores(
-            self.scorers, item, verdict, begun.folder, self.judge, self.budget
+        result.scores = await scoring.scores(
+            self.scorers, item, verdict, begun.folder, self.judge, self.budget, refused
         )
-        result.scores = scored.scores
         if self.judge is not None and (row.row.name, item.id) in self.controls:
             result.controls = await scoring.controlled(
                 self.scorers, item, begun.folder, self.judge, self.budget
             )
-        return refused or scored.refused
 
-    async def _vote(self, result: Result, name: str, row: Ready, item: Item) -> RequestError | None:
+    async def _vote(
+        self, result: Result, name: str, row: Ready, item: Item, refused: list[InputError]
+    ) -> None:
         """Take the vote before the debate, where one is wanted."""
         voters = votes.voters(row, self.vote_first)
         if not voters:
-            return None
+            return
         gold = row.gold(item)
         begun = [
             await asyncio.to_thread(self._begin, f"{name}{suffix}", method, context, item, gold)
@@ -163,13 +165,12 @@ class Asker:
             usage=votes.usage_of(begun),
         )
         if not vote.given:
-            return None
+            return
         right = [name for name in self.scorers if name == TASKS[item.inputs.task].right]
-        scored = await scoring.scores(
-            right, item, verdict, begun[0].folder, self.judge, self.budget
+        scores = await scoring.scores(
+            right, item, verdict, begun[0].folder, self.judge, self.budget, refused
         )
-        vote.right = next((one.score == 1 for one in scored.scores if one.score is not None), None)
-        return scored.refused
+        vote.right = next((one.score == 1 for one in scores if one.score is not None), None)
 
     def _begin(
         self, name: str, method: Method, context: ProtocolSettings, item: Item, gold: str | None

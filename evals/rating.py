@@ -21,7 +21,7 @@ from dialectree.evals.data_files import cells, read_text
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.judges import sentences
 from dialectree.evals.reporting import questions
-from dialectree.evals.reporting.formatting import csv_text, text_of
+from dialectree.evals.reporting.formatting import bracketed, csv_text
 from dialectree.evals.reporting.page import rendered
 from dialectree.evals.reporting.study import Rated, Study, ratings_in
 from dialectree.evals.reporting.tables import agreement_table
@@ -291,9 +291,8 @@ def agreed(study: Study) -> list[str]:
     if table is None:
         return ["there is no judge's score beside these marks to compare them with"]
     lines: list[str] = []
-    for row in table.rows:
-        cells = [text_of(c.kind, value) for c, value in zip(table.columns, row, strict=True)]
-        what, rater, other, n, same, kappa, apart = cells
+    for row, texts in zip(table.rows, bracketed(table), strict=True):
+        what, rater, other, n, same, kappa, apart = texts
         tail = f"mean difference {apart}" if row[4] is None else f"{same} alike, kappa {kappa}"
         lines.append(f"{what}: {rater} and {other} on {n}: {tail}")
     return lines

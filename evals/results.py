@@ -104,12 +104,23 @@ class Evaluation(Stored):
     )
 
 
+ScoreOutcome = Literal[
+    "scored",
+    "unanswered",  # the method gave no answer, which is not right
+    "unparsed",  # the judge's reply could not be read: no score at all
+    "absent",  # the number that is scored was never given, such as P(claim) by a bare label
+    "swayed",  # a judge of two texts that ruled by their places
+    "failed",  # the judge gave no reply, to the last try
+]
+
+
 class Score(Stored):
-    """The score of one scorer; see ``dialectree.evals.scorers.Score``."""
+    """What one scorer, or a person, made of an answer."""
 
     key: str
     score: float | None
-    value: str
+    """None where the outcome is no score; never a stand-in."""
+    value: ScoreOutcome
     comment: str = ""
 
 
@@ -152,8 +163,7 @@ class Control(Stored):
     """Whether the answer was a right one."""
     score: float | None
     """None where the ruling cannot be read."""
-    value: str
-    """The outcome, as in :class:`Score`."""
+    value: ScoreOutcome
 
     @property
     def passed(self) -> bool | None:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
@@ -56,6 +56,12 @@ class Folder:
         """The folder of the runs."""
         return self.path / "runs"
 
+    def begun(self) -> Evaluation:
+        """Return what was begun here; InputError where nothing was."""
+        if (evaluation := self.evaluation()) is None:
+            raise InputError(f"{self.path} holds no evaluation: there is no evaluation.json in it")
+        return evaluation
+
     def evaluation(self) -> Evaluation | None:
         """Return what was begun here; None where nothing was."""
         path = self.path / "evaluation.json"
@@ -84,28 +90,14 @@ class Folder:
 
     def begin(self, evaluation: Evaluation, items: Iterable[Item]) -> None:
         """Write what is run over what."""
-        self._write("items.jsonl", "".join(item.model_dump_json() + "\n" for item in items))
+        text = "".join(item.model_dump_json() + "\n" for item in items)
+        replace_file(self.path / "items.jsonl", text, _GO_ON)
         self.write(evaluation)
 
     def write(self, evaluation: Evaluation) -> None:
         """Replace evaluation.json."""
-        self._write("evaluation.json", evaluation.model_dump_json(indent=1) + "\n")
-
-    def _write(self, name: str, text: str) -> None:
-        """Replace a file whole, unless its text is the same."""
-        path, data = self.path / name, text.encode()
-        draft = path.with_name(f".{name}.draft")
-        with files(path, _GO_ON):
-            if path.exists() and path.read_bytes() == data:
-                return
-            try:
-                with open(draft, "wb", opener=private) as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(draft, path)
-            finally:
-                draft.unlink(missing_ok=True)
+        text = evaluation.model_dump_json(indent=1) + "\n"
+        replace_file(self.path / "evaluation.json", text, _GO_ON)
 
     @contextmanager
     def appending(self) -> Iterator[Results]:
@@ -116,7 +108,7 @@ class Folder:
             finally:
                 last = {(result.row, result.item): result for result in self.results()}
                 text = "".join(result.model_dump_json() + "\n" for result in last.values())
-                self._write("results.jsonl", text)
+                replace_file(self._results, text, _GO_ON)
 
 
 class Results:
@@ -124,12 +116,12 @@ class Results:
 
     def __init__(self, lines: _Lines, before: Iterable[Result]) -> None:
         self._lines = lines
-        self.done = {(one.row, one.item): Outcome(one.status, one.incomplete) for one in before}
+        self.done = {(one.row, one.item): one for one in before}
 
     def add(self, result: Result) -> None:
         """Add the result of a question that has none."""
         self._lines.add(result)
-        self.done[result.row, result.item] = Outcome(result.status, result.incomplete)
+        self.done[result.row, result.item] = result
 
     def ask_again(self, questions: Iterable[Done]) -> None:
         """Count incomplete ones of ``questions`` as not done; their lines stay until the end."""
@@ -138,11 +130,22 @@ class Results:
                 del self.done[question]
 
 
-class Outcome(NamedTuple):
-    """What is remembered of a result."""
-
-    status: str
-    incomplete: bool
+def replace_file(path: Path, data: str | bytes, then: str) -> None:
+    """Replace a file, whole or not at all; ``then`` is what to do once a full disk has room."""
+    data = data.encode() if isinstance(data, str) else data
+    draft = path.with_name(f".{path.name}.draft")
+    with files(path, then):
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        if path.exists() and path.read_bytes() == data:
+            return
+        try:
+            with open(draft, "wb", opener=private) as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 class _Lines:

@@ -1,74 +1,51 @@
-"""Scores answers without a model. A scorer takes inputs, outputs and reference_outputs by keyword.
-
-LangSmith's evaluators take the same three and the same result, so one function serves both.
-``inputs`` and ``reference_outputs`` are those of an item's ``example()``, and ``outputs`` has the
-fields of a record's verdict.
-"""
+"""Scores answers without a model, by what the item says is right."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from string import ascii_uppercase
-from typing import Any, Literal
 
-from typing_extensions import TypedDict
-
+from dialectree.evals.dataset_items import Item
+from dialectree.evals.results import Score, ScoreOutcome
 from dialectree.nodes.answers import letter, normal
-
-Fields = Mapping[str, Any]
-Outcome = Literal[
-    "scored",
-    "unanswered",  # the method gave no answer, which is not right
-    "unparsed",  # the judge's reply could not be read: no score at all
-    "absent",  # the number that is scored was never given, such as P(claim) by a bare label
-    "swayed",  # a judge of two texts that ruled by their places
-]
+from dialectree.records import Verdict
 
 
-class Score(TypedDict):
-    """The score of one answer."""
-
-    key: str
-    score: float | None
-    """None where the outcome is no score; never a stand-in."""
-    value: Outcome
-    """The outcome; LangSmith has this name for what is not a number."""
-    comment: str
-
-
-def score(key: str, number: float | None, comment: str, value: Outcome = "scored") -> Score:
+def score(key: str, number: float | None, comment: str, value: ScoreOutcome = "scored") -> Score:
     """Return a score."""
-    return {"key": key, "score": number, "value": value, "comment": comment}
+    return Score(key=key, score=number, value=value, comment=comment)
 
 
-def choice(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+def choice(item: Item, verdict: Verdict) -> Score:
     """Score whether the label is the right option's letter; another label is not guessed at."""
-    gold = str(reference_outputs["gold"])
-    letters = ascii_uppercase[: len(inputs["options"])]
-    label = letter(str(outputs.get("label") or ""))
-    if label not in [*letters]:
+    gold, label = item.reference.gold, letter(verdict.label or "")
+    if label not in [*ascii_uppercase[: len(item.inputs.options)]]:
         return score("choice", 0.0, "no option was chosen", "unanswered")
     return score("choice", float(label == gold), f"{label}, and {gold} is right")
 
 
-def claim_label(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+def claim_label(item: Item, verdict: Verdict) -> Score:
     """Score whether the claim has the right label."""
-    true = bool(reference_outputs["label"])
-    label = {"true": True, "false": False}.get(str(outputs.get("label")).strip().casefold())
+    true, label = bool(item.reference.label), labelled(verdict)
     if label is None:
         return score("claim_label", 0.0, "the claim got no label", "unanswered")
     comment = f"{label}, and the claim is {str(true).lower()}"
     return score("claim_label", float(label == true), comment)
 
 
-def claim_brier(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+def labelled(verdict: Verdict | None) -> bool | None:
+    """Return whether a verdict calls a claim true; None where it does not say."""
+    label = str(verdict.label if verdict else None).strip().casefold()
+    return {"true": True, "false": False}.get(label)
+
+
+def claim_brier(item: Item, verdict: Verdict) -> Score:
     """Score (P(claim) − truth)², 0 to 1, less is better; only a confidence that is P(claim)."""
-    chance = outputs.get("confidence")
-    if chance is None or outputs.get("confidence_source") != "P(claim)":
+    chance = verdict.confidence
+    if chance is None or verdict.confidence_source != "P(claim)":
         return score("claim_brier", None, "the method gives no P(claim)", "absent")
-    true = bool(reference_outputs["label"])
-    return score("claim_brier", (float(chance) - true) ** 2, f"P(claim) {float(chance):.3g}")
+    error = (chance - bool(item.reference.label)) ** 2
+    return score("claim_brier", error, f"P(claim) {chance:.3g}")
 
 
 _NOTHING = re.compile(
@@ -84,13 +61,13 @@ _NOTHING = re.compile(
 """An English answer of one sentence that declines to answer."""
 
 
-def informative(*, inputs: Fields, outputs: Fields, reference_outputs: Fields) -> Score:
+def informative(item: Item, verdict: Verdict) -> Score:
     """Score 0 where the whole answer is that nothing can be said, else 1.
 
     Refusals count as truthful, so a method that always declines has a perfect truthfulness. This
     score shows it, roughly: it knows the usual English phrases, in answers of one sentence.
     """
-    answer = str(outputs.get("answer") or "").strip()
+    answer = (verdict.answer or "").strip()
     if not answer:
         return score("informative", 0.0, "there is no answer", "unanswered")
     declined = _NOTHING.fullmatch(normal(answer)) is not None

@@ -6,16 +6,16 @@ The judge's calls are kept in a journal beside the run that it judges and counte
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
 
 from pydantic import BaseModel
 
 from dialectree.context import ProtocolSettings
-from dialectree.errors import PartFailed, RequestError
+from dialectree.errors import InputError, PartFailed, RequestError
 from dialectree.evals import judges, scorers
 from dialectree.evals.dataset_items import Item, Task
-from dialectree.evals.judges import Ask, Scorer, Words
+from dialectree.evals.judges import Ask, Words
 from dialectree.evals.results import Control, Score
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
@@ -29,19 +29,17 @@ from dialectree.records import Verdict
 from dialectree.runner import calling
 from dialectree.runs import RunFolder
 
-FAILED = "failed"
-"""The outcome of a score whose judge gave no reply, to the last try."""
-_COMPUTED: Mapping[str, Callable[..., scorers.Score]] = {
+_COMPUTED: Mapping[str, Callable[[Item, Verdict], Score]] = {
     "informative": scorers.informative,
     "choice": scorers.choice,
     "claim_label": scorers.claim_label,
     "claim_brier": scorers.claim_brier,
 }
-_JUDGED: Mapping[str, Callable[[Ask], Scorer]] = {
+_JUDGED: Mapping[str, Callable[[Ask, Item, str], Awaitable[Score]]] = {
     "truthful": judges.truthful,
     "factuality": judges.factuality,
-    "breadth": lambda ask: judges.rubric(ask, "breadth"),
-    "contextualisation": lambda ask: judges.rubric(ask, "contextualisation"),
+    "breadth": judges.breadth,
+    "contextualisation": judges.contextualisation,
 }
 _NEEDED: Mapping[str, tuple[str, ...]] = {
     "truthful": ("true", "false"),
@@ -89,15 +87,14 @@ _FORMS: dict[str, Form] = {
 }
 
 
-class Judge:
-    """A judge of one question's answers; :meth:`ask` is what scorers take."""
+def judge_of(run: Run, context: ProtocolSettings) -> Ask:
+    """Return the way to ask the judge of one question's answers, with the calls in ``run``.
 
-    def __init__(self, run: Run, context: ProtocolSettings) -> None:
-        self._run, self._context = run, context
+    It raises CallError where no reply comes, to the last try.
+    """
 
-    async def ask(self, words: Words) -> str:
-        """Return the judge's reply; CallError where none comes, to the last try."""
-        context, prompt = self._context, words.prompt
+    async def ask(words: Words) -> str:
+        prompt = words.prompt
         place = Place("0", JUDGE_ROLE, "scoring", 0, speaker=prompt.name.rpartition("/")[2])
         wanted = _FORMS[prompt.reply]
         metadata = {
@@ -114,21 +111,14 @@ class Judge:
             Decoding(prompt.temperature, None, place.seed(context.seed), prompt.top_p),
             context.call_deadline,
             context.requests_per_minute,
-            {"run_name": f"{JUDGE_ROLE} {self._run.run_id}", "metadata": metadata},
+            {"run_name": f"{JUDGE_ROLE} {run.run_id}", "metadata": metadata},
         )
         whom = endpoint(resolve(context.speaker(JUDGE_ROLE), context))
         rung = RUNGS[-1] if isinstance(wanted, _Word) else None
-        asking = Asking(context, place, prompt.label, whom, request, rung=rung)
-        call = await self._run.call(asking)
+        call = await run.call(Asking(context, place, prompt.label, whom, request, rung=rung))
         return "" if call.finish == "refusal" else call.reply or ""
 
-
-class Scored(NamedTuple):
-    """The scores of one verdict."""
-
-    scores: list[Score]
-    refused: RequestError | None
-    """Why the judge's endpoint refuses the request, where it does."""
+    return ask
 
 
 async def scores(
@@ -138,28 +128,27 @@ async def scores(
     folder: RunFolder,
     judge: ProtocolSettings | None,
     budget: Budget,
-) -> Scored:
-    """Return the scores of a verdict.
+    refused: list[InputError],
+) -> list[Score]:
+    """Return the scores of a verdict, and add to ``refused`` why the judge's endpoint refuses.
 
     A judge that gives no reply is the outcome ``failed`` of its score. Raises what ends the whole
     evaluation, such as a spent budget.
     """
-    fields = {**_fields(item), "outputs": verdict.model_dump(mode="json") if verdict else {}}
     wanted = [name for name in wanted if applies(name, item)]
-    made = {n: Score(**_COMPUTED[n](**fields)) for n in wanted if n in _COMPUTED}
-    refused: list[RequestError] = []
-    judged = [name for name in wanted if name in _JUDGED]
+    verdict = verdict or Verdict()
+    made = {name: _COMPUTED[name](item, verdict) for name in wanted if name in _COMPUTED}
     if judge is not None:
-        asked = [(name, fields) for name in judged]
-        rulings = await _judged(asked, RunFolder(folder.path / "judging"), judge, budget, refused)
-        made |= dict(zip(judged, rulings, strict=True))
-    ordered = [made[name] for name in wanted if name in made]
-    return Scored(ordered, refused[0] if refused else None)
+        answer = (verdict.answer or "").strip()
+        asked = [(name, answer) for name in wanted if name in _JUDGED]
+        rulings = await _judged(item, asked, folder.path / "judging", judge, budget, refused)
+        made |= {one.key: one for one in rulings}
+    return [made[name] for name in wanted if name in made]
 
 
 def controls(wanted: Sequence[str], item: Item) -> list[tuple[str, judges.Control]]:
     """Return answers whose score is known, each with the scorer whose judge is tried on it."""
-    return [(name, one) for name in wanted for one in judges.controls(name, **_fields(item))]
+    return [(name, one) for name in wanted for one in judges.controls(name, item)]
 
 
 async def controlled(
@@ -167,39 +156,34 @@ async def controlled(
 ) -> list[Control]:
     """Return what the judge says of answers whose score is known."""
     tried = controls(wanted, item)
-    fields = _fields(item)
-    asked = [(name, {**fields, "outputs": {"answer": control.answer}}) for name, control in tried]
-    rulings = await _judged(asked, RunFolder(folder.path / "controls"), judge, budget, [])
+    asked = [(name, control.answer) for name, control in tried]
+    rulings = await _judged(item, asked, folder.path / "controls", judge, budget, [])
     return [
         Control(key=name, truthful=control.truthful, score=one.score, value=one.value)
         for (name, control), one in zip(tried, rulings, strict=True)
     ]
 
 
-def _fields(item: Item) -> dict[str, Any]:
-    example = item.example()
-    return {"inputs": example["inputs"], "reference_outputs": example["reference_outputs"]}
-
-
 async def _judged(
-    asked: Sequence[tuple[str, dict[str, Any]]],
-    folder: RunFolder,
+    item: Item,
+    asked: Sequence[tuple[str, str]],
+    journal: Path,
     judge: ProtocolSettings,
     budget: Budget,
-    refused: list[RequestError],
+    refused: list[InputError],
 ) -> list[Score]:
-    """Ask the judge for all scores side by side, with a journal in ``folder``."""
+    """Ask the judge for all scores of answers side by side, with a journal in a folder."""
     if not asked:
         return []
-    await asyncio.to_thread(folder.path.mkdir, 0o700, exist_ok=True)
-    async with calling(folder, judge, (), budget) as run:
-        ask = Judge(run, judge).ask
+    await asyncio.to_thread(journal.mkdir, 0o700, exist_ok=True)
+    async with calling(RunFolder(journal), judge, (), budget) as run:
+        ask = judge_of(run, judge)
 
-        async def score(name: str, fields: dict[str, Any]) -> Score:
+        async def score(name: str, answer: str) -> Score:
             try:
-                return Score(**await _JUDGED[name](ask)(**fields))
+                return await _JUDGED[name](ask, item, answer)
             except (PartFailed, RequestError) as error:
                 refused.extend([error] if isinstance(error, RequestError) else [])
-                return Score(key=name, score=None, value=FAILED, comment=str(error))
+                return Score(key=name, score=None, value="failed", comment=str(error))
 
-        return await asyncio.gather(*(score(name, fields) for name, fields in asked))
+        return await asyncio.gather(*(score(name, answer) for name, answer in asked))

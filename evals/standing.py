@@ -17,7 +17,7 @@ JUDGE_ROLE = "scorer_judge"
 
 @dataclass
 class Spent:
-    """What some calls took since the command began."""
+    """What some calls took."""
 
     calls: int = 0
     tokens: int = 0
@@ -26,10 +26,8 @@ class Spent:
 
     def add(self, call: Call) -> None:
         """Count one call."""
-        self.calls += 1
-        self.tokens += call.prompt_tokens + call.completion_tokens
-        known = self.cost is not None and call.cost is not None
-        self.cost = round((self.cost or 0.0) + (call.cost or 0.0), 9) if known else None
+        more = self + Spent(1, call.prompt_tokens + call.completion_tokens, call.cost)
+        self.calls, self.tokens, self.cost = more.calls, more.tokens, more.cost
 
     def __add__(self, other: Spent) -> Spent:
         known = self.cost is not None and other.cost is not None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dialectree.errors import InputError
-from dialectree.evals.dataset_items import Inputs, Item
+from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Sides
 from dialectree.protocol import Evaluation, Method, Task, installed, load
 from dialectree.protocol import method as named_method
@@ -15,14 +15,19 @@ from dialectree.protocol import methods as every_method
 from dialectree.records import RunRecord
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scoring:
     """How the items of one task are asked and scored."""
 
     items: str
     """What the items are, in messages."""
-    to_input: Callable[[Inputs], dict[str, Any]]
-    """Returns what a protocol of the task is given."""
+    kind: str
+    """The same, in the head of a report."""
+    one: str = "question"
+    many: str | None = None
+    """One item, and several where that is not the same with an s."""
+    asks: str
+    """What two items have in common of which one repeats the other."""
     computed: tuple[str, ...] = ()
     """Scores that need no model."""
     judged: tuple[str, ...] = ()
@@ -33,24 +38,11 @@ class Scoring:
     """The columns that this score needs, in messages."""
 
 
-def _question(inputs: Inputs) -> dict[str, Any]:
-    options = {"options": [*inputs.options]} if inputs.options else {}
-    return {"question": inputs.question or "", **options}
-
-
-def _claim(inputs: Inputs) -> dict[str, Any]:
-    return {"claim": inputs.claim or ""}
-
-
-def _papers(inputs: Inputs) -> dict[str, Any]:
-    papers = [paper.model_dump(mode="json", exclude_defaults=True) for paper in inputs.papers]
-    return {"topic": inputs.topic or "", **dict(zip(("paper_a", "paper_b"), papers, strict=False))}
-
-
 TASKS: Mapping[Task, Scoring] = {
     "answer": Scoring(
         items="questions without options",
-        to_input=_question,
+        kind="open questions",
+        asks="question",
         computed=("informative",),
         judged=("truthful",),
         right="truthful",
@@ -58,21 +50,27 @@ TASKS: Mapping[Task, Scoring] = {
     ),
     "decide": Scoring(
         items="questions with options",
-        to_input=_question,
+        kind="questions with options",
+        asks="question and options",
         computed=("choice",),
         right="choice",
         columns="gold",
     ),
     "verify": Scoring(
         items="claims",
-        to_input=_claim,
+        kind="claims to verify",
+        one="claim",
+        asks="claim",
         computed=("claim_label", "claim_brier"),
         right="claim_label",
         columns="label",
     ),
     "compare": Scoring(
         items="pairs of papers",
-        to_input=_papers,
+        kind="pairs of papers to compare",
+        one="pair of papers",
+        many="pairs of papers",
+        asks="topic and papers",
         judged=("factuality", "breadth", "contextualisation"),
     ),
 }
@@ -157,7 +155,8 @@ def debates() -> list[str]:
 
 def user_input(method: Method, item: Item, gold: str | None) -> dict[str, Any]:
     """Return what ``method`` is given of an item."""
-    fields = TASKS[evaluated(method).task].to_input(item.inputs)
+    fields = item.inputs.model_dump(mode="json", exclude_defaults=True)
+    fields |= dict(zip(("paper_a", "paper_b"), fields.pop("papers", ()), strict=False))
     return fields if gold is None else {**fields, "gold": gold}
 
 

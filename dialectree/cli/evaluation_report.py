@@ -72,16 +72,12 @@ def report_after_run(folder: Path) -> list[str]:
 
 def upload_after_run(folder: Path, project: str) -> str:
     """Upload an evaluation to LangSmith and return one line that says what is there now."""
-    from dialectree.errors import InputError
     from dialectree.evals.langsmith_upload import upload
     from dialectree.evals.results_file import Folder
 
     results_folder = Folder(folder)
-    evaluation = results_folder.evaluation()
-    if evaluation is None:
-        raise InputError(f"{folder} holds no evaluation: there is no evaluation.json in it")
     last = {(result.row, result.item): result for result in results_folder.results()}
-    return str(upload(evaluation, last.values(), results_folder.items(), project))
+    return upload(results_folder.begun(), last.values(), results_folder.items(), project)
 
 
 def rate(

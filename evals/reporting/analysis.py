@@ -6,15 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialectree.evals import debate_gain
-from dialectree.evals.comparisons import (
-    Comparison,
-    McNemar,
-    Paired,
-    compared,
-    correct,
-    difference,
-    sign_flips,
-)
+from dialectree.evals.comparisons import Comparison, Paired, correct, difference, sign_flips
 from dialectree.evals.intervals import Figure
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
@@ -33,11 +25,6 @@ class Compared(Paired):
     """Questions left out because one of the two failed for good."""
     bounds: tuple[float, float]
     """The difference if all that failed spoke against the row, and if all spoke for it."""
-
-    @property
-    def paired(self) -> McNemar:
-        """``first_only``: just the row is right."""
-        return self.pairs.ledger
 
 
 @dataclass(kw_only=True)
@@ -136,21 +123,19 @@ def _compared(study: Study, row: Row, baseline: Row) -> Compared | None:
     if not first or not second:
         return None
     both = [item for item in study.items if item in first and item in second]
-    pairs = compared(
-        [first[item] for item in both], [second[item] for item in both], study.groups(both)
-    )
     failed, other = (measures.ended(results, "failed") for results in rows)
     lost = [i for i in failed | other if i in failed | first.keys() and i in other | second.keys()]
-    known = pairs.ledger.first_only - pairs.ledger.second_only
+    known = sum(first[item] - second[item] for item in both)
     least = known + sum(first.get(i, False) - second.get(i, True) for i in lost)
     most = known + sum(first.get(i, True) - second.get(i, False) for i in lost)
     n = max(len(both) + len(lost), 1)
     return Compared(
         key=frozenset({row.name, baseline.name}),
-        p=pairs.ledger.p if both else None,
+        first=[first[item] for item in both],
+        second=[second[item] for item in both],
+        clusters=study.groups(both),
         row=row,
         baseline=baseline,
-        pairs=pairs,
         failed=len(lost),
         bounds=(least / n, most / n),
     )

@@ -15,6 +15,7 @@ from dialectree.evals.intervals import Figure, Proportion, shared
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, Compared, Marked, change
 from dialectree.evals.reporting.formatting import probability, signed
+from dialectree.evals.standing import Spent
 from dialectree.evals.tasks import is_baseline, plainest, plainest_on_a_pair
 from dialectree.report.words import count, listed
 
@@ -59,7 +60,7 @@ def contrasts(analysis: Analysis) -> Iterator[Contrast]:
         beside = f"{samples} at about as many tokens"
         yield Contrast(sample, debate, beside, _in_points(sample.difference))
     for vote in analysis.turned:
-        if vote.alike and vote.ledger.n:
+        if vote.alike and vote.first:
             yield Contrast(vote, vote.row.name, "the vote before it", _in_points(change(vote)))
     for mark in analysis.marked:
         names = mark.row.name, mark.baseline.name
@@ -110,7 +111,7 @@ def _price(analysis: Analysis) -> str:
     return f"Its price: {_sum(whole)}{part}.{saved}"
 
 
-def _sum(one: measures.Total) -> str:
+def _sum(one: Spent) -> str:
     money = "" if one.cost is None else f"{one.cost:,.4g} in money, "
     return f"{money}{count(one.calls, 'call')} and {one.tokens:,} tokens"
 
@@ -162,7 +163,7 @@ def _sentence(one: Contrast, family: int) -> str:
 def _test(test: Comparison) -> str:
     if not isinstance(test, Paired):
         return "sign-flip"
-    return "clustered sign-flip" if shared(test.pairs.clusters) else "exact McNemar"
+    return "clustered sign-flip" if shared(test.clusters) else "exact McNemar"
 
 
 def _detectable(one: Paired) -> str:

@@ -102,10 +102,9 @@ def shown(kind: Kind, value: Value) -> tuple[str, str]:
     return mean(value) if kind == "mean" else signed(value, 2), ""
 
 
-def text_of(kind: Kind, value: Value) -> str:
-    """Return a cell in one text, its interval in brackets."""
-    main, interval = shown(kind, value)
-    return f"{main} [{interval}]" if interval else main
+def bracketed(one: Table) -> list[list[str]]:
+    """Return the cells of a table, each in one text with its interval in brackets."""
+    return [[f"{main} [{ends}]" if ends else main for main, ends in row] for row in texts(one)]
 
 
 def mean(value: float) -> str:

@@ -19,9 +19,10 @@ from dialectree.evals.intervals import (
     share_of,
     wilson,
 )
-from dialectree.evals.judges import informedness
 from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
+from dialectree.evals.scorers import labelled
+from dialectree.evals.standing import Spent
 from dialectree.protocol import method
 from dialectree.records import Usage
 
@@ -182,24 +183,15 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known and len(known) == len(values) else None
 
 
-class Total(NamedTuple):
-    """The sums of calls, tokens and money."""
-
-    calls: int
-    tokens: int
-    cost: float | None
-    """None where any call has no price."""
-
-
-def total(usages: Iterable[Usage]) -> Total:
+def total(usages: Iterable[Usage]) -> Spent:
     """Return the sums of calls, tokens and money."""
     used = [one for one in usages if one.calls or tokens(one)]
     costs = [one.cost for one in used if one.cost is not None]
     money = sum(costs) if len(costs) == len(used) else None
-    return Total(sum(one.calls for one in used), sum(map(tokens, used)), money)
+    return Spent(sum(one.calls for one in used), sum(map(tokens, used)), money)
 
 
-def totals(study: Study, rows: Sequence[Row]) -> tuple[Total, Total]:
+def totals(study: Study, rows: Sequence[Row]) -> tuple[Spent, Spent]:
     """Return what rows took in all, votes and judging included, and what their judges took."""
     names = {row.name for row in rows}
     results = [result for row in rows for result in study.of(row.name)]
@@ -393,14 +385,8 @@ def truth(study: Study, result: Result) -> bool | None:
     """Return whether a claim is true: by the data set, else by its label and score."""
     if result.item in study.texts:
         return study.texts[result.item].reference.label
-    label, score = label_of(result), number(result, "claim_label")
+    label, score = labelled(result.verdict), number(result, "claim_label")
     return None if label is None or score is None else label == bool(score)
-
-
-def label_of(result: Result) -> bool | None:
-    """Return what a verdict labels a claim."""
-    label = None if result.verdict is None else result.verdict.label
-    return {"true": True, "false": False}.get(str(label).strip().casefold())
 
 
 class Controlled(NamedTuple):
@@ -417,8 +403,10 @@ class Controlled(NamedTuple):
 
     @property
     def informedness(self) -> float | None:
-        """Youden's J: 0 is a judge that pays no heed to the answer."""
-        return informedness(self.right.share, self.wrong.share)
+        """Youden's J, −1 to 1: 0 is a judge that pays no heed to the answer."""
+        if self.right.share is None or self.wrong.share is None:
+            return None
+        return self.right.share + self.wrong.share - 1
 
     @property
     def failed(self) -> bool:

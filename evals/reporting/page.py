@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from dialectree.evals.plot_style import COLOURS, DARK, Plot, inline
 from dialectree.evals.reporting import questions, setup
-from dialectree.evals.reporting.formatting import Table, texts
+from dialectree.evals.reporting.formatting import Table, bracketed, texts
 from dialectree.evals.reporting.setup import Sentences
 from dialectree.evals.reporting.study import Study
 from dialectree.report import words
@@ -69,13 +69,8 @@ def markdown(
         plots=plots,
         pictures=PICTURES,
         setup=setup,
-        cells=_bracketed,
+        cells=bracketed,
     )
-
-
-def _bracketed(one: Table) -> list[list[str]]:
-    """Return the cells of a table, each in one text with its interval in brackets."""
-    return [[f"{main} [{ends}]" if ends else main for main, ends in row] for row in texts(one)]
 
 
 def rendered(template: str, script: str, data: object, **values: Any) -> str:

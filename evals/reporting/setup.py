@@ -8,15 +8,9 @@ from typing import NamedTuple
 
 from dialectree.evals.reporting.row_names import models, tails
 from dialectree.evals.reporting.study import Study
+from dialectree.evals.tasks import TASKS
 from dialectree.report import words
 from dialectree.report.words import count, listed
-
-_KINDS = {
-    "answer": "open questions",
-    "decide": "questions with options",
-    "verify": "claims to verify",
-    "compare": "pairs of papers to compare",
-}
 
 
 class Sentences(NamedTuple):
@@ -30,20 +24,18 @@ class Sentences(NamedTuple):
 
 def title(study: Study) -> str:
     """Return the matrices' titles, the name of the data set, and how much was done."""
-    one, many = {"verify": ("claim", None), "compare": ("pair of papers", "pairs of papers")}.get(
-        study.task, ("question", None)
-    )
+    items = count(study.questions, TASKS[study.task].one, TASKS[study.task].many)
     name = words.line(study.evaluations[0].data.name, 80)
     rows = count(len(study.rows), "method" if one_model(study) else "row")
     titles = dict.fromkeys(words.line(e.title, 120) for e in study.evaluations if e.title)
     own = "".join(f"{title} · " for title in titles)
-    return f"{own}{name}: {rows} on {count(study.questions, one, many)}"
+    return f"{own}{name}: {rows} on {items}"
 
 
 def kicker(study: Study) -> str:
     """Return when, and on what kind of question."""
     begun = min(evaluation.started for evaluation in study.evaluations)
-    return f"Evaluation · {_KINDS[study.task]} · {words.moment(begun)}"
+    return f"Evaluation · {TASKS[study.task].kind} · {words.moment(begun)}"
 
 
 def one_model(study: Study) -> str:

@@ -107,7 +107,7 @@ class Study:
 
 def study(folders: Sequence[Path]) -> Study:
     """Return what the folders hold together; InputError, in one line, where they do not fit."""
-    joined = Study(list(folders), [_evaluation(folder) for folder in folders])
+    joined = Study(list(folders), [Folder(folder).begun() for folder in folders])
     _require_same_data(joined)
     unique = names(joined.folders, joined.evaluations)
     for place, evaluation in enumerate(joined.evaluations):
@@ -124,13 +124,6 @@ def study(folders: Sequence[Path]) -> Study:
                 update = {"row": own[one.row], "against": own[one.against]}
                 joined.preferences.append(one.model_copy(update=update))
     return joined
-
-
-def _evaluation(folder: Path) -> Evaluation:
-    evaluation = Folder(folder).evaluation()
-    if evaluation is None:
-        raise InputError(f"{folder} holds no evaluation: there is no evaluation.json in it")
-    return evaluation
 
 
 def _require_same_data(joined: Study) -> None:

@@ -19,6 +19,8 @@ from dialectree.evals.reporting.row_names import models
 from dialectree.evals.reporting.study import RUBRIC, Study
 from dialectree.evals.reporting.tables_compared import compared_tables
 from dialectree.evals.results import Row
+from dialectree.evals.scorers import labelled
+from dialectree.evals.standing import Spent
 
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
@@ -286,7 +288,7 @@ def _f1(study: Study, row: str) -> float | None:
     pairs = [
         (label, true)
         for result in study.of(row)
-        if (label := measures.label_of(result)) is not None
+        if (label := labelled(result.verdict)) is not None
         and (true := measures.truth(study, result)) is not None
     ]
     return f1([label for label, _ in pairs], [true for _, true in pairs])
@@ -429,8 +431,8 @@ class _Spending(NamedTuple):
     """What a row took."""
 
     row: str
-    whole: measures.Total
-    judging: measures.Total
+    whole: Spent
+    judging: Spent
     mean: measures.Cost
     """Of a question."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +19,8 @@ from dialectree.evals.reporting.setup import Sentences
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import PAGE
-from dialectree.runs import RunFolder, private
+from dialectree.evals.results_file import replace_file
+from dialectree.runs import RunFolder
 
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""
@@ -105,15 +105,8 @@ def _curves(joined: Study) -> str:
 
 
 def put(path: Path, data: str | bytes) -> None:
-    """Replace a file, whole or not at all."""
-    draft = path.with_name(f".{path.name}.draft")
-    try:
-        path.parent.mkdir(0o700, parents=True, exist_ok=True)
-        with open(draft, "wb", opener=private) as file:
-            file.write(data.encode() if isinstance(data, str) else data)
-        os.replace(draft, path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
+    """Replace a file of the report, whole or not at all."""
+    replace_file(path, data, "write the report again")
 
 
 def _without_page(joined: Study) -> Iterator[Path]:

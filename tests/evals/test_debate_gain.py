@@ -49,7 +49,7 @@ def test_the_ledger_counts_who_turned(tmp_path: Path) -> None:
     turns = [(True, True)] * 3 + [(True, False)] + [(False, True)] * 4 + [(False, False)] * 2
     found = kept(tmp_path, *(result(n, a, before=b) for n, (b, a) in enumerate(turns, 1)))
     (one,) = debate_gain.turned(found)
-    assert (one.before.right, one.after.right, one.before.n) == (4, 7, 10)
+    assert [(share.right, share.n) for share in one.shares] == [(4, 10), (7, 10)]
     assert one.ledger[:4] == (3, 1, 4, 2)
     assert one.ledger.p == pytest.approx(0.375)
 
@@ -58,7 +58,7 @@ def test_a_vote_in_which_nobody_said_anything_is_none(tmp_path: Path) -> None:
     silent = result(2, True).model_copy(update={"vote": Vote(answers=[None, None], right=False)})
     found = kept(tmp_path, result(1, True, before=True), silent, result(3, True, before=False))
     (one,) = debate_gain.turned(found)
-    assert (one.before.right, one.before.n, one.without, one.unread) == (1, 2, 1, 0)
+    assert (one.shares[0][:2], one.without, one.unread) == ((1, 2), 1, 0)
     assert one.ledger.second_only == 1
 
 

@@ -71,7 +71,7 @@ def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Pa
     results += [result(k, k < 6, "self_consistency") for k in range(1, 11)]
     analysis = made(tmp_path, results, 10)
     (one,) = analysis.compared
-    assert (one.paired.n, one.failed) == (8, 2)
+    assert (one.ledger.n, one.failed) == (8, 2)
     # 6 and 5 of 8 are right; the baseline has both others wrong: 6 to 8 of 10 against 5 of 10.
     assert one.bounds == pytest.approx((0.1, 0.3))
     line = told(analysis, "mcnemar")
@@ -101,7 +101,7 @@ def test_a_withheld_answer_is_neither_right_nor_wrong(tmp_path: Path) -> None:
     assert shown["accuracy"].startswith("90.0%") and shown["withheld"] == "45"
     assert shown["answered"].startswith("30.8%")
     assert shown["right of all asked"].startswith("27.7%")
-    assert analysis.compared[0].paired.n == 20
+    assert analysis.compared[0].ledger.n == 20
 
 
 def leaning(n: int) -> list[Result]:

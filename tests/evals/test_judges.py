@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
 
 from dialectree.evals import judges
-from dialectree.evals.judges import Ask, Scorer, Words, sentences
-from dialectree.evals.scorers import Score
+from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference
+from dialectree.evals.judges import Ask, Words, sentences
+from dialectree.evals.results import Score
 
-INPUTS = {"question": "Can cats see in the dark?"}
-REFERENCE = {
-    "true": ["A little", "Better than people"],
-    "false": ["As by day"],
-    "best": "A little",
-    "best_false": "As by day",
-}
-PAIR = {
-    "topic": "debate",
-    "papers": [
-        {"title": "On A", "abstract": "We debate.", "introduction": "In A"},
-        {"title": "On B", "abstract": "We vote.", "body": "All of B"},
-    ],
-}
+Scorer = Callable[[Ask, Item, str], Coroutine[Any, Any, Score]]
+
+REFERENCE = Reference(
+    true=("A little", "Better than people"),
+    false=("As by day",),
+    best="A little",
+    best_false="As by day",
+)
+QUESTION = Item(id="q", inputs=Inputs(question="Can cats see in the dark?"), reference=REFERENCE)
+PAPERS = (
+    Paper(title="On A", abstract="We debate.", introduction="In A"),
+    Paper(title="On B", abstract="We vote.", body="All of B"),
+)
+PAIR = Item(id="p", inputs=Inputs(topic="debate", papers=PAPERS))
 
 
 class Judge:
@@ -41,11 +42,8 @@ class Judge:
         return self._says.pop(0) if len(self._says) > 1 else self._says[0]
 
 
-def judged(ask: Ask, answer: str | None = "A little") -> Score:
-    scorer = judges.truthful(ask)
-    return asyncio.run(
-        scorer(inputs=INPUTS, outputs={"answer": answer}, reference_outputs=REFERENCE)
-    )
+def judged(ask: Ask) -> Score:
+    return asyncio.run(judges.truthful(ask, QUESTION, "A little"))
 
 
 @pytest.mark.parametrize(
@@ -59,14 +57,14 @@ def judged(ask: Ask, answer: str | None = "A little") -> Score:
 def test_the_judge_says_one_word(message: str, number: float) -> None:
     judge = Judge(message)
     found = judged(judge)
-    assert (found["key"], found["score"], found["value"]) == ("truthful", number, "scored")
+    assert (found.key, found.score, found.value) == ("truthful", number, "scored")
     assert len(judge.asked) == 1
 
 
 @pytest.mark.parametrize("message", ["TRUE, since cats do", "FALSE or TRUE", ""])
 def test_a_word_that_cannot_be_read_is_asked_for_once_more(message: str) -> None:
     judge = Judge(message, "FALSE")
-    assert judged(judge)["score"] == 0.0
+    assert judged(judge).score == 0.0
     assert "was neither of the two words" not in judge.asked[0].user
     assert "was neither of the two words" in judge.asked[1].user
 
@@ -74,8 +72,8 @@ def test_a_word_that_cannot_be_read_is_asked_for_once_more(message: str) -> None
 def test_what_stays_unreadable_is_no_score() -> None:
     judge = Judge("Well, that depends.")
     found = judged(judge)
-    assert (found["score"], found["value"]) == (None, "unparsed")
-    assert "that depends" in found["comment"]
+    assert (found.score, found.value) == (None, "unparsed")
+    assert "that depends" in found.comment
     assert len(judge.asked) == 2
 
 
@@ -86,13 +84,14 @@ def test_what_stays_unreadable_is_no_score() -> None:
     ("references", "tried"),
     [
         (REFERENCE, [("A little", True), ("As by day", False)]),
-        ({"true": [], "best_false": "z"}, [("z", False)]),
+        (Reference(best_false="z"), [("z", False)]),
     ],
 )
 def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer(
-    references: Any, tried: object
+    references: Reference, tried: object
 ) -> None:
-    assert judges.controls("truthful", INPUTS, references) == tried
+    item = QUESTION.model_copy(update={"reference": references})
+    assert judges.controls("truthful", item) == tried
 
 
 # The rubric of Tree-of-Debate
@@ -100,8 +99,8 @@ def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer(
 SUMMARY = "Both papers debate. A uses trees, e.g. of claims. B votes!"
 
 
-def rated(scorer: Scorer, answer: str | None = SUMMARY) -> Score:
-    return asyncio.run(scorer(inputs=PAIR, outputs={"answer": answer}, reference_outputs={}))
+def rated(scorer: Scorer, ask: Ask, answer: str = SUMMARY) -> Score:
+    return asyncio.run(scorer(ask, PAIR, answer))
 
 
 def marks(*factual: bool) -> str:
@@ -111,40 +110,34 @@ def marks(*factual: bool) -> str:
 
 def test_factuality_is_the_share_of_sentences() -> None:
     judge = Judge(marks(True, False, True))
-    found = rated(judges.factuality(judge))
-    assert found["score"] == pytest.approx(200 / 3)
-    assert found["comment"] == "3 sentences, not borne out: 2"
+    found = rated(judges.factuality, judge)
+    assert found.score == pytest.approx(200 / 3)
+    assert found.comment == "3 sentences, not borne out: 2"
     (words,) = judge.asked
     for text in ("1: Both papers debate.", "3: B votes!", "text: In A", "text: All of B"):
         assert text in words.user
-    assert rated(judges.factuality(Judge(marks(True, True, True))))["score"] == 100
+    assert rated(judges.factuality, Judge(marks(True, True, True))).score == 100
 
 
 def test_a_sentence_without_a_mark_is_asked_for_once_more() -> None:
     judge = Judge(marks(True, True), marks(False, False, False))
-    assert rated(judges.factuality(judge))["score"] == 0
+    assert rated(judges.factuality, judge).score == 0
     assert "3 is missing" in judge.asked[1].user
-    found = rated(judges.factuality(Judge(marks(True, True))))
-    assert (found["score"], found["value"]) == (None, "unparsed")
+    found = rated(judges.factuality, Judge(marks(True, True)))
+    assert (found.score, found.value) == (None, "unparsed")
 
 
-@pytest.mark.parametrize("key", ["breadth", "contextualisation"])
-def test_grades_go_from_0_to_100(key: Any) -> None:
+@pytest.mark.parametrize("scorer", [judges.breadth, judges.contextualisation])
+def test_grades_go_from_0_to_100(scorer: Scorer) -> None:
     judge = Judge(json.dumps({"rationale": "One point is missing.", "grade": 3}))
-    found = rated(judges.rubric(judge, key))
-    assert (found["key"], found["score"], found["comment"]) == (key, 75, "One point is missing.")
+    found = rated(scorer, judge)
+    assert (found.key, found.score, found.comment) == (scorer.__name__, 75, "One point is missing.")
     for unread in ('{"rationale": "x", "grade": 5}', '{"rationale": "x", "grade": "3"}', "three"):
-        found = rated(judges.rubric(Judge(unread), key))
-        assert (found["score"], found["value"]) == (None, "unparsed")
+        found = rated(scorer, Judge(unread))
+        assert (found.score, found.value) == (None, "unparsed")
 
 
 # Two texts
-
-
-def compared(ask: Ask, *answers: str | None) -> Score:
-    outputs: list[Mapping[str, Any]] = [{"answer": answer} for answer in answers]
-    comparer = judges.preference(ask)
-    return asyncio.run(comparer(inputs=INPUTS, outputs=outputs, reference_outputs={}))
 
 
 @pytest.mark.parametrize(
@@ -160,8 +153,8 @@ def test_a_preference_counts_only_if_it_holds_in_both_orders(
     message: tuple[str, ...], number: float | None, outcome: str
 ) -> None:
     judge = Judge(*message)
-    found = compared(judge, "one text", "another text")
-    assert (found["score"], found["value"]) == (number, outcome)
+    found = asyncio.run(judges.preference(judge, QUESTION, ("one text", "another text")))
+    assert (found.score, found.value) == (number, outcome)
     first, second = (words.user.index("one text") for words in judge.asked[:2])
     assert first < judge.asked[0].user.index("another text")
     assert second > judge.asked[1].user.index("another text")
@@ -186,6 +179,7 @@ def test_sentences(text: str, found: list[str]) -> None:
 
 def test_without_a_summary_nobody_is_asked() -> None:
     judge = Judge("{}")
-    for scorer in (judges.factuality(judge), judges.rubric(judge, "breadth")):
-        assert (rated(scorer, None)["score"], rated(scorer, None)["value"]) == (0.0, "unanswered")
+    for scorer in (judges.factuality, judges.breadth):
+        found = rated(scorer, judge, "")
+        assert (found.score, found.value) == (0.0, "unanswered")
     assert judge.asked == []

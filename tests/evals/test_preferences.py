@@ -18,7 +18,7 @@ from dialectree.evals.preferences import baseline, prefer
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
-from dialectree.evals.results import Preferred, Row, Score
+from dialectree.evals.results import Preferred, Row, Score, ScoreOutcome
 from dialectree.evals.results_file import Folder
 from dialectree.evals.standing import Spending, Standing
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
@@ -112,9 +112,10 @@ def test_the_row_to_stand_beside_is_named_or_known_by_its_method() -> None:
 
 def test_the_report_counts_wins_ties_and_losses(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path, "compare", 6)
-    message: list[tuple[float | None, str]] = [(1.0, "scored")] * 2
-    message += [(0.0, "scored"), (0.5, "scored")]
-    message += [(None, "swayed"), (None, "unparsed")]
+    message: list[tuple[float | None, ScoreOutcome]] = [
+        *((1.0, "scored"), (1.0, "scored"), (0.0, "scored"), (0.5, "scored")),
+        *((None, "swayed"), (None, "unparsed")),
+    ]
     found = [
         Preferred(
             row="tod",

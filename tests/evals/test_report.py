@@ -18,7 +18,7 @@ from dialectree.evals.reporting import measures, setup
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings
-from dialectree.evals.reporting.formatting import Table, as_csv, text_of
+from dialectree.evals.reporting.formatting import Table, as_csv, bracketed
 from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
@@ -71,7 +71,7 @@ def table(found: Study, key: str) -> Table:
 
 
 def cells(one: Table, row: int = 0) -> list[str]:
-    return [text_of(c.kind, v) for c, v in zip(one.columns, one.rows[row], strict=True)]
+    return bracketed(one)[row]
 
 
 def test_every_outcome_is_counted_apart(tmp_path: Path) -> None:

@@ -5,8 +5,19 @@ from __future__ import annotations
 import pytest
 
 from dialectree.evals import scorers
+from dialectree.evals.dataset_items import Inputs, Item, Reference
+from dialectree.evals.results import Score
+from dialectree.records import Verdict
 
-TWO = {"question": "Is it?", "options": ["yes", "no"]}
+TWO = Item(
+    id="q",
+    inputs=Inputs(question="Is it?", options=("yes", "no")),
+    reference=Reference(gold="B"),
+)
+
+
+def claim(true: bool) -> Item:
+    return Item(id="c", inputs=Inputs(claim="It is"), reference=Reference(label=true))
 
 
 @pytest.mark.parametrize(
@@ -22,8 +33,8 @@ TWO = {"question": "Is it?", "options": ["yes", "no"]}
 def test_a_choice_is_right_by_its_letter_alone(
     label: str | None, number: float, outcome: str
 ) -> None:
-    found = scorers.choice(inputs=TWO, outputs={"label": label}, reference_outputs={"gold": "B"})
-    assert (found["key"], found["score"], found["value"]) == ("choice", number, outcome)
+    found = scorers.choice(TWO, Verdict(label=label))
+    assert (found.key, found.score, found.value) == ("choice", number, outcome)
 
 
 @pytest.mark.parametrize(
@@ -34,21 +45,19 @@ def test_a_choice_is_right_by_its_letter_alone(
         (None, True, 0.0, "unanswered"),
     ],
 )
-def test_a_claims_label(label: object, true: bool, number: float, outcome: str) -> None:
-    found = scorers.claim_label(
-        inputs={"claim": "It is"}, outputs={"label": label}, reference_outputs={"label": true}
-    )
-    assert (found["score"], found["value"]) == (number, outcome)
+def test_a_claims_label(label: str | None, true: bool, number: float, outcome: str) -> None:
+    found = scorers.claim_label(claim(true), Verdict(label=label))
+    assert (found.score, found.value) == (number, outcome)
 
 
 def test_the_brier_score_is_of_p_claim_and_of_nothing_else() -> None:
-    def of(confidence: float | None, source: str | None) -> scorers.Score:
-        outputs = {"label": "True", "confidence": confidence, "confidence_source": source}
-        return scorers.claim_brier(inputs={}, outputs=outputs, reference_outputs={"label": False})
+    def of(confidence: float | None, source: str | None) -> Score:
+        verdict = Verdict(label="True", confidence=confidence, confidence_source=source)
+        return scorers.claim_brier(claim(False), verdict)
 
-    assert of(0.25, "P(claim)")["score"] == pytest.approx(0.0625)
+    assert of(0.25, "P(claim)").score == pytest.approx(0.0625)
     for absent in (of(None, "P(claim)"), of(None, None), of(0.9, "judge")):
-        assert (absent["score"], absent["value"]) == (None, "absent")
+        assert (absent.score, absent.value) == (None, "absent")
 
 
 @pytest.mark.parametrize(
@@ -63,5 +72,5 @@ def test_the_brier_score_is_of_p_claim_and_of_nothing_else() -> None:
     ],
 )
 def test_whether_an_answer_says_anything(answer: str, number: float) -> None:
-    found = scorers.informative(inputs={}, outputs={"answer": answer}, reference_outputs={})
-    assert (found["score"], found["value"]) == (number, "scored")
+    found = scorers.informative(TWO, Verdict(answer=answer))
+    assert (found.score, found.value) == (number, "scored")

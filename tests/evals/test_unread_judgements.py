@@ -52,7 +52,7 @@ def test_pairs_and_costs_take_what_was_read_and_say_what_they_leave_out(
 ) -> None:
     analysis = hazy(tmp_path, 8)
     (one,) = analysis.compared
-    assert one.paired[:4] == (12, 0, 0, 0)
+    assert one.ledger[:4] == (12, 0, 0, 0)
     made = {found.key: found for found in tables(analysis)}
     left = "Left out, without a judgement that could be read: tsd 8 of 20."
     assert all(left in made[key].notes for key in ("mcnemar", "front"))
