@@ -29,16 +29,6 @@ from dialectree.evals.intervals import (
 BINS = 10
 
 
-def columns(confidences: Sequence[float], right: Sequence[bool]) -> tuple[Floats, Floats]:
-    """Return both as arrays; ValueError for other lengths or a confidence outside 0 to 1."""
-    sure, true = floats(confidences), floats(right)
-    if sure.shape != true.shape or sure.ndim != 1:
-        raise ValueError(f"{len(sure)} confidences for {len(true)} answers")
-    if not ((sure >= 0) & (sure <= 1)).all():
-        raise ValueError("a confidence lies outside 0 to 1")
-    return sure, true
-
-
 def brier(
     confidences: Sequence[float],
     right: Sequence[bool],
@@ -47,7 +37,7 @@ def brier(
     clusters: Clusters | None = None,
 ) -> Figure:
     """Return the mean of (confidence − outcome)², 0 to 1, less is better (Brier 1950)."""
-    sure, true = columns(confidences, right)
+    sure, true = floats(confidences), floats(right)
     return resampled(np.mean, [(sure - true) ** 2], resamples=resamples, clusters=clusters)
 
 
@@ -67,7 +57,8 @@ def ece(
     raises it above 0, and more bins raise it further.
     """
     measure = partial(_error, adaptive=adaptive, bins=bins)
-    return resampled(measure, columns(confidences, right), resamples=resamples, clusters=clusters)
+    columns = floats(confidences), floats(right)
+    return resampled(measure, columns, resamples=resamples, clusters=clusters)
 
 
 class Bin(NamedTuple):
@@ -80,7 +71,7 @@ class Bin(NamedTuple):
 
 def reliability(confidences: Sequence[float], right: Sequence[bool]) -> list[Bin]:
     """Return the reliability curve: the equal-width bins that have answers."""
-    sure, true = columns(confidences, right)
+    sure, true = floats(confidences), floats(right)
     order = np.argsort(sure, kind="stable")
     sure, true = sure[order], true[order]
     cuts = _cuts(sure, False, BINS)[1:] if len(sure) else []
@@ -119,7 +110,7 @@ def auc(
     The area under the ROC curve, ties half; 0.5 is chance. True and false ones are resampled apart,
     clusters whole. None where all are true or all are false.
     """
-    sure, came_true = columns(scores, true)
+    sure, came_true = floats(scores), floats(true)
     high, low = sure[came_true == 1], sure[came_true == 0]
     if not len(high) or not len(low):
         return Figure(None, None, None, len(sure))
@@ -166,7 +157,7 @@ def risk_coverage(
     the mean risk over all numbers of answers given; among equally confident ones it takes the mean
     over their possible orders.
     """
-    sure, came_true = columns(confidences, right)
+    sure, came_true = floats(confidences), floats(right)
     points: list[Point] = []
     total, answered, wrong = 0.0, 0, 0.0
     for confidence in np.unique(sure)[::-1]:

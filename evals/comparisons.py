@@ -22,7 +22,6 @@ from dialectree.evals.intervals import (
     RESAMPLES,
     Clusters,
     Figure,
-    Floats,
     Proportion,
     design,
     error,
@@ -71,8 +70,7 @@ def mcnemar(
 ) -> McNemar:
     """Compare two methods' right answers by the exact test of McNemar (1947).
 
-    With ``clusters`` a whole cluster goes either way, see :func:`exact_flips`. ValueError for other
-    lengths.
+    With ``clusters`` a whole cluster goes either way, see :func:`exact_flips`.
     """
     pairs = list(zip(first, second, strict=True))
     ways = [(True, True), (True, False), (False, True), (False, False)]
@@ -154,9 +152,9 @@ def difference(
     """Return the mean of the first less that of the second, by paired bootstrap over the questions.
 
     For right and wrong :func:`tango` is better. Below ``FEWEST`` pairs, or clusters, there is no
-    interval. ValueError for other lengths.
+    interval.
     """
-    differences = _differences(first, second)
+    differences = floats(first) - floats(second)
     n = len(differences)
     if (n if clusters is None else len(set(clusters))) < FEWEST:
         return Figure(float(np.mean(differences)) if n else None, None, None, n)
@@ -172,7 +170,7 @@ def sign_flips(
     then as likely to have the other sign. Two-sided; of all signs up to 13, of ``FLIPS`` draws from
     a fixed seed beyond.
     """
-    differences = _differences(first, second)
+    differences = floats(first) - floats(second)
     if clusters is not None and shared(clusters):
         differences = sums(differences.tolist(), clusters)
     if len(differences) < 2:
@@ -187,12 +185,6 @@ def sign_flips(
         rng=np.random.default_rng(chance.seed(0, "signs", len(differences))),
     )
     return min(1.0, float(drawn.pvalue))
-
-
-def _differences(first: Sequence[float], second: Sequence[float]) -> Floats:
-    if len(first) != len(second):
-        raise ValueError(f"{len(first)} scores against {len(second)}: not the same questions")
-    return floats(first) - floats(second)
 
 
 # The smallest difference that a number of questions would probably show

@@ -48,11 +48,8 @@ class Proportion(NamedTuple):
 
 
 def floats(values: Sequence[float] | Sequence[bool]) -> Floats:
-    """Return numbers as an array; ValueError for one that is not finite."""
-    array = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise ValueError("a figure is not finite")
-    return array
+    """Return numbers as an array."""
+    return np.asarray(values, dtype=np.float64)
 
 
 # Clusters
@@ -105,11 +102,8 @@ def error(values: Sequence[float], clusters: Clusters) -> float:
 def wilson(right: int, n: int, level: float = LEVEL, design: float = 1.0) -> Proportion:
     """Return a share with Wilson's score interval (Wilson 1927), without continuity correction.
 
-    For answers in clusters n is divided by ``design``, see :func:`design`. ValueError for more
-    right answers than answers.
+    For answers in clusters n is divided by ``design``, see :func:`design`.
     """
-    if not 0 <= right <= n:
-        raise ValueError(f"{right} right answers of {n}")
     if n == 0:
         return Proportion(0, 0, None, None, None)
     bounds: Any = proportion_confint(right / design, n / design, 1 - level, method="wilson")

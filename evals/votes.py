@@ -10,6 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from string import ascii_uppercase
+from typing import Any
 
 from dialectree import chance
 from dialectree.context import ProtocolSettings, within
@@ -38,11 +39,11 @@ def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]
     own = {name: getattr(row.context, name) for name in shared}
     own |= {"model": row.context.speaker(how.voters[row.method.name]), "roles": {}}
     if _samples(method):
-        return [(".vote", method, _settings(row, method, {**own, "samples": count}))]
-    seeds = {n: chance.seed(seed, "vote", n) for n in range(1, count + 1)}
-    return [
-        (f".vote-{n}", method, _settings(row, method, {**own, "seed": s})) for n, s in seeds.items()
-    ]
+        runs: dict[str, dict[str, Any]] = {".vote": {"samples": count}}
+    else:
+        runs = {f".vote-{n}": {"seed": chance.seed(seed, "vote", n)} for n in range(1, count + 1)}
+    kind = method.protocol.settings
+    return [(end, method, within(row.context, kind, {**own, **more})) for end, more in runs.items()]
 
 
 def require_input(rows: Sequence[Ready], items: Sequence[Item], count: int) -> None:
@@ -58,10 +59,6 @@ def require_input(rows: Sequence[Ready], items: Sequence[Item], count: int) -> N
 
 def _samples(method: Method) -> bool:
     return "samples" in method.reads()
-
-
-def _settings(row: Ready, method: Method, values: dict[str, object]) -> ProtocolSettings:
-    return within(row.context, method.protocol.settings, values)
 
 
 def answers(records: Sequence[RunRecord], asked: int) -> list[str | None]:

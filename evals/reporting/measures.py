@@ -262,9 +262,6 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
     method. A row is not compared with itself, nor with one that chooses among other answers.
     """
 
-    def addresses(row: Row) -> set[str]:
-        return {spec for asked in study.asked[row.name] for spec in asked.models.values()}
-
     def of(row: Row) -> Row | None:
         on_a_pair = tasks.plainest_on_a_pair(study.task) if handed(row) else []
         rows = [one for one in study.rows if alike(one, row)]
@@ -273,13 +270,12 @@ def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | N
         same = [one for one in rows if method(one.method).protocol is method(row.method).protocol]
         candidates = matching or ([] if wanted else same[:1])
 
-        def closeness(one: Row) -> tuple[bool, bool]:
+        def same_models(one: Row) -> bool:
             shared = {row.models[role] for role in one.models if role in row.models}
-            own = shared or {*row.models.values()}
-            return {*one.models.values()} == own, addresses(one) == addresses(row)
+            return {*one.models.values()} == (shared or {*row.models.values()})
 
         best = [one for one in candidates if one.method == candidates[0].method]
-        nearest = max(best, key=closeness, default=None)
+        nearest = max(best, key=same_models, default=None)
         return None if nearest is None or nearest.name == row.name else nearest
 
     return of

@@ -98,12 +98,3 @@ def test_nothing_is_said_of_no_answers() -> None:
     assert brier([], []) == ece([], []) == auc([], []) == nothing
     assert reliability([], []) == []
     assert risk_coverage([], []) == ([], None)
-
-
-@pytest.mark.parametrize(
-    ("sure", "right"), [([0.5], []), ([1.5], [True]), ([float("nan")], [True])]
-)
-def test_confidences_that_are_none_are_an_error(sure: list[float], right: list[bool]) -> None:
-    for measure in (brier, ece, auc):
-        with pytest.raises(ValueError):
-            measure(sure, right)
