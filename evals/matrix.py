@@ -53,23 +53,20 @@ def _known(name: str) -> str:
     return name
 
 
-def _by_role(models: object) -> object:
-    return {"model": models} if isinstance(models, str) else models
+def _under(key: str) -> BeforeValidator:
+    """Return a validator that takes a text for a mapping with this one key."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
 
 
 def _by_name(models: object) -> object:
     return {str(spec): spec for spec in models} if isinstance(models, list) else models
 
 
-def _as_row(method: object) -> object:
-    return {"method": method} if isinstance(method, str) else method
-
-
 def _as_list(blocks: object) -> object:
     return [blocks] if isinstance(blocks, dict) else blocks
 
 
-Models = Annotated[dict[str, str], BeforeValidator(_by_role)]
+Models = Annotated[dict[str, str], _under("model")]
 """Spec by role or family of roles; ``model`` is for every role without one of its own."""
 
 
@@ -89,7 +86,7 @@ class _Row(_Part):
 
 
 class _Axes(_Part):
-    methods: list[Annotated[_Row, BeforeValidator(_as_row)]] = Field(min_length=1)
+    methods: list[Annotated[_Row, _under("method")]] = Field(min_length=1)
     models: Annotated[dict[str, Models], BeforeValidator(_by_name)] = {}
     settings: Settings = {}
 

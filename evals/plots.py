@@ -156,8 +156,7 @@ class _Curve(NamedTuple):
 
     place: int
     row: str
-    across: Sequence[float]
-    up: Sequence[float]
+    points: Sequence[tuple[float, float]]
     sizes: Sequence[float]
 
 
@@ -169,9 +168,9 @@ def _reliability(analysis: Analysis) -> Plot | None:
         if len(measured.answers) > 1:
             bins = reliability(measured.confidences, measured.true)
             most = max(one.right.n for one in bins)
-            across, up = [one.confidence for one in bins], [one.right.share or 0.0 for one in bins]
+            points = [(one.confidence, one.right.share or 0.0) for one in bins]
             sizes = [2.5 + 6 * (one.right.n / most) ** 0.5 for one in bins]
-            curves.append(_Curve(n, row.name, across, up, sizes))
+            curves.append(_Curve(n, row.name, points, sizes))
     claims = study.task == "verify"
     axes_names = ("P(claim)", "true") if claims else ("confidence", "right")
     title = "Confidence and how often it came true (dashed: as it says)"
@@ -185,10 +184,9 @@ def _risk(analysis: Analysis) -> Plot | None:
         points = measures.surest(study, row.name).curve.points
         if len(points) > 1:
             few = points[: -1 : max(1, len(points) // MOST_POINTS)] + points[-1:]
-            across, up = [one.coverage for one in few], [one.risk for one in few]
             every = max(1, len(few) // 10)
             sizes = [3 * (k % every == 0) for k in range(len(few))]
-            curves.append(_Curve(n, row.name, across, up, sizes))
+            curves.append(_Curve(n, row.name, [(one.coverage, one.risk) for one in few], sizes))
     names = "questions answered, the surest first", "wrong among them"
     return _curves("risk", "Errors among the surest answers", curves, *names)
 
@@ -202,18 +200,15 @@ def _curves(
     figure, axes = canvas(4.2 if diagonal else 3.4)
     if diagonal:
         axes.plot([0, 1], [0, 1], **DASHED)
-    for n, row, xs, ys, sizes in curves[:MOST_CURVES]:
-        axes.plot(xs, ys, color=look(n)["color"], linewidth=1.4, clip_on=False)
-        for x, y, size in zip(xs, ys, sizes, strict=True):
+    for n, row, points, sizes in curves[:MOST_CURVES]:
+        axes.plot(*zip(*points, strict=True), color=look(n)["color"], linewidth=1.4, clip_on=False)
+        for (x, y), size in zip(points, sizes, strict=True):
             if size:
                 axes.plot(x, y, **look(n), markersize=size, clip_on=False)
         axes.plot([], [], **look(n), linewidth=1.4, markersize=3, label=short_name(row))
-    axes.set_xlim(-0.02, 1.02)
-    axes.set_ylim(-0.02, 1.02)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=across, ylabel=up)
     in_percents(axes.xaxis)
     in_percents(axes.yaxis)
-    axes.set_xlabel(across)
-    axes.set_ylabel(up)
     axes.grid()
     legend_below(axes)
     shown = f"the first {MOST_CURVES} of {len(curves)} rows"

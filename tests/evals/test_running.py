@@ -214,11 +214,13 @@ def test_what_cannot_be_read_is_a_question_that_failed() -> None:
 
 
 def test_an_endpoint_that_refuses_every_question_ends_the_evaluation() -> None:
-    speaker, count = model(), 8
+    speaker, count = model(), 40
     speaker.will_say_now(refused(), to=ProposalReply)
+    planned = plan(choices(count), speaker, concurrency=2)
     with pytest.raises(RequestError, match="not with me"):
-        evaluate(plan(choices(count), speaker, concurrency=2))
+        evaluate(planned)
     assert results() == []
+    assert sum(1 for _ in Path("out/runs").iterdir()) <= REFUSED + planned.at_once < count
     evaluate(plan(choices(count), model()))
     assert len(by_item()) == count
 
@@ -454,12 +456,3 @@ def test_an_id_that_a_repeat_would_have_is_refused() -> None:
     rows = [{"id": name, "claim": f"{name} is true.", "label": True} for name in ("a", "a#1")]
     with pytest.raises(InputError, match="--repeats: an item's id ends in #"):
         plan(write(rows), model(), row("direct"), repeats=2)
-
-
-def test_an_endpoint_that_refuses_all_is_not_asked_every_question() -> None:
-    speaker = model()
-    speaker.will_say_now(refused(), to=ProposalReply)
-    planned = plan(choices(90), speaker, concurrency=2)
-    with pytest.raises(RequestError, match="not with me"):
-        evaluate(planned)
-    assert sum(1 for _ in Path("out/runs").iterdir()) <= REFUSED + planned.at_once
