@@ -23,13 +23,14 @@ class Crash(ArithmeticError):
 
 
 class Fragile(ScriptedModel):
-    """Raises instead of the reply to one of its calls."""
+    """Raises ``error`` instead of the replies from call ``fragile_at`` on; 0: never."""
 
     fragile_at: int = 0
+    error: BaseException = Crash()
 
     def _next(self, call: Asked) -> Said:
         if len(self.calls) >= self.fragile_at > 0:
-            raise Crash
+            raise self.error
         return super()._next(call)
 
 

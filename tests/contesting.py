@@ -40,31 +40,17 @@ from dialectree.records import Contest, RunRecord
 from dialectree.runner import Started
 from dialectree.runs import RunFolder
 from tests import running
+from tests.breaking_off import Fragile
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.debating import choose, rule
 from tests.graphs.role_switching_debate import switching
 from tests.graphs.tree_of_debate import comparing
-from tests.scripted import Asked, Said, ScriptedModel
+from tests.scripted import Asked, ScriptedModel
 
 RUNS = Path("runs")
 TEXT = "A word of a person's own."
 WINNERS = ("SUPPORT", "ATTACK", "SUPPORT", "ATTACK", "TIE")
-
-
-class Crash(ArithmeticError):
-    """The process is gone."""
-
-
-class Speakers(ScriptedModel):
-    """Raises at call ``fragile_at``; 0: never."""
-
-    fragile_at: int = 0
-
-    def _next(self, call: Asked) -> Said:
-        if len(self.calls) >= self.fragile_at > 0:
-            raise Crash
-        return super()._next(call)
 
 
 def drawn(call: Asked) -> int:
@@ -84,9 +70,9 @@ def argue(call: Asked) -> ArgumentsReply:
     return arguing.argue(*(f"{words(call)} {'abc'[n] * 9}" for n in range(arguing.wanted(call))))
 
 
-def speakers(fragile_at: int = 0, split: int = 2) -> Speakers:
+def speakers(fragile_at: int = 0, split: int = 2, model: Fragile | None = None) -> Fragile:
     """A model that plays every role of every protocol."""
-    model = Speakers(fragile_at=fragile_at)
+    model = model or Fragile(fragile_at=fragile_at)
     switching.debaters(debating.debaters(split, model=model))
     comparing.personas(2, 2, model=model)
     replies: dict[type[Any], Callable[[Asked], Any]] = {

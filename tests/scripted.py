@@ -53,6 +53,11 @@ class ScriptedModel(testing.ScriptedModel):
             self._says[kind.__name__, at].clear()
         self.will_say(*replies, to=to, at=at)
 
+    def will_always_say(self, said: Said) -> None:
+        """Queue ``said`` alone for every kind of reply, at every node."""
+        for queue in self._says.values():
+            queue[:] = [said]
+
     def says(self, kind: type[BaseModel], at: str = "") -> Callable[[Asked], Said]:
         """What would be said next to a ``kind``, for a script that changes only some of it."""
         usual = (self._says[kind.__name__, at] or self._says[kind.__name__, ""])[0]

@@ -8,14 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 from langchain_core.tracers.context import collect_runs
 
 import dialectree
-from dialectree.errors import InputError, SettingsError
-from dialectree.protocol import method
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
 
@@ -120,18 +117,6 @@ def test_a_tool_answers_with_the_confidence_and_the_run(url: str) -> None:
     said = tool.invoke({"question": QUESTION})
     assert re.search(r"Confidence: \S+\. Run: \d{8}-\d{6}-[0-9a-f]{6}\.", said)
     assert tool.name == "dialectree_tsd"
-
-
-def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
-    with pytest.raises(SettingsError, match="max-depth"):
-        dialectree.answer(QUESTION, max_depth=-1)
-    with pytest.raises(SettingsError, match="max_dpeth"):
-        dialectree.answer(QUESTION, **cast(Any, {"max_dpeth": 1}))
-    with pytest.raises(InputError, match="empty"):
-        dialectree.answer("  ")
-    with pytest.raises(InputError, match="--method magic: there is no such method; known: "):
-        method("magic")
-    assert not Path("runs").exists()
 
 
 def _examples() -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 import dialectree
-from dialectree.errors import InputError, ModelUnavailable, SettingsError
+from dialectree.errors import InputError, SettingsError
 from dialectree.records import Event
 from tests.endpoint import LocalEndpoint
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
@@ -75,61 +75,12 @@ def test_a_mapping_is_compared_like_the_file_that_holds_the_same(
     assert but_for_times_and_ids(twice) == but_for_times_and_ids(by_file)
 
 
-@pytest.mark.parametrize("field", ["title", "abstract", "introduction", "body", "name"])
-def test_half_a_character_in_a_mapping_is_a_question_mark_as_in_a_file(
-    model: str, field: str
-) -> None:
-    odd = {**PAPER_A, field: f"{PAPER_A[field]} half \ud800 of it"}
-    record = dialectree.compare(odd, PAPER_B, TOPIC, model=model, **COMPARED)
-    assert record.status == "answered"
-    papers: Any = kept(record).input["papers"]
-    assert "half ? of it" in str(papers[0].get(field) or papers[0]["passages"])
-
-
 def test_a_paper_without_an_abstract_goes_in_with_a_notice(model: str) -> None:
     bare = {name: text for name, text in PAPER_B.items() if name != "abstract"}
     record = dialectree.compare(PAPER_A, bare, TOPIC, model=model, **COMPARED)
     said = "mesh.txt: no abstract found in it; its opening paragraphs stand in the abstract's place"
     assert (record.status, record.notices) == ("answered", [said])
     assert kept(record).notices == [said]
-
-
-def test_the_twins_give_the_same_and_a_notebook_may_call_either(model: str) -> None:
-    async def both() -> list[dialectree.RunRecord]:
-        return [
-            await dialectree.acompare(PAPER_A, PAPER_B, TOPIC, model=model, **COMPARED),
-            dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, **COMPARED),
-        ]
-
-    one, other = map(but_for_times_and_ids, asyncio.run(both()))
-    assert one == other
-
-
-@pytest.mark.parametrize(
-    ("method", "settings", "calls"),
-    [("single_stage", {}, 1), ("two_stage", {}, 3), ("no_tree", {"embeddings": "bm25"}, None)],
-)
-def test_every_other_method_compares_too(
-    method: str, settings: dict[str, Any], calls: int | None, model: str
-) -> None:
-    record = dialectree.compare(
-        PAPER_A, PAPER_B, TOPIC, model=model, method_name=method, **settings
-    )
-    assert (record.method, record.status) == (method, "answered")
-    assert calls in (None, record.usage.calls)
-
-
-def test_a_persona_or_the_moderator_can_have_a_model_of_its_own(model: str) -> None:
-    roles = {"persona_a": model.replace("any", "one"), "moderator": model.replace("any", "other")}
-    record = dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, roles=roles, **COMPARED)
-    names = {role: spec.partition("@")[0] for role, spec in record.models.items()}
-    assert names == {
-        "persona_a": "openai:one", "persona_b": "openai:any", "moderator": "openai:other",
-    }  # fmt: skip
-    family = dialectree.compare(
-        PAPER_A, PAPER_B, TOPIC, model=model, roles={"persona": roles["persona_a"]}, **COMPARED
-    )
-    assert family.models["persona_b"] == family.models["persona_a"] == record.models["persona_a"]
 
 
 def test_wrong_input_is_said_before_a_folder_is_made() -> None:
@@ -151,18 +102,6 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
     with pytest.raises(SettingsError, match="no such setting"):
         dialectree.compare(PAPER_A, PAPER_B, TOPIC, **cast(Any, {"max_dept": 1}))
     assert not Path("runs").exists()
-
-
-def test_an_embedding_model_that_cannot_be_had_leaves_a_partial_record(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("HF_HOME", "nowhere")
-    with pytest.raises(ModelUnavailable):
-        dialectree.compare(PAPER_A, PAPER_B, TOPIC, model=model, embeddings="BAAI/bge-none")
-    (run,) = Path("runs").iterdir()
-    record = dialectree.RunRecord.read((run / "run.json").read_text())
-    assert (record.status, record.usage.calls) == ("partial", 0)
 
 
 def test_a_tool_compares(model: str, files: tuple[str, Path]) -> None:

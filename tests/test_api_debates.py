@@ -64,11 +64,6 @@ def test_decide_returns_the_record_that_lies_in_the_folder(model: str) -> None:
     assert kept(record, "elsewhere") == record
 
 
-def test_an_open_question_has_no_options(model: str) -> None:
-    record = dialectree.decide("Why is the sky blue?", model=model, method_name="basic")
-    assert (record.method, record.input) == ("basic", {"question": "Why is the sky blue?"})
-
-
 def test_the_gold_answer_reaches_an_evaluation(model: str) -> None:
     record = dialectree.decide(QUESTION, YES_NO, gold="B", candidates="oracle", model=model)
     assert record.input["gold"] == "B"
@@ -277,13 +272,6 @@ def test_a_host_that_asks_after_a_debate_and_goes_on_finds_the_same_verdict(
     assert first.tree.nodes["0"].transcript
 
 
-def test_a_record_says_that_calls_under_way_passed_a_budget(model: str) -> None:
-    record = dialectree.verify(CLAIM, model=model, breadth=3, max_tokens=900, cache=False)
-    assert record.verdict is not None
-    (notice,) = kept(record).notices
-    assert notice.startswith("the budget --max-tokens 900 was passed by calls under way: ")
-
-
 @both
 def test_a_host_goes_on_after_a_budget_with_a_whole_debate(decided: Deciding, model: str) -> None:
     budget: dict[str, Any] = {"max_calls": 4}
@@ -393,13 +381,6 @@ def test_an_agents_model_is_told_of_its_slip(
 def test_an_agents_model_is_told_that_a_debate_came_to_nothing(model: str) -> None:
     tool = dialectree.as_tool("cot", model=model, replay=True)
     assert "replay" in tool.invoke({"claim": CLAIM})
-
-
-def test_a_tool_says_what_its_arguments_are() -> None:
-    for name in ("tsd", "rsd", "art", "tod"):
-        described = dialectree.as_tool(name, model="openai:any@http://127.0.0.1:1").args
-        assert all(argument["description"] for argument in described.values())
-    assert "2 to 26" in dialectree.as_tool("rsd").args["options"]["description"]
 
 
 def test_settings_that_cannot_be_are_refused_when_a_tool_is_made() -> None:

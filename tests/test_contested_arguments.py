@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from math import nan
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -16,11 +14,11 @@ from hypothesis import strategies as st
 import dialectree
 from dialectree import report
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
-from dialectree.errors import InputError, RunFolderError, SettingsError
+from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
-from dialectree.records import Node, RunRecord, Stance
+from dialectree.records import RunRecord, Stance
 from tests import running
 from tests.contesting import (
     RUNS,
@@ -36,7 +34,6 @@ from tests.contesting import (
     stated,
     verify,
 )
-from tests.endpoint import LocalEndpoint
 from tests.graphs.adaptive_reasoning_tree.arguing import argue, by_role, compare, score, wanted
 from tests.graphs.debating import split
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
@@ -45,7 +42,6 @@ pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=15)
 unit = st.floats(0, 1) | st.sampled_from([0.0, 0.3, 0.5, 1.0])
-rounding = 1e-12
 
 
 # Random trees
@@ -103,89 +99,6 @@ class Tree:
 def probability(record: RunRecord) -> float | None:
     assert record.verdict is not None
     return record.verdict.confidence
-
-
-def attacks(record: RunRecord, node: Node) -> int:
-    """How often an argument's way up to the claim turns its meaning around."""
-    above = record.tree.nodes.get(node.parent or "")
-    return (node.stance == "attack") + (attacks(record, above) if above is not None else 0)
-
-
-def known(record: RunRecord) -> list[str]:
-    """The trees that have a probability."""
-    root = record.tree.nodes["0"]
-    claims = root.children if record.settings["trees"] != 1 else ["0"]
-    return [name for name in claims if record.tree.nodes[name].score("strength") is not None]
-
-
-@steady
-@given(st.data())
-def test_a_stronger_argument_helps_the_claim_after_an_even_number_of_attacks_and_hurts_after_an_odd(
-    data: st.DataObject,
-) -> None:
-    tree = Tree(data)
-    nodes = tree.record.tree.nodes
-    node = nodes[
-        data.draw(st.sampled_from([n.id for n in nodes.values() if n.score("tau") is not None]))
-    ]
-    assert node.score("tau") is not None
-    stronger = data.draw(st.floats(node.score("tau"), 1))
-    if stronger == node.score("tau"):
-        return
-    new = tree.contest(tree.record, Set(node.id, stronger))
-    assert new.usage.calls == 0
-    before, after = probability(tree.record), probability(new)
-    assert (before is None) == (after is None)
-    if before is not None and after is not None:
-        helped = after - before if attacks(tree.record, node) % 2 == 0 else before - after
-        assert helped >= -rounding
-
-
-@steady
-@given(st.data())
-def test_without_an_attacker_the_claim_is_no_weaker_and_without_a_supporter_no_stronger(
-    data: st.DataObject,
-) -> None:
-    tree = Tree(data)
-    old = tree.record
-    names = [node.id for node in old.tree.nodes.values() if node.kind == "argument"]
-    if not names:
-        return
-    node = old.tree.nodes[data.draw(st.sampled_from(names))]
-    new = tree.contest(old, Drop(node.id))
-    same = {name for name in known(old) if name in known(new)}
-    if known(old) != known(new):  # the mean is of other trees
-        side = [n for n in old.tree.nodes.values() if n.parent == node.parent]
-        assert any(n.stance == node.stance and n.status == "missing" for n in side)
-    elif same:
-        same.add("0")
-    for name in same:
-        before, after = (
-            old.tree.nodes[name].score("strength"),
-            new.tree.nodes[name].score("strength"),
-        )
-        assert before is not None and after is not None
-        helped = after - before if attacks(old, node) % 2 else before - after
-        assert helped >= -rounding
-
-
-@steady
-@given(st.data())
-def test_with_win_rates_a_flip_for_the_claim_never_lowers_it(data: st.DataObject) -> None:
-    tree = Tree(data, strength_rule="win_rate", blend=0.8, trees=1)
-    old = tree.record
-    if not decided(old):
-        return
-    pair = data.draw(st.sampled_from(decided(old)))
-    supporter = old.tree.nodes[pair[0]]
-    comparisons = old.tree.nodes[supporter.parent or ""].comparisons
-    winner = next(c.winner for c in comparisons if (c.supporter, c.attacker) == pair)
-    new = tree.contest(old, Flip(*pair))
-    before, after = probability(old), probability(new)
-    assert (before is None) == (after is None)
-    if before is not None and after is not None:
-        helps = (winner == "ATTACK") == (attacks(old, supporter) % 2 == 0)
-        assert (after - before if helps else before - after) >= -rounding
 
 
 def possible(record: RunRecord, tau: float) -> list[tuple[Wish, Wish]]:
@@ -297,12 +210,6 @@ def in_two_orders(first: str, second: str) -> RunRecord:
     return verify(model, judge_orders="both")
 
 
-def test_flipping_both_orders_leaves_a_tie_as_it_is() -> None:
-    new = contest(in_two_orders("SUPPORT", "TIE"), Flip("0.1", "0.0"))
-    met = [(c.winner, c.contested) for c in new.tree.nodes["0"].comparisons]
-    assert sorted(met, key=str) == [("ATTACK", "flipped"), ("TIE", None)]
-
-
 @pytest.mark.parametrize(
     ("wishes", "path", "why"),
     [
@@ -402,19 +309,6 @@ def test_a_persons_text_is_data() -> None:
     assert "<b>bold" not in report.html(record, at(record).calls())
 
 
-def test_two_contests_of_one_run_at_once_do_not_mix() -> None:
-    old = two()
-    wishes = [Add("support", "0", "Yes."), Add("attack", "0", "No.")]
-
-    async def both() -> list[RunRecord]:
-        return [*await asyncio.gather(*(begin(old, wish).conduct() for wish in wishes))]
-
-    at_once = asyncio.run(both())
-    assert [outcome(record) for record in at_once] == [
-        outcome(contest(old, wish)) for wish in wishes
-    ]
-
-
 # Sides that could not be heard
 
 
@@ -439,21 +333,6 @@ def without_strength(*names: str, **given: Any) -> RunRecord:
     return verify(model, blend=0.0, **given)
 
 
-def test_a_side_that_a_person_emptied_is_not_lost_whatever_was_known_of_it() -> None:
-    old = without_strength("0.1")
-    assert probability(old) is None
-    for wishes in ([Drop("0.1")], [Set("0.1", 0.1), Drop("0.1")], [Drop("0.1"), Set("0.1", 0.1)]):
-        assert probability(contest(old, *wishes)) == 0.8
-
-
-def test_a_side_is_lost_where_what_a_person_left_of_it_could_not_be_weighed() -> None:
-    old = without_strength("0.2", breadth=2)
-    gone = contest(old, Drop("0.3"))
-    assert (gone.status, probability(gone)) == ("unresolved", None)
-    assert probability(contest(gone, Drop("0.2"))) is not None
-    assert figures(contest(gone, Restore("0.3"))) == figures(old)
-
-
 def test_a_strength_that_failed_can_be_given_and_taken_back() -> None:
     old = without_strength("0.1")
     new = contest(old, Set("0.1", 0.7))
@@ -474,18 +353,6 @@ def test_what_cannot_be_judged_is_missing_and_said(deaf: Any, node: str, role: s
     left_out = "0.2 is left out: it has no strength" in record.tree.nodes["0"].notes
     assert left_out == (role == "scorer")
     assert contest(record, Drop("0.1")).usage.calls == 0
-
-
-@pytest.mark.parametrize("ties", ["ignore", "half"])
-def test_a_void_comparison_asks_nobody_where_comparisons_alone_count(ties: str) -> None:
-    for wins in ("SUPPORT", "TIE"):
-        old = two(wins, blend=1.0, strength_rule="bradley_terry", ties=ties)
-        void = contest(old, Void("0.0", "0.1"))
-        assert void.usage.calls == 0
-        assert void.tree.nodes["0.0"].score("tau") == old.tree.nodes["0.0"].score("tau")
-        set_ = contest(void, Set("0.0", 0.9), Set("0.1", 0.1))
-        assert (set_.usage.calls, set_.tree.nodes["0.0"].score("blended")) == (0, 0.9)
-        assert outcome(contest(void, Restore("0.0", "0.1"))) == outcome(old)
 
 
 # At a leaf of another protocol
@@ -561,26 +428,6 @@ def test_a_void_comparison_stays_in_sight() -> None:
         assert words in page and "counts for nobody" in page
 
 
-def test_a_verdict_of_a_second_pass_and_a_strength_hold_side_by_side() -> None:
-    model = speakers()
-    model.will_say_now(split(LEAF, "what of b?"), at="0", to=type(split("x")))
-    twice: dict[str, Any] = {"second_pass_below": 1.0, "second_pass_leaves": 2}
-    old = debate(model, leaf_protocol="art", leaf={"breadth": 1, "depth": 1}, **twice)
-    ruled, strength = Rule("0.0", "So."), Set("0.0", 0.9)
-    for wishes in ((ruled, strength), (strength, ruled)):
-        new = contest(contest(old, wishes[0]), wishes[1])
-        verdict = new.tree.nodes["0.0"].verdict
-        assert verdict is not None and verdict.answer == "So."
-        assert new.tree.nodes["0.0"].score("tau") == 0.9
-        back = contest(contest(new, Restore("0.0")), Restore("0.0"))
-        assert outcome(back) == outcome(old)
-
-
-def test_a_dropped_leaf_keeps_its_neutral_strength() -> None:
-    new = contest(leaf(), Drop("0.0"))
-    assert (new.tree.nodes["0.0"].score("tau"), new.tree.nodes["0.0"].dropped) == (0.5, True)
-
-
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
@@ -600,12 +447,6 @@ def test_a_wish_that_a_leaf_cannot_fulfil_is_one_line(wish: Wish, message: str) 
 # Models
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with LocalEndpoint(seed=3) as endpoint:
-        yield endpoint.url
-
-
 def test_a_live_model_is_needed_for_additions_alone() -> None:
     old = two()
     given = {"cache": False}
@@ -617,31 +458,6 @@ def test_a_live_model_is_needed_for_additions_alone() -> None:
     added = contest(old, Add("support", "0", "Yes."))
     again = dialectree.contest(dialectree.contest(added, [Drop("0.2")]), [Restore("0.2")])
     assert (again.verdict, again.usage.calls) == (added.verdict, 0)
-
-
-def test_a_record_names_the_prompts_and_the_models_behind_all_that_it_tells(url: str) -> None:
-    old = dialectree.verify("It is so.", model=f"openai:x@{url}")
-    dropped = dialectree.contest(old, [Drop("0.1")])
-    assert (dropped.prompts, dropped.models) == (old.prompts, old.models)
-    added = dialectree.contest(dropped, [Add("support", "0", "Yes.")], model=f"openai:y@{url}")
-    assert added.prompts == old.prompts
-    assert added.models["scorer"] == f"openai:x@{url}, openai:y@{url}"
-
-
-def test_a_contest_that_asks_nobody_needs_no_price_and_no_address(url: str) -> None:
-    old = dialectree.verify("It is so.", model=f"openai:x@{url}")
-    Path("dialectree.toml").write_text('max_cost = 5\n[prices]\n"openai:y" = [1.0, 2.0]\n')
-    gone = dialectree.contest(old, [Drop("0.1")], base_url="http://127.0.0.1:1/v1")
-    assert gone.usage.calls == 0
-    with pytest.raises(InputError, match="--role leaf_judge: art has no such role"):
-        dialectree.contest(old, [Drop("0.1")], roles={"leaf_judge": f"openai:j@{url}"})
-
-
-def test_a_contest_says_that_its_calls_passed_a_budget(url: str) -> None:
-    old = dialectree.verify("It is so.", model=f"openai:x@{url}")
-    added = dialectree.contest(old, [Add("attack", "0", "No.")], cache=False, max_tokens=100)
-    (notice,) = added.notices
-    assert notice.startswith("the budget --max-tokens 100 was passed by calls under way: ")
 
 
 # What cannot be
@@ -711,15 +527,6 @@ def test_ties_and_orders_that_disagree_have_no_other_winner_and_a_void_has_none(
 def test_above_several_trees_there_is_nothing_to_contest(wish: Wish) -> None:
     with pytest.raises(InputError, match=r"0 stands above several trees|it is a whole tree"):
         begin(verify(trees=2), wish)
-
-
-def test_a_run_whose_journal_or_settings_do_not_fit_is_refused() -> None:
-    old = two()
-    with pytest.raises(InputError, match="--blend: a contest is reckoned with the settings"):
-        begin(old, Drop("0.1"), blend=0.9)
-    (at(old).path / "calls.jsonl").write_text("")
-    with pytest.raises(RunFolderError, match=r"calls\.jsonl has no call for 0/"):
-        begin(old, Drop("0.1"))
 
 
 def test_a_tree_that_settles_a_whole_question_is_contested_by_its_verdict() -> None:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import pytest
 
 from dialectree.contests import Drop, Replace, Restore, Rule, Wish
 from dialectree.errors import InputError
-from dialectree.nodes.tree_of_debate.persona import ArgumentReply, ClaimsReply
 from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord, topic_of
-from dialectree.records.verdict_diff import compared
 from dialectree.report import html, markdown, topics
 from tests.contesting import RUNS, begin, contest, debate, speakers
 from tests.graphs.tree_of_debate.comparing import weigh
-from tests.scripted import ScriptedModel, no_reply
+from tests.scripted import ScriptedModel
 
 pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
 
@@ -25,25 +22,10 @@ def compare(model: ScriptedModel | None = None, name: str = "tod", **given: Any)
     return debate(model or speakers(), name, **given)
 
 
-def anew(model: ScriptedModel) -> Counter[tuple[str, str]]:
-    """Who was asked, by kind of reply and node."""
-    return Counter((call.kind, call.node) for call in model.calls)
-
-
 def spoken(record: RunRecord) -> Any:
     """What was said and ruled, without what a contest adds."""
     nodes = record.tree.model_dump(exclude={"nodes": {"__all__": {"notes"}}})
     return nodes, record.verdict
-
-
-def test_below_a_replaced_last_word_the_topic_may_be_split_anew() -> None:
-    old = compare(speakers())
-    said = speakers()
-    contest(old, Replace("0.0/b1/revise", "We concede nothing."), model=said)
-    kinds = anew(said)
-    assert kinds["ProgressReply", "0.0"] == 1
-    assert kinds["SummaryReply", "0"] == 1
-    assert not [node for kind, node in kinds if node.startswith("0.1")]
 
 
 def test_a_dropped_segment_is_not_retrieved_any_more() -> None:
@@ -111,22 +93,6 @@ def test_what_no_comparison_can_fulfil_is_refused_before_anything_is_written(
     assert sorted(RUNS.iterdir()) == before
 
 
-@pytest.mark.parametrize(
-    ("field", "text"), [("concedes", "yes"), ("description", "We are better."), ("title", "Better")]
-)
-def test_a_text_that_was_replaced_is_restored_by_the_name_that_replaced_it(
-    field: str, text: str
-) -> None:
-    old = compare(speakers(), max_depth=1)
-    name = f"0.0/a1/revise/{field}"
-    new = contest(old, Replace(name, text), model=speakers())
-    back = contest(new, Restore(name), model=(said := speakers()))
-    assert (spoken(back), said.calls) == (spoken(old), [])
-    assert back.contest is not None and back.contest.changes == [f"{name} restored"]
-    with pytest.raises(InputError, match="respond/description: nothing was changed there"):
-        begin(new, Restore("0.0/a1/respond/description"), model=speakers())
-
-
 def test_a_concession_is_a_move_and_says_which_word_was_changed() -> None:
     old = compare(speakers(), max_depth=1)
     new = contest(old, Replace("0.0/a1/revise/concedes", "yes"), model=speakers())
@@ -135,16 +101,6 @@ def test_a_concession_is_a_move_and_says_which_word_was_changed() -> None:
     [moved] = [move for move in new.contest.moved if move.node == "0.0"]
     assert moved.before is not None and moved.after is not None
     assert moved.after.answer == str(moved.before.answer).replace("a:", "a (concedes):", 1)
-
-
-def test_a_topic_that_became_another_is_named_before_and_after() -> None:
-    old = compare(speakers(), max_depth=1)
-    new = contest(old, Replace("0.0/a1/revise", "We are better."), model=speakers())
-    new.tree.nodes["0.0"].text = "Another topic"
-    [moved] = [move for move in compared(old, new).moved if move.node == "0.0"]
-    assert moved.before is not None and moved.after is not None
-    assert str(moved.before.answer).startswith(f"{old.tree.nodes['0.0'].text} | a: ")
-    assert str(moved.after.answer).startswith("Another topic | a: ")
 
 
 @pytest.mark.parametrize("back", ["its old text", "restored"])
@@ -210,23 +166,6 @@ def test_a_topic_without_an_argument_because_a_person_dropped_them_is_no_failure
     assert (spoken(back), said.calls) == (spoken(old), [])
 
 
-def test_an_argument_that_a_person_dropped_did_not_fail_because_the_other_papers_did() -> None:
-    failing = speakers()
-    usual = failing.says(ArgumentReply)
-    failing.will_say(no_reply(), usual, to=ArgumentReply, at="0.0")
-    old = compare(failing, max_depth=1)
-    [failure] = old.tree.nodes["0.0"].failures
-    other = "b" if failure.speaker == "a" else "a"
-    turns = [f"0.0/{other}1/{stage}" for stage in ("present", "revise")]
-    new = contest(old, *map(Drop, turns), model=speakers())
-    topic = new.tree.nodes["0.0"]
-    assert (new.status, [one.speaker for one in topic.failures]) == ("degraded", [failure.speaker])
-    assert topics.silence(topic, other) == "A person dropped its argument."
-    for page in (html(new, []), markdown(new, [])):
-        assert "A person dropped its argument." in page
-        assert "Its argument failed for good." not in page
-
-
 def test_words_put_into_a_turn_that_concedes_do_not_take_the_concession_back() -> None:
     old = compare(speakers(), max_depth=1)
     conceded = contest(old, Replace("0.0/a1/revise/concedes", "yes"), model=speakers())
@@ -258,11 +197,3 @@ def test_a_person_may_set_the_comparison(name: str, answer: str) -> None:
             begin(new, Rule("0", same), model=said)
     assert spoken(contest(new, Restore("0"), model=said)) == spoken(old)
     assert said.calls == []
-
-
-def test_claims_are_asked_for_anew_where_their_evidence_changed() -> None:
-    old = compare(speakers(), max_depth=1)
-    said = speakers()
-    first = old.tree.nodes["0"].retrievals[0].found[0].id
-    contest(old, Drop(first), model=said)
-    assert [call.kind for call in said.calls].count(ClaimsReply.__name__) == 1

@@ -22,12 +22,10 @@ from dialectree.nodes.role_switching_debate.debater import ProposalReply, Rebutt
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.protocol import WITHDRAWN
-from dialectree.records import Node, Override, RunRecord, Spot
+from dialectree.records import Node, RunRecord
 from dialectree.runner import again
 from dialectree.runs import RunFolder
-from tests import running
 from tests.contesting import (
     RUNS,
     TEXT,
@@ -41,7 +39,6 @@ from tests.contesting import (
     said,
     speakers,
     stated,
-    sure,
     words,
 )
 from tests.endpoint import LocalEndpoint
@@ -155,14 +152,6 @@ def test_changes_add_up_and_each_can_be_taken_back(tree: RunRecord) -> None:
     assert {line.run for line in lines} <= known
 
 
-def test_a_replaced_turn_can_be_dropped_and_comes_back_replaced(tree: RunRecord) -> None:
-    replaced = contest(tree, Replace("0.1.0/B2", TEXT), model=speakers())
-    gone = contest(replaced, Drop("0.1.0/B2"), model=speakers())
-    assert said(gone, "0.1.0/B2")["claim"] == WITHDRAWN
-    back = contest(gone, Restore("0.1.0/B2"), model=speakers())
-    assert outcome(back) == outcome(replaced)
-
-
 def test_two_texts_of_one_turn_hold_side_by_side_and_each_goes_by_itself(tree: RunRecord) -> None:
     own = said(tree, "0.1.0/A2")
     one = contest(tree, Replace("0.1.0/A2/claim", "One."), model=speakers())
@@ -199,45 +188,6 @@ def test_a_verdict_and_the_words_of_its_judge_go_each_by_itself(
     assert TEXT not in str(outcome(whole))
 
 
-def test_a_verdict_of_a_role_switching_debate_is_gone_once_it_is_taken_back() -> None:
-    old = debate(speakers(), "rsd", switching.TWO, judge_orders="both")
-    assert old.verdict is not None
-    label = {"A": "B", "B": "A"}[old.verdict.label or "A"]
-    ruled = contest(old, Rule("0", label), model=speakers())
-    both = contest(ruled, Replace("0/judge1", "Why not."), model=speakers())
-    judged = [turn for turn in both.tree.nodes["0"].transcript if turn.role == "judge"]
-    first, second = (turn.fields for turn in judged)
-    assert (first["label"], first["rationale"], second["label"]) == (label, "Why not.", label)
-    assert second["rationale"] == "A person set this verdict."
-    left = contest(both, Restore("0"), model=(model := speakers()))
-    assert left.verdict is not None and said(left, "0/judge1")["rationale"] == "Why not."
-    assert (left.verdict.label, left.verdict.confidence) == (
-        old.verdict.label,
-        old.verdict.confidence,
-    )
-    assert outcome(contest(left, Restore("0/judge1"), model=model)) == outcome(old)
-    assert model.calls == []
-
-
-@pytest.mark.parametrize("judge", ["0/judge1", "0/swapped1"])
-def test_each_judge_has_its_own_ruling_back_beside_a_word_that_was_replaced_later(
-    judge: str,
-) -> None:
-    judges = speakers()
-    judges.will_say_now(
-        lambda c: switching.rule("A", switching.TWO[0], confidence=sure(c)), to=JudgeReply
-    )
-    old = debate(judges, "rsd", switching.TWO, judge_orders="both")
-    both = contest(old, Rule("0", "B"), model=(model := speakers()))
-    both = contest(both, Replace(judge, "Why not."), model=model)
-    left = contest(both, Restore("0"), model=model)
-    assert said(left, judge) == {**said(old, judge), "rationale": "Why not."}
-    other = {"0/judge1": "0/swapped1", "0/swapped1": "0/judge1"}[judge]
-    assert said(left, other) == said(old, other)
-    assert outcome(contest(left, Restore(judge), model=model)) == outcome(old)
-    assert model.calls == []
-
-
 # Models, budgets, crashes, caches
 
 
@@ -271,14 +221,6 @@ def test_a_budget_stops_a_contest_and_resuming_pays_the_rest(tree: RunRecord) ->
         contest(partial, Drop("0.1"), model=speakers())
     record = asyncio.run(again(at(partial), {"model": speakers()}).conduct())
     assert record.status == "answered" and stated(record).moved != []
-
-
-def test_a_contest_that_lost_what_it_is_compared_with_is_not_gone_on_with(tree: RunRecord) -> None:
-    begun = begin(tree, Rule("0.1", TEXT), model=(model := speakers()))
-    (begun.folder.path / "contested.json").unlink()
-    with pytest.raises(RunFolderError, match=r"contested\.json: No such file"):
-        asyncio.run(begun.conduct())
-    assert model.calls == []
 
 
 def test_a_persons_words_are_never_kept_as_a_models_reply(tmp_path: Path) -> None:
@@ -433,44 +375,6 @@ def test_a_ruling_can_be_set_where_one_of_two_judges_failed(side: str, label: st
         assert model.calls == [] and outcome(back) == outcome(old)
 
 
-@pytest.mark.parametrize(("side", "silent"), [("B", "0/judge1"), ("A", "0/swapped1")])
-def test_a_judge_who_failed_has_not_ruled_once_the_ruling_is_taken_back(
-    side: str, silent: str
-) -> None:
-    old = debate(one_judge_fails(speakers(), side), "rsd", switching.TWO, judge_orders="both")
-    ruled = contest(old, Rule("0", "A"), model=(model := speakers()))
-    worded = contest(ruled, Replace(silent, "Why not."), model=model)
-    assert said(worded, silent)["rationale"] == "Why not."
-    ruled_again = contest(worded, Rule("0", "B"), model=model)
-    for changed in (worded, ruled_again):
-        assert outcome(contest(changed, Restore("0"), model=model)) == outcome(old)
-    assert model.calls == []
-
-
-def test_the_word_of_the_judge_who_did_not_fail_is_no_ruling_yet() -> None:
-    model = speakers()
-    model.will_say_now(switching.rule("uncertain", "uncertain"), to=JudgeReply)
-    one_judge_fails(model, "A")
-    old = debate(model, "rsd", switching.TWO, judge_orders="both", allow_uncertain=True)
-    assert old.verdict is not None and old.verdict.label is None
-    assert resolution(contest(old, Rule("0", "uncertain"), model=speakers())) == "uncertain"
-
-
-@pytest.mark.parametrize("side", ["A", "B"])
-def test_a_leaf_gets_the_ruling_that_one_of_its_two_judges_failed_to_give(side: str) -> None:
-    model = speakers()
-    model.will_say_now(polar, to=type(split("x")))
-    one_judge_fails(model, side)
-    old = debate(model, leaf_protocol="rsd", leaf={"judge_orders": "both"})
-    assert (old.status, old.tree.nodes["0.1"].verdict) == ("degraded", None)
-    new = contest(old, Rule("0.1", "A"), model=(model := speakers()))
-    assert {node for node, _ in model.places} == {"0"}
-    ruled = new.tree.nodes["0.1"].verdict
-    assert (new.status, ruled and ruled.answer) == ("answered", "Yes")
-    back = contest(new, Restore("0.1"), model=(model := speakers()))
-    assert model.calls == [] and outcome(back) == outcome(old)
-
-
 def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:
     old = debate(speakers(), "rsd", switching.THREE, candidates="knockout")
     first = old.tree.nodes["0.0"]
@@ -495,30 +399,6 @@ def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:
         contest(old, Rule("0", "A"), model=speakers())
     with pytest.raises(InputError, match=r"give one of [ABC], [ABC]$"):
         contest(old, Rule("0.0", "D"), model=speakers())
-
-
-def test_words_for_another_answer_and_rulings_that_no_longer_fit_have_no_place() -> None:
-    old = debate(speakers(), "rsd", switching.TWO)
-    foreign = [
-        Spot(node="0", phase="cross_examination", role="debater", speaker="a", round=2, side="tin"),
-        Spot(node="0", phase="judgment", role="judge", speaker="judge", round=1),
-    ]
-    begun = begin(old, Replace("0/judge1", TEXT), model=(model := speakers()))
-    contested = stated(begun.record)
-    reply = {"label": "Q", "answer": "tin", "rationale": "so", "confidence": None}
-    contested.overrides = [
-        Override(
-            id="0/B2", what="replaced", spots=foreign[:1], reply={"errors": [], "defence": TEXT}
-        ),
-        Override(id="0", what="ruled", spots=foreign[1:], reply=reply),
-    ]
-    new = asyncio.run(begun.conduct())
-    assert model.calls == [] and new.verdict == old.verdict
-    notes = [note for note in new.tree.nodes["0"].notes if "no place" in note]
-    assert [note.split(" by a person")[0] for note in notes] == [
-        "0/B2 replaced",
-        "0 given another verdict",
-    ]
 
 
 def test_the_person_who_judged_is_asked_again_only_where_something_changed() -> None:
@@ -608,32 +488,6 @@ def test_a_persons_own_ruling_is_changed_and_comes_back(first: str, then: str) -
         back = contest(changed, Restore("0"), model=(model := speakers()))
         assert model.calls == [] and outcome(back) == outcome(old)
         assert stated(back).overrides == []
-
-
-def test_the_ruling_that_stands_is_no_change_whoever_gave_it() -> None:
-    model = speakers()
-    model.will_say_now(switching.rule("uncertain", "uncertain"), to=JudgeReply)
-    settled = [judged_by_a_person(label) for label in ("A", "uncertain")]
-    settled.append(debate(model, "rsd", switching.TWO, allow_uncertain=True))
-    settled.append(contest(settled[0], Rule("0", "B"), model=speakers()))
-    for record in settled:
-        label = resolution(record)
-        with pytest.raises(InputError, match=f"nothing to change, {label} is the ruling already"):
-            contest(record, Rule("0", str(label)), model=speakers())
-
-
-def test_a_ruling_that_is_asked_for_again_is_no_change_of_a_persons_any_more() -> None:
-    new = contest(judged_by_a_person("A"), Rule("0", "B"), model=speakers())
-
-    async def person(request: Mapping[str, str]) -> str:
-        return "uncertain"
-
-    more: Any = {"model": speakers(), "cache": False, "ask": person}
-    later = dialectree.contest(new.run_id, [Replace("0/B4", TEXT)], **more)
-    assert resolution(later) == "uncertain"
-    assert [held.id for held in stated(later).overrides] == ["0/B4"]
-    with pytest.raises(InputError, match="--restore 0: nothing was changed there"):
-        contest(later, Restore("0"), model=speakers())
 
 
 # Baselines
@@ -776,19 +630,6 @@ def test_a_journal_that_does_not_fit_its_record_is_refused(tree: RunRecord) -> N
             contest(tree, Drop("0.1"), model=speakers())
 
 
-def test_a_repaired_turn_is_contested_as_it_was_accepted() -> None:
-    model = speakers()
-    usual = model.says(LeafJudgeReply)
-    faulty = iter(["This is no JSON.", "{}"])
-    model.will_say(lambda call: next(faulty, None) or usual(call), to=LeafJudgeReply, at="0.1")
-    old = debate(model)
-    lines = [line for line in at(old).ledger() if (line.node, line.role) == ("0.1", "leaf_judge")]
-    assert [line.repair for line in lines] == [0, 1, 2]
-    new = contest(old, Replace("0.1/leaf_judge/rationale", TEXT), model=(model := speakers()))
-    assert said(new, "0.1/leaf_judge") == {**said(old, "0.1/leaf_judge"), "rationale": TEXT}
-    assert ("0.1", "leaf_judge") not in model.places
-
-
 def test_names_are_one_to_a_turn(tree: RunRecord, small: Path) -> None:
     runs = [tree, RunFolder(small).record()]
     runs.append(debate(speakers(), "rsd", switching.FIVE, gate=3, judge_orders="both"))
@@ -797,14 +638,3 @@ def test_names_are_one_to_a_turn(tree: RunRecord, small: Path) -> None:
         nodes: list[Node] = [*record.tree.nodes.values()]
         names = [turns.name(node, turn) for node in nodes for turn in node.transcript]
         assert len(names) == len(set(names))
-
-
-def test_a_persons_verdict_need_not_say_what_its_winner_defends() -> None:
-    model = speakers()
-    begun = running.begin("tsd", "Is it so?", RUNS, model=model, max_depth=0, leaf_rounds=1)
-    old = asyncio.run(begun.conduct())
-    for answer in ("Yes, in the end.", "No, never."):
-        new = contest(old, Rule("0", answer), model=speakers())
-        verdict = new.tree.nodes["0"].verdict
-        assert verdict is not None and verdict.answer == answer
-        assert new.status == "answered"

@@ -18,9 +18,9 @@ from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Vo
 from dialectree.errors import InputError
 from dialectree.records import RunRecord
 from dialectree.runner import again
+from tests.breaking_off import Crash
 from tests.contesting import (
     TEXT,
-    Crash,
     at,
     begin,
     contest,
@@ -50,7 +50,6 @@ Calls = Mapping[str, Mapping[str, int]]
 SYNTHESIS = {"synthesis_debater": 4, "synthesis_judge": 1}
 ROOT = {"0": {**SYNTHESIS, "answer_writer": 1}}
 ABOVE = {"0.1": SYNTHESIS, **ROOT}
-SUMMARY = {"0": {"moderator": 1}}
 BOTH = {"judge_orders": "both"}
 
 

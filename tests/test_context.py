@@ -112,12 +112,6 @@ def test_a_wrong_value_is_one_line_that_names_the_flag_and_the_value(
     assert names in line
 
 
-def test_every_wrong_value_is_named() -> None:
-    line = fault(max_depth=-1, leaf_rounds=0)
-    assert line.startswith("--max-depth: ")
-    assert "; --leaf-rounds: " in line
-
-
 def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "-1")
     assert fault().startswith("DIALECTREE_MAX_DEPTH: ")
@@ -183,18 +177,6 @@ def test_a_wrong_line_of_the_file_is_named(text: str | bytes, begins: str) -> No
     assert fault().startswith(begins)
 
 
-def test_a_flag_is_blamed_before_the_variable_that_it_overrides(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "2")
-    assert fault(max_depth=-1).startswith("--max-depth: ")
-
-
-def test_settings_cannot_be_changed_by_the_way() -> None:
-    with pytest.raises(ValueError, match="frozen"):
-        build(Settings).seed = 1  # type: ignore[misc]
-
-
 def test_a_name_may_serve_one_protocol_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     toml("max_depth = 1\n[tsd]\nmax_depth = 2\n[tod]\nmax_depth = 4\nsegments = 7")
     assert build(Settings).max_depth == 2
@@ -224,12 +206,6 @@ def test_a_live_model_is_a_speaker() -> None:
     assert context.speaker("leaf_judge") == "openai:x"
 
 
-def test_the_schema_of_the_settings_is_plain_json() -> None:
-    schema = Settings.model_json_schema()
-    assert schema["properties"]["model"]["type"] == "string"
-    assert "description" in schema["properties"]["stop_threshold"]
-
-
 # Roles
 
 
@@ -255,11 +231,6 @@ def test_a_role_that_no_method_has_is_refused_with_those_that_there_are(
     assert all(role in line for role in known_roles())
     with pytest.raises(ValidationError, match="no method has such a role"):
         asyncio.run(single_shot.graph.ainvoke({"question": "Why?"}, context=given))
-
-
-def test_one_context_may_name_the_roles_of_several_methods() -> None:
-    roles: dict[str, Any] = dict.fromkeys(known_roles(), "openai:x")
-    assert Settings(roles=roles).roles == roles
 
 
 # Secrets in addresses
@@ -365,11 +336,6 @@ def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyP
     for wrong in ("1", "1,2,3,4", "1,2,-3", "1,2,"):
         with pytest.raises(SettingsError, match=r"write SPEC=PROMPT,COMPLETION\[,CACHED\]"):
             _price("--price", f"openai:x={wrong}")
-
-
-def test_the_price_of_a_model_is_kept_without_its_address() -> None:
-    names = [f"openai:x@{scheme}://u:sesame@h/v1" for scheme in ("http", "HTTP")]
-    assert "sesame" not in repr(Settings(prices=dict.fromkeys(names, (1, 2))))
 
 
 def test_a_server_hands_on_what_is_misspelt_and_drops_what_is_a_hosts_own() -> None:

@@ -74,27 +74,6 @@ def test_each_of_two_interrupts_cancels_what_runs_beside_a_loop_and_its_end_is_w
     assert said == ["cancelled"] * times + ["ended"]
 
 
-def test_a_third_interrupt_waits_for_nothing() -> None:
-    released, ended = threading.Event(), threading.Event()
-
-    async def work() -> None:
-        for _ in range(2):
-            interrupt()
-            try:
-                await asyncio.sleep(60)
-            except asyncio.CancelledError:
-                continue
-        interrupt()
-        await asyncio.to_thread(released.wait, 20)
-        ended.set()
-
-    with pytest.raises(KeyboardInterrupt):
-        loop.run_beside(work())
-    assert not ended.is_set()
-    released.set()
-    assert ended.wait(20)
-
-
 def test_what_is_raised_beside_a_loop_is_raised() -> None:
     async def work() -> None:
         raise LookupError("gone")

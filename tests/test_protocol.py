@@ -163,16 +163,6 @@ def test_environment_and_file_may_name_what_other_protocols_read(
         again(begun.folder, wrong)
 
 
-def test_a_record_names_the_model_of_each_leaf_debater(tmp_path: Path) -> None:
-    roles = {"leaf_debater": "openai:both", "leaf_debater_b": "openai:b"}
-    given = {"model": "openai:x", "base_url": "http://h/v1", "roles": roles}
-    chosen = method("tsd")
-    record = start(chosen, {"question": "Q?"}, chosen.configure(given, silent), tmp_path).record
-    models = {role: spec.partition("@")[0] for role, spec in record.models.items()}
-    assert (models["leaf_debater_a"], models["leaf_debater_b"]) == ("openai:both", "openai:b")
-    assert record.settings["roles"] == roles
-
-
 @pytest.mark.parametrize(
     ("name", "given", "message"),
     [

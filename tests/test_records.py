@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from dialectree.records import (
@@ -78,23 +75,6 @@ def test_a_story_becomes_a_tree_and_a_verdict() -> None:
     assert [failure.fault for failure in missing.failures] == ["no reply"]
     assert verdict is not None
     assert (verdict.answer, verdict.confidence) == ("a", 0.4)
-
-
-def test_telling_everything_again_changes_nothing() -> None:
-    assert fold([*STORY, *STORY]) == fold(STORY)
-    for end in range(len(STORY)):
-        assert fold([*STORY[:end], *STORY]) == fold(STORY)
-
-
-@given(st.integers(0, 10_000))
-@settings(max_examples=60, deadline=None, derandomize=True)
-def test_it_does_not_matter_which_branch_is_told_of_first(seed: int) -> None:
-    chance = random.Random(seed)
-    queues = [[e for e in STORY if e.node == node] for node in ("0", "0.0", "0.1")]
-    told: list[Event] = []
-    while queues := [queue for queue in queues if queue]:
-        told.append(chance.choice(queues).pop(0))
-    assert fold(told) == fold(STORY)
 
 
 def test_a_story_that_breaks_off_shows_what_was_told() -> None:

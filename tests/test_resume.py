@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, RunFolderError, SettingsError
+from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, SettingsError
 from dialectree.models.cache import ReplyCache
 from dialectree.recorded_settings import settled
 from dialectree.records import RunRecord
@@ -211,16 +211,6 @@ def test_a_reply_cache_without_room_ends_a_run_even_after_its_last_call(
     assert (record.status, record.notices) == ("partial", ["no room left for the reply cache"])
     assert go_on(only(runs)).status == "answered"
     assert endpoint.stats()["calls"] == 1
-
-
-def test_two_processes_on_one_run_are_told_apart(endpoint: LocalEndpoint, tmp_path: Path) -> None:
-    first = process(run, endpoint.url, tmp_path)
-    wait_for(lambda: any(tmp_path.glob("*/calls.jsonl")))
-    with pytest.raises(RunFolderError, match="another process is working on"):
-        go_on(only(tmp_path))
-    first.join(60)
-    assert first.exitcode == 0
-    assert of(only(tmp_path)).status == "answered"
 
 
 def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from dialectree import runs
 from dialectree.errors import DiskFull, RunFolderError
 from dialectree.records import Call, Event, RunRecord
 from dialectree.runs import Journal, RunFolder
@@ -99,32 +97,6 @@ def test_a_line_is_in_the_file_at_once_and_the_disk_is_told_once_for_many(
     asyncio.run(append())
 
 
-def test_the_disk_is_told_of_what_came_while_it_was_busy(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, synced, free = folder.path / "calls.jsonl", [], threading.Event()
-
-    def busy(_: int) -> None:
-        size = path.stat().st_size
-        assert free.wait(30)
-        synced.append(size)
-
-    monkeypatch.setattr(os, "fsync", busy)
-    monkeypatch.setattr(runs, "_SYNC_S", 0.0)
-
-    async def append() -> None:
-        opened = Journal(path)
-        for n in range(3):
-            opened.append(call(str(n)))
-            await asyncio.sleep(0.01)
-        free.set()
-        await opened.settle()
-        opened.close()
-
-    asyncio.run(append())
-    assert synced == sorted(synced) and synced[-1] == path.stat().st_size
-
-
 def test_a_torn_last_line_is_dropped_wherever_it_was_torn(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     whole = [call("a", reply="one"), call("b", reply="two\r\u2028 three")]
@@ -173,19 +145,6 @@ def test_events_that_tell_of_no_tree_are_one_clear_line(
     for read in (folder.record, folder.resume_events):
         with pytest.raises(RunFolderError, match=r"events\.jsonl cannot be read: .*\Z"):
             read()
-
-
-def test_a_record_without_a_question_is_no_record(folder: RunFolder) -> None:
-    folder.write_record(record(input={}))
-    with pytest.raises(RunFolderError, match=r"run\.json is not a run's record: input"):
-        folder.record()
-
-
-def test_a_call_whose_prompt_has_no_version_is_named(folder: RunFolder) -> None:
-    line = call().model_dump_json().replace("p@1", "p")
-    (folder.path / "calls.jsonl").write_text(line + "\n")
-    with pytest.raises(RunFolderError, match=r"calls\.jsonl, line 1 cannot be read"):
-        folder.ledger()
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
@@ -247,14 +206,6 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
             RunFolder.create(place)
         assert error.value.status == 2
         assert "\n" not in str(error.value)
-
-
-def test_a_folder_that_nobody_may_write_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Path, "mkdir", no_room(errno.EACCES))
-    with pytest.raises(RunFolderError, match="Permission denied"):
-        RunFolder.create(tmp_path / "runs")
 
 
 def test_ids_are_never_used_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -377,13 +328,6 @@ def test_telling_the_same_again_changes_nothing(folder: RunFolder) -> None:
     assert folder.tell(event(note="two"))
     assert folder.tell(event(kind="settled", verdict=None))
     assert len(folder.events()) == len(folder.told()) == 3
-
-
-def test_two_failures_of_one_role_are_told_once_each_however_often(folder: RunFolder) -> None:
-    for _ in range(3):
-        for fault in ("no reply", "no valid reply"):
-            folder.tell(event(kind="failed", role="debater", speaker="a", fault=fault))
-    assert len(folder.told()) == 2
 
 
 def test_events_are_taken_up_where_they_were_broken_off(folder: RunFolder) -> None:

@@ -39,7 +39,6 @@ from tests.scripted import Asked, ScriptedModel
 
 Own = TypeVar("Own", bound=ProtocolSettings, default=Settings)
 QUESTION = "What ended the Bronze Age?"
-SPLIT_REPLIES = (DecomposerReply, DecompositionJudgeReply, ComplexityReply)
 
 
 def split(*texts: str, stop: bool = False) -> DecomposerReply:

@@ -5,16 +5,11 @@ from collections.abc import Callable
 import pytest
 from pydantic import BaseModel
 
-from dialectree.errors import (
-    BudgetReached,
-    DialectreeError,
-    KeyRefused,
-)
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
 from dialectree.nodes.tree_structured_debate.decomposition_judge import DecompositionJudgeReply
-from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
+from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
@@ -147,50 +142,3 @@ def test_without_any_leaf_the_question_is_unresolved_and_nobody_writes(fault: Sa
     assert {node.status for node in done.tree.nodes.values()} == {"missing"}
     assert not {call.role for call in model.calls} & {"synthesis_debater", "answer_writer"}
     assert [node for node, _ in done.failures] == ["0.0.0", "0.0.1", "0.1.0", "0.1.1"]
-
-
-def test_every_role_may_fail_at_once_and_the_run_still_ends(fault: Said) -> None:
-    model = failing(
-        *(DecomposerReply, DecompositionJudgeReply, ComplexityReply, OpeningReply, DebaterReply),
-        *(LeafJudgeReply, SynthesisReply, SynthesisJudgeReply, WriterReply),
-        fault=fault,
-    )
-    done = debate(model, max_depth=3)
-    assert done.verdict.answer is None
-    assert [failed[1] for failed in told(done)] == ["decomposer", "leaf_debater"]
-
-
-ENDS = [BudgetReached("spent"), KeyRefused("no")]
-EVERYWHERE = [
-    *[(reply, node) for reply in (DecomposerReply, ComplexityReply) for node in ("0", "0.1")],
-    *[(reply, "0.1.0") for reply in (OpeningReply, DebaterReply, LeafJudgeReply)],
-    *[(reply, "0.1") for reply in (SynthesisReply, SynthesisJudgeReply)],
-    (WriterReply, "0"),
-]
-
-
-@pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
-def test_what_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(
-    error: DialectreeError,
-) -> None:
-    for reply, node in EVERYWHERE:
-        model = failing(reply, fault=error, at=node)
-        with pytest.raises(type(error)) as raised:
-            debate(model, max_depth=2)
-        assert raised.value is error
-        assert "WriterReply" not in model.asked[:-1]
-
-
-def test_a_fault_of_ours_ends_the_run_too() -> None:
-    with pytest.raises(ZeroDivisionError):
-        debate(failing(LeafJudgeReply, fault=ZeroDivisionError("ours"), at="0.1"))
-
-
-@pytest.mark.parametrize("calls", [1, 8, 22])
-def test_a_budget_of_calls_ends_the_run_after_as_many_calls_and_never_degrades_it(
-    calls: int,
-) -> None:
-    model = debaters(2)
-    with pytest.raises(BudgetReached):
-        debate(model, max_calls=calls)
-    assert len(model.calls) == calls

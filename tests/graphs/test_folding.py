@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree import answer
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.records import Event, RunRecord, Tree
+from dialectree.records import Event, Tree
 from tests.folding import fold
 from tests.graphs.debating import debate, debaters, rate, rule, split
 from tests.scripted import no_reply
@@ -100,17 +97,6 @@ def test_events_of_different_nodes_may_arrive_in_any_order(random: Any) -> None:
     assert fold(mixed) == (TREE, VERDICT)
 
 
-def test_a_run_that_was_broken_off_anywhere_has_a_record() -> None:
-    for end in range(len(EVENTS)):
-        tree, verdict = fold(EVENTS[:end])
-        assert verdict is None
-        whole(tree)
-        record = RunRecord(
-            run_id="1", protocol="tsd", method="tsd", input={}, started="", tree=tree
-        )
-        assert RunRecord.read(record.model_dump_json()) == record
-
-
 def event(node: str, kind: str, **data: Any) -> Event:
     return Event.model_validate({"t": "", "run_id": "", "node": node, "kind": kind, "data": data})
 
@@ -132,19 +118,3 @@ def test_a_question_that_is_split_anew_disowns_what_came_of_the_first_split() ->
     assert {i: node.text for i, node in tree.nodes.items()} == {"0": "why?", "0.0": "new a?"}
     tree, _ = fold([*first, event("0", "branched", children=[], why="max_depth")])
     assert set(tree.nodes) == {"0"}
-
-
-def test_two_runs_of_one_question_give_one_record_but_for_times_and_ids(tmp_path: Path) -> None:
-    def record(delay: float) -> dict[str, Any]:
-        model = debaters(3)
-        model.wait = lambda call: delay * (crc32(repr(call).encode()) % 7)
-        model.will_say(no_reply(), to=LeafJudgeReply, at="0.1")
-        made = answer(
-            "Which is it?", model=model, cache=False, runs=tmp_path, max_depth=2, max_nodes=11,
-            second_pass_below=0.9, seed=3,
-        )  # fmt: skip
-        kept = made.model_dump(exclude={"run_id", "started", "ended"})
-        del kept["usage"]["wall_s"]
-        return kept
-
-    assert record(0.0) == record(0.002)

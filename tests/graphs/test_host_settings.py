@@ -137,16 +137,3 @@ def test_what_a_host_does_not_set_follows_the_environment_and_the_file(
         seen.append(settings(runtime, Settings))
         assert settings(runtime, Settings) is seen[-1]
     assert [str(made.model).partition(":")[2] for made in seen] == ["one", "two", "three", "fourth"]
-
-
-def test_a_mapping_changes_with_what_lies_inside_it() -> None:
-    model = answering()
-    roles: dict[str, Any] = {"judge": "openai:one", "critic": model}
-    price = [1, 1]
-    runtime = given_as({"roles": roles, "prices": {"openai:one": price}})
-    first = settings(runtime, Settings)
-    assert settings(runtime, Settings) is first
-    roles["judge"] = "openai:two"
-    assert settings(runtime).roles == {"judge": "openai:two", "critic": model}
-    price[1] = 2
-    assert settings(runtime).prices == {"openai:one": (1, 2)}

@@ -1,54 +1,278 @@
-"""Stopping rules are pure and total; drawings and schemas show what a reader should see."""
+"""Stopping rules are pure and total; every graph shows a host what it takes and gives."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import given, seed
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from langgraph.graph.state import CompiledStateGraph
 
 from dialectree import graphs as every
+from dialectree import testing
 from dialectree.context import build
-from dialectree.graphs.tree_of_debate.topic_debate import topic_debate
+from dialectree.graphs.adaptive_reasoning_tree import argument_growth, tournament
+from dialectree.graphs.role_switching_debate import five_phases
+from dialectree.graphs.role_switching_debate import graph as role_switching_debate
+from dialectree.graphs.tree_of_debate import comparison_baselines, topic_debate
+from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import graph as tree_structured_debate
 from dialectree.graphs.tree_structured_debate import (
     leaf,
     leaf_debate,
     second_pass,
-    single_shot,
     subtree,
     synthesis_debate,
 )
-from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.nodes.adaptive_reasoning_tree import state as of_arguments
+from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES, Argument, pairs
+from dialectree.nodes.role_switching_debate import state as of_switching
+from dialectree.nodes.tree_of_debate import state as of_topics
+from dialectree.nodes.tree_structured_debate import state as of_questions
 from dialectree.protocol import methods
-from tests.graphs.rules import check_rule
 from tests.nodes.tree_structured_debate.test_findings import finding
 
-MODULES = (
-    tree_structured_debate,
-    subtree,
-    leaf,
-    leaf_debate,
-    synthesis_debate,
-    second_pass,
-    single_shot,
+States = st.SearchStrategy[Any]
+
+
+def anything(kind: Any, **fields: States) -> States:
+    """Settings of ``kind``."""
+    return st.builds(lambda **some: build(kind, model="openai:any", **some), **fields)
+
+
+def state(optional: Any = None, **fields: Any) -> States:
+    """States with these fields."""
+    return st.fixed_dictionaries(fields, optional=dict[str, States](optional or {}))
+
+
+# Tree-structured debate
+
+ids = st.sampled_from(["0", "0.1", "0.10.2"])
+takes = st.integers(1, 2)
+answers = st.none() | st.just("so")
+findings = st.builds(
+    finding, ids, answer=answers, confidence=st.none() | st.floats(0, 1), take=takes
 )
-DRAWINGS = Path(__file__).parent / "drawings"
+styles = st.sampled_from(["concise", "full"])
+fault = st.none() | st.sampled_from(["failed", "contradicted"])
+SPLIT = state(
+    depth=st.integers(0, 3),
+    budget=st.integers(0, 5),
+    attempt=st.integers(1, 2),
+    drafted=st.lists(st.just({"qid": "c1"}), max_size=3),
+    atomic=st.booleans(),
+    difficulty=st.lists(st.floats(0, 1), min_size=2, max_size=4),
+    unclear=st.lists(st.just("Which year?"), max_size=1),
+)
+LEAF = state(
+    id=ids,
+    take=takes,
+    question=st.sampled_from(["Is it so?", "Is it so or not?", "What?", "", "?"]),
+)
+STATEMENTS = state(
+    id=ids,
+    take=takes,
+    question=st.just("What?"),
+    transcript=st.lists(st.builds(lambda who: {"debater": who}, st.sampled_from("AB")), max_size=7),
+)
+SYNTHESIS = state(
+    take=takes,
+    round=st.integers(0, 4),
+    findings=st.lists(findings, max_size=4),
+    candidates=st.lists(st.builds(lambda style: {"style": style}, styles), max_size=4),
+    gone=st.lists(styles, max_size=2),
+    optional={"fault": fault},
+)
+SECOND_PASS = state(
+    id=ids,
+    question=st.just("What?"),
+    path=st.just([]),
+    depth=st.integers(0, 3),
+    leaves=st.lists(ids, max_size=3),
+    certified=st.lists(findings, max_size=4),
+    findings=st.lists(findings, max_size=4),
+)
+QUESTIONS = anything(
+    of_questions.Settings,
+    depth_profile=st.sampled_from(["adaptive", "fixed", "safety"]),
+    ask=st.booleans(),
+    leaf_protocol=st.sampled_from(["debate", "rsd", "art"]),
+    leaf_rounds=st.integers(1, 3),
+    synthesis_rounds=st.integers(1, 3),
+    second_pass_below=st.none() | st.floats(0, 1),
+)
+
+# Role-switching debate
+
+failed = {"failed": st.just(True)}
+rulings = st.builds(
+    lambda speaker, **fields: {"speaker": speaker, "phase": "judgment", "fields": fields},
+    st.sampled_from(["judge", "swapped"]),
+    label=st.sampled_from(["A", "B", "uncertain", ""]),
+    candidate=st.sampled_from([None, "A", "B"]),
+)
+FIVE_PHASES = state(
+    agreed=st.sampled_from(["yes", "no", "unknown"]),
+    assigned=st.booleans(),
+    turns=st.lists(rulings, max_size=4),
+    optional=failed,
+)
+sample = st.fixed_dictionaries(
+    {
+        "number": st.integers(1, 3),
+        "label": st.sampled_from([None, "A", "B"]),
+        "answer": st.sampled_from(["x", "y", ""]),
+        "reasoning": st.just(""),
+    }
+)
+WHOLE_DEBATE = state(
+    question=st.just("What?"),
+    options=st.just([]),
+    waiting=st.lists(st.just({"label": "A", "text": "x"}), max_size=3),
+    debates=st.integers(0, 3),
+    asked=st.integers(0, 3),
+    samples=st.lists(sample, max_size=4),
+    dropped=st.integers(0, 2),
+    outcome=st.fixed_dictionaries({"answer": st.sampled_from([None, "x"])}),
+    optional=failed,
+)
+SWITCHING = anything(
+    of_switching.Settings,
+    cross_examination=st.sampled_from(["in_turn", "simultaneous"]),
+    judge_orders=st.sampled_from(["one", "both"]),
+    judge=st.sampled_from(["model", "me"]),
+    gate=st.integers(0, 3),
+    candidates=st.sampled_from(["proposed", "knockout", "oracle", "balanced"]),
+    distractor=st.sampled_from(["first", "model"]),
+)
+
+# Adaptive reasoning trees
+
+SIDES: list[Argument] = [
+    {"id": f"0.{n}", "parent": "0", "stance": STANCES[n // 2], "text": "so"} for n in range(4)
+]
+claim: dict[str, States] = {
+    "id": st.just("0"),
+    "text": st.just("So."),
+    "path": st.lists(st.just("So."), max_size=3),
+    "blend": st.sampled_from([0.0, 0.5, 1.0]),
+    "argued": st.booleans(),
+}
+places = st.lists(st.integers(0, 3), max_size=3)
+twice = st.fixed_dictionaries(dict.fromkeys(STANCES, places)).filter(lambda a: any(a.values()))
+GROWTH = state(**claim, again=twice) | state(
+    **claim,
+    children=st.lists(st.sampled_from(SIDES), max_size=5),
+    inserted=st.lists(st.sampled_from(SIDES), max_size=2),
+    insertions_below=st.lists(st.sampled_from(["0.0", "0.1", "0.2"]), max_size=2),
+)
+met = st.fixed_dictionaries(
+    {
+        "supporter": st.sampled_from(["0.0", "0.1"]),
+        "attacker": st.sampled_from(["0.2", "0.3"]),
+        "winner": st.sampled_from(["SUPPORT", "ATTACK", "TIE"]),
+    }
+)
+TOURNAMENT = state(pairs=st.just(pairs("0", "So.", SIDES, "one")), comparisons=st.lists(met))
+ARGUMENTS = anything(
+    of_arguments.Settings,
+    depth=st.integers(1, 4),
+    judge_orders=st.sampled_from(["one", "both"]),
+    strength_rule=st.sampled_from(["win_rate", "bradley_terry"]),
+)
+
+# Tree-of-Debate
+
+said = st.builds(
+    lambda paper, stage, concedes: {
+        "paper": paper, "stage": stage, "title": "t", "description": "d", "evidence": [],
+        "questions": ["Why?"], "proposals": [], "concedes": concedes,
+    },
+    st.sampled_from("ab"),
+    st.sampled_from(["present", "respond", "revise"]),
+    st.booleans(),
+)  # fmt: skip
+segments = st.lists(st.sampled_from(["a:1", "a:2", "b:7"]), unique=True)
+TOPIC = state(
+    id=ids,
+    authors=st.just({}),
+    depth=st.integers(0, 3),
+    own=st.just([{"id": "a1", "paper": "a"}, {"id": "b2", "paper": "b"}]),
+    met=st.dictionaries(st.sampled_from(["a1", "b2"]), segments),
+    children=st.just([]),
+    progression_of_arguments=st.booleans(),
+    meaningful_questions=st.booleans(),
+    clear_winner=st.booleans(),
+    said=st.lists(said, max_size=6, unique_by=lambda turn: (turn["paper"], turn["stage"])),
+)
+PAPERS = state(
+    debates=st.lists(st.just("debate"), max_size=3),
+    summaries=st.dictionaries(st.sampled_from("ab"), st.just("summary")),
+)
+TOPICS = anything(
+    of_topics.Settings,
+    expansion_rule=st.sampled_from(["reference", "paper"]),
+    filter=st.sampled_from(["per_claim", "per_segment"]),
+    max_depth=st.integers(1, 3),
+)
+
+# The laws
+
+RULED: list[tuple[ModuleType, States, States]] = [
+    (subtree, SPLIT, QUESTIONS),
+    (leaf, LEAF, QUESTIONS),
+    (leaf_debate, STATEMENTS, QUESTIONS),
+    (synthesis_debate, SYNTHESIS, QUESTIONS),
+    (second_pass, SECOND_PASS, QUESTIONS),
+    (tree_structured_debate, state(finding=findings, fault=fault), QUESTIONS),
+    (five_phases, FIVE_PHASES, SWITCHING),
+    (role_switching_debate, WHOLE_DEBATE, SWITCHING),
+    (argument_growth, GROWTH, ARGUMENTS),
+    (tournament, TOURNAMENT, ARGUMENTS),
+    (topic_debate, TOPIC, TOPICS),
+    (tree_of_debate, PAPERS, TOPICS),
+    (comparison_baselines, PAPERS, TOPICS),
+]
+GRAPHS = {
+    "after_only_debate": topic_debate.topic_debate("topic", splits=False),
+    "after_start": topic_debate.topic_debate("topic"),
+    "after_last_words": topic_debate.topic_debate("topic"),
+    "after_progress": topic_debate.topic_debate("topic"),
+    "after_pre_emption": topic_debate.topic_debate("topic"),
+    "after_summaries": comparison_baselines.two_stage,
+}
+"""The graphs of rules whose module holds several."""
+RULES = [
+    (module, name, states, settings)
+    for module, states, settings in RULED
+    for name in vars(module)
+    if name.startswith(("after_", "before_", "who_")) or name == "left_over"
+]
 
 
-def graphs() -> list[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]:
-    return [(module.graph.name, module.graph) for module in MODULES]
+@pytest.mark.parametrize(
+    ("module", "name", "states", "settings"),
+    RULES,
+    ids=[f"{module.__name__.rpartition('.')[2]}.{name}" for module, name, *_ in RULES],
+)
+def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
+    module: Any, name: str, states: States, settings: States
+) -> None:
+    graph = GRAPHS.get(name) or module.graph
 
+    @seed(1)
+    @hypothesis_settings(max_examples=60, deadline=None, database=None)
+    @given(state=states, context=settings)
+    def check(state: dict[str, Any], context: Any) -> None:
+        testing.check_rule(graph, getattr(module, name), state, context)
 
-NAMED = pytest.mark.parametrize(("name", "graph"), graphs(), ids=[name for name, _ in graphs()])
-
-
-# Wiring
+    check()
 
 
 def all_graphs() -> Iterator[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]:
@@ -56,7 +280,7 @@ def all_graphs() -> Iterator[tuple[str, CompiledStateGraph[Any, Any, Any, Any]]]
         for name, value in vars(import_module(found.name)).items():
             if isinstance(value, CompiledStateGraph):
                 yield f"{found.name}.{name}", value
-    yield "topic_debate", topic_debate("topic")
+    yield "topic_debate", GRAPHS["after_start"]
 
 
 def test_no_rule_is_sent_to_a_thread() -> None:
@@ -70,56 +294,6 @@ def test_no_rule_is_sent_to_a_thread() -> None:
     assert len(ruled) > 40
     for name, node, rule in ruled:
         assert rule.func is None, f"the rule after {node} of {name} is a plain function"
-
-
-# Drawings
-
-
-@NAMED
-def test_the_drawing_of_a_graph_is_as_it_was_agreed(
-    name: str, graph: CompiledStateGraph[Any, Any, Any, Any]
-) -> None:
-    drawing = graph.get_graph().draw_mermaid()
-    assert drawing == (DRAWINGS / f"{name}.mmd").read_text()
-
-
-@NAMED
-def test_every_step_can_be_reached_and_leads_to_the_end(
-    name: str, graph: CompiledStateGraph[Any, Any, Any, Any]
-) -> None:
-    edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
-
-    def reached(start: str, forwards: bool) -> set[str]:
-        seen, todo = {start}, [start]
-        while todo:
-            here = todo.pop()
-            ways = (
-                {b for a, b in edges if a == here}
-                if forwards
-                else {a for a, b in edges if b == here}
-            )
-            todo += ways - seen
-            seen |= ways
-        return seen
-
-    steps = set(graph.get_graph().nodes)
-    assert reached("__start__", True) == reached("__end__", False) == steps
-
-
-@pytest.mark.parametrize(
-    ("name", "step"), [("tsd", "solve"), ("art", "grow"), ("tod", "debate"), ("tod", "respond_b")]
-)
-def test_a_drawing_marks_recursion_and_shows_the_default_turns(name: str, step: str) -> None:
-    drawn = methods()[name].graph().get_graph(xray=1)
-    inner = next(key for key in drawn.nodes if key.endswith(f":{step}"))
-    if step == "respond_b":
-        before = {edge.source.rpartition(":")[2] for edge in drawn.edges if edge.target == inner}
-        assert before == {"present_a", "present_b"}
-    else:
-        assert drawn.nodes[inner].metadata == {"recursion": "this very graph, for each child"}
-
-
-# Schemas
 
 
 @pytest.mark.parametrize("name", methods())
@@ -139,94 +313,3 @@ def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(n
     assert context is not None
     assert context["properties"].keys() == {*methods()[name].protocol.settings.model_fields}
     assert all(part.get("description") for part in context["properties"].values())
-
-
-# Rules
-
-contexts = st.builds(
-    lambda **given: build(Settings, model="openai:any", **given),
-    depth_profile=st.sampled_from(["adaptive", "fixed", "safety"]),
-    ask=st.booleans(),
-    leaf_protocol=st.sampled_from(["debate", "rsd", "art"]),
-    leaf_rounds=st.integers(1, 3),
-    synthesis_rounds=st.integers(1, 3),
-    second_pass_below=st.none() | st.floats(0, 1),
-    seed=st.integers(0, 9),
-)
-ids = st.sampled_from(["0", "0.1", "0.10.2"])
-findings = st.builds(
-    finding,
-    ids,
-    answer=st.none() | st.just("so"),
-    confidence=st.none() | st.floats(0, 1),
-    take=st.integers(1, 2),
-)
-styles = st.sampled_from(["concise", "full"])
-statements = st.builds(lambda who: {"debater": who}, st.sampled_from("AB"))
-fault = st.none() | st.sampled_from(["failed", "contradicted"])
-
-STATES = {
-    subtree: st.fixed_dictionaries(
-        {
-            "depth": st.integers(0, 3),
-            "budget": st.integers(0, 5),
-            "attempt": st.integers(1, 2),
-            "drafted": st.lists(st.just({"qid": "c1"}), max_size=3),
-            "atomic": st.booleans(),
-            "difficulty": st.lists(st.floats(0, 1), min_size=2, max_size=4),
-            "unclear": st.lists(st.just("Which year?"), max_size=1),
-        }
-    ),
-    leaf: st.fixed_dictionaries(
-        {
-            "id": ids,
-            "take": st.integers(1, 2),
-            "question": st.sampled_from(["Is it so?", "Is it so or not?", "What?", "", "?"]),
-        }
-    ),
-    leaf_debate: st.fixed_dictionaries(
-        {
-            "id": ids,
-            "take": st.integers(1, 2),
-            "question": st.just("What?"),
-            "transcript": st.lists(statements, max_size=7),
-        }
-    ),
-    synthesis_debate: st.fixed_dictionaries(
-        {
-            "take": st.integers(1, 2),
-            "round": st.integers(0, 4),
-            "findings": st.lists(findings, max_size=4),
-            "candidates": st.lists(st.builds(lambda s: {"style": s}, styles), max_size=4),
-            "gone": st.lists(styles, max_size=2),
-        },
-        optional={"fault": fault},
-    ),
-    second_pass: st.fixed_dictionaries(
-        {
-            "id": ids,
-            "question": st.just("What?"),
-            "path": st.just([]),
-            "depth": st.integers(0, 3),
-            "leaves": st.lists(ids, max_size=3),
-            "certified": st.lists(findings, max_size=4),
-            "findings": st.lists(findings, max_size=4),
-        }
-    ),
-    tree_structured_debate: st.fixed_dictionaries({"finding": findings, "fault": fault}),
-}
-RULES = [
-    (module, name)
-    for module in MODULES
-    for name in vars(module)
-    if name.startswith("after_") or name in ("who_opens", "who_settles")
-]
-
-
-@pytest.mark.parametrize(
-    ("module", "name"), RULES, ids=[f"{m.__name__.rpartition('.')[2]}.{n}" for m, n in RULES]
-)
-def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    module: Any, name: str
-) -> None:
-    check_rule(module, name, STATES[module], contexts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -232,43 +231,6 @@ def test_a_question_that_is_refused_leaves_nothing_behind(name: str) -> None:
         with pytest.raises(InputError):
             await thread.ask(speakers("alpha"), REFUSED[name])
         assert await thread.ask(speakers("omega"), way.given("omega")) == alone
-
-    asyncio.run(one_after_another())
-
-
-LEFT_OUT: dict[str, tuple[Way, dict[str, Any], tuple[str, ...]]] = {
-    "the options of a refused question": (
-        Way("rsd"),
-        {"question": " ", "options": ["the alpha", "an alpha"]},
-        ("options",),
-    ),
-    "the options of an answered one": (Way("self_consistency", {}, FOUR), {}, ("options",)),
-    "a gold answer that was none": (
-        Way("rsd"),
-        {"question": "Was it the alpha?", "gold": "Z"},
-        ("options", "gold"),
-    ),
-    "a gold answer": (Way("rsd", {"candidates": "oracle"}, FOUR), {}, ("gold",)),
-    "the question beside other options": (Way("rsd", {}, FOUR[:2]), {}, ("question",)),
-}
-
-
-@pytest.mark.parametrize("name", LEFT_OUT)
-def test_what_is_left_out_is_not_taken_from_the_question_before(name: str) -> None:
-    way, before, left_out = LEFT_OUT[name]
-
-    async def outcome(thread: Thread) -> Answer | str:
-        given = {part: value for part, value in way.given("omega").items() if part not in left_out}
-        try:
-            return await thread.ask(speakers("omega"), given)
-        except InputError as error:
-            return str(error)
-
-    async def one_after_another() -> None:
-        thread = Thread(way)
-        with suppress(InputError):
-            await thread.ask(speakers("alpha"), before or way.given("alpha"))
-        assert await outcome(thread) == await outcome(Thread(way))
 
     asyncio.run(one_after_another())
 

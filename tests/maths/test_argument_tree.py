@@ -87,20 +87,6 @@ def test_a_claim_of_two_levels_by_hand() -> None:
     assert weighed.notes == {}
 
 
-@rules
-@steady
-@given(judged())
-def test_without_a_share_of_the_tournament_there_is_no_theta(
-    strength_rule: StrengthRule, drawn: tuple[list[Argument], Made]
-) -> None:
-    arguments, made = drawn
-    weighed = weigh(arguments, made, blend=0, strength_rule=strength_rule)
-    assert weighed == weigh(arguments)
-    assert weighed.notes == {}
-    for argument in arguments:
-        assert weighed.weights[argument.id][:2] == (None, argument.tau)
-
-
 @each
 @steady
 @given(judged(), unit, st.sampled_from(["ignore", "half"]), st.none() | unit)

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 from langgraph.types import Send
 
 from dialectree.context import build
-from dialectree.graphs.adaptive_reasoning_tree import argument_growth, tournament
+from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
-from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES, Argument, pairs
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.report.words import declined_sides
 from tests.graphs.adaptive_reasoning_tree.arguing import (
@@ -22,17 +19,14 @@ from tests.graphs.adaptive_reasoning_tree.arguing import (
     argue,
     arguers,
     by_role,
-    compare,
     cost,
     verify,
 )
-from tests.graphs.rules import check_rule
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 ONE = "Chameleons turn dark when they are cold and want to warm up"
 ALIKE = "Chameleons turn dark, when they are cold and want to warm up!"
 OTHER = "Males show bright colours to rivals and to females"
-THIRD = "Their crystals shift with excitement whatever the background"
 
 
 def repeats(
@@ -95,30 +89,6 @@ def test_an_argument_that_cannot_be_replaced_is_left_out_and_not_asked_for_a_thi
     assert done.verdict.label == "True"
 
 
-def test_both_sides_are_asked_again_at_once_and_each_for_its_own_places() -> None:
-    def say(call: Asked) -> ArgumentsReply:
-        if call.round == 1:
-            return argue(ONE, ALIKE, ALIKE)
-        return argue(f"{OTHER} {call.role}", f"{THIRD} {call.role}")
-
-    model = arguers()
-    model.will_say_now(say, to=ArgumentsReply)
-    done = verify(model, breadth=3)
-    assert sorted(call.role for call in asked_again(model)) == ["attacker", "supporter"]
-    assert all("Give 2 arguments." in call.prompt for call in asked_again(model))
-    texts = [node.text.split()[0] for node in done.tree.nodes.values() if node.stance]
-    assert texts == ["Chameleons", "Males", "Their"] * 2
-    assert cost(done) == Cost(2 + 2 + 6 + 9, 3)
-
-
-@pytest.mark.parametrize("texts", [("", ""), (ONE, OTHER)])
-def test_only_the_same_words_on_one_side_are_near_duplicates(texts: tuple[str, ...]) -> None:
-    model = arguers()
-    model.will_say_now(argue(*texts), to=ArgumentsReply)
-    verify(model, breadth=2)
-    assert asked_again(model) == []
-
-
 def test_a_declined_place_is_absent_and_the_others_keep_their_ids() -> None:
     model = repeats("", "attacker", ("this one", "", "and that other"))
     done = verify(model, breadth=3)
@@ -140,71 +110,7 @@ def test_supporters_stand_before_attackers_in_the_order_of_their_places() -> Non
         assert (node.status, node.depth) == ("answered", node.id.count("."))
 
 
-def test_a_win_in_one_order_and_a_tie_in_the_other_is_a_decision() -> None:
-    def tie_if_attacker_first(call: Asked) -> PairwiseReply:
-        attacker_first = call.prompt.index("ATTACK: ") < call.prompt.index("SUPPORT: ")
-        return compare("TIE" if attacker_first else "SUPPORT")
-
-    model = arguers()
-    model.will_say_now(tie_if_attacker_first, to=PairwiseReply)
-    verify(model, breadth=2, blend=1.0, strength_rule="bradley_terry", judge_orders="both")
-    assert model.asked.count("PairwiseReply") == 8
-    assert "ScorerReply" not in model.asked
-
-
 # Rules
-
-arguments = st.builds(
-    lambda n, stance: {"id": f"0.{n}", "parent": "0", "stance": stance, "text": "so"},
-    st.integers(0, 15),
-    st.sampled_from(STANCES),
-)
-claim: dict[str, st.SearchStrategy[Any]] = {
-    "id": st.just("0"),
-    "text": st.just(CLAIM),
-    "path": st.lists(st.just(CLAIM), max_size=3),
-    "blend": st.sampled_from([0.0, 0.5, 1.0]),
-    "argued": st.booleans(),
-}
-places = st.lists(st.integers(0, 3), max_size=3)
-again = st.fixed_dictionaries(dict.fromkeys(STANCES, places)).filter(lambda a: any(a.values()))
-grown: dict[str, st.SearchStrategy[Any]] = {
-    "children": st.lists(arguments, max_size=5),
-    "inserted": st.lists(arguments, max_size=2),
-    "insertions_below": st.lists(st.sampled_from(["0.0", "0.1", "0.2"]), max_size=2),
-}
-states = st.fixed_dictionaries({**claim, "again": again}) | st.fixed_dictionaries(
-    {**claim, **grown}
-)
-contexts = st.builds(
-    lambda **given: build(Settings, model="openai:any", strength_rule="bradley_terry", **given),
-    depth=st.integers(1, 4),
-    judge_orders=st.sampled_from(["one", "both"]),
-    ties=st.sampled_from(["ignore", "half"]),
-)
-compared = st.fixed_dictionaries(
-    {
-        "supporter": st.sampled_from(["0.0", "0.1"]),
-        "attacker": st.sampled_from(["0.2", "0.3"]),
-        "winner": st.sampled_from(["SUPPORT", "ATTACK", "TIE"]),
-    }
-)
-SIDES: list[Argument] = [
-    {"id": f"0.{n}", "parent": "0", "stance": STANCES[n // 2], "text": "so"} for n in range(4)
-]
-tournaments = st.fixed_dictionaries(
-    {"pairs": st.just(pairs("0", CLAIM, SIDES, "one")), "comparisons": st.lists(compared)}
-)
-
-
-@pytest.mark.parametrize(
-    ("module", "rule", "states"),
-    [(argument_growth, "after_branching", states), (tournament, "left_over", tournaments)],
-)
-def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    module: Any, rule: str, states: Any
-) -> None:
-    check_rule(module, rule, states, contexts)
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,8 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from dialectree.context import build
-from dialectree.errors import BudgetReached, DialectreeError, DiskFull, KeyRefused, Unreachable
-from dialectree.graphs.role_switching_debate import five_phases
-from dialectree.graphs.role_switching_debate import graph as role_switching_debate
 from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
 from dialectree.nodes.role_switching_debate.debater import (
     LocatedError,
@@ -22,9 +17,6 @@ from dialectree.nodes.role_switching_debate.debater import (
     UncertaintyReply,
 )
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.role_switching_debate.state import (
-    Settings,
-)
 from dialectree.protocol import methods
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import (
@@ -41,13 +33,11 @@ from tests.graphs.role_switching_debate.switching import (
     listed,
     of,
     rebut,
-    rule,
     rule_for,
     side,
     sides,
     within,
 )
-from tests.graphs.rules import check_rule
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 PROPOSALS, CROSSED, SWITCHED, REPORTED = (
@@ -100,29 +90,12 @@ def test_a_second_proposal_reads_what_is_taken_and_no_argument() -> None:
     assert judge.prompt.count("answer: clay") == 1  # b's first proposal no longer counts
 
 
-def test_a_second_proposal_is_neither_what_is_taken_nor_what_was_found_to_be_the_same() -> None:
-    model = debaters(winner="Lyon")
-    said = choose("Paris", "The capital Paris", "The capital Paris", "Lyon")
-    model.will_say_now(said, to=ProposalReply)
-    model.will_say_now(SameAnswerReply(same=True))
-    done = decide(model, ())
-    assert sides(done) == {"a": "Paris", "b": "Lyon"}
-    assert len(of(model, ProposalReply)) == 4
-    assert "propose another" in of(model, ProposalReply)[3].prompt
-
-
 def test_in_turn_b_reads_as_rebuttal_and_a_reads_the_proposals_only() -> None:
     model = run()
     assert blocks_of(by(model, RebuttalReply, FIRST)) == PROPOSALS
     assert blocks_of(by(model, RebuttalReply, SECOND)) == [*PROPOSALS, CROSSED[0]]
     assert f"defence by {FIRST}" in by(model, RebuttalReply, SECOND).prompt
     assert model.asked[2:4] == ["RebuttalReply"] * 2
-
-
-def test_at_once_neither_reads_the_others_rebuttal() -> None:
-    model = run(cross_examination="simultaneous")
-    for who in "AB":
-        assert blocks_of(by(model, RebuttalReply, who)) == PROPOSALS
 
 
 def test_the_judge_reads_everything_that_was_said() -> None:
@@ -415,94 +388,3 @@ def test_of_two_rulings_one_is_not_enough(lost: str, fault: Said) -> None:
         None,
         [("judge", "swapped" if lost == SECOND else "")],
     )
-
-
-def test_a_repair_that_fails_leaves_it_unresolved(fault: Said) -> None:
-    for orders in ("one", "both"):
-        model = debaters()
-        model.will_say_now(
-            lambda call: fault if "<ruling>" in call.prompt else rule("A", TWO[1]), to=JudgeReply
-        )
-        done = decide(model, judge_orders=orders)
-        assert (done.verdict.answer, done.verdict.label) == (None, None)
-        assert {role for role, _ in failed(done)} == {"judge"}
-
-
-ENDS = [BudgetReached("spent"), KeyRefused("no"), Unreachable("gone"), DiskFull("full")]
-EVERYWHERE = [ProposalReply, RebuttalReply, SwitchReply, UncertaintyReply, JudgeReply]
-
-
-@pytest.mark.parametrize("error", ENDS, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("kind", EVERYWHERE)
-def test_what_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(
-    error: DialectreeError, kind: Reply
-) -> None:
-    model = debaters()
-    model.will_say_now(error, to=kind)
-    with pytest.raises(type(error)) as raised:
-        decide(model)
-    assert raised.value is error
-
-
-# Rules and drawings
-
-
-RULINGS = st.builds(
-    lambda speaker, **fields: {"speaker": speaker, "phase": "judgment", "fields": fields},
-    st.sampled_from(["judge", "swapped"]),
-    label=st.sampled_from(["A", "B", "uncertain", ""]),
-    candidate=st.sampled_from([None, "A", "B"]),
-)
-STATES = st.fixed_dictionaries(
-    {
-        "agreed": st.sampled_from(["yes", "no", "unknown"]),
-        "assigned": st.booleans(),
-        "turns": st.lists(RULINGS, max_size=4),
-    },
-    optional={"failed": st.just(True)},
-)
-OUTER = st.fixed_dictionaries(
-    {
-        "question": st.just("What?"),
-        "options": st.just([]),
-        "waiting": st.lists(st.just({"label": "A", "text": "x"}), max_size=3),
-        "debates": st.integers(0, 3),
-        "asked": st.integers(0, 3),
-        "samples": st.lists(
-            st.fixed_dictionaries(
-                {
-                    "number": st.integers(1, 3),
-                    "label": st.sampled_from([None, "A", "B"]),
-                    "answer": st.sampled_from(["x", "y", ""]),
-                    "reasoning": st.just(""),
-                }
-            ),
-            max_size=4,
-        ),
-        "dropped": st.integers(0, 2),
-        "outcome": st.fixed_dictionaries({"answer": st.sampled_from([None, "x"])}),
-    },
-    optional={"failed": st.just(True)},
-)
-CONTEXTS = st.builds(
-    lambda **some: build(Settings, model="openai:any", **some),
-    cross_examination=st.sampled_from(["in_turn", "simultaneous"]),
-    judge_orders=st.sampled_from(["one", "both"]),
-    judge=st.sampled_from(["model", "me"]),
-    gate=st.integers(0, 3),
-    candidates=st.sampled_from(["proposed", "knockout", "oracle", "balanced"]),
-    distractor=st.sampled_from(["first", "model"]),
-)
-RULES = [
-    (module, name)
-    for module in (five_phases, role_switching_debate)
-    for name in vars(module)
-    if name.startswith(("after_", "before_", "who_"))
-]
-
-
-@pytest.mark.parametrize(("module", "name"), RULES, ids=[name for _, name in RULES])
-def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    module: Any, name: str
-) -> None:
-    check_rule(module, name, STATES if module is five_phases else OUTER, CONTEXTS)

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from dialectree.errors import BudgetReached, DialectreeError, KeyRefused
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.moderator import (
@@ -33,10 +32,6 @@ from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
 Reply = type[BaseModel]
 FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
-EVERY_REPLY: tuple[Reply, ...] = (
-    *(ClaimsReply, RelevanceReply, SubtopicsReply, ArgumentReply, ResponseReply),
-    *(ProgressReply, SummaryReply, BareSubtopicsReply, ComparisonReply, PaperSummaryReply),
-)
 
 
 @pytest.fixture(params=FAULTS, ids=[*FAULTS])
@@ -183,19 +178,6 @@ def test_a_turn_that_fails_is_left_out_and_the_last_one_before_it_stands(
     assert done.verdict.answer
 
 
-@pytest.mark.parametrize("turns", ["parallel", "alternating"])
-def test_where_both_lose_a_turn_the_others_stand(turns: str, fault: Said) -> None:
-    for kind, stage in ((ArgumentReply, "present"), (ResponseReply, ""), (ArgumentReply, "revise")):
-        model = losing(kind, fault, at="0.0", stage=stage)
-        done = compare(model, turns=turns)
-        assert failures(done) == [("0.0", "persona", "a"), ("0.0", "persona", "b")]
-        assert done.verdict.answer
-        assert stated(done, "0.1") == ["a", "b"]
-        if stage == "present":
-            assert not [call for call in of(model, ResponseReply) if call.node == "0.0"]
-        assert stated(done, "0.0") == ["a", "b"]
-
-
 def test_a_topic_on_which_nobody_argued_is_missing_and_cannot_be_cited(fault: Said) -> None:
     done = compare(losing(ArgumentReply, fault, at="0.0"), max_depth=2, max_subtopics=2)
     assert (done.node("0.0").status, done.node("0.0").stopped) == ("missing", "failed")
@@ -252,16 +234,6 @@ def test_a_baseline_with_a_failed_part_is_unresolved(
     assert (done.verdict.answer, done.node().status) == (None, "missing")
 
 
-@pytest.mark.parametrize(
-    "name", ["tod", "no_tree", "no_self_deliberation", "single_stage", "two_stage"]
-)
-def test_every_role_may_fail_at_once_and_the_run_still_ends(name: str, fault: Said) -> None:
-    model = personas()
-    for kind in EVERY_REPLY:
-        model.will_say_now(fault, to=kind)
-    assert compare(model, graph=methods()[name].graph(), max_depth=3).verdict.answer is None
-
-
 def test_a_filter_that_leaves_a_segment_out_is_asked_again() -> None:
     model = personas(1, 1)
     usual = weigh()
@@ -277,32 +249,3 @@ def test_a_filter_that_leaves_a_segment_out_is_asked_again() -> None:
     done = compare(model, segments=3)
     assert done.failures == [] and len(of(model, RelevanceReply)) == 4
     assert [len(found) for found in topic_of(done.node()).counter.values()] == [3, 3]
-
-
-@pytest.mark.parametrize(
-    "error",
-    [BudgetReached("spent"), KeyRefused("no"), ZeroDivisionError("ours")],
-    ids=lambda e: type(e).__name__,
-)
-def test_an_error_of_the_run_ends_it_wherever_it_strikes(error: Exception) -> None:
-    places: list[tuple[Reply, str]] = [
-        *[(kind, "0") for kind in (ClaimsReply, RelevanceReply, SubtopicsReply, SummaryReply)],
-        *[(kind, "0.1") for kind in (ArgumentReply, ResponseReply, ProgressReply)],
-    ]
-    for kind, at in places:
-        model = losing(kind, error, at=at)
-        with pytest.raises(type(error)) as raised:
-            compare(model, max_depth=2, max_subtopics=2)
-        assert raised.value is error or not isinstance(error, DialectreeError)
-        assert "SummaryReply" not in model.asked[:-1]
-
-
-@pytest.mark.parametrize("calls", [1, 9, 27, 28])
-def test_a_budget_of_calls_ends_the_run_after_as_many_calls(calls: int) -> None:
-    model = personas()
-    if calls == 28:
-        assert compare(model, max_calls=28).verdict.answer
-        return
-    with pytest.raises(BudgetReached):
-        compare(model, max_calls=calls)
-    assert len(model.calls) == calls

@@ -10,9 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from dialectree.nodes.tree_of_debate.comparison import SentenceText, SummaryReply
-from dialectree.nodes.tree_of_debate.moderator import SubtopicsReply
 from dialectree.nodes.tree_of_debate.persona import ArgumentReply
-from dialectree.protocol import methods
 from dialectree.records import topic_of
 from tests.graphs.debating import Debated
 from tests.graphs.tree_of_debate.comparing import (
@@ -121,19 +119,6 @@ def test_an_id_in_the_wrong_list_is_read_as_what_it_names() -> None:
     assert (second.nodes, second.segments, second.faults) == (["0.0"], ["b:1"], [])
 
 
-def test_without_segments_a_sentence_that_names_one_is_marked_and_the_run_answered() -> None:
-    said = sentence("So.", "0.0", "a:1")
-    done = compare(
-        summing_up(said),
-        papers=({**PAPER_A, "title": "Ladder, never shelved"}, PAPER_B),
-        graph=methods()["no_self_deliberation"].graph(),
-    )
-    assert (done.node().status, done.verdict.answer) == (
-        "answered", "So. [cites what is not there]",
-    )  # fmt: skip
-    assert faults(done) == [["cites a:1, which is not there"]]
-
-
 QUOTES = {
     "of the segment that it names": ("Paper a “treats accuracy with care”.", ["a:1"], True),
     "of another paper's segment": ("Paper b: “The ladder method treats accuracy”.", ["b:1"], False),
@@ -161,26 +146,6 @@ def test_a_quotation_has_to_stand_in_what_the_sentence_rests_on(
     wrong = [fault for fault in found if fault.startswith("quotes what its evidence does not say")]
     assert bool(wrong) != stands
     assert ("[quotation not found]" in str(done.verdict.answer)) != stands
-
-
-def test_a_misquotation_of_the_moderator_is_no_ground_for_a_quotation() -> None:
-    text = "Is it so that the ladder “wins every prize” and “treats accuracy with care”?"
-    model = summing_up(
-        sentence("Paper a “wins every prize”.", "0.0", "a:1"),
-        sentence("Paper a “treats accuracy with care”.", "0.0", "b:1"),
-    )
-    usual = model.says(SubtopicsReply)
-
-    def misquote(call: Asked) -> SubtopicsReply:
-        said = usual(call)
-        assert isinstance(said, SubtopicsReply)
-        split = [one.model_copy(update={"description": text}) for one in said.subtopics]
-        return SubtopicsReply(subtopics=split)
-
-    model.will_say_now(misquote, to=SubtopicsReply)
-    done = compare(model, segments=3)
-    assert faults(done) == [["quotes what its evidence does not say: “wins every prize”"], []]
-    assert done.node().notes == ["subtopic 1: quotes what no evidence says: “wins every prize”"]
 
 
 def test_a_summary_of_proposals_alone_is_none() -> None:

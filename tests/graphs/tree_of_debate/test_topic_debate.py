@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,36 +9,11 @@ from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree import testing
 from dialectree.context import build
-from dialectree.flow import Graph
-from dialectree.graphs.tree_of_debate import comparison_baselines, topic_debate
-from dialectree.graphs.tree_of_debate import graph as tree_of_debate
-from dialectree.nodes.tree_of_debate.state import Settings, Turn
-from dialectree.nodes.tree_of_debate.topics import countered, latest
+from dialectree.graphs.tree_of_debate import topic_debate
+from dialectree.nodes.tree_of_debate.state import Settings
 
-DRAWINGS = Path(__file__).parents[1] / "drawings"
 topic = topic_debate.topic_debate
-GRAPHS: dict[str, Graph] = {
-    "tree_of_debate": tree_of_debate.graph,
-    "topic_debate": topic("topic_debate"),
-    "topic_debate_in_turn": topic("topic_debate_in_turn", alternating=True),
-    "topic_debate_no_tree": topic("topic_debate_no_tree", splits=False),
-    "topic_debate_no_self_deliberation": topic("topic_debate_bare", deliberates=False),
-    "single_stage": comparison_baselines.single_stage,
-    "two_stage": comparison_baselines.two_stage,
-}
-
-
-@pytest.mark.parametrize("name", GRAPHS)
-def test_the_drawing_is_as_it_was_agreed(name: str) -> None:
-    assert GRAPHS[name].get_graph().draw_mermaid() == (DRAWINGS / f"{name}.mmd").read_text()
-
-
-def test_the_ablations_differ_only_below_the_topic() -> None:
-    drawing = tree_of_debate.graph.get_graph().draw_mermaid()
-    for other in (tree_of_debate.no_tree, tree_of_debate.no_self_deliberation):
-        assert other.get_graph().draw_mermaid() == drawing
 
 
 def turn(paper: str, stage: str, concedes: bool = False, questions: list[str] | None = None) -> Any:
@@ -114,38 +88,6 @@ topics = st.fixed_dictionaries(
         "said": TURNS,
     }
 )
-compared = st.fixed_dictionaries({"debates": st.lists(st.just("debate"), max_size=3)})
-summarised = st.fixed_dictionaries(
-    {"summaries": st.dictionaries(st.sampled_from("ab"), st.just("summary"))}
-)
-RULES: list[tuple[Any, str, Any, str]] = [
-    (tree_of_debate, "after_debate", compared, "tree_of_debate"),
-    (comparison_baselines, "after_summaries", summarised, "two_stage"),
-    (topic_debate, "after_only_debate", topics, "topic_debate_no_tree"),
-    *(
-        (topic_debate, name, topics, "topic_debate")
-        for name in ("after_start", "after_last_words", "after_progress", "after_pre_emption")
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    ("module", "name", "states", "graph"), RULES, ids=[name for _, name, *_ in RULES]
-)
-def test_a_rule_says_where_to_go_whatever_the_state_and_changes_nothing(
-    module: Any, name: str, states: st.SearchStrategy[Any], graph: str
-) -> None:
-    assert {n for m, n, *_ in RULES if m is module} == {
-        n for n in vars(module) if n.startswith("after_")
-    }
-
-    @seed(1)
-    @hypothesis_settings(max_examples=60, deadline=None, database=None)
-    @given(state=states, context=contexts)
-    def check(state: dict[str, Any], context: Settings) -> None:
-        testing.check_rule(GRAPHS[graph], getattr(module, name), state, context)
-
-    check()
 
 
 @seed(1)
@@ -164,51 +106,3 @@ def test_every_segment_of_a_claim_is_weighed_once_and_no_call_is_made_about_noth
         assert portions == expected
     state["own"] = []
     assert topic_debate.after_pre_emption(state, context) == "stop_failed"  # type: ignore[arg-type]
-
-
-# The outcome of a debate
-
-
-@seed(1)
-@hypothesis_settings(max_examples=100, deadline=None, database=None)
-@given(turns=TURNS)
-def test_a_personas_last_argument_stands_whatever_is_missing(turns: list[Turn]) -> None:
-    last = latest(turns)
-    assert [one["paper"] for one in last] == sorted({one["paper"] for one in last})
-    assert latest([*reversed(turns)]) == last
-    own = {(str(turn["paper"]), str(turn["stage"])): turn for turn in turns}
-    for letter in "ab":
-        stands = own.get((letter, "revise")) or own.get((letter, "present"))
-        found = [one for one in last if one["paper"] == letter]
-        assert [one["stage"] for one in found] == ([stands["stage"]] if stands else [])
-        if stands and stands["stage"] == "revise":
-            assert found == [stands]
-        elif stands:
-            response = own.get((letter, "respond"))
-            conceded = response is not None and response["concedes"]
-            assert found[0]["concedes"] == (stands["concedes"] or conceded)
-
-
-COUNTERED: dict[str, tuple[list[str] | None, dict[str, bool], list[str] | None]] = {
-    "nobody looked": (None, {}, None),
-    "nothing was found": ([], {}, []),
-    "one segment speaks": (["b:2", "b:1"], {"b:2": True, "b:1": False}, ["b:2"]),
-    "both speak": (["b:2", "b:1"], {"b:2": True, "b:1": True}, ["b:2", "b:1"]),
-    "none speaks": (["b:2", "b:1"], {"b:2": False, "b:1": False}, []),
-    "none of those weighed speaks": (["b:2", "b:1"], {"b:2": False}, None),
-    "one of those weighed speaks": (["b:2", "b:1"], {"b:1": True}, ["b:1"]),
-}
-
-
-@pytest.mark.parametrize(("met", "weighed", "counter"), COUNTERED.values(), ids=COUNTERED)
-def test_a_claim_counts_as_unaddressed_only_if_every_segment_was_weighed(
-    met: list[str] | None, weighed: dict[str, bool], counter: list[str] | None
-) -> None:
-    claim: Any = {"id": "a1", "paper": "a", "counter": None}
-    results: list[Any] = [
-        {"claim": "a1", "segment": name, "speaks": speaks} for name, speaks in weighed.items()
-    ]
-    results.append({"claim": "a2", "segment": "b:3", "speaks": True})
-    (found,) = countered([claim], {} if met is None else {"a1": met}, results)
-    assert found["counter"] == counter
-    assert claim["counter"] is None

@@ -11,7 +11,6 @@ from pydantic import BaseModel
 
 from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
-from dialectree.nodes.tree_of_debate.papers import as_data
 from dialectree.nodes.tree_of_debate.persona import (
     ArgumentReply,
     ClaimsReply,
@@ -21,7 +20,6 @@ from dialectree.nodes.tree_of_debate.persona import (
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
 from dialectree.protocol import methods
 from dialectree.records import topic_of
-from dialectree.retrieval.papers import from_fields
 from tests.graphs.debating import debate
 from tests.graphs.role_switching_debate.switching import of, within
 from tests.graphs.tree_of_debate.comparing import (
@@ -129,11 +127,6 @@ def plain() -> ScriptedModel:
     )
     compare(model, max_depth=2, max_claims=2, max_subtopics=2)
     return model
-
-
-def test_the_root_has_no_debate_of_its_own(plain: ScriptedModel) -> None:
-    kinds = Counter(call.kind for call in plain.calls if call.node == "0")
-    assert kinds == {"ClaimsReply": 2, "RelevanceReply": 4, "SubtopicsReply": 1, "SummaryReply": 1}
 
 
 def test_stages_follow_one_another_and_both_personas_speak_in_each(plain: ScriptedModel) -> None:
@@ -500,16 +493,6 @@ def test_questions_left_open_travel_to_the_next_claims_and_subtopics() -> None:
     assert len(debated) == 4
 
 
-def test_a_record_is_the_same_whoever_replies_first() -> None:
-    def record(slow: str) -> tuple[Any, ...]:
-        model = personas(2, 2)
-        model.wait = lambda call: 0.01 * (slow in call.prompt)
-        done = compare(model, max_depth=2, filter="per_segment", max_claims=2, max_subtopics=2)
-        return done.tree, done.verdict, Counter(c.key for c in done.calls)
-
-    assert record("a on accuracy") == record("b on speed") == record("nothing at all")
-
-
 # Papers that are none, and papers that hardly are
 
 
@@ -541,13 +524,6 @@ def test_papers_that_cannot_be_compared_are_refused_in_one_line(
         debate(model, TOPIC, graph=methods()[name].graph(), given={"papers": papers})
     assert why in str(refused.value) and "\n" not in str(refused.value)
     assert model.calls == []
-
-
-def test_half_a_character_in_a_passage_is_a_question_mark() -> None:
-    plain: dict[str, Any] = {**as_data(from_fields(PAPER_A))}
-    passages = [{**passage, "text": f"{passage['text']} \ud800"} for passage in plain["passages"]]
-    done = compare(personas(1, 1), ({**plain, "passages": passages}, PAPER_B))
-    assert done.verdict.answer and done.failures == []
 
 
 def test_a_paper_without_an_abstract_is_known_by_its_opening() -> None:

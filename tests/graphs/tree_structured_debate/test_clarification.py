@@ -167,32 +167,3 @@ def test_several_branches_ask_at_once_and_no_answer_makes_a_paid_call_again(open
     for node in ("0.0", "0.1", "0.2"):
         said = next(c for c in model.calls if (c.node, c.role, c.round) == (node, "decomposer", 2))
         assert f"(Clarified by the person who asks: about {node})" in said.prompt
-
-
-def test_all_answers_may_come_in_one_go(opened: Open) -> None:
-    model = unclear("0.0", "0.1")
-    host = Host(model, opened)
-
-    async def both() -> None:
-        stops = await host.drive({"question": QUESTION})
-        answers = {stop.id: "" if node == "0.0" else "flu" for node, stop in stops.items()}
-        await host.drive(Command(resume=answers))
-
-    asyncio.run(both())
-    tree, verdict = fold(host.events)
-    assert (tree.nodes["0.0"].kind, tree.nodes["0.1"].kind) == ("leaf", "branch")
-    assert verdict is not None
-    assert verdict.notes == [f"The question leaves something open: {REQUEST}"]
-    assert len(set(model.calls)) == len(model.calls)
-
-
-def test_safety_asks_above_its_floor_too_and_splits_whatever_the_answer(opened: Open) -> None:
-    model = unclear("0")
-    host = Host(model, opened, depth_profile="safety")
-
-    async def both() -> None:
-        stops = await host.drive({"question": QUESTION})
-        await host.drive(Command(resume={stops["0"].id: ""}))
-
-    asyncio.run(both())
-    assert fold(host.events)[0].nodes["0"].kind == "branch"

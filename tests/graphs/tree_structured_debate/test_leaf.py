@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +14,18 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from pydantic import BaseModel
 
-from dialectree.context import build
-from dialectree.errors import BudgetReached, InputError
+from dialectree.errors import InputError
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
-from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
-from dialectree.nodes.adaptive_reasoning_tree.scorer import ScorerReply
-from dialectree.nodes.role_switching_debate.candidates import SameAnswerReply
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
-    RebuttalReply,
-    SwitchReply,
-    UncertaintyReply,
 )
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
-from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
-from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.protocol import method
 from dialectree.records import Event, RunRecord
 from dialectree.report import view
 from dialectree.runner import Started
 from tests import running
-from tests.breaking_off import Crash, Fragile, check_crashes, comparable, go_on, lines
 from tests.folding import fold
 from tests.graphs import debating
 from tests.graphs.adaptive_reasoning_tree import arguing
@@ -47,9 +34,7 @@ from tests.graphs.debating import (
     context,
     debate,
     rate,
-    rate_all,
     split,
-    split_into,
     told,
 )
 from tests.graphs.role_switching_debate import switching
@@ -64,7 +49,6 @@ DEBATE, SWITCHING, ARGUMENTS = Cost(7, 7), Cost(9, 6), Cost(5, 2)
 DEBATERS = {"leaf_debater", "leaf_judge"}
 SWITCHERS = {"debater", "judge"}
 ME = {"judge": "me"}
-SWITCHING_ROLES = {"debater_a", "debater_b", "judge"}
 ARGUERS = {"supporter", "attacker", "scorer", "pairwise_judge"}
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
@@ -161,41 +145,12 @@ def test_a_tree_costs_what_its_leaves_do(
     assert cost(debate(speakers(*children), leaf_protocol=protocol)) == expected
 
 
-def test_an_open_leaf_costs_what_it_takes_to_find_two_answers() -> None:
-    for differing, same, more in ((False, False, 1), (True, False, 1), (True, True, 2)):
-        model = speakers(OPEN, OPEN)
-        if differing:
-            differ(model)
-        model.will_say_now(SameAnswerReply(same=same))
-        leaf = Cost(SWITCHING.calls + more, SWITCHING.path + more)
-        assert cost(debate(model, leaf_protocol="rsd")) == total(leaf, leaf)
-        for call in switching.of(model, SameAnswerReply):
-            assert "This is part of a larger question" in switching.within(call, "background")
-
-
 def test_a_question_that_is_a_leaf_itself_is_settled_by_the_protocol_too() -> None:
     for protocol, leaf in (("rsd", SWITCHING), ("art", ARGUMENTS)):
         done = debate(speakers(), "Is it so?", leaf_protocol=protocol, max_depth=0)
         assert cost(done) == Cost(leaf.calls + 1, leaf.path + 1)
         assert done.node().provenance == ["0"]
         assert done.verdict.answer == "In the end, this."
-
-
-@pytest.mark.parametrize("trees", [1, 2])
-@pytest.mark.parametrize(("depth", "breadth", "leaf"), [(2, 1, Cost(15, 3)), (2, 2, Cost(50, 3))])
-def test_an_argument_tree_at_a_leaf_is_as_deep_and_broad_as_the_settings_say(
-    trees: int, depth: int, breadth: int, leaf: Cost
-) -> None:
-    model = speakers(POLAR, OPEN)
-    done = debate(
-        model, leaf_protocol="art", leaf={"depth": depth, "breadth": breadth, "trees": trees}
-    )
-    expected = total(Cost(trees * leaf.calls, leaf.path), DEBATE)
-    assert cost(done) == expected
-    grown = [node for node in done.tree.nodes.values() if node.kind == "argument"]
-    assert len(grown) == trees * sum((2 * breadth) ** level for level in (1, 2))
-    assert all(node.id.startswith("0.0.") for node in grown)
-    assert {node.depth - node.id.count(".") for node in done.tree.nodes.values()} == {0}
 
 
 # What the debaters of a leaf know of the whole
@@ -312,16 +267,6 @@ def test_a_claim_that_is_as_likely_true_as_not_is_answered_no_and_said_to_be_und
     assert "undecided: P(claim) is exactly 0.5" in leaf.notes
 
 
-def test_several_trees_at_a_leaf_count_with_their_mean() -> None:
-    model = speakers(POLAR, OPEN)
-    model.will_say(arguing.compare("ATTACK"), at="0.0.1")
-    done = debate(model, leaf_protocol="art", leaf={"trees": 2})
-    assert [done.node(f"0.0.{n}").score("strength") for n in (0, 1)] == [0.75, 0.25]
-    assert done.node("0.0").score("strength") == 0.5
-    assert [done.node(f"0.0.{n}").kind for n in (0, 1)] == ["claim", "claim"]
-    assert done.node("0.0.1").text == CLAIM
-
-
 # What fails
 
 
@@ -349,39 +294,6 @@ def test_a_leaf_without_a_part_that_its_protocol_needs_is_missing_and_the_run_de
     assert {failed for failed, _ in record.degraded()} == {node}
     assert record.tree.nodes["0"].provenance == ["0.1"]
     assert f"0.0: {POLAR}\nno answer: this part could not be settled" in finding(model)
-
-
-@pytest.mark.parametrize(
-    ("protocol", "reply"),
-    [
-        ("rsd", RebuttalReply),
-        ("rsd", SwitchReply),
-        ("rsd", UncertaintyReply),
-        ("rsd", SameAnswerReply),
-        ("art", PairwiseReply),
-    ],
-)
-def test_a_leaf_goes_on_without_a_part_that_its_protocol_can_do_without(
-    protocol: str, reply: type[BaseModel]
-) -> None:
-    model = differ(speakers(POLAR, OPEN))
-    model.will_say_now(no_reply(), to=reply)
-    done = debate(model, leaf_protocol=protocol)
-    assert {done.node(leaf).status for leaf in ("0.0", "0.1")} == {"answered"}
-    assert done.failures
-
-
-def test_a_leaf_whose_arguments_were_never_scored_nor_compared_is_missing() -> None:
-    model = speakers(POLAR, OPEN)
-    for reply in (ScorerReply, PairwiseReply):
-        model.will_say_now(no_reply(), to=reply)
-    done = debate(model, leaf_protocol="art")
-    leaf = done.node("0.0")
-    assert (leaf.status, leaf.score("strength"), leaf.verdict) == ("missing", None, None)
-    note = "a side of the claim could not be heard or weighed; there is no verdict"
-    assert note in leaf.notes
-    assert {node for node, _ in done.failures} == {"0.0", "0.0.0", "0.0.1"}
-    assert done.node("0").provenance == ["0.1"]
 
 
 UNRESOLVED: dict[str, tuple[dict[str, Any], Callable[[Asked], Said]]] = {
@@ -472,22 +384,6 @@ def test_a_second_pass_debates_a_leaf_that_had_an_argument_tree() -> None:
     assert cost(done) == Cost(plain.calls + 7 + 5, plain.path + 7 + 3)
 
 
-def test_a_second_debate_that_is_not_resolved_leaves_the_first_verdict_standing() -> None:
-    model = doubtful(POLAR, POLAR)
-    unsure = switching.rule_for("No", 0.3)
-    neither = switching.rule("uncertain", "uncertain")
-    model.will_say_now(
-        lambda call: unsure(call) if call.take == 1 else neither, to=JudgeReply, at="0.0"
-    )
-    done = debate(model, leaf_protocol="rsd", second_pass_below=0.5, leaf={"allow_uncertain": True})
-    leaf = done.node("0.0")
-    assert leaf.verdict is not None
-    assert (leaf.status, leaf.verdict.take, leaf.earlier) == ("answered", 1, [])
-    assert done.verdict.confidence == pytest.approx(0.9 * 0.3)
-    assert [note.startswith("second pass: ") for note in leaf.notes] == [False, True, True]
-    assert leaf.notes[1] == "second pass: the judge ruled that neither side convinced"
-
-
 # The record
 
 
@@ -528,42 +424,7 @@ def test_the_record_shows_both_protocols(tmp_path: Path) -> None:
     assert RunRecord.read((run.folder.path / "run.json").read_text()) == record
 
 
-def test_a_leaf_is_told_to_be_settled_once_in_words_of_its_question() -> None:
-    done = debate(speakers(POLAR, OPEN), leaf_protocol="art")
-    told_of = [e.data["verdict"] for e in done.events if (e.node, e.kind) == ("0.0", "settled")]
-    assert [verdict["answer"] for verdict in told_of if isinstance(verdict, dict)] == ["Yes"]
-    assert [done.node(leaf).stopped for leaf in ("0.0", "0.1")] == ["max_depth", "max_depth"]
-
-
 # Roles and settings
-
-
-@pytest.mark.parametrize(
-    ("protocol", "spoken"), [("debate", set[str]()), ("rsd", SWITCHING_ROLES), ("art", ARGUERS)]
-)
-def test_the_roles_of_the_protocol_can_be_given_models(protocol: str, spoken: set[str]) -> None:
-    chosen = build(Settings, model="openai:any", leaf_protocol=protocol)
-    tsd = method("tsd")
-    assert {*tsd.roles(chosen)} == {*tsd.protocol.roles} | spoken
-
-
-@pytest.mark.parametrize(
-    ("protocol", "role", "speaks", "calls"),
-    [
-        ("rsd", "debater", {"debater"}, 16),
-        ("rsd", "debater_b", {"debater"}, 8),
-        ("rsd", "judge", {"judge"}, 2),
-        ("art", "generator", {"supporter", "attacker"}, 4),
-        ("art", "evaluator", {"scorer", "pairwise_judge"}, 6),
-    ],
-)
-def test_a_model_for_a_role_or_family_speaks_for_it_alone(
-    protocol: str, role: str, speaks: set[str], calls: int, tmp_path: Path
-) -> None:
-    everybody, one = speakers(POLAR, POLAR), speakers()
-    assert conducted(begin(everybody, tmp_path, protocol, roles={role: one})).status == "answered"
-    assert ({call.role for call in one.calls}, len(one.calls)) == (speaks, calls)
-    assert {call.role for call in everybody.calls}.isdisjoint(speaks) == (role != "debater_b")
 
 
 @pytest.mark.parametrize(
@@ -573,42 +434,6 @@ def test_a_role_of_another_protocol_is_refused(protocol: str, role: str) -> None
     given = {"leaf_protocol": protocol, "roles": {role: speakers()}}
     with pytest.raises(InputError, match=f"--role {role}: tsd has no such role"):
         method("tsd").configure(given, print)
-
-
-# Broken off
-
-
-@pytest.mark.parametrize("protocol", ["rsd", "art"])
-def test_a_run_that_crashed_pays_nothing_twice_and_ends_as_it_would_have(
-    protocol: str, tmp_path: Path
-) -> None:
-    leaf = {"trees": 2} if protocol == "art" else {}
-    settings: dict[str, Any] = {"second_pass_below": 0.99, "leaf": leaf}
-
-    def fragile(fragile_at: int) -> Fragile:
-        model = Fragile(fragile_at=fragile_at)
-        speakers(POLAR, OPEN, model=model)
-        return model
-
-    calls = 38 if protocol == "art" else 42
-    crashes = (4, 8, 14, calls - 9, calls - 1)
-    run = partial(begin, protocol=protocol, **settings)
-    assert check_crashes(run, fragile, calls, crashes, tmp_path).status == "answered"
-
-
-@pytest.mark.parametrize("calls", [3, 6, 12, 19])
-@pytest.mark.parametrize("protocol", ["rsd", "art"])
-def test_a_budget_stops_a_run_inside_its_leaves_and_resuming_pays_the_rest(
-    protocol: str, calls: int, tmp_path: Path
-) -> None:
-    model = speakers(POLAR, OPEN)
-    run = begin(model, tmp_path, protocol, max_calls=calls)
-    with pytest.raises(BudgetReached):
-        conducted(run)
-    assert (run.record.status, run.record.usage.calls) == ("partial", calls)
-    record = go_on(run, model)
-    assert record.status == "answered"
-    assert len(model.calls) == record.usage.calls == len(lines(run, "calls.jsonl"))
 
 
 # A person as the judge
@@ -632,27 +457,6 @@ class Host:
         state = await self.graph.aget_state(CONFIG)
         self.verdict = state.values.get("verdict")
         return {stop.value["node"]: stop for stop in state.interrupts}
-
-
-def explicit(call: Asked) -> DecomposerReply:
-    """A split that is about the question as it was asked, clarified or not."""
-    asked = {"canonical_parent": switching.within(call, "question")}
-    return split_into(2)(call).model_copy(update=asked)
-
-
-class Person:
-    """Answers what is asked by node and kind, and keeps what was asked."""
-
-    def __init__(self, answers: Mapping[tuple[str, str], str | BaseException]) -> None:
-        self.answers = answers
-        self.asked: list[tuple[str, str]] = []
-
-    async def __call__(self, asked: Mapping[str, str]) -> str:
-        self.asked.append((asked["node"], asked["kind"]))
-        answer = self.answers[self.asked[-1]]
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
 
 
 def test_several_leaves_ask_their_person_at_once_and_are_answered_one_by_one() -> None:
@@ -703,58 +507,9 @@ def test_a_run_asks_the_person_of_each_leaf_and_again_where_a_label_is_none(tmp_
 
 
 def test_a_leaf_whose_person_says_nothing_is_missing(tmp_path: Path) -> None:
-    person = Person({("0.0", "judge"): "A", ("0.1", "judge"): ""})
+    async def person(request: Mapping[str, str]) -> str:
+        return "A" if request["node"] == "0.0" else ""
+
     record = conducted(begin(speakers(POLAR, POLAR), tmp_path, "rsd", leaf=ME), ask=person)
     assert (record.status, record.tree.nodes["0.1"].status) == ("degraded", "missing")
     assert "the person gave no ruling" in record.tree.nodes["0.1"].notes
-
-
-def test_a_run_with_nobody_to_rule_is_refused_before_anything_is_paid(tmp_path: Path) -> None:
-    model = speakers(POLAR, POLAR)
-    with pytest.raises(InputError, match="nobody is there to rule"):
-        conducted(begin(model, tmp_path, "rsd", leaf=ME))
-    assert model.calls == []
-
-
-def test_a_clarification_and_a_ruling_at_one_node_are_told_apart_after_a_crash(
-    tmp_path: Path,
-) -> None:
-    def model() -> ScriptedModel:
-        said = speakers(POLAR, POLAR)
-        said.will_say(explicit, to=DecomposerReply, at="0.0")
-        said.will_say(split(stop=True), to=DecomposerReply, at="0.1")
-        unclear, easy = rate_all(0.1, decision="clarify", request="Which?"), rate_all(0.1)
-        said.will_say(
-            lambda call: (unclear if call.round == 1 else easy)(call),
-            to=ComplexityReply,
-            at="0.0",
-        )
-        return said
-
-    places = [("0.0", "clarification"), ("0.0", "judge"), ("0.1", "judge")]
-    answers: dict[tuple[str, str], str | BaseException] = {
-        places[0]: "B",
-        places[1]: "A",
-        places[2]: "B",
-    }
-    settings: dict[str, Any] = {"max_depth": 2, "leaf": ME, "ask": True}
-    whole = conducted(begin(model(), tmp_path / "whole", "rsd", **settings), ask=Person(answers))
-    assert whole.status == "answered"
-    for crashes in places:
-        spoken = model()
-        run = begin(spoken, tmp_path, "rsd", **settings)
-        before = Person({**answers, crashes: Crash()})
-        with pytest.raises(Crash):
-            conducted(run, ask=before)
-        after = Person(answers)
-        record = go_on(run, spoken, ask=after)
-        assert comparable(record) == comparable(whole)
-        assert len({*spoken.calls}) == len(spoken.calls)
-    late = model()
-    late.will_say_now(Crash(), to=SynthesisReply)
-    run = begin(late, tmp_path, "rsd", **settings)
-    with pytest.raises(Crash):
-        conducted(run, ask=Person(answers))
-    nobody = Person({})
-    assert comparable(go_on(run, model(), ask=nobody)) == comparable(whole)
-    assert nobody.asked == []

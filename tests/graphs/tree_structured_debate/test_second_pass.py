@@ -11,7 +11,7 @@ from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.sides import opener
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
-from tests.graphs.debating import QUESTION, Debated, choose, debate, debaters, rate, rule
+from tests.graphs.debating import QUESTION, Debated, debate, debaters, rule
 from tests.scripted import Said, ScriptedModel, no_reply
 
 FIRST = {"0.0.0": 0.9, "0.0.1": 0.5, "0.1.0": 0.3, "0.1.1": 0.7}
@@ -64,13 +64,6 @@ def test_only_the_weakest_leaf_and_its_ancestors_are_heard_again() -> None:
     assert first == (1, pytest.approx(0.9 * 0.9 * 0.3))
     assert second == (2, pytest.approx(0.9 * 0.9 * 0.5))  # the weakest is 0.0.1 now
     assert done.verdict.confidence == second[1]
-
-
-def test_its_chain_of_calls_follows_the_first_one() -> None:
-    plain = debate(doubtful(), max_depth=2).usage
-    usage = debate(doubtful(), max_depth=2, second_pass_below=0.5).usage
-    assert usage.calls == plain.calls + 17
-    assert usage.critical_path_calls == plain.critical_path_calls + 7 + 3 + 3
 
 
 def test_the_first_pass_stays_in_the_record() -> None:
@@ -140,18 +133,6 @@ def test_a_tree_of_one_leaf_is_debated_again() -> None:
     assert "second" in model.prompts[-1]
 
 
-def test_what_a_leaf_leaves_open_is_still_known_in_the_second_pass() -> None:
-    model = doubtful()
-    model.will_say(rate(0.9, 0.9, decision="clarify", request="Which year?"), at="0.1")
-    model.will_say(rule("first", 0.2), at="0.1")
-    model.will_say(rule("second", 0.9), at="0.1")
-    done = debate(model, max_depth=2, second_pass_below=0.5)
-    turns = [c for c in model.calls if c.take == 2 and c.role.startswith("leaf")]
-    assert {turn.node for turn in turns} == {"0.1"}
-    assert all("- Which year?" in turn.prompt for turn in turns)
-    assert done.verdict.notes == ["The question leaves something open: Which year?"]
-
-
 def test_a_null_confidence_is_not_below_a_threshold() -> None:
     model = doubtful()
     model.will_say_now(no_reply(), to=SynthesisJudgeReply, at="0")
@@ -176,15 +157,6 @@ def test_a_leaf_that_fails_leaves_the_first_verdict_standing_and_nothing_is_merg
     assert [node for node, _ in done.failures] == ["0.1.0"]
     assert confidences(done) == [(1, pytest.approx(0.9 * 0.9 * 0.3))]
     assert done.verdict.answer == "In the end, this."
-
-
-def test_of_two_leaves_one_may_fail_and_the_other_counts() -> None:
-    model = doubtful()
-    model.will_say_now(rule("first", 0.3), at="0.1.0")
-    model.will_say(no_reply(), to=LeafJudgeReply, at="0.1.0")
-    done = debate(model, max_depth=2, second_pass_below=0.99, second_pass_leaves=2)
-    assert {node for node, role in again(model) if role == "synthesis_judge"} == {"0", "0.0"}
-    assert done.verdict.confidence == pytest.approx(0.9 * 0.9 * 0.3)
 
 
 def test_a_merging_that_fails_leaves_the_first_verdict_of_its_node_standing() -> None:
@@ -216,12 +188,3 @@ def test_the_writer_is_given_what_the_standing_verdict_rests_on() -> None:
     assert (leaf.answer, root.take) == ("new", 1)
     writer = model.prompts[-1]
     assert "what of b? old" in writer and "what of b? new" not in writer
-
-
-def test_a_merging_without_its_judge_goes_upward_unrated_in_a_second_pass_too() -> None:
-    model = doubtful()
-    model.will_say_now(choose(0.9), at="0.1")
-    model.will_say(no_reply(), to=SynthesisJudgeReply, at="0.1")
-    done = debate(model, max_depth=2, second_pass_below=0.5)
-    assert confidences(done)[-1] == (2, None)
-    assert done.verdict.confidence is None

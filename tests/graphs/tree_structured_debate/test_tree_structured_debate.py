@@ -3,9 +3,7 @@
 import asyncio
 import json
 import re
-from itertools import pairwise
 from typing import Any
-from zlib import crc32
 
 import pytest
 from pydantic import BaseModel
@@ -13,16 +11,13 @@ from pydantic import BaseModel
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.models.asking import Asking
 from dialectree.models.endpoints import Completion, Decoding
-from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
 from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
-from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.sides import concise_is_a, opener, side
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.protocol import WITHDRAWN
 from tests.graphs.debating import (
     QUESTION,
     Debated,
-    adebate,
     approve,
     choose,
     context,
@@ -224,15 +219,6 @@ def test_a_name_or_a_reason_that_nobody_reads_costs_no_second_call(
     assert model.asked.count(type(reply).__name__) == 1
 
 
-def test_a_long_question_may_be_restated_as_it_is() -> None:
-    question = "Is it so that " + "it rains and " * 400 + "it snows?"
-    model = debaters(2)
-    restated = split("a?", "b?").model_copy(update={"canonical_parent": question})
-    model.will_say_now(restated, to=DecomposerReply)
-    assert debate(model, question).node().kind == "branch"
-    assert model.asked.count("DecomposerReply") == 1
-
-
 def test_a_part_that_repeats_its_parent_or_another_part_is_noted() -> None:
     model = debaters(2)
     model.will_say_now(split("What of it?", f" {QUESTION.upper()}", "what of  it?", "and that?"))
@@ -241,14 +227,6 @@ def test_a_part_that_repeats_its_parent_or_another_part_is_noted() -> None:
 
 
 # Leaf debates
-
-
-def test_debaters_alternate_and_only_the_first_turn_has_no_rebuttal() -> None:
-    done = debate(debaters(), max_depth=0, leaf_rounds=4)
-    turns = [turn for turn in done.node().transcript if turn.role == "leaf_debater"]
-    assert [turn.round for turn in turns] == [1, 1, 2, 2, 3, 3, 4, 4]
-    assert all(a.speaker != b.speaker for a, b in pairwise(turns))
-    assert ["rebuttal" in turn.fields for turn in turns] == [False] + [True] * 7
 
 
 @pytest.mark.parametrize(("question", "sides"), [(POLAR, "YES NO"), ("Why?", "SPAN OTHER")])
@@ -554,72 +532,3 @@ def test_budgets_of_tokens_grow_with_depth_and_with_the_leaves_below(
             message = min(800, 400 + 100 * (3 ** (2 - depth) - 1))
             assert f"at most {message * 3 // 40 * 10} words" in call.prompt
             assert decoding.max_tokens == message + 200  # and the assumptions
-
-
-def test_every_call_has_a_seed_of_its_own_and_the_run_fixes_them(
-    decodings: list[tuple[str, Decoding]],
-) -> None:
-    seeds: list[list[int]] = []
-    for run_seed in (5, 5, 6):
-        decodings.clear()
-        debate(debaters(2), seed=run_seed)
-        seeds.append(sorted(decoding.seed or 0 for _, decoding in decodings))
-    first, again, other = seeds
-    assert len({*first}) == 3 + 2 * 3 + 3 + 1  # one for each speaker at each node
-    assert first == again and not {*first} & {*other}
-
-
-@pytest.mark.parametrize(
-    ("role", "calls"),
-    [("leaf_judge", 1), ("leaf_debater_a", 3), ("leaf_debater_b", 3), ("leaf_debater", 6)],
-)
-def test_a_role_can_have_a_model_of_its_own(role: str, calls: int) -> None:
-    everybody, one = debaters(2), debaters(2)
-    done = debate(everybody, max_depth=0, roles={role: one})
-    assert {call.role for call in one.calls} == {role.removesuffix("_a").removesuffix("_b")}
-    assert (len(one.calls), done.usage.calls) == (calls, 8)
-
-
-# A run as a whole
-
-
-def test_a_graph_used_by_twenty_questions_at_once_mixes_nothing_up() -> None:
-    async def one(number: int) -> None:
-        model = debaters(2)
-        model.wait = lambda call: 0.002 * ((number * 7 + len(call.node)) % 5)
-        model.will_say_now(split(f"first of {number}?", f"second of {number}?"))
-        model.will_say_now(rule(f"answer {number}", confidence=number / 20))
-        done = await adebate(model, f"question {number}?", seed=number)
-        assert {node.text for node in done.tree.nodes.values()} == {
-            f"question {number}?", f"first of {number}?", f"second of {number}?",
-        }  # fmt: skip
-        assert done.verdict.confidence == pytest.approx(0.9 * number / 20)
-        assert all(f" {number}?" in prompt for prompt in model.prompts if "of " in prompt)
-        assert done.usage.calls == len(model.calls) == 23
-
-    async def all_at_once() -> None:
-        async with asyncio.TaskGroup() as group:
-            for number in range(20):
-                group.create_task(one(number))
-
-    asyncio.run(all_at_once())
-
-
-def test_which_call_returns_first_never_matters() -> None:
-    def model() -> ScriptedModel:
-        made = debaters(3)
-        made.will_say_now(lambda call: rule(call.node, len(call.node) / 10), to=LeafJudgeReply)
-        made.will_say_now(
-            lambda call: SynthesisReply(integration=call.prompt[-60:], assumptions=""),
-            to=SynthesisReply,
-        )
-        return made
-
-    straight = debate(model(), max_depth=3, max_nodes=17)
-    delayed = model()
-    delayed.wait = lambda call: 0.004 * (crc32(repr(call).encode()) % 997) / 997
-    shuffled = debate(delayed, max_depth=3, max_nodes=17)
-    assert [e.node for e in shuffled.events] != [e.node for e in straight.events]
-    assert (shuffled.tree, shuffled.verdict) == (straight.tree, straight.verdict)
-    assert shuffled.usage == straight.usage
-    assert {c.key for c in shuffled.calls} == {c.key for c in straight.calls}

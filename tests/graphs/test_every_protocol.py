@@ -1,0 +1,255 @@
+"""What holds of every protocol: interrupted hosts, orders of arrival, errors, roles, budgets."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import pytest
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+
+from dialectree.context import build
+from dialectree.errors import (
+    BudgetReached,
+    DialectreeError,
+    DiskFull,
+    InputError,
+    KeyRefused,
+    Unreachable,
+)
+from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.protocol import methods
+from dialectree.retrieval import library
+from tests.breaking_off import Fragile
+from tests.contesting import speakers
+from tests.graphs.debating import Debated, adebate, context, split
+from tests.graphs.role_switching_debate.switching import FIVE, THREE, TWO, direct
+from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B
+from tests.scripted import Asked, Said, ScriptedModel, no_reply
+
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
+PAPERS = {"papers": [PAPER_A, PAPER_B]}
+
+
+class Way(NamedTuple):
+    """A method, its settings, and what it takes beside the question."""
+
+    method: str
+    settings: Mapping[str, Any] = MappingProxyType({})
+    given: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def graph(self) -> Any:
+        return methods()[self.method].graph()
+
+    def speakers(self, **more: Any) -> Fragile:
+        """A model that plays every role; direct answers differ, and one leaf is polar."""
+        model = speakers(model=Fragile(**more))
+        model.will_say_now(lambda c: direct("AB"[int(c.speaker or 1) % 2]), to=DirectReply)
+        if "leaf_protocol" in self.settings:
+            model.will_say(split("is it so?", "what of b?"), at="0")
+        return model
+
+    def context(self, model: ScriptedModel, **more: Any) -> Any:
+        kind = methods()[self.method].protocol.settings
+        return context(model, kind, **{**self.settings, **more})
+
+    async def debate(self, model: ScriptedModel, question: str = "It is so.") -> Debated:
+        return await adebate(model, question, self.graph, self.given, **self.settings)
+
+
+SHORT = {"leaf_rounds": 1, "synthesis_rounds": 1}
+COMPARED = {"embeddings": "bm25", "segments": 2, "max_claims": 1, "max_depth": 2}
+WAYS = {
+    "tsd": Way("tsd", {**SHORT, "max_depth": 2, "second_pass_below": 1.0}),
+    "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd"}),
+    "tsd with art": Way("tsd", {**SHORT, "leaf_protocol": "art", "leaf": {"trees": 2}}),
+    "rsd": Way("rsd", {"gate": 2, "judge_orders": "both"}, {"options": [*FIVE]}),
+    "knockout": Way("rsd", {"candidates": "knockout"}, {"options": [*THREE]}),
+    "art": Way("art", {"breadth": 2, "judge_orders": "both", "trees": 2}),
+    "deep art": Way("art", {"depth": 2, "root_strength": "estimated"}),
+    "tod": Way("tod", COMPARED, PAPERS),
+    "no_self_deliberation": Way("no_self_deliberation", COMPARED, PAPERS),
+    "two_stage": Way("two_stage", {}, PAPERS),
+    "best_of_n": Way("best_of_n"),
+    "two_round": Way("two_round"),
+    "self_consistency": Way("self_consistency", {"samples": 3}, {"options": [*TWO]}),
+}
+every = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+FAULTS: dict[str, Said] = {"no valid reply": "this is not JSON", "no reply": no_reply()}
+
+
+def some_time(call: Asked) -> float:
+    return 0.004 * (crc32(repr(call).encode()) % 997) / 997
+
+
+@every
+def test_which_call_returns_first_never_matters(way: Way) -> None:
+    straight = asyncio.run(way.debate(way.speakers()))
+    late = way.speakers()
+    late.wait = some_time
+    shuffled = asyncio.run(way.debate(late))
+    assert (shuffled.tree, shuffled.verdict) == (straight.tree, straight.verdict)
+    assert shuffled.usage == straight.usage
+    assert {call.key for call in shuffled.calls} == {call.key for call in straight.calls}
+    assert len({call.key for call in shuffled.calls}) == len(shuffled.calls)
+
+
+@every
+def test_questions_at_once_do_not_mix(way: Way) -> None:
+    async def asked(number: int) -> Debated:
+        model = way.speakers()
+        model.wait = some_time
+        return await way.debate(model, f"Number {number} it is.")
+
+    async def at_once() -> list[Debated]:
+        return [*await asyncio.gather(*map(asked, range(3)))]
+
+    for number, done in enumerate(asyncio.run(at_once())):
+        alone = asyncio.run(way.debate(way.speakers(), f"Number {number} it is."))
+        assert (done.tree, done.verdict) == (alone.tree, alone.verdict)
+
+
+STOPS = {"budget": BudgetReached, "key": KeyRefused("no"), "ours": ZeroDivisionError("ours")}
+
+
+@every
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_host_goes_on_where_its_run_stopped_and_pays_no_finished_call_again(
+    stop: str, share: float, way: Way, caplog: pytest.LogCaptureFixture
+) -> None:
+    alone = asyncio.run(way.debate(way.speakers()))
+    total = alone.usage.calls
+    last, model = max(1, int(total * share)), way.speakers()
+    error = STOPS[stop]
+    limit = {"max_calls": last} if stop == "budget" else {}
+    if isinstance(error, Exception):
+        model.fragile_at, model.error = last, error
+
+    async def twice() -> tuple[int, Any]:
+        given: Any = {"question": "It is so.", **way.given}
+        thread = way.graph.copy({"checkpointer": InMemorySaver()})
+        first = way.context(model, concurrency=1, **limit)
+        with pytest.raises(error if isinstance(error, type) else type(error)):
+            await thread.ainvoke(given, CONFIG, context=first)
+        unpaid = len(model.calls) - last + (stop != "budget")
+        model.fragile_at = 0
+        library.clear()  # a new process has read no paper
+        return unpaid, await thread.ainvoke(None, CONFIG, context=way.context(model))
+
+    with caplog.at_level(logging.WARNING, logger="langgraph"):
+        unpaid, ruling = asyncio.run(twice())
+    assert ruling["verdict"] == alone.ruling["verdict"]
+    assert unpaid == 0 or stop != "budget"
+    assert len({*model.calls}) == total
+    assert len(model.calls) - unpaid - total <= 1  # the one that was under way
+    warned = [record for record in caplog.records if record.name.startswith("langgraph")]
+    assert stop == "ours" or warned == []
+
+
+ENDS = [KeyRefused("no"), Unreachable("gone"), DiskFull("full"), ZeroDivisionError("ours")]
+
+
+@every
+def test_an_error_that_is_no_failure_of_one_part_ends_the_run_wherever_it_strikes(way: Way) -> None:
+    total = asyncio.run(way.debate(way.speakers())).usage.calls
+    for number, last in enumerate(range(1, total + 1, 1 + total // 15)):
+        model = way.speakers(fragile_at=last, error=ENDS[number % len(ENDS)])
+        with pytest.raises(type(model.error)) as raised:
+            asyncio.run(way.debate(model))
+        assert raised.value is model.error or not isinstance(model.error, DialectreeError)
+
+
+@every
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_every_role_may_fail_at_once_and_the_run_ends_unresolved(way: Way, fault: Said) -> None:
+    model = way.speakers()
+    model.will_always_say(fault)
+    done = asyncio.run(way.debate(model))
+    assert (done.verdict.answer, done.node().status) == (None, "missing")
+    assert done.failures != []
+
+
+ROLES: list[tuple[str, dict[str, Any], str, set[str], int]] = [
+    ("tsd", {"max_depth": 0}, "leaf_judge", {"leaf_judge"}, 2),
+    ("tsd", {"max_depth": 0}, "leaf_debater_a", {"leaf_debater"}, 2),
+    ("tsd", {"max_depth": 0}, "leaf_debater", {"leaf_debater"}, 4),
+    ("tsd with rsd", {}, "debater_b", {"debater"}, 8),
+    ("tsd with art", {}, "generator", {"supporter", "attacker"}, 4),
+    ("rsd", {"gate": 0}, "debater_a", {"debater"}, 4),
+    ("rsd", {}, "judge", {"judge"}, 2),
+    ("deep art", {}, "evaluator", {"scorer", "pairwise_judge"}, 10),
+    ("tod", {"max_depth": 1}, "persona_a", {"persona"}, 8),
+    ("tod", {"max_depth": 1}, "moderator", {"moderator"}, 2),
+]
+
+
+@pytest.mark.parametrize(("name", "more", "role", "speaks", "calls"), ROLES)
+def test_a_model_for_a_role_or_family_speaks_for_it_alone(
+    name: str, more: dict[str, Any], role: str, speaks: set[str], calls: int
+) -> None:
+    way = WAYS[name]
+    everybody, one = way.speakers(), way.speakers()
+    settings = {**way.settings, **more, "roles": {role: one}}
+    done = asyncio.run(way._replace(settings=settings).debate(everybody))
+    assert ({call.role for call in one.calls}, len(one.calls)) == (speaks, calls)
+    assert len(everybody.calls) + len(one.calls) == done.usage.calls
+
+
+@pytest.mark.parametrize(
+    ("way", "field", "sizes", "children"),
+    [
+        (Way("tsd", {"max_nodes": 100}), "max_depth", (1, 2), 4),
+        (Way("art", {"breadth": 2}), "depth", (2, 3), 4),
+    ],
+)
+def test_checkpoints_grow_in_step_with_the_tree_and_hold_plain_data(
+    way: Way,
+    field: str,
+    sizes: tuple[int, int],
+    children: int,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def stored(depth: int) -> float:
+        """Return the bytes of checkpoints and writes for each node of the tree."""
+        saver = InMemorySaver()
+        thread = way.graph.copy({"checkpointer": saver})
+        settings = way.context(speakers(split=children), **{field: depth})
+        asyncio.run(thread.ainvoke({"question": "It is so."}, CONFIG, context=settings))
+        size = sum(len(blob[1]) for blob in saver.blobs.values())
+        size += sum(len(w[2][1]) for writes in saver.writes.values() for w in writes.values())
+        return float(size / sum(children**level for level in range(depth + 1)))
+
+    small, large = map(stored, sizes)
+    assert large < 1.5 * small
+    assert small < 40_000
+    assert caplog.records == []
+
+
+CALLED = {"tsd": "question", "rsd": "question", "art": "claim", "tod": "topic"}
+NOTHING: dict[str, tuple[dict[str, Any], str]] = {
+    "missing": ({}, "empty"),
+    "null": ({"question": None}, "empty"),
+    "what cannot be seen": ({"question": " \n\u200b"}, "empty"),
+    "no text": ({"question": ["Why?"]}, "no text"),
+}
+
+
+@pytest.mark.parametrize(("given", "fault"), NOTHING.values(), ids=NOTHING)
+@pytest.mark.parametrize("name", methods())
+def test_a_question_that_is_none_is_refused_before_any_call(
+    name: str, given: dict[str, Any], fault: str
+) -> None:
+    chosen, model = methods()[name], ScriptedModel()
+    protocol = chosen.protocol.name
+    papers = PAPERS if protocol == "tod" else {}
+    settings = build(chosen.protocol.settings, model=model)
+    with pytest.raises(InputError, match=f"^the {CALLED[protocol]} is {fault}"):
+        asyncio.run(chosen.graph().ainvoke({**given, **papers}, context=settings))
+    assert model.calls == []
