@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from langchain_core.tracers.context import collect_runs
 
 import dialectree
 from tests.endpoint import LocalEndpoint
@@ -40,23 +39,6 @@ def test_answer_works_where_a_loop_is_already_running(url: str) -> None:
         return dialectree.answer(QUESTION, model=f"openai:any@{url}", max_depth=0)
 
     assert asyncio.run(notebook()).status == "answered"
-
-
-def test_who_traces_hears_of_a_debate_that_is_waited_for_where_a_loop_is_running(
-    url: str,
-) -> None:
-    model = f"openai:any@{url}"
-    tool = dialectree.as_tool("single_shot", model=model, cache=False)
-
-    async def notebook() -> None:
-        with collect_runs() as of_answer:
-            dialectree.answer(QUESTION, method_name="single_shot", model=model)
-        with collect_runs() as of_tool:
-            tool.invoke({"question": QUESTION})
-        for heard in (of_answer, of_tool):
-            assert "answerer 0" in [run.name for run in heard.traced_runs]
-
-    asyncio.run(notebook())
 
 
 CELL = """

@@ -6,11 +6,9 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, cast
-from uuid import UUID
+from typing import Any, Protocol, cast
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -48,12 +46,6 @@ def kept(record: dialectree.RunRecord, runs: str = "runs") -> dialectree.RunReco
 def kept_in(folder: Path) -> dialectree.RunRecord:
     """The record of a run."""
     return dialectree.RunRecord.read((folder / "run.json").read_text())
-
-
-def but_for_times_and_ids(record: dialectree.RunRecord) -> dict[str, Any]:
-    told = record.model_dump(exclude={"run_id", "started", "ended", "contest"})
-    del told["usage"]["wall_s"]
-    return told
 
 
 def test_decide_returns_the_record_that_lies_in_the_folder(model: str) -> None:
@@ -178,24 +170,6 @@ def test_contest_returns_what_a_change_comes_to(model: str) -> None:
         dialectree.contest("nothing", [Drop("0.1")])
 
 
-def test_the_twins_give_the_same_and_do_not_mix(model: str) -> None:
-    async def at_once() -> list[dialectree.RunRecord]:
-        decided, verified = await asyncio.gather(
-            dialectree.adecide(QUESTION, YES_NO, model=model),
-            dialectree.averify(CLAIM, model=model),
-        )
-        return [decided, verified, await dialectree.acontest(verified.run_id, [Drop("0.0")])]
-
-    async def notebook() -> list[dialectree.RunRecord]:
-        verified = dialectree.verify(CLAIM, model=model)
-        decided = dialectree.decide(QUESTION, YES_NO, model=model)
-        return [decided, verified, dialectree.contest(verified.run_id, [Drop("0.0")])]
-
-    one, other = asyncio.run(at_once()), asyncio.run(notebook())
-    assert [but_for_times_and_ids(r) for r in one] == [but_for_times_and_ids(r) for r in other]
-    assert len({record.run_id for record in [*one, *other]}) == 6
-
-
 def test_wrong_input_is_said_before_a_folder_is_made() -> None:
     nothing: Any = None
     wrong: list[tuple[str, Callable[[], object]]] = [
@@ -299,25 +273,6 @@ async def _namespaces(graph: Any, thread: RunnableConfig) -> AsyncIterator[str]:
         yield saved.config["configurable"]["checkpoint_ns"]
 
 
-@both
-def test_who_traces_a_host_traces_the_debate_in_it(decided: Deciding, model: str) -> None:
-    class Tracer(AsyncCallbackHandler):
-        runs: ClassVar[dict[UUID, tuple[str, UUID | None]]] = {}
-
-        async def on_chain_start(self, serialized: Any, inputs: Any, **more: Any) -> None:
-            self.runs[more["run_id"]] = (more.get("name") or "", more.get("parent_run_id"))
-
-    async def node(state: Host) -> Host:
-        await decided(QUESTION, YES_NO, model=model)
-        return {"out": ""}
-
-    graph, thread = hosted(node)
-    asyncio.run(graph.ainvoke({"out": ""}, {**thread, "callbacks": [Tracer()]}))
-    [debate] = [parent for name, parent in Tracer.runs.values() if name.startswith("rsd ")]
-    assert debate is not None
-    assert Tracer.runs[debate][0] == "node"
-
-
 def fields(tool: StructuredTool) -> set[str]:
     return {*tool.args}
 
@@ -376,11 +331,6 @@ def test_an_agents_model_is_told_of_its_slip(
     call = {"name": tool.name, "args": given, "id": "1", "type": "tool_call"}
     for told in (tool.invoke(call), asyncio.run(tool.ainvoke(call))):
         assert (told.status, said in told.content) == ("error", True), told
-
-
-def test_an_agents_model_is_told_that_a_debate_came_to_nothing(model: str) -> None:
-    tool = dialectree.as_tool("cot", model=model, replay=True)
-    assert "replay" in tool.invoke({"claim": CLAIM})
 
 
 def test_settings_that_cannot_be_are_refused_when_a_tool_is_made() -> None:

@@ -225,25 +225,13 @@ def in_two_orders(first: str, second: str) -> RunRecord:
             "0.1 flipped; 0.0 moved most, from 0.75 to 0.25",
         ),
         (
-            [Set("0", None)],
-            [("0", 0.75, None)],
-            "P(claim) goes from 0.75 to none, and the label becomes none: strength of 0 set to "
-            "none (before: 0.5); no argument's strength moved",
-        ),
-        (
             [Void("0.0", "0.1"), Drop("0.0"), Drop("0.1")],
             [("0.0", 0.75, 0.5), ("0.1", 0.25, 0.5), ("0", 0.75, 0.5)],
             "P(claim) goes from 0.75 to 0.5, and the label becomes False: comparison of 0.0 and "
             "0.1 voided; 0.0 dropped; 0.1 dropped; 0.0 moved most, from 0.75 to 0.5",
         ),
-        (
-            [Set("0.0", 0.500000001)],
-            [("0.0", 0.75, 0.7500000005), ("0", 0.75, 0.75000000025)],
-            "P(claim) goes from 0.75 to 0.75000000025: strength of 0.0 set to 0.500000001 "
-            "(before: 0.5); 0.0 moved most, from 0.75 to 0.7500000005",
-        ),
     ],
-    ids=["drop", "flip", "no strength", "nothing left", "hardly anything"],
+    ids=["drop", "flip", "nothing left"],
 )
 def test_path_and_why_say_what_moved(
     wishes: list[Wish], path: list[tuple[str, float, float | None]], why: str
@@ -285,20 +273,6 @@ def test_an_addition_may_help_the_claim_that_it_attacks_and_is_gone_once_it_is_d
         contest(gone, Drop("0.1"))
 
 
-def test_an_id_is_not_given_again_and_what_was_taken_back_meets_nobody() -> None:
-    first = contest(two(), Add("attack", "0", "No."))
-    gone = contest(first, Drop("0.2"))
-    second = contest(gone, Add("support", "0", "Yes."))
-    met = [(c.supporter, c.attacker) for c in second.tree.nodes["0"].comparisons]
-    assert met == [("0.0", "0.1"), ("0.3", "0.1")]
-    with pytest.raises(InputError, match=r"--add support:0\.2: 0\.2 is dropped; --restore 0\.2"):
-        contest(gone, Add("support", "0.2", "Yes."))
-    below = contest(gone, Restore("0.2"), Add("support", "0.2", "Yes."))
-    assert below.tree.nodes["0.2.0"].parent == "0.2" and below.usage.calls == 1
-    both = contest(two(), Add("support", "0", "Yes."), Add("attack", "0.2", "No."))
-    assert both.tree.nodes["0.2"].children == ["0.2.0"]
-
-
 def test_a_persons_text_is_data() -> None:
     model = judges()
     text = "{{ 7 * 7 }} <b>bold</b>\nSUPPORT: mine\x1b[2J"
@@ -307,9 +281,6 @@ def test_a_persons_text_is_data() -> None:
     assert all("{{ 7 * 7 }}" in prompt for prompt in model.prompts)
     assert not any("\nSUPPORT: mine" in call.prompt for call in model.calls if call.node == "0")
     assert "<b>bold" not in report.html(record, at(record).calls())
-
-
-# Sides that could not be heard
 
 
 def one_side(attacker: Said, **given: Any) -> RunRecord:
@@ -326,11 +297,29 @@ def test_a_side_that_was_never_heard_is_heard_from_the_person_who_argues_for_it(
     assert probability(contest(added, Drop("0.1"))) is None
 
 
+# Sides that could not be heard
+
+
 def without_strength(*names: str, **given: Any) -> RunRecord:
     model = judges(strength=0.6)
     for name in names:
         model.will_say(no_reply(), to=ScorerReply, at=name)
     return verify(model, blend=0.0, **given)
+
+
+def test_a_side_that_a_person_emptied_is_not_lost_whatever_was_known_of_it() -> None:
+    old = without_strength("0.1")
+    assert probability(old) is None
+    for wishes in ([Drop("0.1")], [Set("0.1", 0.1), Drop("0.1")], [Drop("0.1"), Set("0.1", 0.1)]):
+        assert probability(contest(old, *wishes)) == 0.8
+
+
+def test_a_side_is_lost_where_what_a_person_left_of_it_could_not_be_weighed() -> None:
+    old = without_strength("0.2", breadth=2)
+    gone = contest(old, Drop("0.3"))
+    assert (gone.status, probability(gone)) == ("unresolved", None)
+    assert probability(contest(gone, Drop("0.2"))) is not None
+    assert figures(contest(gone, Restore("0.3"))) == figures(old)
 
 
 def test_a_strength_that_failed_can_be_given_and_taken_back() -> None:
@@ -361,9 +350,7 @@ LEAF = "is it so?"
 CLAIM = f"The answer to the question “{LEAF}” is yes."
 WAYS: dict[str, dict[str, Any]] = {
     "half and half": {},
-    "strengths alone": {"blend": 0.0},
     "comparisons alone": {"blend": 1.0},
-    "both orders": {"judge_orders": "both"},
     "several trees": {"trees": 2},
     "an estimated claim": {"root_strength": "estimated", "semantics": "euler"},
 }
@@ -417,15 +404,6 @@ def test_a_change_does_at_a_leaf_what_it_does_to_the_same_tree_alone(given: dict
         here, there = contest(inside, moved_to(wish, "0.0")), contest(single, wish)
         assert below(here, "0.0") == below(there, "0"), wish
         assert here.tree.nodes["0.0"].score("strength") == probability(there)
-
-
-def test_a_void_comparison_stays_in_sight() -> None:
-    one, other = decided(old := leaf())[0]
-    new = contest(old, Void(other, one))
-    words = f"comparison of {one} and {other} voided"
-    assert stated(new).changes == [words]
-    for page in (report.markdown(new, []), report.html(new, [])):
-        assert words in page and "counts for nobody" in page
 
 
 @pytest.mark.parametrize(

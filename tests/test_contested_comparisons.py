@@ -166,17 +166,6 @@ def test_a_topic_without_an_argument_because_a_person_dropped_them_is_no_failure
     assert (spoken(back), said.calls) == (spoken(old), [])
 
 
-def test_words_put_into_a_turn_that_concedes_do_not_take_the_concession_back() -> None:
-    old = compare(speakers(), max_depth=1)
-    conceded = contest(old, Replace("0.0/a1/revise/concedes", "yes"), model=speakers())
-    told = contest(conceded, Replace("0.0/a1/revise", "We are better."), model=speakers())
-    assert told.contest is not None and told.verdict is not None
-    assert "paper a conceded at 0.0" in told.verdict.notes
-    assert told.contest.changes == [
-        "0.0/a1/revise replaced, which still concedes (--replace 0.0/a1/revise/concedes no)"
-    ]
-
-
 @pytest.mark.parametrize(
     ("name", "answer"),
     [

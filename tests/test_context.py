@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
 from dialectree.cli.flags import _price
-from dialectree.context import build, rebuilt, settings
+from dialectree.context import build, rebuilt
 from dialectree.errors import SettingsError
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models.specs import resolve
@@ -59,20 +58,17 @@ def test_tables_and_lists_come_from_file_and_environment(monkeypatch: pytest.Mon
 
 WRONG = {
     "a depth below zero": ({"max_depth": -1}, "--max-depth: ", "not -1"),
-    "a thousand million rounds": ({"leaf_rounds": 10**9}, "--leaf-rounds: ", "not 1000000000"),
     "a threshold of 123": (
         {"stop_threshold": 123},
         "--stop-threshold: input should be less than or",
         "123",
     ),
     "a deadline that is no number": ({"call_deadline": float("nan")}, "--call-deadline: ", "nan"),
-    "no time at all": ({"max_seconds": 0}, "--max-seconds: ", "not 0"),
     "two prices of a model": (
         {"prices": {"openai:m@http://one/v1": (1, 1), "openai:m@http://two/v1": (0, 0)}},
         "--price: openai:m has two prices",
         "",
     ),
-    "an infinite price": ({"prices": {"m": (float("inf"), 1)}}, "--price m: ", "inf"),
     "words for a number": ({"seed": "many"}, "--seed: ", "'many'"),
     "an unknown profile": ({"depth_profile": "deep"}, "--depth-profile: ", "'deep'"),
     "an unknown setting": (
@@ -87,12 +83,9 @@ WRONG = {
     ),
     "a model that is none": ({"model": "gpt"}, "--model: a model is written openai:NAME", "'gpt'"),
     "a model without a name": ({"model": "openai:"}, "--model: a model is written", ""),
-    "a number for a model": ({"model": 5}, "--model: ", "not 5"),
     "a role's model that is none": ({"roles": {"judge": "gpt"}}, "--role judge: a model", "'gpt'"),
     "an address that is none": ({"base_url": "nowhere"}, "--base-url: an address", "'nowhere'"),
-    "an address without a host": ({"base_url": "http://"}, "--base-url: an address", ""),
     "a port that is none": ({"base_url": "http://h:port"}, "--base-url: port", "h:port"),
-    "a bracket too few": ({"base_url": "http://[::1"}, "--base-url: ", ""),
     "a spec's address without http": (
         {"model": "openai:x@localhost:80"},
         "--model: an address",
@@ -191,14 +184,6 @@ def test_a_name_may_serve_one_protocol_alone(monkeypatch: pytest.MonkeyPatch) ->
     assert fault() == "dialectree.toml, tsd.segments: there is no such setting"
 
 
-def test_a_graph_without_a_context_gets_a_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DIALECTREE_MAX_NODES", "7")
-    nothing: Any = Runtime()
-    assert settings(nothing, Settings).max_nodes == 7
-    given = build(Settings, max_nodes=9)
-    assert settings(Runtime(context=given), Settings) is given
-
-
 def test_a_live_model_is_a_speaker() -> None:
     model = ScriptedModel()
     context = Settings(model=model, roles={"leaf_judge": "openai:x"})
@@ -274,16 +259,6 @@ def test_an_address_that_is_given_again_opens_those_that_were_recorded(
         assert resolve(shut.speaker("judge"), shut).whole_url == "http://one/v1"
 
 
-def test_addresses_that_differ_in_what_is_not_shown_stay_apart() -> None:
-    there = "http://one/v1"
-    roles = {"critic": f"openai:a@{there}?x=1", "judge": f"openai:a@http://u@{there[7:]}"}
-    context = build(Settings, model=f"openai:a@{there}", roles=roles)
-    asked = [resolve(context.speaker(role), context) for role in ("explorer", *roles)]
-    assert [one.whole_url for one in asked] == [there, f"{there}?x=1", "http://u@one/v1"]
-    assert {one.url for one in asked} == {there}
-    assert len({one.mark for one in asked}) == 3 and asked[0].mark == ""
-
-
 AT = "u:sesame@h"
 LEAKS: dict[str, dict[str, Any]] = {
     "a port out of range": {"base_url": f"http://{AT}:99999/v1"},
@@ -295,11 +270,8 @@ LEAKS: dict[str, dict[str, Any]] = {
     "a bracket in a password": {"base_url": "http://u:[sesame]@h/v1"},
     "a sign that stands for several": {"base_url": "http://u:sesame\u2100@h/v1"},
     "an @ in a query": {"base_url": "http://h:port/v1?key=open@sesame"},
-    "a list of addresses": {"base_url": [f"http://{AT}"]},
     "a port in a spec": {"model": f"openai:x@http://{AT}:port/v1"},
     "no scheme in a spec": {"model": f"openai:x@{AT}/v1"},
-    "another scheme in a spec": {"model": f"openai:x@ftp://{AT}/v1"},
-    "an address for all roles": {"roles": f"http://{AT}"},
     "an address for a role": {"roles": {f"http://{AT}": 5}},
     "a price": {"prices": {f"openai:x@http://{AT}/v1": "dear"}},
     "another setting": {"max_depth": f"http://{AT}"},
@@ -317,14 +289,6 @@ def test_a_wrong_address_is_refused_without_its_password(given: dict[str, Any]) 
     assert "sesame" not in error.value.json()
 
 
-def test_a_graph_that_refuses_its_settings_shows_no_password() -> None:
-    given: Any = {"base_url": "http://u:sesame@h:99999/v1"}
-    with pytest.raises(ValidationError) as error:
-        asyncio.run(single_shot.graph.ainvoke({"question": "Why?"}, context=given))
-    assert "sesame" not in "".join(traceback.format_exception(error.value))
-    assert "sesame" not in error.value.json()
-
-
 def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     priced = {"openai:x": (1, 2.5, 0.1)}
     assert build(Settings, prices=priced).prices == priced
@@ -336,10 +300,3 @@ def test_cached_tokens_may_have_a_price_of_their_own(monkeypatch: pytest.MonkeyP
     for wrong in ("1", "1,2,3,4", "1,2,-3", "1,2,"):
         with pytest.raises(SettingsError, match=r"write SPEC=PROMPT,COMPLETION\[,CACHED\]"):
             _price("--price", f"openai:x={wrong}")
-
-
-def test_a_server_hands_on_what_is_misspelt_and_drops_what_is_a_hosts_own() -> None:
-    offered = Settings.model_json_schema()["properties"]
-    assert [*offered] == [*Settings.model_fields]
-    assert all(name in offered for name in ("max_calls", "max_cals", "maxCalls", "baseurl", "role"))
-    assert not any(name in offered for name in ("thread_id", "user_id", "__otel_traceparent__"))

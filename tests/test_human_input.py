@@ -207,8 +207,3 @@ def test_a_ruling_needs_a_person_and_a_clarification_does_not(tmp_path: Path) ->
     with pytest.raises(InputError, match=r"^--chair me: nobody is there to rule$"):
         finish(run)
     assert run.folder.ledger() == []
-
-
-def test_labels_with_a_comma_are_refused() -> None:
-    with pytest.raises(ValueError, match="a label with a comma"):
-        ask_person(Runtime(), node="0", kind="chair", question="", request="", labels=["a, b"])

@@ -72,11 +72,3 @@ def test_each_of_two_interrupts_cancels_what_runs_beside_a_loop_and_its_end_is_w
     with pytest.raises(KeyboardInterrupt):
         loop.run_beside(work())
     assert said == ["cancelled"] * times + ["ended"]
-
-
-def test_what_is_raised_beside_a_loop_is_raised() -> None:
-    async def work() -> None:
-        raise LookupError("gone")
-
-    with pytest.raises(LookupError, match="gone"):
-        loop.run_beside(work())

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import dialectree
 from dialectree import functions, protocol
 from dialectree.context import ProtocolSettings, option
 from dialectree.errors import InputError, SettingsError
@@ -71,13 +70,6 @@ def test_a_setting_that_the_method_reads_is_taken(name: str, given: dict[str, An
     assert settings.model_dump(include={*given}) == given
 
 
-@pytest.mark.parametrize("name", methods())
-def test_every_method_takes_the_shared_settings(name: str) -> None:
-    chosen = method(name)
-    assert chosen.configure(SHARED, silent).seed == 1
-    assert chosen.reads() <= chosen.protocol.own_settings()
-
-
 def test_every_setting_is_read_by_some_method() -> None:
     for declared in protocol.installed().values():
         read = frozenset[str]().union(*(one.reads() for one in declared.methods().values()))
@@ -100,11 +92,6 @@ def test_a_setting_that_others_leave_without_a_meaning_is_warned_of(
     method(name).configure({**SHARED, **given}, warnings.append)
     assert [line.startswith(why) for line in warnings] == [True]
     assert warnings[0].endswith(", so it changes nothing")
-
-
-def test_a_person_who_would_not_be_asked_is_told_so() -> None:
-    with pytest.raises(InputError, match=r"^--ask: nobody rates the parts"):
-        method("tsd").configure({**SHARED, "depth_profile": "fixed", "ask": True}, silent)
 
 
 @pytest.mark.parametrize(
@@ -285,14 +272,3 @@ def test_our_own_declarations_are_sound() -> None:
 def test_the_signatures_of_the_functions_are_those_of_the_declarations() -> None:
     stub = Path(functions.__file__).with_suffix(".pyi")
     assert stub.read_text() == made.stub(), "run python -m dialectree.functions"
-
-
-def test_each_command_is_a_function() -> None:
-    for declared in protocol.installed().values():
-        function = getattr(dialectree, declared.command)
-        assert function.__doc__.startswith(declared.summary)
-        assert [*declared.input.model_fields] == [*made.signature(declared).parameters][
-            : len(declared.input.model_fields)
-        ]
-    with pytest.raises(AttributeError, match="no installed protocol has the command 'decidd'"):
-        _ = dialectree.decidd

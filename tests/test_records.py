@@ -13,7 +13,6 @@ from dialectree.records import (
     Call,
     Event,
     RunRecord,
-    chains,
     path_key,
     segment_key,
     usage,
@@ -77,21 +76,6 @@ def test_a_story_becomes_a_tree_and_a_verdict() -> None:
     assert (verdict.answer, verdict.confidence) == ("a", 0.4)
 
 
-def test_a_story_that_breaks_off_shows_what_was_told() -> None:
-    for end in range(len(STORY) + 1):
-        tree, verdict = fold(STORY[:end])
-        assert (verdict is not None) == (end == len(STORY))
-        assert set(tree.nodes) == {e.node for e in STORY[:end] if e.kind == "opened"}
-
-
-def test_a_second_pass_keeps_the_first_verdict() -> None:
-    tree, _ = fold([*STORY, settled("0.0", 0.9, take=2), settled("0", 0.8, take=2)])
-    leaf = tree.nodes["0.0"]
-    assert leaf.verdict is not None
-    assert leaf.verdict.confidence == 0.9
-    assert [verdict.confidence for verdict in leaf.earlier] == [0.5]
-
-
 def test_children_come_in_the_order_of_the_tree() -> None:
     ids = ["0", "0.2", "0.10", "0.2.1", "0.1"]
     assert sorted(ids, key=path_key) == ["0", "0.1", "0.2", "0.2.1", "0.10"]
@@ -109,12 +93,6 @@ def test_only_ascii_digits_are_a_number_of_an_id(number: str) -> None:
 def test_no_confidence_out_of_range_is_recorded(confidence: float) -> None:
     with pytest.raises(ValidationError):
         fold([opened("0"), settled("0", confidence)])
-
-
-def test_a_confidence_that_nobody_gave_stays_null() -> None:
-    tree, _ = fold([opened("0"), settled("0", None)])
-    assert tree.nodes["0"].verdict is not None
-    assert tree.nodes["0"].verdict.confidence is None
 
 
 def test_a_record_reads_back_as_it_was_written() -> None:
@@ -163,16 +141,6 @@ def test_a_cost_is_null_as_soon_as_one_price_is_missing() -> None:
     assert usage([]).cost is None
 
 
-def test_calls_side_by_side_count_once_and_repairs_follow_the_call_that_they_mend() -> None:
-    step = [
-        call(speaker="A"),
-        call(speaker="B"),
-        call(speaker="B", repair=1),
-        call(speaker="B", repair=2),
-    ]
-    assert chains([*step, call(step=1)]) == {("0", 1, "debate"): 4}
-
-
 def test_the_critical_path_goes_down_the_longest_branch_and_back_up() -> None:
     tree, _ = fold(STORY)
     calls = [
@@ -184,11 +152,6 @@ def test_the_critical_path_goes_down_the_longest_branch_and_back_up() -> None:
     assert critical_path(tree, calls) == 1 + 7 + 1
     again = [call("0.1", step=n, take=2) for n in range(2)] + [call("0", take=2)]
     assert critical_path(tree, [*calls, *again]) == 9 + 3
-
-
-def test_a_run_without_a_tree_has_no_critical_path() -> None:
-    tree, _ = fold([])
-    assert critical_path(tree, []) == 0
 
 
 def test_the_page_on_a_run_s_folder_names_every_field_of_record_call_and_event() -> None:

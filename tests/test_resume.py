@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
@@ -14,9 +13,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.errors import BudgetReached, DiskFull, ReplayMiss, SettingsError
-from dialectree.models.cache import ReplyCache
-from dialectree.recorded_settings import settled
+from dialectree.errors import BudgetReached, ReplayMiss
 from dialectree.records import RunRecord
 from dialectree.runner import again
 from dialectree.runs import RunFolder
@@ -50,13 +47,6 @@ def run(url: str, runs: Path, **more: Any) -> RunRecord:
 def go_on(run: Path, **more: Any) -> RunRecord:
     """A run that was broken off, to its end."""
     return asyncio.run(again(RunFolder.find(str(run), run.parent), more).conduct())
-
-
-def run_with_small_files(url: str, runs: Path) -> None:
-    """A run that finds the disk full on its way."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, 8_000))
-    with pytest.raises(DiskFull):
-        run(url, runs)
 
 
 def process(work: Callable[..., object], *given: object) -> BaseProcess:
@@ -133,21 +123,6 @@ def test_a_run_that_is_killed_at_any_moment_pays_nothing_twice_and_ends_as_it_wo
         assert lines(folder.path / "events.jsonl")
 
 
-def test_a_budget_stops_a_run_in_good_order_and_resuming_pays_only_the_rest(
-    endpoint: LocalEndpoint, tmp_path: Path
-) -> None:
-    endpoint.reset()
-    with pytest.raises(BudgetReached, match="--max-calls 9"):
-        run(endpoint.url, tmp_path, max_calls=9)
-    assert endpoint.stats()["calls"] == len(RunFolder(only(tmp_path)).calls()) == 9
-    assert of(only(tmp_path)).status == "partial"
-    assert of(only(tmp_path)).usage.calls == 9
-    record = go_on(only(tmp_path))
-    assert (record.status, record.usage.calls) == ("answered", CALLS)
-    assert (endpoint.stats()["calls"], endpoint.stats()["duplicate_requests"]) == (CALLS, 0)
-    assert go_on(only(tmp_path)) == record
-
-
 def test_a_resumed_run_that_is_killed_tells_what_it_came_to_and_not_how_it_ended_before(
     endpoint: LocalEndpoint, tmp_path: Path
 ) -> None:
@@ -176,43 +151,6 @@ def test_a_resumed_run_that_is_killed_tells_what_it_came_to_and_not_how_it_ended
     assert ended.usage.wall_s > stopped.usage.wall_s
 
 
-def test_a_full_disk_leaves_whole_files_and_resuming_pays_only_the_rest(
-    endpoint: LocalEndpoint, tmp_path: Path
-) -> None:
-    endpoint.reset()
-    in_a_process(run_with_small_files, endpoint.url, tmp_path)
-    folder = only(tmp_path)
-    for name in ("calls.jsonl", "events.jsonl"):
-        assert lines(folder / name)
-        assert (folder / name).stat().st_size <= 8_000
-    assert of(folder).status in ("running", "partial")
-    assert not list(folder.glob(".*.draft"))
-    finished = len(RunFolder(folder).calls())
-    assert 0 < finished < CALLS
-    endpoint.reset()
-    assert go_on(folder).status == "answered"
-    assert endpoint.stats()["calls"] == CALLS - finished
-
-
-def test_a_reply_cache_without_room_ends_a_run_even_after_its_last_call(
-    endpoint: LocalEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise DiskFull("no room left for the reply cache")
-
-    endpoint.reset()
-    runs = tmp_path / "runs"
-    begun = running.begin("single_shot", QUESTION, runs, **settings(endpoint.url, cache=True))
-    with monkeypatch.context() as patch:
-        patch.setattr(ReplyCache, "_put", full)
-        with pytest.raises(DiskFull, match="reply cache"):
-            asyncio.run(begun.conduct())
-    record = of(only(runs))
-    assert (record.status, record.notices) == ("partial", ["no room left for the reply cache"])
-    assert go_on(only(runs)).status == "answered"
-    assert endpoint.stats()["calls"] == 1
-
-
 def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) -> None:
     with LocalEndpoint(rules=children(2), malformed_json=0.2, http_500=0.05) as short_lived:
         url = short_lived.url
@@ -227,24 +165,6 @@ def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) ->
     assert but_for_times_and_ids(first) == but_for_times_and_ids(replayed)
     with pytest.raises(ReplayMiss):
         run(url, tmp_path / "other", replay=True, cache=True, seed=1)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "fault"),
-    [
-        ({"max_dept": 1}, "max_dept: there is no such setting; is max_depth meant?"),
-        ({"max_nodes": 0}, "--max-nodes: input should be"),
-    ],
-)
-def test_a_record_with_a_wrong_setting_is_named(
-    tmp_path: Path, endpoint: LocalEndpoint, wrong: dict[str, Any], fault: str
-) -> None:
-    begun = running.begin("tsd", QUESTION, tmp_path, **settings(endpoint.url))
-    begun.record.settings |= wrong
-    with pytest.raises(SettingsError, match=rf"^{begun.record.run_id}/run.json, settings: {fault}"):
-        settled(begun.record, {})
-    with pytest.raises(SettingsError, match=r"^--max-calls: input should be"):
-        settled(begun.record, {"max_calls": 0})
 
 
 def test_a_run_without_the_cache_is_replayed_from_its_own_calls(

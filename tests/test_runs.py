@@ -199,15 +199,6 @@ def test_a_disk_that_cannot_keep_a_line_is_named_by_the_next_one_and_at_the_end(
 # The folder
 
 
-def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    for place in (tmp_path / "file", tmp_path / "file" / "runs"):
-        with pytest.raises(RunFolderError, match=str(tmp_path / "file")) as error:
-            RunFolder.create(place)
-        assert error.value.status == 2
-        assert "\n" not in str(error.value)
-
-
 def test_ids_are_never_used_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = iter(["aaaaaa", "aaaaaa", "bbbbbb", "aaaaaa", "cccccc"])
     monkeypatch.setattr("dialectree.chance.token", lambda: next(tokens))
@@ -308,11 +299,6 @@ def test_two_processes_do_not_work_on_one_run(folder: RunFolder) -> None:
         pass
 
 
-def test_two_workers_of_one_process_do_not_work_on_one_run(folder: RunFolder) -> None:
-    with folder.held(), pytest.raises(RunFolderError), RunFolder(folder.path).held():
-        pass
-
-
 def test_drafts_of_a_process_that_was_killed_are_cleared_away(folder: RunFolder) -> None:
     (folder.path / ".run.json.12345.draft").write_text("{")
     with folder.held():
@@ -345,24 +331,6 @@ def test_events_are_taken_up_where_they_were_broken_off(folder: RunFolder) -> No
     assert [e.data["note"] for e in again.events()] == ["one", "two"]
 
 
-def test_an_event_that_finds_no_room_is_not_told(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Full:
-        def __init__(self, *_: Any, **__: Any) -> None: ...
-        def __enter__(self) -> Any:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-        def __exit__(self, *_: Any) -> None: ...
-
-    with monkeypatch.context() as patch:
-        patch.setattr("builtins.open", Full)
-        with pytest.raises(DiskFull):
-            folder.tell(event(note="one"))
-    assert folder.told() == []
-    assert folder.tell(event(note="one"))
-
-
 def test_a_run_that_is_not_finished_shows_what_was_told(folder: RunFolder) -> None:
     folder.write_record(record())
     folder.tell(event(kind="opened", text="Q?", depth=0))
@@ -391,16 +359,3 @@ def test_a_run_that_is_not_finished_counts_its_calls_and_writes_nothing(
     assert (found.usage.wall_s, found.usage.embedding_s) == (1.5, 0.5)
     assert found.prompts == {"old": 3, "p": 1, "q": 2}
     assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == before
-
-
-def test_a_first_run_that_was_killed_took_the_time_in_which_calls_were_under_way(
-    folder: RunFolder,
-) -> None:
-    folder.write_record(record())
-    assert folder.record().usage.wall_s == 0
-    spans = [("00.5", "02.0"), ("01.0", "01.5"), ("01.0", "02.25"), ("10.0", "10.5")]
-    moments = [[f"2026-01-31T12:00:{second}00000Z" for second in span] for span in spans]
-    paid = [call(str(at), started=a, ended=b) for at, (a, b) in enumerate(moments)]
-    before = call("before", run="contested", started=moments[0][0], ended=moments[3][1])
-    appended(folder.path / "calls.jsonl", *paid, before, call("without its moments"))
-    assert folder.record().usage.wall_s == 2.25

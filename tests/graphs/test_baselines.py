@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,7 +12,8 @@ import pytest
 
 from dialectree.graphs.adaptive_reasoning_tree import direct
 from dialectree.graphs.role_switching_debate import self_consistency
-from dialectree.graphs.tree_structured_debate import best_of_n, two_round
+from dialectree.graphs.tree_structured_debate import best_of_n, single_shot, two_round
+from dialectree.models import run
 from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
@@ -20,7 +22,7 @@ from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.protocol import methods
 from dialectree.records import NodeVerdict, Verdict
-from tests.graphs.debating import QUESTION, Debated, debate
+from tests.graphs.debating import QUESTION, Debated, context, debate
 from tests.graphs.role_switching_debate import switching
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
@@ -103,6 +105,31 @@ def test_every_baseline_tells_a_leaf_from_its_opening_to_its_conclusion(
         assert (done.node().status, done.failures) == ("answered", [])
         assert done.node().provenance == ["0"]
         assert ruled(done).answer == done.verdict.answer
+
+
+# Single shot
+
+
+def test_the_question_goes_to_one_model_once() -> None:
+    model = ScriptedModel()
+    model.will_say(AnswererReply(answer="Drought.", explanation="It dried up.", confidence=0.6))
+    done = debate(model, graph=single_shot.graph)
+    assert model.places == [("0", "answerer")]
+    assert QUESTION in model.prompts[0]
+    assert (done.verdict.answer, done.verdict.confidence) == ("Drought.", 0.6)
+    assert done.verdict.confidence_source == "answerer"
+    assert (done.usage.calls, done.usage.critical_path_calls) == (1, 1)
+    assert (done.node().kind, done.node().provenance) == ("leaf", ["0"])
+
+
+def test_a_host_is_told_where_the_embedded_model_took_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ScriptedModel()
+    model.will_say(AnswererReply(answer="Drought.", explanation="It dried up.", confidence=0.6))
+    monkeypatch.setattr(run, "EMBEDDED", "live:ScriptedModel")
+    out = asyncio.run(single_shot.graph.ainvoke({"question": QUESTION}, context=context(model)))
+    note = "the embedded model took part: its answers are no better than chance"
+    assert out["verdict"]["notes"] == [note]
+    assert debate(model, graph=single_shot.graph).verdict.notes == []  # its record says so
 
 
 # Best of n

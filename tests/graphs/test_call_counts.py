@@ -141,14 +141,6 @@ def test_a_random_tree_never_outgrows_its_budget_and_costs_what_its_shape_says(
     )
 
 
-def test_a_budget_of_nodes_is_divided_in_equal_shares_and_the_remainder_goes_to_the_first() -> None:
-    done = debate(debaters(4), max_nodes=12, max_depth=3)
-    # 11 nodes below the root: 5 for the first child, 2 for each other, which is too few to split.
-    assert [len(done.node(f"0.{n}").children) for n in range(4)] == [4, 0, 0, 0]
-    assert [done.node(f"0.{n}").stopped for n in range(1, 4)] == ["node_budget"] * 3
-    assert len(done.tree.nodes) == 9  # unused shares are not passed on
-
-
 @pytest.mark.parametrize(("max_nodes", "children"), [(2, 0), (3, 2), (5, 4)])
 def test_a_split_that_does_not_fit_keeps_as_many_of_its_hardest_as_do(
     max_nodes: int, children: int

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -12,6 +14,7 @@ from zlib import crc32
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from dialectree.context import build
 from dialectree.errors import (
@@ -23,11 +26,14 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
+from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.protocol import methods
+from dialectree.records import Event
 from dialectree.retrieval import library
-from tests.breaking_off import Fragile
+from tests.breaking_off import Crash, Fragile
 from tests.contesting import speakers
-from tests.graphs.debating import Debated, adebate, context, split
+from tests.folding import fold
+from tests.graphs.debating import Debated, adebate, context, rate_all, split, told
 from tests.graphs.role_switching_debate.switching import FIVE, THREE, TWO, direct
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
@@ -151,6 +157,84 @@ def test_a_host_goes_on_where_its_run_stopped_and_pays_no_finished_call_again(
     assert len(model.calls) - unpaid - total <= 1  # the one that was under way
     warned = [record for record in caplog.records if record.name.startswith("langgraph")]
     assert stop == "ours" or warned == []
+
+
+class Thread:
+    """A host's thread, in which questions follow one another."""
+
+    def __init__(self, way: Way) -> None:
+        self.way = way
+        self.graph = way.graph.copy({"checkpointer": InMemorySaver()})
+
+    async def ask(self, model: ScriptedModel, given: Any) -> tuple[Any, ...]:
+        """Return the verdict, the record, the calls and the stops."""
+        told_of = [part async for part in told(self.graph, given, CONFIG, self.way.context(model))]
+        events = [Event.model_validate(data) for kind, data in told_of if kind == "custom"]
+        state = await self.graph.aget_state(CONFIG)
+        stops = [stop.value for stop in state.interrupts]
+        return state.values["verdict"], fold(events), Counter(model.calls), stops
+
+
+@every
+def test_a_question_is_answered_as_if_it_were_the_first_of_its_thread(way: Way) -> None:
+    first: Any = {"question": "Alpha it was.", **way.given}
+    second: Any = {"question": "It is so.", **way.given}
+
+    async def one_after_another() -> None:
+        alone = await Thread(way).ask(way.speakers(), second)
+        calls = alone[2].total()
+        thread = Thread(way)
+        for broken_at in (0, 1, calls - 1):
+            model = way.speakers(fragile_at=broken_at)
+            with suppress(Crash):
+                await thread.ask(model, first)
+            assert await thread.ask(way.speakers(), second) == alone
+        silent = way.speakers()
+        silent.will_always_say(no_reply())
+        await thread.ask(silent, first)
+        assert await thread.ask(way.speakers(), second) == alone
+        with pytest.raises(InputError):
+            await thread.ask(way.speakers(), {**first, "question": " "})
+        assert await thread.ask(way.speakers(), second) == alone
+
+    asyncio.run(one_after_another())
+
+
+ASKING = {
+    "rsd": Way("rsd", {"judge": "me"}, {"options": [*TWO]}),
+    "tsd": Way("tsd", {**SHORT, "ask": True}),
+    "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd", "leaf": {"judge": "me"}}),
+}
+
+
+@pytest.mark.parametrize("way", ASKING.values(), ids=ASKING)
+def test_a_question_may_be_asked_while_another_one_waits_for_a_person(way: Way) -> None:
+    def unclear() -> ScriptedModel:
+        model = way.speakers()
+        usual = model.says(ComplexityReply)
+        request = rate_all(0.9, decision="clarify", request="Which one?")
+        model.will_say_now(
+            lambda call: (
+                request(call) if "ask" in way.settings and call.round == 1 else usual(call)
+            ),
+            to=ComplexityReply,
+        )
+        return model
+
+    async def answered(thread: Thread) -> list[Any]:
+        """Return what came of a question up to its stops, and of an answer to each of them."""
+        stopped = await thread.ask(unclear(), {"question": "It is so.", **way.given})
+        state = await thread.graph.aget_state(CONFIG)
+        replies = {stop.id: "B" for stop in state.interrupts}
+        return [stopped, await thread.ask(unclear(), Command(resume=replies))]
+
+    async def one_after_another() -> None:
+        thread = Thread(way)
+        *_, stops = await thread.ask(unclear(), {"question": "Alpha it was.", **way.given})
+        assert stops
+        assert await answered(thread) == await answered(Thread(way))
+
+    asyncio.run(one_after_another())
 
 
 ENDS = [KeyRefused("no"), Unreachable("gone"), DiskFull("full"), ZeroDivisionError("ours")]

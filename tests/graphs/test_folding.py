@@ -95,26 +95,3 @@ def test_events_of_different_nodes_may_arrive_in_any_order(random: Any) -> None:
     while any(queues.values()):
         mixed.append(queues[random.choice([n for n, q in queues.items() if q])].pop(0))
     assert fold(mixed) == (TREE, VERDICT)
-
-
-def event(node: str, kind: str, **data: Any) -> Event:
-    return Event.model_validate({"t": "", "run_id": "", "node": node, "kind": kind, "data": data})
-
-
-def test_a_question_that_is_split_anew_disowns_what_came_of_the_first_split() -> None:
-    def opened(node: str, text: str) -> Event:
-        parent = node.rpartition(".")[0] or None
-        return event(node, "opened", text=text, depth=node.count("."), parent=parent)
-
-    first = [
-        opened("0", "why?"),
-        event("0", "branched", children=["0.0", "0.1"]),
-        opened("0.0", "old a?"),
-        opened("0.1", "old b?"),
-        event("0.1", "branched", children=["0.1.0"]),
-        opened("0.1.0", "old c?"),
-    ]
-    tree, _ = fold([*first, event("0", "branched", children=["0.0"]), opened("0.0", "new a?")])
-    assert {i: node.text for i, node in tree.nodes.items()} == {"0": "why?", "0.0": "new a?"}
-    tree, _ = fold([*first, event("0", "branched", children=[], why="max_depth")])
-    assert set(tree.nodes) == {"0"}

@@ -45,12 +45,6 @@ def test_anything_else_does_not_occur(quote: str) -> None:
     assert not occurs(quote, "")
 
 
-def test_a_cut_word_is_passed_over_for_a_whole_one() -> None:
-    assert occurs("art", "start art")
-    assert occurs("art ... start", "start art restart start")
-    assert not occurs("art ... art", "start art restart")
-
-
 QUOTED = {
     '“a b” and "c d", „e f“, „g h” and «i j»': ["a b", "c d", "e f", "g h", "i j"],
     "then ‘c d’ then 'e f', ‹g h› and 「水 と」": ["c d", "e f", "g h", "水 と"],
@@ -88,11 +82,3 @@ def test_any_slice_of_whole_words_occurs_until_a_word_is_changed(
     changed = [*quote[:-1], "xyz"]
     assert not occurs(" ".join(changed), " ".join(text))
     assert not occurs(" ... ".join(changed), " ".join(text))
-
-
-@pytest.mark.parametrize("sign", ["a", "*", "... ", "1,", "“a ", "„a", '"a “', " 'a", "'a"])
-def test_hostile_texts_are_read_without_hanging(sign: str) -> None:
-    text = sign * (20_000 // len(sign))
-    quoted(text)
-    for quote in (f"{text}b", sign * 5 + "b"):
-        assert not occurs(quote, f"c{text}c")

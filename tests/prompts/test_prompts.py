@@ -13,7 +13,7 @@ from typing import Any
 import hypothesis
 import pytest
 from hypothesis import strategies as st
-from jinja2 import UndefinedError
+from jinja2 import UndefinedError, meta
 from pydantic import BaseModel, RootModel
 
 from dialectree import nodes, prompts
@@ -74,235 +74,93 @@ def paper_turns(text: str) -> list[dict[str, Any]]:
     return [first, {**first, **response, "paper": "b", "proposals": [], "concedes": True}]
 
 
-def of_papers(text: str) -> dict[str, dict[str, list[Any]]]:
-    """The values of the prompts that compare papers, by the prompts' whole names."""
-    segments = [{"id": "a:1", "text": text}, {"id": "b:1", "text": text}]
-    asked = [{"id": "q1", "paper": "a", "text": text}, {"id": "q2", "paper": "b", "text": text}]
-    topic = {
-        "title": text, "description": text, "raised_by": [text], "open_questions": asked,
-    }  # fmt: skip
-    root = {"title": text, "description": "", "raised_by": [], "open_questions": []}
-    both = {"a": paper(text, text), "b": paper(text, text)}
-    persona: dict[str, list[Any]] = {
-        "letter": ["a", "b"],
-        "paper": [paper(text), paper(text, text)],
-        "opponent": [paper(text)],
-        "topic": [topic],
-        "claims": [[], paper_claims(text)],
-        "evidence": [[], segments],
-    }
-    debate = {**persona, "said": [paper_turns(text)]}
-    debated = {"id": "0.1", **topic, "positions": paper_turns(text)}
-    return {
-        "tree_of_debate/claims": {
-            "paper": [paper(text)], "topic": [root, topic], "evidence": [[], segments], "most": [3],
-        },
-        "tree_of_debate/relevance": {"evidence": [segments], "claim": [paper_claims(text)[0]]},
-        "tree_of_debate/present": persona,
-        "tree_of_debate/respond": debate,
-        "tree_of_debate/revise": debate,
-        "tree_of_debate/subtopics": {
-            "authors": [both],
-            "topic": [root, topic],
-            "evidence": [[], segments],
-            "claims": [paper_claims(text)],
-            "most": [3],
-        },
-        "tree_of_debate/progress": {
-            "topic": [topic],
-            "said": [paper_turns(text)],
-            "before": [[], paper_turns(text)[:1]],
-            "after": [paper_turns(text)],
-            "asked": [[], asked],
-        },
-        "tree_of_debate/summary": {
-            "authors": [both], "question": [text], "debates": [[debated, debated]],
-        },
-        "no_self_deliberation/subtopics": {
-            "authors": [both], "topic": [root, topic], "most": [3],
-        },
-        "single_stage/comparer": {"papers": [both], "question": [text]},
-        "two_stage/comparer": {
-            "papers": [both], "summaries": [{"a": text, "b": text}], "question": [text],
-        },
-        "two_stage/summariser": {"paper": [both["a"]], "question": [text]},
-    }  # fmt: skip
-
-
-def of_judges(text: str) -> dict[str, dict[str, list[Any]]]:
-    """Return the values of the prompts that evaluate answers and summaries."""
-    papers: list[Any] = [[{"title": text, "abstract": text, "text": text}] * 2]
-    graded: dict[str, list[Any]] = {
-        "topic": [text],
-        "papers": papers,
-        "summary": [text],
-        "fault": ["", text],
-    }
-    again = [False, True]
-    return {
-        "evaluation/truthful_judge": {
-            "question": [text],
-            "answer": [text],
-            "right": [[], [text, text]],
-            "wrong": [[], [text]],
-            "again": again,
-        },
-        "evaluation/preference": {"question": [text], "texts": [[text, text]], "again": again},
-        "evaluation/factuality": {
-            "papers": papers,
-            "sentences": [{"1": text}, {"1": text, "2": text}],
-            "fault": ["", text],
-        },
-        "evaluation/breadth": graded,
-        "evaluation/contextualisation": graded,
-    }  # fmt: skip
-
-
 def ways(name: str, text: str) -> dict[str, list[Any]]:
-    """For each value of the prompt ``name`` what it may be, with somebody else's words in it."""
+    """For each value that the prompt ``name`` shows what it may be, with foreign words in it."""
     several = [child(text), child(text, answered=False), child(text, rated=False)]
     one = {"integration": text, "assumptions": text}
     options = {"A": text, "B": text}
     sample = {"number": 1, "answer": text, "explanation": text}
     first, second = said("explorer", text), said("critic", text)
+    turns = [turn(text, ""), turn(text, text)]
+    segments = [{"id": "a:1", "text": text}, {"id": "b:1", "text": text}]
+    asked = [{"id": "q1", "paper": "a", "text": text}, {"id": "q2", "paper": "b", "text": text}]
+    topic = {"title": text, "description": text, "raised_by": [text], "open_questions": asked}
+    root = {"title": text, "description": "", "raised_by": [], "open_questions": []}
+    both = {"a": paper(text, text), "b": paper(text, text)}
+    judged = [{"title": text, "abstract": text, "text": text}] * 2
+    flags = ("opening", "polar", "switched", "admitted", "allow_uncertain", "again")
+    common: dict[str, list[Any]] = {
+        **{key: [True, False] for key in flags},
+        **{key: [[], [text]] for key in ("background", "facts", "unclear", "wrong")},
+        **{key: [[], [text, text]] for key in ("path", "arguments", "right")},
+        **{key: [None, text] for key in ("answer", "taken", "first_claim")},
+        **{"who": ["A", "B"], "label": ["A", "B"], "letter": ["a", "b"], "round": [1]},
+        **{"rounds": [3], "word_limit": [90], "max_children": [4], "most": [3], "count": [1, 2]},
+        **{"side": ["YES", "NO", "SPAN", "OTHER"], "style": ["concise", "full"]},
+        **{"stance": ["support", "attack"], "fault": ["", text]},
+        "confidence": [None, 0.0, 0.5, 1.0],
+        "highlights": [[text]],
+        "children": [several],
+        "samples": [[sample, {**sample, "number": 2}]],
+        "options": [{}, options],
+        "candidates": [options],
+        "blocks": [blocks(text)],
+        "mismatch": [None, {"label": text, "answer": text}],
+        "shown": [[("SUPPORT", text), ("ATTACK", text)], [("ATTACK", text), ("SUPPORT", text)]],
+        "authors": [both],
+        "papers": [both],
+        "summaries": [{"a": text, "b": text}],
+        "debates": [[{"id": "0.1", **topic, "positions": paper_turns(text)}] * 2],
+        "evidence": [[], segments],
+        "topic": [root, topic],
+        "claims": [[], paper_claims(text)],
+        "said": [paper_turns(text)],
+        "before": [[], paper_turns(text)[:1]],
+        "after": [paper_turns(text)],
+        "asked": [[], asked],
+        "texts": [[text, text]],
+        "sentences": [{"1": text}, {"1": text, "2": text}],
+    }
+    persona: dict[str, list[Any]] = {
+        "paper": [paper(text), paper(text, text)],
+        "opponent": [paper(text)],
+        "topic": [topic],
+    }
+    defended = [{"debater": d, "side": s, "claim": text} for d, s in (("A", "YES"), ("B", "NO"))]
     own: dict[str, dict[str, list[Any]]] = {
-        # tree_structured_debate
-        "decomposer": {"question": [text], "path": [[], [text, text]], "max_children": [4]},
-        "decomposition_judge": {"canonical": [text], "children": [several], "max_children": [4]},
-        "complexity_evaluator": {
-            "question": [text], "canonical": [text], "children": [several],
-        },
-        "leaf_debater": {
-            "who": ["A", "B"],
-            "side": ["YES", "NO", "SPAN", "OTHER"],
-            "opening": [True, False],
-            "question": [text],
-            "path": [[], [text]],
-            "facts": [[], [text]],
-            "unclear": [[], [text]],
-            "transcript": [[], [turn(text, ""), turn(text, text)]],
-            "first_claim": [None, text],
-            "word_limit": [90],
-            "round": [1],
-            "rounds": [3],
-        },
-        "leaf_judge": {
-            "question": [text],
-            "unclear": [[], [text]],
-            "transcript": [[turn(text, ""), turn(text, text)]],
-            "claims": [
-                [{"debater": d, "side": s, "claim": text} for d, s in (("A", "YES"), ("B", "NO"))]
-            ],
-            "polar": [True, False],
-        },
-        "synthesis_debater": {
-            "style": ["concise", "full"],
-            "question": [text],
-            "children": [several],
-            "own": [None, text],
-            "opponent": [None, text],
-            "word_limit": [370],
-            "polar": [True, False],
-        },
-        "synthesis_judge": {
-            "question": [text],
-            "children": [several],
-            "candidates": [{"A": one}, {"A": one, "B": one}],
-            "polar": [True, False],
-        },
-        "answer_writer": {
-            "question": [text],
-            "integration": [text],
-            "highlights": [[text]],
-            "unclear": [[], [text]],
-            "confidence": [None, 0.0, 0.5, 1.0],
-            "polar": [True, False],
-        },
-        # single_shot, best_of_n, two_round
-        "answerer": {"question": [text]},
-        "sampler": {"question": [text]},
-        "picker": {"question": [text], "samples": [[sample, {**sample, "number": 2}]]},
-        "explorer": {
-            "question": [text],
-            "transcript": [[], [first, second]],
-            "round": [1],
-            "rounds": [2],
-        },
-        "critic": {
-            "question": [text],
-            "transcript": [[first], [first, second, first]],
-            "round": [1],
-            "rounds": [2],
-        },
-        "synthesiser": {"question": [text], "transcript": [[first], [first, second]]},
-        # role_switching_debate
-        "direct_answer": {"question": [text], "options": [{}, options]},
-        "distractor": {"question": [text], "options": [options]},
-        "same_answer": {
-            "question": [text], "background": [[], [text]], "candidates": [[text, text]],
-        },
-        "proposal": {
-            "question": [text],
-            "background": [[], [text, text]],
-            "options": [{}, options],
-            "answer": [None, text],
-            "taken": [None, text],
-        },
-        "cross_examination": {
-            "label": ["A", "B"],
-            "question": [text],
-            "background": [[], [text]],
-            "own": [text],
-            "blocks": [blocks(text)],
-        },
-        "role_switch": {
-            "label": ["A", "B"],
-            "opponent": ["C"],
-            "question": [text],
-            "background": [[], [text]],
-            "theirs": [text],
-            "blocks": [blocks(text)],
-        },
-        "uncertainty": {
-            "label": ["A", "B"],
-            "question": [text],
-            "background": [[], [text]],
-            "own": [text],
-            "blocks": [blocks(text)],
-        },
-        "judge": {
-            "question": [text],
-            "background": [[], [text]],
-            "candidates": [options],
-            "blocks": [blocks(text)],
-            "switched": [False, True],
-            "admitted": [False, True],
-            "allow_uncertain": [False, True],
-            "mismatch": [None, {"label": text, "answer": text}],
-        },
-        # adaptive_reasoning_tree, direct, cot
-        "supporter": {
-            "parent": [text],
-            "path": [[], [text, text]],
-            "count": [1, 2],
-            "arguments": [[], [text, text]],
-        },
-        "attacker": {
-            "parent": [text],
-            "path": [[], [text, text]],
-            "count": [1, 2],
-            "arguments": [[], [text, text]],
-        },
-        "scorer": {"stance": ["support", "attack"], "argument": [text], "parent": [text]},
-        "claim_scorer": {"claim": [text]},
-        "pairwise_judge": {
-            "parent": [text],
-            "shown": [[("SUPPORT", text), ("ATTACK", text)], [("ATTACK", text), ("SUPPORT", text)]],
-        },
-        "verifier": {"claim": [text]},
-    }  # fmt: skip
-    own |= of_papers(text) | of_judges(text)
-    return own[name if name in own else name.rpartition("/")[2]]
+        "leaf_debater": {"path": [[], [text]], "transcript": [[], turns]},
+        "leaf_judge": {"claims": [defended], "transcript": [turns]},
+        "synthesis_debater": {"own": [None, text], "opponent": [None, text]},
+        "synthesis_judge": {"candidates": [{"A": one}, {"A": one, "B": one}]},
+        "explorer": {"transcript": [[], [first, second]]},
+        "critic": {"transcript": [[first], [first, second, first]]},
+        "synthesiser": {"transcript": [[first], [first, second]]},
+        "distractor": {"options": [options]},
+        "same_answer": {"candidates": [[text, text]]},
+        "role_switch": {"opponent": ["C"]},
+        "present": persona,
+        "respond": persona,
+        "revise": persona,
+        "tree_of_debate/claims": {"paper": [paper(text)]},
+        "relevance": {"evidence": [segments], "claim": [paper_claims(text)[0]]},
+        "subtopics": {"claims": [paper_claims(text)]},
+        "progress": {"topic": [topic]},
+        "summariser": {"paper": [both["a"]]},
+        "truthful_judge": {"answer": [text]},
+        "factuality": {"papers": [judged]},
+        "breadth": {"papers": [judged], "topic": [text]},
+        "contextualisation": {"papers": [judged], "topic": [text]},
+    }
+    special = own.get(name, own.get(name.rpartition("/")[2], {}))
+    return {
+        value: special.get(value, common.get(value, [text])) for value in sorted(shown_by(name))
+    }
+
+
+def shown_by(name: str) -> set[str]:
+    """Return the values that a prompt shows."""
+    path = Path(prompts.__file__).parent / f"{name}.md"
+    return meta.find_undeclared_variables(prompts._TEMPLATES.parse(path.read_text()))
 
 
 def values(name: str, text: str) -> Iterator[dict[str, Any]]:
@@ -401,13 +259,6 @@ def test_a_prompt_asks_for_a_reply_that_exists_and_names_all_its_fields(name: st
         asked = "\n".join(prompt.render(given))
         for field in fields(reply):
             assert f"`{field}`" in asked
-
-
-def test_the_opening_turn_is_not_asked_for_a_rebuttal() -> None:
-    prompt = prompts.load("tree_structured_debate/leaf_debater")
-    for given in values("leaf_debater", "x"):
-        asked = "\n".join(prompt.render(given))
-        assert ("`rebuttal`" in asked) != given["opening"]
 
 
 TSD = ("tree_structured_debate", "single_shot", "best_of_n", "two_round")

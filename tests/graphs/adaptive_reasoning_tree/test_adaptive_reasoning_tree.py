@@ -111,16 +111,6 @@ def test_argllm_compares_nothing_whatever_the_settings_say() -> None:
     assert all(node.comparisons == [] for node in done.tree.nodes.values())
 
 
-@pytest.mark.parametrize(("breadth", "depth"), [(1, 1), (2, 1), (1, 2)])
-def test_with_the_tournament_alone_arguments_that_only_tied_are_scored_after_it(
-    breadth: int, depth: int
-) -> None:
-    shape: dict[str, Any] = {"breadth": breadth, "depth": depth}
-    done = verify(arguers(winner="TIE"), blend=1.0, **shape, **BRADLEY_TERRY)
-    calls, path = expected_cost(breadth, depth)
-    assert cost(done) == Cost(calls, path + 1)
-
-
 def test_with_the_tournament_alone_only_undecided_arguments_are_scored() -> None:
     model = arguers()
     model.will_say_now(

@@ -23,7 +23,6 @@ from tests.graphs.role_switching_debate.switching import (
     FIRST,
     FIVE,
     SECOND,
-    THREE,
     TWO,
     blocks_of,
     by,
@@ -313,16 +312,6 @@ def test_without_a_proposal_there_is_no_debate(who: str, candidates: str, fault:
     assert set(model.asked) == {"ProposalReply"}
     assert {role for role, _ in failed(done)} == {"debater"}
     assert done.verdict.notes[0] == "a part that the debate needs failed for good"
-
-
-def test_a_second_answer_that_is_the_first_again_is_none() -> None:
-    for options in (THREE, ()):
-        model = debaters()
-        model.will_say_now(ProposalReply(answer=TWO[0], argument="x"))
-        done = decide(model, options)
-        assert done.verdict.answer is None
-        assert failed(done) == [("debater", "b" if options else "B")]  # B: an open answer's label
-        assert len(done.calls) == 2 + 3
 
 
 def test_a_comparison_that_fails_leaves_two_answers_in_different_words(fault: Said) -> None:

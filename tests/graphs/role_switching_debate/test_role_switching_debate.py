@@ -72,6 +72,15 @@ def test_the_record_keeps_every_turn_in_the_order_of_the_phases() -> None:
     assert root.verdict.winner == "B"
 
 
+def test_a_turn_says_what_its_speaker_defends_and_the_switch_what_it_defends_then() -> None:
+    turns = decide(debaters()).node().transcript
+    own = {turn.speaker: turn.side for turn in turns if turn.phase == "proposals"}
+    assert set(own.values()) == set(TWO)
+    for turn in turns[:8]:
+        other = own["b" if turn.speaker == "a" else "a"]
+        assert turn.side == (other if turn.phase == "role_switch" else own[turn.speaker])
+
+
 # How many calls, and how many of them must follow one another.
 
 

@@ -17,9 +17,9 @@ from langgraph.types import Command
 
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.nodes.answers import ruling
-from dialectree.nodes.role_switching_debate.judge import JudgeReply, agreed_label
+from dialectree.nodes.role_switching_debate.judge import agreed_label
 from tests.graphs.role_switching_debate import switching
-from tests.graphs.role_switching_debate.switching import THREE, TWO, context, debaters, decide, of
+from tests.graphs.role_switching_debate.switching import THREE, TWO, context, debaters
 from tests.scripted import ScriptedModel
 
 NEITHER = ("uncertain", "uncertain")
@@ -52,16 +52,6 @@ def test_rulings_decide_a_debate_or_a_note_says_why_not(
     named, notes = agreed_label(rulings)
     assert (named, bool(notes)) == (label, bool(why))
     assert why in " ".join(notes)
-
-
-def test_a_repair_shows_the_judge_its_own_ruling() -> None:
-    model = debaters()
-    model.will_say_now(switching.rule("A", TWO[1]), switching.rule("B", TWO[1]))
-    decide(model)
-    first, second = of(model, JudgeReply)
-    assert "<ruling>" not in first.prompt
-    assert f"<ruling>\nlabel: A\nanswer: {TWO[1]}\n</ruling>" in second.prompt
-    assert second.prompt.startswith(first.prompt.rstrip()[:2000])
 
 
 # A person as the judge

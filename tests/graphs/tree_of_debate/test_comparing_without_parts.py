@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.moderator import (
-    BareSubtopicsReply,
     ProgressReply,
     SubtopicsReply,
 )
@@ -95,17 +94,6 @@ def test_without_any_claims_there_is_nothing_to_split_and_nothing_is_invented(fa
     assert (done.verdict.answer, done.verdict.notes) == (None, [])
     assert [*done.tree.nodes] == ["0"]
     assert {call.prompt for call in done.calls} == {"tree_of_debate/claims@2"}
-
-
-def test_without_any_claims_deeper_down_the_debate_stands_and_is_split_no_further(
-    fault: Said,
-) -> None:
-    done = compare(losing(ClaimsReply, fault, at="0.0"), max_depth=2, max_subtopics=2)
-    assert {failed[0] for failed in failures(done)} == {"0.0"}
-    assert (done.node("0.0").stopped, done.node("0.0").children) == ("failed", [])
-    assert stated(done, "0.0") == ["a", "b"]
-    assert done.node("0.1").children == ["0.1.0", "0.1.1"]
-    assert done.verdict.answer
 
 
 def test_a_claim_that_nobody_weighed_is_not_called_unaddressed(fault: Said) -> None:
@@ -205,15 +193,6 @@ def test_without_a_summary_the_comparison_is_unresolved_and_the_tree_stands(faul
         [],
     )
     assert stated(done, "0.0") == ["a", "b"]
-
-
-def test_without_subtopics_an_ablation_is_unresolved(fault: Said) -> None:
-    graph = methods()["no_self_deliberation"].graph()
-    done = compare(losing(BareSubtopicsReply, fault), graph=graph)
-    assert (failures(done), done.verdict.answer) == ([("0", "moderator", "")], None)
-    graph = methods()["no_tree"].graph()
-    done = compare(losing(SubtopicsReply, fault), graph=graph)
-    assert (failures(done), done.verdict.answer) == ([("0", "moderator", "")], None)
 
 
 @pytest.mark.parametrize(

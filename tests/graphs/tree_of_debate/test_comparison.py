@@ -107,18 +107,6 @@ def test_a_segment_that_nobody_cited_in_the_end_is_no_ground() -> None:
     assert faults(done) == [["points to a:2, on which no argument rests", "rests on nothing"]]
 
 
-def test_an_id_in_the_wrong_list_is_read_as_what_it_names() -> None:
-    said = SentenceText(text="So.", nodes=["b:1", "0.0", "a:2"], segments=["0.0", "a:1", "0"])
-    done = summed_up(said, SentenceText(text="And so.", nodes=["b:1"], segments=["0.0"]))
-    first, second = topic_of(done.node()).sentences
-    assert (first.nodes, first.segments) == (["0.0"], ["b:1", "a:1"])
-    assert first.faults == [
-        "points to a:2, on which no argument rests",
-        "points to 0, on which no argument rests",
-    ]
-    assert (second.nodes, second.segments, second.faults) == (["0.0"], ["b:1"], [])
-
-
 QUOTES = {
     "of the segment that it names": ("Paper a “treats accuracy with care”.", ["a:1"], True),
     "of another paper's segment": ("Paper b: “The ladder method treats accuracy”.", ["b:1"], False),
@@ -146,14 +134,6 @@ def test_a_quotation_has_to_stand_in_what_the_sentence_rests_on(
     wrong = [fault for fault in found if fault.startswith("quotes what its evidence does not say")]
     assert bool(wrong) != stands
     assert ("[quotation not found]" in str(done.verdict.answer)) != stands
-
-
-def test_a_summary_of_proposals_alone_is_none() -> None:
-    model = summing_up(proposals=(sentence("Join them.", "0.0"),))
-    model.will_say(summarise(sentence("They differ.", "0.0")))
-    done = compare(model, segments=3)
-    assert done.usage.calls == 2 + 2 + 1 + 6 + 2
-    assert done.verdict.answer == "They differ."
 
 
 def test_who_conceded_where_is_noted() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dialectree.context import build
 from dialectree.graphs.tree_of_debate import topic_debate
-from dialectree.nodes.tree_of_debate.state import Settings
+from dialectree.nodes.tree_of_debate.state import Settings, Turn
+from dialectree.nodes.tree_of_debate.topics import latest
 
 topic = topic_debate.topic_debate
 
@@ -106,3 +107,23 @@ def test_every_segment_of_a_claim_is_weighed_once_and_no_call_is_made_about_noth
         assert portions == expected
     state["own"] = []
     assert topic_debate.after_pre_emption(state, context) == "stop_failed"  # type: ignore[arg-type]
+
+
+@seed(1)
+@hypothesis_settings(max_examples=100, deadline=None, database=None)
+@given(turns=TURNS)
+def test_a_personas_last_argument_stands_whatever_is_missing(turns: list[Turn]) -> None:
+    last = latest(turns)
+    assert [one["paper"] for one in last] == sorted({one["paper"] for one in last})
+    assert latest([*reversed(turns)]) == last
+    own = {(str(turn["paper"]), str(turn["stage"])): turn for turn in turns}
+    for letter in "ab":
+        stands = own.get((letter, "revise")) or own.get((letter, "present"))
+        found = [one for one in last if one["paper"] == letter]
+        assert [one["stage"] for one in found] == ([stands["stage"]] if stands else [])
+        if stands and stands["stage"] == "revise":
+            assert found == [stands]
+        elif stands:
+            response = own.get((letter, "respond"))
+            conceded = response is not None and response["concedes"]
+            assert found[0]["concedes"] == (stands["concedes"] or conceded)

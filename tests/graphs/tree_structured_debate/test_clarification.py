@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, Interrupt
 
 from dialectree.graphs.tree_structured_debate.graph import graph
@@ -24,24 +19,6 @@ from tests.scripted import Asked, ScriptedModel
 
 QUESTION = "What is the best medicine?"
 REQUEST = "Which illness is meant?"
-Saver = BaseCheckpointSaver[Any]
-Open = Callable[[], AbstractAsyncContextManager[Saver]]
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    """A host's own checkpointer."""
-    kept = InMemorySaver()
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[Saver]:
-        if request.param == "memory":
-            yield kept
-        else:
-            async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "host.db")) as saver:
-                yield saver
-
-    return opened
 
 
 def unclear(*nodes: str, children: int = 2) -> ScriptedModel:
@@ -60,30 +37,27 @@ def unclear(*nodes: str, children: int = 2) -> ScriptedModel:
 class Host:
     """Someone who drives the graph with a checkpointer, and reads what it stops for."""
 
-    def __init__(self, model: ScriptedModel, opened: Open, **settings: Any) -> None:
+    def __init__(self, model: ScriptedModel, **settings: Any) -> None:
         self.context = context(model, **{"ask": True, "max_depth": 2, **settings})
-        self.opened = opened
+        self.graph = graph.copy({"checkpointer": InMemorySaver()})
         self.events: list[Event] = []
         self.verdict: dict[str, Any] | None = None
 
     async def drive(self, given: Any) -> dict[str, Interrupt]:
-        """On with the thread, in a process of its own as far as the graph can tell."""
+        """Go on with the thread; return the stops by node."""
         config: RunnableConfig = {"configurable": {"thread_id": "1"}}
-        stops: dict[str, Interrupt] = {}
-        async with self.opened() as saver:
-            thread = graph.copy({"checkpointer": saver})
-            async for kind, data in told(thread, given, config, self.context):
-                if kind == "custom":
-                    self.events.append(Event.model_validate(data))
-            state = await thread.aget_state(config)
-            stops = {stop.value["node"]: stop for stop in state.interrupts}
-            self.verdict = state.values.get("verdict")
+        async for kind, data in told(self.graph, given, config, self.context):
+            if kind == "custom":
+                self.events.append(Event.model_validate(data))
+        state = await self.graph.aget_state(config)
+        stops = {stop.value["node"]: stop for stop in state.interrupts}
+        self.verdict = state.values.get("verdict")
         return stops
 
 
-def test_with_an_answer_the_clarified_question_is_split_anew_and_debated(opened: Open) -> None:
+def test_with_an_answer_the_clarified_question_is_split_anew_and_debated() -> None:
     model = unclear("0")
-    host = Host(model, opened)
+    host = Host(model)
 
     async def both() -> None:
         stops = await host.drive({"question": QUESTION})
@@ -109,9 +83,9 @@ def test_with_an_answer_the_clarified_question_is_split_anew_and_debated(opened:
 
 
 @pytest.mark.parametrize("answer", ["", "  \n ", None])
-def test_an_empty_answer_leaves_the_question_open(opened: Open, answer: str | None) -> None:
+def test_an_empty_answer_leaves_the_question_open(answer: str | None) -> None:
     model = unclear("0")
-    host = Host(model, opened)
+    host = Host(model)
 
     async def both() -> None:
         stops = await host.drive({"question": QUESTION})
@@ -126,10 +100,10 @@ def test_an_empty_answer_leaves_the_question_open(opened: Open, answer: str | No
     assert len(model.calls) == 3 + 7 + 1
 
 
-def test_the_person_is_asked_once_even_if_the_answer_does_not_help(opened: Open) -> None:
+def test_the_person_is_asked_once_even_if_the_answer_does_not_help() -> None:
     model = unclear("0")
     model.will_say_now(rate_all(0.9, decision="clarify", request=REQUEST), to=ComplexityReply)
-    host = Host(model, opened)
+    host = Host(model)
 
     async def both() -> dict[str, Interrupt]:
         stops = await host.drive({"question": QUESTION})
@@ -140,9 +114,9 @@ def test_the_person_is_asked_once_even_if_the_answer_does_not_help(opened: Open)
     assert len(model.calls) == 3 + 3 + 7 + 1
 
 
-def test_several_branches_ask_at_once_and_no_answer_makes_a_paid_call_again(opened: Open) -> None:
+def test_several_branches_ask_at_once_and_no_answer_makes_a_paid_call_again() -> None:
     model = unclear("0.0", "0.1", "0.2", children=3)
-    host = Host(model, opened)
+    host = Host(model)
 
     async def one_by_one() -> list[int]:
         stops = await host.drive({"question": QUESTION})
@@ -167,3 +141,15 @@ def test_several_branches_ask_at_once_and_no_answer_makes_a_paid_call_again(open
     for node in ("0.0", "0.1", "0.2"):
         said = next(c for c in model.calls if (c.node, c.role, c.round) == (node, "decomposer", 2))
         assert f"(Clarified by the person who asks: about {node})" in said.prompt
+
+
+def test_safety_asks_above_its_floor_too_and_splits_whatever_the_answer() -> None:
+    model = unclear("0")
+    host = Host(model, depth_profile="safety")
+
+    async def both() -> None:
+        stops = await host.drive({"question": QUESTION})
+        await host.drive(Command(resume={stops["0"].id: ""}))
+
+    asyncio.run(both())
+    assert fold(host.events)[0].nodes["0"].kind == "branch"

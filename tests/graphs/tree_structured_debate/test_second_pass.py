@@ -10,8 +10,7 @@ from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, O
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.sides import opener
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
-from tests.graphs.debating import QUESTION, Debated, debate, debaters, rule
+from tests.graphs.debating import QUESTION, Debated, debate, debaters, rate, rule
 from tests.scripted import Said, ScriptedModel, no_reply
 
 FIRST = {"0.0.0": 0.9, "0.0.1": 0.5, "0.1.0": 0.3, "0.1.1": 0.7}
@@ -64,17 +63,6 @@ def test_only_the_weakest_leaf_and_its_ancestors_are_heard_again() -> None:
     assert first == (1, pytest.approx(0.9 * 0.9 * 0.3))
     assert second == (2, pytest.approx(0.9 * 0.9 * 0.5))  # the weakest is 0.0.1 now
     assert done.verdict.confidence == second[1]
-
-
-def test_the_first_pass_stays_in_the_record() -> None:
-    done = debate(doubtful(), max_depth=2, second_pass_below=0.5)
-    leaf = done.node("0.1.0")
-    assert leaf.verdict is not None
-    assert [verdict.answer for verdict in leaf.earlier] == ["first of 0.1.0"]
-    assert (leaf.verdict.answer, leaf.verdict.take) == ("second of 0.1.0", 2)
-    assert len(done.spoke("0.1.0", take=1)) == len(done.spoke("0.1.0", take=2)) == 7
-    assert done.node("0.0").earlier == []
-    assert done.node("0").provenance == [*FIRST]
 
 
 def test_fresh_debaters_are_given_the_other_leaves_answers_as_facts() -> None:
@@ -133,12 +121,16 @@ def test_a_tree_of_one_leaf_is_debated_again() -> None:
     assert "second" in model.prompts[-1]
 
 
-def test_a_null_confidence_is_not_below_a_threshold() -> None:
+def test_what_a_leaf_leaves_open_is_still_known_in_the_second_pass() -> None:
     model = doubtful()
-    model.will_say_now(no_reply(), to=SynthesisJudgeReply, at="0")
-    done = debate(model, max_depth=2, second_pass_below=1.0)
-    assert again(model) == []
-    assert done.verdict.confidence is None
+    model.will_say(rate(0.9, 0.9, decision="clarify", request="Which year?"), at="0.1")
+    model.will_say(rule("first", 0.2), at="0.1")
+    model.will_say(rule("second", 0.9), at="0.1")
+    done = debate(model, max_depth=2, second_pass_below=0.5)
+    turns = [c for c in model.calls if c.take == 2 and c.role.startswith("leaf")]
+    assert {turn.node for turn in turns} == {"0.1"}
+    assert all("- Which year?" in turn.prompt for turn in turns)
+    assert done.verdict.notes == ["The question leaves something open: Which year?"]
 
 
 @pytest.mark.parametrize("fault", ["not JSON", no_reply()], ids=["no valid reply", "no reply"])
@@ -172,19 +164,3 @@ def test_a_merging_that_fails_leaves_the_first_verdict_of_its_node_standing() ->
     assert done.verdict.answer is not None
     stands = ["the second pass came to no verdict here; that of the first pass stands"]
     assert [done.node(name).notes for name in ("0", "0.1", "0.1.0")] == [stands, stands, []]
-
-
-def test_the_writer_is_given_what_the_standing_verdict_rests_on() -> None:
-    model = debaters(2)
-    model.will_say(rule("old", 0.3), at="0.1")
-    model.will_say(rule("new", 0.95), at="0.1")
-    usual = model.says(SynthesisReply)
-    model.will_say_now(
-        lambda call: usual(call) if call.take == 1 else no_reply(), to=SynthesisReply, at="0"
-    )
-    done = debate(model, second_pass_below=0.5)
-    leaf, root = done.node("0.1").verdict, done.node().verdict
-    assert leaf is not None and root is not None
-    assert (leaf.answer, root.take) == ("new", 1)
-    writer = model.prompts[-1]
-    assert "what of b? old" in writer and "what of b? new" not in writer

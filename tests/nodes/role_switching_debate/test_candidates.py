@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import permutations
-from string import ascii_uppercase
 
 import pytest
-from hypothesis import given, seed
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from dialectree.errors import InputError
 from dialectree.nodes.answers import (
     LONGEST,
     distinct_options,
-    exact,
     offered,
     shortened,
     tokens,
 )
-from dialectree.nodes.role_switching_debate.candidates import drawn, labelled, shuffled, texts
+from dialectree.nodes.role_switching_debate.candidates import drawn, labelled, shuffled
 from dialectree.nodes.role_switching_debate.state import Candidate
 
 OIL: Candidate = {"label": "C", "text": "oil"}
@@ -56,24 +51,6 @@ def test_no_options_are_an_open_question_and_options_keep_their_words() -> None:
     assert distinct_options([" C++ ", "C", "-5", "5", "y" * LONGEST])[:4] == ["C++", "C", "-5", "5"]
     pairs = [("[0, 1]", "(0, 1)"), ("5", "5!"), ("x", "X"), ("mW", "MW")]
     assert all(distinct_options(pair) == [*pair] for pair in pairs)
-
-
-@seed(1)
-@hypothesis_settings(max_examples=150, deadline=None, database=None)
-@given(st.lists(st.text(max_size=12), max_size=30))
-def test_options_are_either_refused_or_told_apart_by_letter_and_by_words(
-    options: list[str],
-) -> None:
-    try:
-        given = distinct_options(options)
-    except InputError as error:
-        assert str(error).startswith("--option: ")
-        return
-    assert len({exact(option) for option in given}) == len(given) == len(options) != 1
-    found = labelled(given)
-    assert [c["label"] for c in found] == list(ascii_uppercase[: len(given)])
-    assert [c["text"] for c in found] == given
-    assert list(texts(found).values()) == given
 
 
 def test_both_assignments_occur_over_seeds_and_over_questions() -> None:

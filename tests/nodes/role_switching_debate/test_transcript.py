@@ -57,31 +57,6 @@ def order(transcript: list[Block]) -> list[tuple[str, str]]:
     return [(block.label, block.phase) for block in transcript]
 
 
-@pytest.mark.parametrize("count", range(1, 5))
-def test_a_transcript_ends_with_the_phase_that_is_asked_for(count: int) -> None:
-    titles = [*TITLES.values()][:count]
-    assert order(read(until=PHASES[count - 1])) == [(s, t) for t in titles for s in "BA"]
-
-
-def test_the_lines_of_each_phase_say_what_they_are() -> None:
-    lines = {(block.label, block.phase): block.lines for block in read()}
-    assert lines["B", "proposal"] == [("answer", "plants"), ("argument", "Plants grow.")]
-    assert lines["B", "cross-examination"] == [
-        ("quotation 1", "Animals eat."),
-        ("what is wrong with it 1", "Not all."),
-        ("quotation 2 (the opponent wrote no such words)", "Animals sing."),
-        ("what is wrong with it 2", "They cannot."),
-        ("defence", "Plants do."),
-    ]
-    assert lines["A", "cross-examination"] == [("defence", "Animals do.")]
-    assert lines["B", "switched sides"] == [("argument for answer A", "For animals.")]
-    assert lines["A", "uncertainty"] == [
-        ("confidence in its own answer", "100 %"),
-        ("unsure of", "Much."),
-        ("would settle it", "Little."),
-    ]
-
-
 @pytest.mark.parametrize(("phase", "side"), [*product(PHASES[1:], ("a", "b"))])
 def test_a_lost_part_is_marked_once_its_phase_is_over(phase: Phase, side: Side) -> None:
     rest = [t for t in WHOLE if (t["speaker"], t["phase"]) != (side, phase)]
@@ -89,14 +64,6 @@ def test_a_lost_part_is_marked_once_its_phase_is_over(phase: Phase, side: Side) 
     assert [(b.label, b.phase) for b in read(rest) if b.lines == LOST] == [(label, TITLES[phase])]
     under_way = read(rest, until=phase, under_way=True)
     assert [b.label for b in under_way if b.phase == TITLES[phase]] == [others]
-
-
-def test_of_two_proposals_the_last_one_counts() -> None:
-    turns = [*WHOLE, turn("b", "proposals", answer="stones", argument="Stones lie.")]
-    (block,) = (b for b in read(turns, until="proposals") if b.label == "A")
-    assert block.lines == [("answer", "stones"), ("argument", "Stones lie.")]
-    assert not occurs("Animals eat", written(turns, "b"))
-    assert occurs("Stones lie", written(turns, "b"))
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,7 @@
 from dialectree.nodes.tree_structured_debate.answer_writer import highlights
 from dialectree.nodes.tree_structured_debate.findings import (
     Finding,
-    is_leaf,
     merge_findings,
-    parent,
     standing,
 )
 
@@ -39,19 +37,6 @@ def test_a_newer_answer_replaces_an_older_one_but_no_answer_replaces_none() -> N
     assert merge_findings([old], [none]) == [old]
     assert merge_findings([old], [new]) == [new]
     assert merge_findings([], [none]) == [none]
-
-
-def test_a_leaf_rests_on_itself_alone() -> None:
-    inner: Finding = {**finding("0.1"), "leaves": ["0.1.1"]}
-    assert [is_leaf(f) for f in (finding("0.1"), finding("0.1", None), inner)] == [
-        True,
-        False,
-        False,
-    ]
-
-
-def test_the_parent_of_a_node_is_one_step_up_its_path() -> None:
-    assert [parent(i) for i in ("0", "0.1", "0.12.3")] == [None, "0", "0.12"]
 
 
 def test_the_writer_is_shown_the_surest_branches_first_and_none_without_an_answer() -> None:

@@ -51,11 +51,6 @@ def test_yes_or_no_is_told_by_the_first_word(text: str, side: str | None) -> Non
     assert leading(text) == side
 
 
-def test_what_the_person_said_that_a_question_means_leaves_it_polar_or_open() -> None:
-    assert is_polar(f"Is it blue?{CLARIFIED}the sky or the sea)")
-    assert not is_polar(f"Is it red or blue?{CLARIFIED}the sky)")
-
-
 @pytest.mark.parametrize(
     "question",
     [
