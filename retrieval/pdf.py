@@ -6,25 +6,29 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import replace
+from itertools import groupby, pairwise
 
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, sections
 from dialectree.retrieval.blocks import Block, Draft
-from dialectree.retrieval.pdf_process import Item, Page, pages_of
+from dialectree.retrieval.pdf_process import Line, Region, regions_of
 
 _ABSTRACT_WORDS = 30
 """Fewer words above the first heading are an address, not an abstract without its name."""
 _MARGIN = 0.12
 """The part of a page's height at its top and foot where running heads stand."""
-_BOLD = re.compile(r"bold|black|heavy|demi|medi\b|cmbx|sfbx|TB\b", re.IGNORECASE)
 _LINE_NUMBERS = 10
 """Numbers one under the other, at least, that number the lines of a page."""
 _LONGEST_HEAD = 18
 """Words; a line with more in the margin is text."""
 _PAGE_NUMBER = re.compile(r"\d+|\b[ivxl]+\b|\W+|page", re.IGNORECASE)
+_FOOT = 0.65
+"""The part of a page's height above the place where footnotes may begin."""
 _UNREAD = ("code", "table", "grid_fallback")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORDS = 6
+"""Words of a line of text, at least; the lines of a table have fewer."""
 _ENDED = re.compile(r"[.!?:][\"'”’)\]]*\d{0,2}$")
 _NOTE = re.compile(r"[\d*†‡§¶∗]{1,2}\s*\S")
 _NOTICE = re.compile(
@@ -34,57 +38,9 @@ _NOTICE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a region."""
-
-    text: str
-    left: float
-    right: float
-    top: float
-    foot: float
-    size: float
-    bold: bool
-
-    def is_text(self) -> bool:
-        """Whether a line has as many words as one of a paragraph."""
-        return len(re.findall(r"[^\W\d_]{2,}", self.text)) >= 6
-
-
-@dataclass(frozen=True)
-class Region:
-    """Lines that stand together on a page."""
-
-    kind: str
-    page: int
-    lines: list[Line]
-    in_foot: bool
-    """Whether it begins in the lowest third of its page."""
-
-    @property
-    def text(self) -> str:
-        return " ".join(line.text for line in self.lines)
-
-    @property
-    def size(self) -> float:
-        return max(line.size for line in self.lines)
-
-    @property
-    def left(self) -> float:
-        return min(line.left for line in self.lines)
-
-    @property
-    def right(self) -> float:
-        return max(line.right for line in self.lines)
-
-    @property
-    def top(self) -> float:
-        return self.lines[0].top
-
-
 def draft(data: bytes, *, name: str) -> Draft:
     """Return what a PDF shows: its largest words on page 1 are the title."""
-    regions = list(_regions(pages_of(data, name)))
+    regions = list(_regions(regions_of(data, name)))
     lines = [line for region in regions for line in region.lines]
     if not any(map(str.isalnum, "".join(line.text for line in lines))):
         raise InputError(f"{name}: no text in it, only pictures of pages; OCR it first")
@@ -98,31 +54,31 @@ def draft(data: bytes, *, name: str) -> Draft:
     abstract, body = sections.abstract_by_heading(body, summary=True)
     if abstract is None:
         abstract, body = sections.abstract_by_place(body, _ABSTRACT_WORDS)
-    return Draft(title, abstract, [one for one in body if one.heading or _is_prose(one.text)])
+    return Draft(title, abstract, body)
 
 
-def _regions(pages: Sequence[Page]) -> Iterator[Region]:
-    """Return the regions of all pages in reading order, without running heads."""
-    every = [list(_parts(page)) for page in pages]
-    margins = [_margin(page, regions) for page, regions in zip(pages, every, strict=True)]
+def _regions(regions: Sequence[Region]) -> Iterator[Region]:
+    """Put the regions of each page into reading order, without running heads."""
+    pages = [list(_parts([*page])) for _, page in groupby(regions, lambda region: region.page)]
+    margins = [_margin(page) for page in pages]
     seen = Counter(head for margin in margins for head in set(margin.values()))
-    for regions, margin in zip(every, margins, strict=True):
+    for page, margin in zip(pages, margins, strict=True):
         heads = {line for line, head in margin.items() if not head or seen[head] > 1}
         body = [
             replace(region, lines=[line for line in region.lines if line not in heads])
-            for region in regions
+            for region in page
         ]
         yield from _in_order([region for region in body if region.lines])
 
 
-def _margin(page: Page, regions: Sequence[Region]) -> dict[Line, str]:
+def _margin(page: Sequence[Region]) -> dict[Line, str]:
     """Return the lines at the top and foot that stand apart, each without its page number."""
-    lines = [line for region in regions for line in region.lines]
-    edge = _MARGIN * page.height
+    lines = [line for region in page for line in region.lines]
+    height = page[0].height if page else 0.0
     return {
         line: _PAGE_NUMBER.sub("", line.text)
         for line in lines
-        if (line.foot < edge or line.top > page.height - edge)
+        if (line.foot < _MARGIN * height or line.top > (1 - _MARGIN) * height)
         and len(line.text.split()) < _LONGEST_HEAD
         and not any(-0.5 < _gap(line, other) / line.size < 1 for other in lines)
     }
@@ -132,62 +88,59 @@ def _gap(line: Line, other: Line) -> float:
     return max(other.top - line.foot, line.top - other.foot)
 
 
-def _parts(page: Page) -> Iterator[Region]:
+def _parts(page: Sequence[Region]) -> Iterator[Region]:
     """Return the regions of a page, column by column, without the numbers of its lines."""
-    items = [item for region in page.regions for item in region.items]
-    edges = Counter(round(item.x1) for item in items if item.text.isdecimal())
-    for region in page.regions:
+    pieces = [piece for region in page for piece in region.lines]
+    edges = Counter(round(piece.right) for piece in pieces if piece.text.isdecimal())
+    for region in page:
         own = [
-            item
-            for item in region.items
-            if not item.text.isdecimal() or edges[round(item.x1)] < _LINE_NUMBERS
+            piece
+            for piece in region.lines
+            if not piece.text.isdecimal() or edges[round(piece.right)] < _LINE_NUMBERS
         ]
         for column in _columns(own):
-            lines = _lines(column)
-            yield Region(region.kind, page.number, lines, lines[0].top > 0.65 * page.height)
+            yield replace(region, lines=_lines(column))
 
 
-def _columns(items: Sequence[Item]) -> list[list[Item]]:
+def _columns(pieces: Sequence[Line]) -> list[list[Line]]:
     """Part a region that runs on from one column to the next."""
-    columns: list[list[Item]] = []
+    columns: list[list[Line]] = []
     end = 0.0
-    for item in sorted(items, key=lambda item: item.x0):
-        if not columns or item.x0 > end + item.size:
+    for piece in sorted(pieces, key=lambda piece: piece.left):
+        if not columns or piece.left > end + piece.size:
             columns.append([])
-        columns[-1].append(item)
-        end = max(end, item.x1)
-    return columns if min(map(len, columns), default=3) >= 3 else [list(items)]
+        columns[-1].append(piece)
+        end = max(end, piece.right)
+    return columns if min(map(len, columns), default=3) >= 3 else [list(pieces)]
 
 
-def _lines(items: Sequence[Item]) -> list[Line]:
+def _lines(pieces: Sequence[Line]) -> list[Line]:
     """Put pieces of one height together, from left to right."""
-    rows: list[list[Item]] = []
-    for item in sorted(items, key=lambda item: item.foot):
-        if rows and _beside(rows[-1][0], item):
-            rows[-1].append(item)
+    rows: list[list[Line]] = []
+    for piece in sorted(pieces, key=lambda piece: piece.foot):
+        if rows and _beside(rows[-1][0], piece):
+            rows[-1].append(piece)
         else:
-            rows.append([item])
-    return [_line(sorted(row, key=lambda item: item.x0)) for row in rows]
+            rows.append([piece])
+    return [_line(sorted(row, key=lambda piece: piece.left)) for row in rows]
 
 
-def _beside(first: Item, item: Item) -> bool:
-    common = min(first.foot, item.foot) - max(first.top, item.top)
-    return common > 0.5 * min(first.foot - first.top, item.foot - item.top)
+def _beside(first: Line, piece: Line) -> bool:
+    common = min(first.foot, piece.foot) - max(first.top, piece.top)
+    return common > 0.5 * min(first.foot - first.top, piece.foot - piece.top)
 
 
-def _line(row: Sequence[Item]) -> Line:
+def _line(row: Sequence[Line]) -> Line:
     text = row[0].text
-    for before, item in pairwise(row):
-        text += f"{' ' if item.x0 - before.x1 > 0.1 * item.size else ''}{item.text}"
-    widest = max(row, key=lambda item: len(item.text))
-    return Line(
-        blocks.plain_signs(text),
-        row[0].x0,
-        row[-1].x1,
-        min(item.top for item in row),
-        max(item.foot for item in row),
-        widest.size,
-        bool(_BOLD.search(widest.font)),
+    for before, piece in pairwise(row):
+        text += f"{' ' if piece.left - before.right > 0.1 * piece.size else ''}{piece.text}"
+    return replace(
+        max(row, key=lambda piece: len(piece.text)),
+        text=blocks.plain_signs(text),
+        left=row[0].left,
+        right=row[-1].right,
+        top=min(piece.top for piece in row),
+        foot=max(piece.foot for piece in row),
     )
 
 
@@ -214,7 +167,7 @@ def _title(regions: Sequence[Region], usual: float) -> tuple[str | None, list[Re
     worded = [region for region in first if sum(map(str.isalpha, region.text)) > 3]
     if not worded:
         return None, list(regions)
-    title = max(worded, key=lambda region: (round(region.size), len(region.text.split()) > 1))
+    title = max(worded, key=lambda region: round(region.size))
     if title.size < 1.08 * usual:
         title = worded[0]
     if len(title.text) > 400 or sections.part(title.text):
@@ -234,7 +187,7 @@ def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> lis
             if not (heading or _is_prose(text)):
                 continue
             block = Block(text, heading, region.page)
-            if not heading and flow and _is_open(flow[-1]):
+            if flow and not (heading or flow[-1].heading or _ENDED.search(flow[-1].text)):
                 flow[-1] = blocks.after(flow[-1], block, words)
             else:
                 flow.append(block)
@@ -244,12 +197,12 @@ def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> lis
 def _is_aside(region: Region, usual: float) -> bool:
     """Whether a region is code, a table, a caption, a notice or a footnote."""
     if region.kind in _UNREAD:
-        return not any(line.is_text() for line in region.lines)
+        return not any(len(_WORD.findall(line.text)) >= _WORDS for line in region.lines)
     if sections.is_caption(region.text):
         return True
     if region.kind == "heading" or region.size >= 0.93 * usual:
         return False
-    note = region.in_foot and _NOTE.match(region.text)
+    note = region.top > _FOOT * region.height and _NOTE.match(region.text)
     return bool(note or _NOTICE.search(region.text[:300])) or region.size < 0.6 * usual
 
 
@@ -273,24 +226,16 @@ def _begins(line: Line, before: Line) -> bool:
 
 def _is_heading(region: Region, lines: Sequence[Line], usual: float) -> bool:
     text = " ".join(line.text for line in lines)
-    if len(text) > 150 or sum(map(str.isalpha, text)) < 3 or sections.is_caption(text):
+    if len(text) > 150 or text[-1] in ",;" or sum(map(str.isalpha, text)) < 3:
         return False
     if sections.part(text) is not None:
         return not next(filter(str.isalpha, text)).islower()
-    if text[-1] in ",;":
-        return False
     if len(lines) <= 3 and min(line.size for line in lines) > 1.08 * usual:
         return True
     bold = region.kind == "heading" and all(line.bold for line in lines)
     if bold and (not _ENDED.search(text) or sections.is_numbered(text)):
         return True
     return len(lines) == 1 and sections.looks_like_heading(text)
-
-
-def _is_open(block: Block) -> bool:
-    """Whether the sentence at the end of a paragraph goes on in the next one."""
-    ended = block.heading or _ENDED.search(block.text)
-    return not ended and len(block.text) < blocks.LONGEST
 
 
 def _without_names(flow: Sequence[Block]) -> list[Block]:

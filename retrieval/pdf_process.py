@@ -6,6 +6,7 @@ A PDF of 100 kB can unpack to many gigabytes inside PDFium, where only the syste
 from __future__ import annotations
 
 import contextlib
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -22,42 +23,63 @@ SECONDS = 75.0
 MOST_PAGES = 2_000
 
 
+_BOLD = re.compile(r"bold|black|heavy|demi|medi\b|cmbx|sfbx|TB\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
-class Item:
-    """A piece of a line, with its place in points from the page's upper left corner."""
+class Line:
+    """A line, or a piece of one, with its place in points from the page's upper left corner."""
 
     text: str
-    x0: float
-    x1: float
+    left: float
+    right: float
     top: float
     foot: float
     size: float
-    font: str
+    bold: bool
 
 
 @dataclass(frozen=True)
 class Region:
-    """A piece of a page, and the kind that the layout analysis gives it."""
+    """Lines that stand together on a page, and the kind that the layout analysis gives them."""
 
     kind: str
-    items: list[Item]
-
-
-@dataclass(frozen=True)
-class Page:
-    """One page, its regions in reading order; `number` counts from 1."""
-
-    number: int
+    page: int
+    """The number of the page, from 1."""
     height: float
-    regions: list[Region]
+    """The height of the page."""
+    lines: list[Line]
+
+    @property
+    def text(self) -> str:
+        return " ".join(line.text for line in self.lines)
+
+    @property
+    def size(self) -> float:
+        return max(line.size for line in self.lines)
+
+    @property
+    def left(self) -> float:
+        return min(line.left for line in self.lines)
+
+    @property
+    def right(self) -> float:
+        return max(line.right for line in self.lines)
+
+    @property
+    def top(self) -> float:
+        return self.lines[0].top
 
 
-_ANSWER = TypeAdapter[list[Page] | str](list[Page] | str)
-"""The pages of a PDF, or why they cannot be read."""
+_ANSWER = TypeAdapter[list[Region] | str](list[Region] | str)
+"""The regions of a PDF, or why they cannot be read."""
 
 
-def pages_of(data: bytes, name: str) -> list[Page]:
-    """Return all pages; raise InputError where the file is no PDF or takes too much to read."""
+def regions_of(data: bytes, name: str) -> list[Region]:
+    """Return the regions of all pages, each with the pieces of its lines.
+
+    Raises InputError where the file is no PDF or takes too much to read.
+    """
     if b"%PDF-" not in data[:1024]:
         raise InputError(f"{name}: not a PDF, whatever its name says; give the paper's own file")
     if b"%%EOF" not in data.rstrip(b"\0\t\r\n ")[-4096:]:
@@ -87,7 +109,7 @@ def _too_much(name: str, limit: str) -> InputError:
 
 
 def _main(memory: int) -> None:
-    """Read the PDF on stdin and write its pages, or why they cannot be read, to stdout."""
+    """Read the PDF on stdin and write its regions, or why they cannot be read, to stdout."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limit
         import resource
 
@@ -95,7 +117,7 @@ def _main(memory: int) -> None:
     sys.stdout.buffer.write(_ANSWER.dump_json(_read(sys.stdin.buffer.read())))
 
 
-def _read(data: bytes) -> list[Page] | str:
+def _read(data: bytes) -> list[Region] | str:
     from liteparse.parser import LiteParse
     from liteparse.types import ParseError
 
@@ -116,19 +138,19 @@ def _read(data: bytes) -> list[Page] | str:
         return "a damaged PDF, or one without pages; fetch or save it again"
     if result.total_pages > MOST_PAGES:
         return f"{result.total_pages} pages, at most {MOST_PAGES} are read; cut it down"
-    return [Page(page.page_num, page.height, _regions(page)) for page in result.pages]
+    return [region for page in result.pages for region in _regions(page)]
 
 
 def _regions(page: Any) -> list[Region]:
     """Return the page's blocks in reading order, each with the pieces of lines inside it."""
     blocks = [block for block in page.blocks if block.bbox and block.kind not in ("rule", "figure")]
-    regions = [Region(block.kind, []) for block in blocks]
+    regions = [Region(block.kind, page.page_num, page.height, []) for block in blocks]
     for item in page.text_items:
-        place = _place(item, blocks)
-        if place is not None:
-            right, foot = item.x + item.width, item.y + item.height
-            size, font = item.font_size or item.height, item.font_name or ""
-            regions[place].items.append(Item(item.text, item.x, right, item.y, foot, size, font))
+        if (place := _place(item, blocks)) is not None:
+            x, y, size = item.x, item.y, item.font_size or item.height
+            bold = bool(_BOLD.search(item.font_name or ""))
+            piece = Line(item.text, x, x + item.width, y, y + item.height, size, bold)
+            regions[place].lines.append(piece)
     return regions
 
 
