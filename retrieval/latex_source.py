@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,10 +15,6 @@ LARGEST = 2_000_000
 """Characters of a source with all its macros written out."""
 _LARGEST_FILE = 400_000
 """Bytes of a file that is drawn in."""
-_DEEPEST = 5
-"""Files within files."""
-_MOST = 200
-"""Files."""
 _UNREAD = (
     *("verbatim", "lstlisting", "minted", "comment", "Verbatim", "filecontents", "alltt", "CCSXML"),
     *("figure", "table", "wrapfigure", "wraptable", "sidewaystable", "longtable", "deluxetable"),
@@ -105,44 +102,40 @@ class Folder:
     """Where a source lies; it draws in files from there and below, never from outside."""
 
     path: Path | None
-    drawn_in: set[Path] = field(default_factory=set)
+    drawn_in: list[Path] = field(default_factory=list)
 
     def whole(self, text: str, name: str) -> str:
-        """Return a source with the files that it draws in, without comments and code."""
-        self.drawn_in = {path for path in [self._inside(name)] if path}
-        text = self._with_inputs(stripped(_HIDDEN.sub("", text)), 0, "")
-        if len(text) > LARGEST:
-            raise InputError(f"{name}: draws in too much text; give its PDF or text")
+        """Return a source with the files that it draws in, each once, without comments and code."""
+        self.drawn_in = [path for path in [self._inside(name)] if path]
+        text, before = stripped(_HIDDEN.sub("", text)), ""
+        while text != before:
+            before, text = text, _INPUT.sub(self._content, text)
+            if len(text) > LARGEST:
+                raise InputError(f"{name}: draws in too much text; give its PDF or text")
         return text
 
-    def _with_inputs(self, text: str, depth: int, beside: str) -> str:
-        """Draw in each file once; an imported file names others as they lie `beside` it."""
-
-        def content(match: re.Match[str]) -> str:
-            asked = _asked(match)
-            path = self._inside(f"{beside}{asked}") or self._inside(asked)
-            if path in self.drawn_in:
-                return "\n"
-            shallow = depth < _DEEPEST and len(self.drawn_in) <= _MOST
-            if path is None or not shallow or path.stat().st_size > _LARGEST_FILE:
-                return match[0]
-            self.drawn_in.add(path)
-            below = f"{path.parent}/" if match["folder"] else beside
-            inner = stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)))
-            return self._with_inputs(inner, depth + 1, below)
-
-        return _INPUT.sub(content, text)
+    def _content(self, match: re.Match[str]) -> str:
+        """Return the content of a file; the command itself where the file cannot be drawn in."""
+        path = self._inside(_asked(match))
+        if path in self.drawn_in:
+            return "\n"
+        if path is None or path.stat().st_size > _LARGEST_FILE:
+            return match[0]
+        self.drawn_in.append(path)
+        return stripped(_HIDDEN.sub("", decoded(path.read_bytes(), path.name)))
 
     def _inside(self, asked: str) -> Path | None:
-        """Return the .tex file of that name at or below the folder, links followed."""
+        """Return the .tex file of that name, as seen from the folder or from a file drawn in."""
         if self.path is None or "\0" in asked:
             return None
-        try:
-            path = (self.path / (asked if asked.endswith(".tex") else f"{asked}.tex")).resolve()
-            inside = path.is_relative_to(self.path.resolve()) and path.is_file()
-        except (OSError, RuntimeError):
-            return None
-        return path if inside else None
+        file = asked if asked.endswith(".tex") else f"{asked}.tex"
+        top = self.path.resolve()
+        with suppress(OSError, RuntimeError):
+            for folder in [top, *(path.parent for path in self.drawn_in)]:
+                path = (folder / file).resolve()
+                if path.is_relative_to(top) and path.is_file():
+                    return path
+        return None
 
 
 def missing(text: str) -> list[str]:
