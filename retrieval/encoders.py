@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
@@ -16,16 +16,16 @@ import numpy.typing as npt
 import openai
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
-from dialectree.addresses import basic, mark, public, require_address, secrets, veiled
+from dialectree.addresses import basic, public, require_address, veiled
 from dialectree.errors import (
-    DialectreeError,
     KeyRefused,
     ModelUnavailable,
     RequestError,
     SettingsError,
     Unreachable,
 )
-from dialectree.models.specs import OPENAI, key
+from dialectree.models.error_mapping import map_error
+from dialectree.models.specs import OPENAI, Spec, key
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
@@ -148,9 +148,10 @@ def _load(place: _Place) -> SentenceTransformer:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
+    load = partial(SentenceTransformer, place.where, trust_remote_code=False)
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
-        return SentenceTransformer(place.where, local_files_only=True, trust_remote_code=False)
+        return load(local_files_only=True)
     except Exception as error:
         if not (place.on_hub and isinstance(error, OSError)):
             raise _unusable(place.where, error) from error
@@ -158,7 +159,7 @@ def _load(place: _Place) -> SentenceTransformer:
         logging.enable_progress_bar()  # type: ignore[no-untyped-call]
     _require_hub(place.name)
     try:
-        return SentenceTransformer(place.where, local_files_only=False, trust_remote_code=False)
+        return load(local_files_only=False)
     except OSError as error:
         raise _missing(place.name, f"the download failed: {_line(error)}") from error
     except Exception as error:
@@ -177,11 +178,8 @@ def _require_hub(name: str) -> None:
     The Hub's own client would try for a minute.
     """
     from huggingface_hub import HfApi
-    from huggingface_hub.constants import HF_HUB_OFFLINE
     from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 
-    if HF_HUB_OFFLINE:
-        raise _missing(name, "HF_HUB_OFFLINE is set, and it is not in the cache")
     try:
         HfApi().model_info(name, timeout=PROBE_S)
     except (RepositoryNotFoundError, HFValidationError) as error:
@@ -191,12 +189,9 @@ def _require_hub(name: str) -> None:
 
 
 def _missing(name: str, why: str) -> ModelUnavailable:
-    installed = {str(package.name) for package in metadata.distributions() if package.name}
-    packaged = sorted(filter(_packaged, installed))
-    others = " or --embeddings ".join(["bm25", "openai:NAME@URL", *packaged])
     return ModelUnavailable(
         f"the embedding model {name} cannot be had: {why}; fetch it on a machine with a network "
-        f"(hf download {name}), or use --embeddings {others}"
+        f"(hf download {name}), or use --embeddings bm25 or --embeddings openai:NAME@URL"
     )
 
 
@@ -210,15 +205,14 @@ class RemoteEncoder:
     batch = 256
 
     def __init__(self, model: str, url: str | None) -> None:
-        self._model = model
-        self._url = url or OPENAI
+        url = url or OPENAI
         try:
-            require_address(self._url)
+            require_address(url)
         except ValueError as error:
-            raise SettingsError(f"--embeddings: {error}, not {veiled(self._url)!r}") from None
-        self._where = public(self._url)
-        way = mark(self._url)
-        self.name = f"openai:{model}@{self._where}" + (f"#{way}" if way else "")
+            raise SettingsError(f"--embeddings: {error}, not {veiled(url)!r}") from None
+        self._url = url
+        self._spec = Spec("openai", model, public(url), url)
+        self.name = "#".join(filter(None, [self._spec.address, self._spec.mark]))
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
         """Return a vector for each text. Waits at a rate limit, and retries passing failures."""
@@ -233,33 +227,20 @@ class RemoteEncoder:
                 lambda: _normalised(self._client().embed_documents([*texts]), len(texts))
             )
         except openai.APIError as error:
-            raise self._failure(error) from error
+            fault = map_error(error, self._spec, ())
+            if fault.kind == "lost":
+                raise Unreachable(f"nobody answers at {self._spec.where}: {fault.text}") from error
+            passing = fault.kind in ("again", "wait")
+            failure = ModelUnavailable if passing else RequestError
+            raise failure(f"{self._spec.where} gives no embeddings: {fault.text}") from error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise RequestError(f"{self._where} gives no embeddings: {error}") from error
+            raise RequestError(f"{self._spec.where} gives no embeddings: {error}") from error
 
     def _client(self) -> OpenAIEmbeddings:
         secret = key()
         if not secret and self._url == OPENAI:
             raise KeyRefused(f"{OPENAI} needs a key: set OPENAI_API_KEY")
-        return _client(self._model, self._url, secret or "none")
-
-    def _failure(self, error: openai.APIError) -> DialectreeError:
-        where, status = self._where, getattr(error, "status_code", 0)
-        text = " ".join(str(error.__cause__ or error.message).split())
-        for secret in secrets(self._url, key() or ""):
-            text = text.replace(secret, "***")
-        text = text[:300]
-        if isinstance(error, openai.APIConnectionError):
-            return Unreachable(f"nobody answers at {where}: {text}")
-        if status in (401, 403):
-            hint = "set OPENAI_API_KEY to one that it accepts"
-            return KeyRefused(f"{where} refuses the key ({status}): {hint}: {text}")
-        if status == 404:
-            what = f"has no embeddings of openai:{self._model} (404): check --embeddings"
-            return RequestError(f"{where} {what}: {text}")
-        if status in (402, 408, 409, 425, 429) or status >= 500:
-            return ModelUnavailable(f"{where} gives no embeddings: status {status}: {text}")
-        return RequestError(f"{where} refuses to embed the texts ({status}): {text}")
+        return _client(self._spec.model, self._url, secret or "none")
 
 
 @lru_cache(maxsize=8)

@@ -11,7 +11,6 @@ import hashlib
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
@@ -65,14 +64,9 @@ class Source(BaseModel, frozen=True):
         }
 
 
-class Hit(NamedTuple):
+class Hit(Segment, frozen=True):
     """A segment that a query retrieved."""
 
-    number: int
-    text: str
-    page: int | None
-    offset: int
-    heading: str | None
     score: float
 
 

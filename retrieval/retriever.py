@@ -46,6 +46,6 @@ class PaperRetriever(BaseRetriever):
             return thread.submit(asyncio.run, self._aget_relevant_documents(query)).result()
 
     def _document(self, hit: Hit) -> Document:
-        place = {"page": hit.page, "offset": hit.offset, "heading": hit.heading}
-        about = {"paper": self.paper.name, "segment": hit.number, **place, "score": hit.score}
+        about = hit.model_dump(include={"page", "offset", "heading", "score"})
+        about |= {"paper": self.paper.name, "segment": hit.number}
         return Document(page_content=hit.text, metadata=about)

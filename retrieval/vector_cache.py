@@ -6,18 +6,13 @@ import logging
 import re
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any
 
-import numpy as np
 from langchain_classic.embeddings import CacheBackedEmbeddings
-from langchain_classic.storage import EncoderBackedStore, LocalFileStore
+from langchain_classic.storage import LocalFileStore
 from langchain_core.embeddings import Embeddings
 
 from dialectree.context import cache_folder
 from dialectree.retrieval.encoders import Encoder
-
-_CHECKSUM = 16
-"""Bytes of the checksum at the start of a file."""
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +26,9 @@ def cached(encoder: Encoder, *, query: bool) -> CacheBackedEmbeddings:
         chmod_file=0o600,
         chmod_dir=0o700,
     )
-    store = EncoderBackedStore[str, list[float]](files, _key, _pack, _unpack)
-    return CacheBackedEmbeddings(_Encoded(encoder, query), store, batch_size=encoder.batch)
+    return CacheBackedEmbeddings.from_bytes_store(
+        _Encoded(encoder, query), files, batch_size=encoder.batch, key_encoder="blake2b"
+    )
 
 
 class _Encoded(Embeddings):
@@ -53,8 +49,9 @@ class _Files(LocalFileStore):
     """Files in a folder. A folder that cannot be read or written costs time, never a debate."""
 
     def mget(self, keys: Sequence[str]) -> list[bytes | None]:
+        """Return the lists of numbers in the files; None for a file that is missing or torn."""
         try:
-            return super().mget(keys)
+            return [text if text and text.endswith(b"]") else None for text in super().mget(keys)]
         except OSError:
             return [None] * len(keys)
 
@@ -63,22 +60,3 @@ class _Files(LocalFileStore):
             super().mset(key_value_pairs)
         except OSError as error:
             log.warning("cannot cache vectors in %s: %s", self.root_path, error)
-
-
-def _key(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _pack(vector: Sequence[float]) -> bytes:
-    data = np.asarray(vector, np.float32).tobytes()
-    return _checksum(data) + data
-
-
-def _unpack(content: bytes) -> Any:
-    """Return the vector of a file, or None for one that is torn or not ours."""
-    checksum, data = content[:_CHECKSUM], content[_CHECKSUM:]
-    return np.frombuffer(data, np.float32).tolist() if checksum == _checksum(data) else None
-
-
-def _checksum(data: bytes) -> bytes:
-    return blake2b(data, digest_size=_CHECKSUM).digest()

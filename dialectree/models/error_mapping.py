@@ -126,7 +126,8 @@ def _map_status(
     if status in (408, 409, 425) or status >= 500:
         return MappedError("again", f"status {status}: {text}", wait_s=_wait(headers))
     if status == 404:
-        hint = "check --model and --base-url; `dialectree doctor` lists what an endpoint has"
+        flags = "--model (or --embeddings) and --base-url"
+        hint = f"check {flags}; `dialectree doctor` lists what an endpoint has"
         if spec.live is not None:
             hint = "check the live model's name and address"
         raise RequestError(f"{where} does not know {spec.name} (404): {hint}: {text}") from error

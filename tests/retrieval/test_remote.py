@@ -97,8 +97,8 @@ def test_a_rate_limit_is_waited_for(pauses: list[float]) -> None:
     ("answer", "kind", "words"),
     [
         (fails(401), KeyRefused, "refuses the key"),
-        (fails(404), RequestError, "has no embeddings of openai:embed-1"),
-        (fails(429, code="insufficient_quota"), ModelUnavailable, "gives no embeddings"),
+        (fails(404), RequestError, "does not know openai:embed-1 .*--embeddings"),
+        (fails(429, code="insufficient_quota"), ModelUnavailable, "wants to be paid"),
         (vectors(["one", "two"]), RequestError, "1 texts were sent, 2 usable vectors"),
         (writes("<html>hello</html>", "text/html"), RequestError, "gives no embeddings"),
     ],
