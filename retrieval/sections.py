@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby, takewhile
+from itertools import takewhile
 from typing import Literal
 
 from dialectree.retrieval.blocks import Block
@@ -74,18 +74,13 @@ _KEYWORDS = re.compile(
 )
 _YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_WORK = re.compile(r"\[\d{1,3}\]\s*\S")
-_FEWEST_WORKS = 3
-"""Works one under the other that are surely a list, though no heading opens it."""
 _LOOKED_AT = 60
 """Blocks from the top among which an abstract is sought."""
-_LONGEST_ABSTRACT = 900
-"""Words; more than that is a body whose headings were not seen."""
 
 
 def bare(line: str) -> str:
     """Return a heading without its number, its marks and its colon."""
-    text = re.sub(r"\s*\{[#.][^}]*\}$", "", line.strip().strip("#*_ ").strip())
+    text = line.strip().strip("#*_ ")
     return _NUMBER.sub("", text, count=1).rstrip(" .:：").strip() or text
 
 
@@ -186,8 +181,7 @@ def abstract_by_place(blocks: Sequence[Block], words: int = 0) -> tuple[str | No
 def _until_heading(blocks: Sequence[Block]) -> list[Block]:
     """Return the paragraphs above the next heading, or the first one of a whole body."""
     above = list(takewhile(lambda block: not block.heading, blocks))
-    words = sum(len(block.text.split()) for block in above)
-    return above[:1] if len(above) == len(blocks) or words > _LONGEST_ABSTRACT else above
+    return above[:1] if len(above) == len(blocks) else above
 
 
 def _joined(texts: Sequence[Block]) -> str:
@@ -214,7 +208,7 @@ def without_references(blocks: Sequence[Block]) -> list[Block]:
             reading = True
         if reading:
             own.append(block)
-    return _without_lists(own)
+    return own
 
 
 def _opens_references(block: Block, later: Sequence[Block]) -> bool:
@@ -236,16 +230,3 @@ def _opens_appendix(block: Block, later: Sequence[Block]) -> bool:
     text = next((other.text for other in later if not other.heading), "")
     is_work = bool(_YEAR.search(_IN_BRACKETS.sub("", text)))
     return re.match(r"A\.?\s+[A-Z]", heading) is not None and not is_work
-
-
-def _without_lists(blocks: Sequence[Block]) -> list[Block]:
-    """Drop works in a row, [1], [2], [3] and on, most of them with a year."""
-    own: list[Block] = []
-    for are_works, group in groupby(
-        blocks, lambda block: not block.heading and _WORK.match(block.text) is not None
-    ):
-        row = list(group)
-        dated = sum(_YEAR.search(block.text) is not None for block in row)
-        if not (are_works and len(row) >= _FEWEST_WORKS and dated > len(row) / 2):
-            own += row
-    return own
