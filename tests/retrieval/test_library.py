@@ -105,6 +105,8 @@ def test_amended_segments_are_found_as_they_are_now(watched: WatchedEncoder) -> 
     assert sorted(every(Source(paper=made), query, "any")) == [1, 2, 3, 4, 5]
     assert [text for batch in watched.passages for text in batch].count(hits[1].text) == 1
     assert Source(paper=made).digest == made.digest != source.digest
+    with pytest.raises(InputError, match=r"a\.txt has no segment 7: it has 1 to 5"):
+        every(Source(paper=made, amended={7: "New."}), query, "any")
 
 
 @pytest.mark.parametrize("embeddings", ["any", "bm25"])
@@ -132,18 +134,12 @@ def test_bm25_needs_no_model_and_finds_only_common_words() -> None:
     assert asyncio.run(search(paper("It is so."), "it is", embeddings="bm25")) == [[]]
 
 
-@pytest.mark.parametrize(("query", "number"), [("轨道估计", 1), ("軌道を推定する", 3)])
+@pytest.mark.parametrize(("query", "number"), [("轨道估计", 1), ("軌道を推定する", 2)])
 def test_bm25_finds_words_that_no_blank_parts(query: str, number: int) -> None:
-    lines = [
-        "我们提出轨道估计的新方法。",
-        "它的误差有上界。",
-        "本稿では軌道を推定する。",
-        "Nothing of it.",
-    ]
+    lines = ["我们提出轨道估计的新方法。", "本稿では軌道を推定する。", "Nothing of it."]
     made = paper(*(line * (1 + 160 // len(line)) for line in lines))
     [hits] = asyncio.run(search(made, query, embeddings="bm25"))
-    assert hits[0].text.startswith(lines[number - 1])
-    assert not any(hit.text.startswith("Nothing") for hit in hits)
+    assert hits[0].number == number and 3 not in [hit.number for hit in hits]
 
 
 def test_a_paper_is_a_retriever_for_other_chains() -> None:
@@ -179,8 +175,3 @@ def test_a_failure_reaches_all_and_the_next_debate_may_try_again(watched: Watche
 
     with pytest.raises(ModelUnavailable, match="no queries"):
         asyncio.run(queries_fail())
-
-
-def test_an_amended_segment_must_exist(watched: WatchedEncoder) -> None:
-    with pytest.raises(InputError, match=r"a\.txt has no segment 7: it has 1 to 5"):
-        asyncio.run(search(Source(paper=of_topics(), amended={7: "New."}), "one"))

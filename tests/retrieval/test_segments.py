@@ -51,23 +51,22 @@ def test_short_sentences_are_joined_until_they_are_long_enough_and_no_longer(sen
     assert SHORTEST < len(found[-1]) <= most + SHORTEST
 
 
-def test_a_segment_never_crosses_paragraphs_that_are_long_enough() -> None:
-    first, second = f"{LONG} {LONG}", f"{LONG} {LONG} {LONG}"
-    assert [segment.text for segment in segments(paper(first, second))] == [first, second]
+TWO, THREE = f"{LONG} {LONG}", f"{LONG} {LONG} {LONG}"
 
 
-def test_a_short_paragraph_joins_the_next_under_its_heading() -> None:
-    found = segments(paper(LONG, f"{LONG} {LONG}", headings=["One", "One"]))
-    assert [segment.text for segment in found] == [f"{LONG}\n\n{LONG} {LONG}"]
-
-
-def test_a_short_paragraph_at_the_end_of_a_section_joins_the_one_before() -> None:
-    texts = [f"{LONG} {LONG}", "Short.", f"{LONG} {LONG}."]
-    found = segments(paper(*texts, headings=["One", "One", "Two"]))
-    assert [(s.text, s.heading) for s in found] == [
-        (f"{texts[0]}\n\nShort.", "One"),
-        (texts[2], "Two"),
-    ]
+@pytest.mark.parametrize(
+    ("texts", "headings", "made"),
+    [
+        ([TWO, THREE], [], [TWO, THREE]),
+        ([LONG, TWO], ["One", "One"], [f"{LONG}\n\n{TWO}"]),
+        ([TWO, "Short.", THREE], ["One", "One", "Two"], [f"{TWO}\n\nShort.", THREE]),
+    ],
+    ids=["long enough", "joins the next one", "joins the one before"],
+)
+def test_a_segment_crosses_paragraphs_only_where_one_is_short(
+    texts: list[str], headings: list[str], made: list[str]
+) -> None:
+    assert [segment.text for segment in segments(paper(*texts, headings=headings))] == made
 
 
 def test_a_table_without_a_full_stop_is_cut_at_blanks() -> None:

@@ -23,11 +23,8 @@ class Counted:
     def __init__(self, name: str = "a/model") -> None:
         self.name = name
         self.texts: list[str] = []
-        self.broken = False
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        if self.broken and "three" in texts:
-            raise ConnectionError
         self.texts += texts
         return np.array([[len(text), 0.1, 1] for text in texts], dtype=np.float32)
 
@@ -54,10 +51,7 @@ def test_a_text_is_embedded_once_for_each_model_and_kind(folder: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in folder.rglob("*")} == {0o600, 0o700}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"torn", np.eye(1, 3, dtype="f4").tobytes()],
-)
+@pytest.mark.parametrize("content", [b"", b"[3.0, 0.1", np.eye(1, 3, dtype="f4").tobytes()])
 def test_a_torn_or_foreign_file_counts_as_none(folder: Path, content: bytes) -> None:
     first = embed(Counted())
     for file in filter(Path.is_file, folder.rglob("*")):
