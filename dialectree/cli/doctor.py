@@ -71,7 +71,7 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
         print("  does not answer")
     else:
         print(f"  answers in {probed.seconds:.2f} s; structured replies by {probed.rung}")
-        if not probed.valid:
+        if probed.fault:
             wrong = clean(probed.fault)
             print(f"  its first reply was not valid ({wrong}); a debate would ask again")
     print("\nModel servers on this machine")

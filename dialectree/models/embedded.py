@@ -37,12 +37,7 @@ class Served(NamedTuple):
     api_key: str
 
 
-class _Server(NamedTuple):
-    process: subprocess.Popen[str]
-    served: Served
-
-
-_servers: dict[tuple[int, str], _Server] = {}
+_servers: dict[tuple[int, str], tuple[subprocess.Popen[str], Served]] = {}
 """The servers of this process by its id and the model: a forked process starts its own."""
 _starting = threading.Lock()
 
@@ -53,9 +48,6 @@ async def serve(model: str) -> Served:
     ``model`` is ``smollm2`` or the path of a .gguf file. Raises SettingsError if the file is wrong
     and ModelUnavailable if the server cannot run.
     """
-    running = _servers.get((os.getpid(), model))
-    if running is not None and running.process.poll() is None:
-        return running.served
     return await asyncio.to_thread(_serve, model)
 
 
@@ -64,7 +56,7 @@ def release() -> None:
     """End the servers of this process."""
     for pid, model in [*_servers]:
         if pid == os.getpid():
-            process = _servers.pop((pid, model)).process
+            process, _ = _servers.pop((pid, model))
             process.kill()
             process.communicate()
 
@@ -113,16 +105,16 @@ def _brief(part: Any) -> Any:
 
 def _serve(model: str) -> Served:
     with _starting:  # of several calls that find no server, one starts it
-        running = _servers.get((os.getpid(), model))
-        if running is not None and running.process.poll() is None:
-            return running.served
-        if running is not None:
-            running.process.communicate()  # it died: close its pipes
-        started = _servers[os.getpid(), model] = _start(model, _file_of(model))
-        return started.served
+        if running := _servers.get((os.getpid(), model)):
+            process, served = running
+            if process.poll() is None:
+                return served
+            process.communicate()  # it died: close its pipes
+        _, served = _servers[os.getpid(), model] = _start(model, _file_of(model))
+        return served
 
 
-def _start(model: str, file: Path) -> _Server:
+def _start(model: str, file: Path) -> tuple[subprocess.Popen[str], Served]:
     """Start the server of ``file`` and wait until it is ready.
 
     It runs by its file's name, since its module's name would load the whole package; ``-P`` keeps
@@ -155,7 +147,7 @@ def _start(model: str, file: Path) -> _Server:
             process.kill()
             process.communicate()
             raise ModelUnavailable(f"the server of {file.name} does not run: {_cause(log)}")
-    return _Server(process, Served(f"http://{embedded_server.HOST}:{port}/v1", key))
+    return process, Served(f"http://{embedded_server.HOST}:{port}/v1", key)
 
 
 def _cause(log: IO[str]) -> str:

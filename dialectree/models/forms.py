@@ -86,17 +86,13 @@ def _inlined(reply: type[BaseModel]) -> dict[str, Any]:
     return {"title": reply.__name__, **walk(schema)}
 
 
-def _without_lengths(part: Any, *, names: bool = False) -> Any:
-    """Return the schema without limits on the length of a text; ``names``: the keys are fields."""
+def _without_lengths(part: Any) -> Any:
+    """Return the schema without limits on the length of a text."""
     if isinstance(part, list):
         return [_without_lengths(item) for item in part]
     if not isinstance(part, dict):
         return part
-    return {
-        key: _without_lengths(value, names=key == "properties" and not names)
-        for key, value in part.items()
-        if names or key not in _LENGTHS
-    }
+    return {key: _without_lengths(value) for key, value in part.items() if key not in _LENGTHS}
 
 
 def _offer(schema: Any, path: str, ids: tuple[str, ...], *, each_place: bool) -> None:

@@ -28,11 +28,9 @@ class Probed(NamedTuple):
 
     rung: Rung
     """The way of asking for a structured reply that the endpoint takes."""
-    valid: bool
-    fault: str
-    """Why the reply did not count; empty if it did."""
     seconds: float
-    attempts: int
+    fault: str = ""
+    """Why the reply was not valid; empty if it was."""
 
 
 async def probe(context: ProtocolSettings) -> Probed:
@@ -57,5 +55,5 @@ async def probe(context: ProtocolSettings) -> Probed:
     try:
         replies.read(ProbeReply, {}, done.text, done.finish, done.refusal)
     except Fault as fault:
-        return Probed(asked.rung, False, str(fault), seconds, done.attempts)
-    return Probed(asked.rung, True, "", seconds, done.attempts)
+        return Probed(asked.rung, seconds, str(fault))
+    return Probed(asked.rung, seconds)

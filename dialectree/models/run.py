@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 from langgraph.runtime import RunControl, Runtime
 
@@ -32,8 +32,6 @@ from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
 from dialectree.records import Call, Override
 from dialectree.runs import Journal
-
-T = TypeVar("T")
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Calls under way that others may wait for, by event loop and by the cache's key."""
@@ -146,7 +144,9 @@ class Run(RunControl):
                 return call
             if not answered:
                 break
-        task = self._begun(self._pay(asking))
+        task = asyncio.create_task(self._pay(asking))
+        self._under_way.add(task)
+        task.add_done_callback(self._landed)
         if shared and same not in _paying:
             _paying[same] = task
             task.add_done_callback(lambda _: _paying.pop(same))
@@ -156,13 +156,6 @@ class Run(RunControl):
             if self.journal is None:
                 task.cancel()
             raise
-
-    def _begun(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Return a task that the run waits for before it ends."""
-        task = asyncio.create_task(work)
-        self._under_way.add(task)
-        task.add_done_callback(self._landed)
-        return task
 
     def _landed(self, done: asyncio.Future[Any]) -> None:
         self._under_way.discard(done)
