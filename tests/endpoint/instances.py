@@ -13,8 +13,6 @@ from typing import Any
 Schema = Mapping[str, Any]
 
 _WORDS = ("the", "claim", "rests", "on", "evidence", "that", "one", "side", "disputes")
-_DEEP = 6
-"""From this depth on the shortest instance is taken, so that a recursive schema comes to an end."""
 
 
 def words_of(prompt: str) -> Sequence[str]:
@@ -24,7 +22,7 @@ def words_of(prompt: str) -> Sequence[str]:
 
 def quoted_schema(prompt: str) -> Schema | None:
     """The JSON schema that a prompt shows; None where it shows none."""
-    for found in re.finditer(r'\{\s*"(?:\$defs|properties|type|title|description)"', prompt):
+    for found in re.finditer(r'\{\s*"(?:properties|type|title|description)"', prompt):
         try:
             schema, _ = json.JSONDecoder().raw_decode(prompt, found.start())
         except ValueError:
@@ -49,31 +47,30 @@ class Inventor:
         return " ".join(self.rng.choices(self.words, k=self.rng.randint(least, most)))
 
     def instance(self, schema: Schema) -> Any:
-        """A valid instance of ``schema``; ValueError where it asks for what is not known here."""
-        return self._value(schema, schema, 0)
-
-    def _value(self, schema: Schema, root: Schema, depth: int) -> Any:
-        if "$ref" in schema:
-            return self._value(_target(schema["$ref"], root), root, depth)
-        if "const" in schema:
-            return schema["const"]
+        """A valid instance of ``schema``, which has no references as those of replies have none."""
         if "enum" in schema:
             return self.rng.choice(schema["enum"])
-        if branches := schema.get("anyOf") or schema.get("oneOf"):
-            nulls = [branch for branch in branches if branch.get("type") == "null"]
-            chosen = nulls if nulls and depth >= _DEEP else branches
-            return self._value(self.rng.choice(chosen), root, depth + 1)
+        if "anyOf" in schema:
+            return self.instance(self.rng.choice(schema["anyOf"]))
         match schema.get("type"):
             case "object":
-                return self._object(schema, root, depth)
+                return {
+                    name: self.fixed[name] if name in self.fixed else self.instance(part)
+                    for name, part in schema.get("properties", {}).items()
+                }
             case "array":
-                return self._array(schema, root, depth)
+                return self._array(schema)
             case "string":
-                return self._string(schema)
+                text = self.text(6, 18)
+                while len(text) < schema.get("minLength", 0):
+                    text += " " + self.text(6, 18)
+                return text[: schema.get("maxLength")]
             case "number":
-                return self._number(schema)
+                low, high = _limits(schema, 1.0)
+                return float(min(max(round(self.rng.uniform(low, high), 4), low), high))
             case "integer":
-                return self._integer(schema)
+                low, high = _limits(schema, 10)
+                return self.rng.randint(math.ceil(low), math.floor(high))
             case "boolean":
                 return self.rng.random() < 0.5
             case "null":
@@ -81,58 +78,23 @@ class Inventor:
             case other:
                 raise ValueError(f"no instance of the type {other!r} can be made here")
 
-    def _object(self, schema: Schema, root: Schema, depth: int) -> dict[str, Any]:
-        needed = schema.get("required", ())
-        return {
-            name: self.fixed[name] if name in self.fixed else self._value(part, root, depth + 1)
-            for name, part in schema.get("properties", {}).items()
-            if depth < _DEEP or name in needed
-        }
-
-    def _array(self, schema: Schema, root: Schema, depth: int) -> list[Any]:
+    def _array(self, schema: Schema) -> list[Any]:
         places: Sequence[Schema] = schema.get("prefixItems", ())
         items = schema.get("items", not places)
-        least = schema.get("minItems", 0 if depth >= _DEEP else self.array_items or 2)
-        most = least if depth >= _DEEP else max(least, self.array_items or 4)
+        least = schema.get("minItems", self.array_items or 2)
+        most = max(least, self.array_items or 4)
         limit = schema.get("maxItems", most)
         count = self.rng.randint(min(least, limit), min(most, limit))
         if items is False:
             count = min(count, len(places))
         others: Schema = items if isinstance(items, Mapping) else {"type": "string"}
         parts = [*places, *[others] * (count - len(places))][:count]
-        return [self._value(part, root, depth + 1) for part in parts]
-
-    def _string(self, schema: Schema) -> str:
-        if "pattern" in schema or "format" in schema:
-            raise ValueError("no text of a given pattern or format can be made here")
-        text = self.text(6, 18)
-        while len(text) < schema.get("minLength", 0):
-            text += " " + self.text(6, 18)
-        return text[: schema.get("maxLength")]
-
-    def _number(self, schema: Schema) -> float:
-        low, high = _limits(schema, 1e-4, 1.0)
-        return float(min(max(round(self.rng.uniform(low, high), 4), low), high))
-
-    def _integer(self, schema: Schema) -> int:
-        low, high = _limits(schema, 1, 10)
-        return self.rng.randint(math.ceil(low), math.floor(high))
+        return [self.instance(part) for part in parts]
 
 
-def _target(reference: str, root: Schema) -> Schema:
-    found = root
-    for name in reference.removeprefix("#").split("/"):
-        found = found[name] if name else found
-    return found
-
-
-def _limits(schema: Schema, step: float, width: float) -> tuple[float, float]:
-    """The least and the greatest value; one ``step`` inside an exclusive limit."""
+def _limits(schema: Schema, width: float) -> tuple[float, float]:
+    """Return the least and the greatest value, ``width`` apart where the schema sets only one."""
     low, high = schema.get("minimum"), schema.get("maximum")
-    if "exclusiveMinimum" in schema:
-        low = schema["exclusiveMinimum"] + step
-    if "exclusiveMaximum" in schema:
-        high = schema["exclusiveMaximum"] - step
     if low is None:
         low = 0 if high is None or high >= 0 else high - width
     return low, low + width if high is None else high

@@ -97,11 +97,11 @@ class Server:
         """Return a chat completion, with the entry's fault in it."""
         prompt = "\n\n".join(_text(message.get("content")) for message in body["messages"])
         content, finish = self._content(body, entry, prompt, chance)
-        entry.prompt_tokens, entry.completion_tokens = _tokens(prompt), _tokens(content)
+        read, written = _tokens(prompt), _tokens(content)
         usage = {
-            "prompt_tokens": entry.prompt_tokens,
-            "completion_tokens": entry.completion_tokens,
-            "total_tokens": entry.prompt_tokens + entry.completion_tokens,
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
         }
         message = {"role": "assistant", "content": content, "refusal": None}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
-from pydantic import BaseModel, Field
 
 from tests.endpoint import LocalEndpoint
-from tests.endpoint.instances import Inventor
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +67,3 @@ def test_the_ledger_counts_duplicates_and_keeps_the_requests(plain: LocalEndpoin
     assert (stats["calls"], stats["unique_requests"]) == (3, 2)
     assert (stats["duplicate_requests"], stats["paid_twice"]) == (1, 1)
     assert [json.loads(call["body"]) for call in calls] == [body(t) for t in ("one", "two", "one")]
-
-
-def test_a_recursive_schema_comes_to_an_end() -> None:
-    class Branch(BaseModel):
-        name: str = Field(min_length=200, max_length=210)
-        count: int = Field(gt=3, lt=5)
-        below: list[Branch] = Field(max_length=2)
-        other: Branch | None
-
-    inventor = Inventor(random.Random(1), ["word"], {})
-    for _ in range(5):
-        Branch.model_validate(inventor.instance(Branch.model_json_schema()))

@@ -23,6 +23,7 @@ from dialectree.errors import KeyRefused, SettingsError
 from dialectree.models import providers
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
+from dialectree.records import Call
 from dialectree.runs import Journal
 from tests.models.asking import GOOD, RULE, QuickClock, question
 from tests.models.scripted_endpoint import ScriptedEndpoint, fails, says
@@ -101,30 +102,21 @@ def test_a_provider_is_asked_by_its_own_structured_output(
 ) -> None:
     context = build(ProtocolSettings, model="ollama:llama@http://127.0.0.1:1", cache=False)
     journal = Journal(tmp_path / "calls.jsonl")
-    run = Run("run", context, journal)
-    assert asyncio.run(question(context, run, max_tokens=99)) == RULE
+    assert asyncio.run(question(context, Run("run", context, journal), max_tokens=99)) == RULE
     journal.close()
     (asked,) = [call for model in ollama for call in model._calls]
     assert (asked["limit"], asked["temperature"], type(asked["seed"])) == (99, 0.7, int)
     assert asked["tools"][0]["title"] == "Rule"
     assert {model.base_url for model in ollama} == {"http://127.0.0.1:1"}
-    (line,) = (tmp_path / "calls.jsonl").read_text().splitlines()
-    call = json.loads(line)
-    assert (call["model"], call["prompt_tokens"], call["completion_tokens"]) == (
-        "ollama:llama",
-        11,
-        7,
-    )
-    assert json.loads(call["reply"]) == json.loads(GOOD)
+    call = Call.model_validate_json((tmp_path / "calls.jsonl").read_bytes())
+    assert (call.model, call.prompt_tokens, call.completion_tokens) == ("ollama:llama", 11, 7)
+    assert json.loads(call.reply or "") == json.loads(GOOD)
 
 
 @pytest.mark.parametrize(
     ("spec", "says_"),
     [
-        (
-            "anthropic:claude",
-            "anthropic:claude needs a package .*: pip install langchain-anthropic",
-        ),
+        ("anthropic:claude", "claude needs a package .*: pip install langchain-anthropic"),
         ("opnai:gpt", "no provider 'opnai': write openai:NAME, .*anthropic.*ollama"),
     ],
 )
@@ -155,7 +147,6 @@ def test_a_live_model_keeps_its_decoding_and_gets_a_seed() -> None:
     assert asyncio.run(question(live(model))) == RULE
     (asked,) = model._calls
     assert (asked["temperature"], type(asked["seed"])) == (0.2, int)
-    assert asked["tools"]
     seeded = ToolModel(seed=5)
     assert asyncio.run(question(live(seeded))) == RULE
     assert seeded._calls[0]["seed"] == 5
@@ -197,12 +188,9 @@ async def test_a_live_chat_openai_keeps_its_arguments_and_survives_a_reply_that_
         assert {*served.paths} == {"/v1/chat/completions"}
 
 
-def test_a_model_without_a_key_ends_the_run() -> None:
+def test_a_model_without_a_key_and_what_is_no_model_are_refused() -> None:
     with pytest.raises(KeyRefused, match="has no key that it accepts"):
         asyncio.run(question(live(ToolModel(fails_with="Could not resolve authentication method"))))
-
-
-def test_what_is_no_chat_model_is_refused() -> None:
     with pytest.raises(SettingsError, match="RunnableLambda is no chat model"):
         asyncio.run(question(live(RunnableLambda(lambda text: text))))
 

@@ -40,11 +40,6 @@ def test_the_address_comes_from_the_spec_the_setting_the_environment_or_openai(
     assert spec("openai:x") == "openai:x@http://environment/v1"
     assert spec("openai:x", base_url="http://setting/v1") == "openai:x@http://setting/v1"
     assert spec("openai:x@http://spec/v1", base_url="http://s") == "openai:x@http://spec/v1"
-
-
-def test_an_address_in_the_environment_that_is_none_is_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
     with pytest.raises(SettingsError, match="OPENAI_BASE_URL: an address begins with http"):
         spec("openai:x")
