@@ -24,7 +24,7 @@ from dialectree.errors import (
     SettingsError,
     Unreachable,
 )
-from dialectree.models.error_mapping import map_error
+from dialectree.models.error_mapping import map_error, one_line
 from dialectree.models.specs import OPENAI, Spec, key
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _load(place: _Place) -> SentenceTransformer:
     try:
         return load(local_files_only=False)
     except OSError as error:
-        raise _missing(place.name, f"the download failed: {_line(error)}") from error
+        raise _missing(place.name, f"the download failed: {one_line(str(error))}") from error
     except Exception as error:
         raise _unusable(place.where, error) from error
 
@@ -169,7 +169,7 @@ def _load(place: _Place) -> SentenceTransformer:
 def _unusable(name: str, error: Exception) -> SettingsError:
     if "trust_remote_code" in str(error):
         return SettingsError(f"{name} brings code of its own, which is never run; choose another")
-    return SettingsError(f"{name} is no embedding model that can be used: {_line(error)}")
+    return SettingsError(f"{name} is no embedding model that can be used: {one_line(str(error))}")
 
 
 def _require_hub(name: str) -> None:
@@ -185,7 +185,7 @@ def _require_hub(name: str) -> None:
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise SettingsError(f"--embeddings: the Hub has no model {name} for everybody") from error
     except Exception as error:
-        raise _missing(name, f"the Hub does not answer ({_line(error)})") from error
+        raise _missing(name, f"the Hub does not answer ({one_line(str(error))})") from error
 
 
 def _missing(name: str, why: str) -> ModelUnavailable:
@@ -193,10 +193,6 @@ def _missing(name: str, why: str) -> ModelUnavailable:
         f"the embedding model {name} cannot be had: {why}; fetch it on a machine with a network "
         f"(hf download {name}), or use --embeddings bm25 or --embeddings openai:NAME@URL"
     )
-
-
-def _line(error: BaseException) -> str:
-    return (" ".join(str(error).split()) or type(error).__name__)[:200]
 
 
 class RemoteEncoder:

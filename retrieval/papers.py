@@ -297,7 +297,8 @@ def _passages(blocks: Sequence[Block]) -> Iterator[Passage]:
 
 def _introduction(passages: Sequence[Passage]) -> str:
     """Return the introduction with its subsections; without one, the first paragraphs."""
-    opening = next((p.heading for p in passages if _is_introduction(p.heading)), None)
+    headings = [passage.heading for passage in passages if passage.heading]
+    opening = next((one for one in headings if sections.part(one) == "introduction"), None)
     if opening is None:
         return _BETWEEN.join(passage.text for passage in passages[:_OPENING])
     number = opening.split()[0].rstrip(".")
@@ -315,7 +316,3 @@ def _opening(introduction: str) -> str:
     """Return the first paragraphs, cut to the length of a long abstract."""
     opening = _BETWEEN.join(introduction.split(_BETWEEN)[:_OPENING])
     return opening if len(opening) <= _ABSTRACT else f"{opening[:_ABSTRACT].rsplit(None, 1)[0]} …"
-
-
-def _is_introduction(heading: str | None) -> bool:
-    return heading is not None and sections.part(heading) == "introduction"

@@ -84,7 +84,8 @@ def bare(line: str) -> str:
     return _NUMBER.sub("", text, count=1).rstrip(" .:：").strip() or text
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """Return the letters of a text in lower case, without blanks, figures and signs."""
     return re.sub(r"[\W\d_]+", "", text).lower()
 
 
@@ -94,9 +95,9 @@ def part(line: str) -> Part | None:
         return None
     if re.match(r"introduction\b", bare(line), re.IGNORECASE):
         return "introduction"
-    key = _letters(bare(line))
+    key = letters(bare(line))
     chinese = re.sub("[a-z]+", "", key)  # "参考文献 (References)"
-    return _PARTS.get(key) or _PARTS.get(_letters(line)) or _PARTS.get(chinese)
+    return _PARTS.get(key) or _PARTS.get(letters(line)) or _PARTS.get(chinese)
 
 
 def without_run_in(text: str) -> str | None:
@@ -125,14 +126,16 @@ def looks_like_heading(line: str) -> bool:
     stopped = text[-1] in ".!?"
     if stopped and next(filter(str.isalpha, text), "").islower():
         return False  # the last line of a sentence: "literature."
-    if _letters(bare(text)) in _KNOWN or part(text) or _CHINESE.fullmatch(text):
+    if letters(bare(text)) in _KNOWN or part(text) or _CHINESE.fullmatch(text):
         return True
     if re.fullmatch(r"(?i:appendix)\s+[A-Z\d]{1,2}[.:]?", text):
         return True
-    letters = [sign for sign in text if sign.isalpha()]
-    if stopped or len(letters) < 3 or re.search(r"[=<>∈∑]", text):
+    alphabetic = [sign for sign in text if sign.isalpha()]
+    if stopped or len(alphabetic) < 3 or re.search(r"[=<>∈∑]", text):
         return False
-    in_capitals = len(letters) >= 5 and all(map(str.isupper, letters)) and len(text.split()) <= 10
+    in_capitals = (
+        len(alphabetic) >= 5 and all(map(str.isupper, alphabetic)) and len(text.split()) <= 10
+    )
     return is_numbered(text) or in_capitals
 
 

@@ -102,17 +102,13 @@ def _title(
             break
         line, _ = blocks.joined(line, rest.pop(0), Counter())
     prose = len(line.split()) > 25 or re.search(r"[.!:;。]['\"”’)\]]*$", line)
-    if title and prose and _letters(line) != _letters(title):
+    if title and prose and sections.letters(line) != sections.letters(title):
         return None, list(paragraphs)
     if rest and _UNDERLINE.match(rest[0]):
         rest = rest[1:]
     short = sum(map(len, rest)) < 250 and len(paragraphs) > 2
     are_authors = short and not sections.ends_sentence(" ".join(rest))
     return line or None, [*([rest] if rest and not are_authors else []), *paragraphs[1:]]
-
-
-def _letters(title: str) -> str:
-    return "".join(filter(str.isalnum, title)).casefold()
 
 
 def _blocks(paragraphs: Sequence[list[str]]) -> list[Block]:
