@@ -55,16 +55,10 @@ def child(pid: int) -> psutil.Process:
     return server
 
 
-class Reason(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    text: Annotated[str, Field(min_length=1, max_length=2000)]
-    kind: Literal["fact", "value", "policy"]
-
-
 class Argued(BaseModel):
     model_config = ConfigDict(extra="forbid")
     text: Annotated[str, Field(min_length=1, max_length=6000)]
-    reasons: Annotated[list[Reason], Field(min_length=1, max_length=12)]
+    reasons: Annotated[list[Literal["fact", "value", "policy"]], Field(min_length=1, max_length=9)]
     confidence: Annotated[float, Field(ge=0, le=1)]
 
 

@@ -21,7 +21,7 @@ from dialectree.errors import (
     RequestError,
     Unreachable,
 )
-from dialectree.models import clients, endpoints
+from dialectree.models import clients
 from dialectree.models.endpoints import ATTEMPTS, endpoint
 from dialectree.models.specs import resolve
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
@@ -51,12 +51,6 @@ def asked(*script: Answer, **settings: Any) -> tuple[object, ScriptedEndpoint]:
                 return error, served
 
     return asyncio.run(ask())
-
-
-def learnt(url: str) -> endpoints.Endpoint:
-    """What is remembered of the endpoint at ``url``."""
-    context = at(url)
-    return endpoint(resolve(context.model, context))
 
 
 # What a request looks like
@@ -120,7 +114,8 @@ async def test_the_ladder_goes_down_where_a_format_is_refused_and_remembers(
         assert served.formats == formats
         shown = ["JSON Schema" in str(body["messages"][0]) for body in served.bodies]
         assert shown == [wanted != "json_schema" for wanted in formats]
-        assert learnt(served.url).rung == takes
+        context = at(served.url)
+        assert endpoint(resolve(context.model, context)).rung == takes
 
 
 def test_an_endpoint_that_refuses_every_format_is_an_error_of_the_request() -> None:

@@ -66,13 +66,10 @@ def test_whoever_gives_up_waiting_or_working_leaks_no_slot(seed: int) -> None:
 def test_threads_with_event_loops_of_their_own_share_the_slots() -> None:
     slots, load = Limiter(), Load()
 
-    def run() -> None:
-        async def crowd() -> None:
-            await asyncio.gather(*(load.work(slots, 3, 0.001) for _ in range(25)))
+    async def crowd() -> None:
+        await asyncio.gather(*(load.work(slots, 3, 0.001) for _ in range(25)))
 
-        asyncio.run(crowd())
-
-    threads = [threading.Thread(target=run) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: asyncio.run(crowd())) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
