@@ -50,7 +50,7 @@ def _speaker(speaker: object) -> object:
     """Return a spec without blanks, or a live model; refuse everything else."""
     if isinstance(speaker, str):
         if speaker.startswith("live:"):
-            raise ValueError("a live model is not kept with a run; give it again")
+            raise ValueError("the run keeps no model that could be asked; give one")
         return require_spec(speaker)[0]
     core = sys.modules.get("langchain_core.runnables")
     if core is None or not isinstance(speaker, core.Runnable):

@@ -207,6 +207,8 @@ class Protocol:
     """Makes of the user's input (a mapping) and the settings what the graph takes, and raises
     InputError where that cannot be. The usual one leaves the input as it is."""
     evaluation: Evaluation | None = None
+    demo: str = ""
+    """The folder of a recorded debate, beside the graph; ``dialectree demo`` plays it."""
     leaf: Variant | None = None
     """How the protocol settles a question in the tree of another one."""
     leaf_of: Callable[[Any], ProtocolSettings | None] = lambda settings: None
@@ -241,6 +243,10 @@ class Protocol:
         if package is None or not package.submodule_search_locations:
             raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
         return Path(package.submodule_search_locations[0])
+
+    def recording(self) -> Path:
+        """Return the folder of its recorded debate."""
+        return self.folder() / self.demo
 
     def methods(self) -> dict[str, Method]:
         """Return the protocol itself and its variants, by name."""

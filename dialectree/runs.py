@@ -328,6 +328,12 @@ class RunFolder:
         """Replace run.json."""
         self.write(name, record.model_dump_json(indent=1) + "\n")
 
+    def write_whole(self, record: RunRecord, events: list[Event], calls: list[Call]) -> None:
+        """Write a finished run; the record last, for from there on the folder is a run."""
+        for name, lines in (("events.jsonl", events), ("calls.jsonl", calls)):
+            self.write(name, "".join(line.model_dump_json() + "\n" for line in lines))
+        self.write_record(record)
+
     def write(self, name: str, text: str) -> None:
         """Replace one file of the folder, whole or not at all."""
         path = self.path / name

@@ -14,6 +14,7 @@ from dialectree.models.run import run_of
 from dialectree.state import Question, Ruling, Verdict
 
 DEMONSTRATION = "the embedded model took part: its answers are no better than chance"
+ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
 
 
 def require_question(given: Mapping[str, Any], called: str = "question") -> None:
@@ -111,12 +112,14 @@ async def conclusion(state: Ruling, runtime: Runtime[Any]) -> Ruling:
     """Tell of the verdict.
 
     A run of our own has a record that says where the embedded model took part. A host has the
-    verdict alone, so there the verdict says it.
+    verdict alone, so there the verdict says it. That replies were written by hand is always said.
     """
     verdict: Verdict = {**state["verdict"]}
     run = run_of(runtime)
     if run.demonstration and run.journal is None:
         verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
+    if run.illustration:
+        verdict["notes"] = [*verdict["notes"], ILLUSTRATION]
     if verdict["confidence"] is None:
         verdict["confidence_source"] = None
     tell(runtime, "0", "concluded", {**verdict})

@@ -1,15 +1,19 @@
-"""Test a protocol without a model: a scripted one, and the checks that ours run, too."""
+"""Test and show a protocol without a model: a scripted one, recordings, and the usual checks."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, get_type_hints
 
+import yaml
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.types import Send
 from pydantic import BaseModel, PrivateAttr
@@ -18,8 +22,9 @@ from dialectree import api, prompts, turns
 from dialectree.contests import Replace, Restore
 from dialectree.errors import BudgetReached
 from dialectree.flow import Graph, Rule
-from dialectree.protocol import installed
+from dialectree.protocol import installed, protocol
 from dialectree.records import RunRecord
+from dialectree.runs import RunFolder
 
 
 class Asked(NamedTuple):
@@ -85,11 +90,85 @@ class ScriptedModel(BaseChatModel):
         if isinstance(said, BaseException):
             raise said
         content = said if isinstance(said, str) else said.model_dump_json()
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(content))])
+        message = AIMessage(content, usage_metadata=self._usage(call, content))
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _usage(self, call: Asked, reply: str) -> UsageMetadata | None:
+        return None
 
     def _next(self, call: Asked) -> Said:
         assert self.script is not None, "a scripted model needs a script"
         return self.script(call)
+
+
+_CHARACTERS = 4
+"""Characters of a text that count as one token."""
+
+
+class Illustration(ScriptedModel):
+    """Says what a person wrote. Records and reports say so of it by its name."""
+
+    model: str = "written by hand"
+
+    def _usage(self, call: Asked, reply: str) -> UsageMetadata:
+        tokens = len(call.prompt) // _CHARACTERS, len(reply) // _CHARACTERS
+        return UsageMetadata(
+            input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens)
+        )
+
+
+def illustrate(script: Path, folder: Path | None = None) -> RunFolder:
+    """Debate by the replies written in ``script``; leave the run in ``folder``, without its times.
+
+    The script is YAML: ``protocol``, ``input``, ``settings``, and ``replies`` by node, phase and
+    speaker, who is named by role, name and round: ``leaf_debater A 1``. Without a folder it is the
+    one that the protocol declares as its ``demo``.
+    """
+    written: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
+
+    def reply(call: Asked) -> str:
+        names = dict.fromkeys((call.role, call.speaker, str(call.round or "")))
+        who = " ".join(filter(None, names))
+        replies = written["replies"].get(call.node, {}).get(call.phase, {})
+        assert who in replies, f"{script}: no reply at {call.node}, {call.phase}, {who}"
+        return json.dumps(replies[who], ensure_ascii=False)
+
+    model, options = Illustration(script=reply), {**written["input"], **written["settings"]}
+    with TemporaryDirectory() as runs:
+        record = api.run(written["protocol"], model=model, runs=runs, cache=False, **options)
+        run = RunFolder.find(record.run_id, Path(runs))
+        events, calls = run.events(), run.ledger()
+    record.run_id, record.started, record.ended, record.versions = script.stem, "", "", {}
+    record.usage.wall_s = record.usage.embedding_s = 0.0
+    folder = folder or protocol(written["protocol"]).recording()
+    folder.mkdir(parents=True, exist_ok=True)
+    recording = RunFolder(folder)
+    recording.write_whole(
+        record,
+        [one.model_copy(update={"t": "", "run_id": record.run_id}) for one in events],
+        [one.model_copy(update={"started": "", "ended": ""}) for one in calls],
+    )
+    return recording
+
+
+def check_demo(script: Path) -> None:
+    """Check that the recorded debate of a protocol is what the code makes of its script today.
+
+    What goes on side by side may come in another order.
+    """
+    written: dict[str, Any] = yaml.safe_load(script.read_text(encoding="utf-8"))
+    shipped = RunFolder(protocol(written["protocol"]).recording())
+    with TemporaryDirectory() as folder:
+        made = illustrate(script, Path(folder))
+        assert made.record() == shipped.record()
+        assert _sorted(made.events()) == _sorted(shipped.events())
+        assert _sorted(made.ledger()) == _sorted(shipped.ledger())
+    assert shipped.record().status == "answered"
+    assert not any(call.repair for call in shipped.ledger())
+
+
+def _sorted(lines: Sequence[BaseModel]) -> list[str]:
+    return sorted(line.model_dump_json() for line in lines)
 
 
 def check_rule(graph: Graph, rule: Rule, state: Mapping[str, Any], settings: Any) -> None:

@@ -20,6 +20,7 @@ from dialectree import streams
 from dialectree.cli import evaluate
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.debate import add_commands
+from dialectree.cli.demo import demo
 from dialectree.cli.doctor import doctor
 from dialectree.cli.runs import resume, show
 from dialectree.cli.server_file import server_file
@@ -37,6 +38,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 add_commands(app)
+app.command("demo")(demo)
 app.command("show")(show)
 app.command("resume")(resume)
 app.command("contest", cls=OneText, no_args_is_help=True)(contest)

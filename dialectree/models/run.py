@@ -30,7 +30,7 @@ from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Completion
 from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
-from dialectree.records import Call, Override
+from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.runs import Journal
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
@@ -69,6 +69,8 @@ class Run(RunControl):
         """Why the reply cache could not keep a reply."""
         self.demonstration = context.model == EMBEDDED and not context.roles
         """True when the embedded model takes part: its answers are no better than chance."""
+        self.illustration = False
+        """True when a reply was written by hand: no model gave it."""
         self.embedding_s = 0.0
         """Seconds in which segments and queries were embedded."""
         self._under_way: set[asyncio.Future[Any]] = set()
@@ -83,6 +85,7 @@ class Run(RunControl):
         if call.error is not None:
             raise CallError(call.error)
         self.demonstration |= asking.endpoint.spec.name == EMBEDDED
+        self.illustration |= call.model == ILLUSTRATION
         return call
 
     def _changed(self, asking: Asking) -> Call | None:

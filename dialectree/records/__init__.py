@@ -30,7 +30,7 @@ from dialectree.records.ledger import (
     usage,
 )
 from dialectree.records.phases import OTHERS, UNORDERED, PhaseOrder
-from dialectree.records.run import SCHEMA, RunRecord, RunStatus
+from dialectree.records.run import ILLUSTRATION, SCHEMA, RunRecord, RunStatus
 from dialectree.records.strict import Strict
 from dialectree.records.topics import Claim, Letter, Position, Sentence, Topic, topic_of
 from dialectree.records.tree import (
@@ -48,6 +48,7 @@ from dialectree.records.tree import (
 
 __all__ = [
     "ARGUMENT",
+    "ILLUSTRATION",
     "OTHERS",
     "SCHEMA",
     "UNORDERED",

@@ -13,6 +13,9 @@ from dialectree.records.tree import Failure, Tree, Verdict
 
 SCHEMA: Final = "dialectree.run/2"
 
+ILLUSTRATION: Final = "live:Illustration/written by hand"
+"""The spec of the model that speaks what a person wrote: ``dialectree.testing.Illustration``."""
+
 RunStatus = Literal["running", "answered", "partial", "degraded", "unresolved"]
 
 
@@ -50,6 +53,11 @@ class RunRecord(Strict):
     def read(cls, text: str) -> Self:
         """A record from the text of a run.json."""
         return cls.model_validate_json(text)
+
+    @property
+    def illustration(self) -> bool:
+        """Return whether replies in it were written by hand, which no model gave."""
+        return any(ILLUSTRATION in models.split(", ") for models in self.models.values())
 
     def degraded(self) -> list[tuple[str, Failure]]:
         """Every part that failed for good, with the id of its node."""

@@ -106,6 +106,23 @@ def method(record: RunRecord) -> str:
     return title(record.protocol, record.method)
 
 
+def banners(record: RunRecord) -> list[tuple[str, str]]:
+    """Return what a reader has to know of a run's answer at once: a title, and what it means."""
+    demonstration = (
+        "The embedded model answers at chance; this shows how the program works, not what is true."
+    )
+    illustration = (
+        "Replies here were written by hand, not by a model; they show what a debate looks like. "
+        "Their tokens are estimated from the texts, and their time was not measured."
+    )
+    banners: list[tuple[str, str]] = []
+    if record.demonstration:
+        banners.append(("A demonstration.", demonstration))
+    if record.illustration:
+        banners.append(("An illustration.", illustration))
+    return banners
+
+
 def outcome_of(record: RunRecord) -> Outcome:
     """Return what a run is to come to, by its protocol's declaration."""
     declared = installed().get(record.protocol)

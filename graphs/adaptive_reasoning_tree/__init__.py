@@ -76,6 +76,7 @@ protocol = Protocol(
         beside_all=("strength",),
         beside_children=("tournament",),
     ),
+    demo="demo",
     evaluation=Evaluation(
         task="verify",
         voters=dict.fromkeys(("art", "argllm"), "supporter"),

@@ -65,6 +65,7 @@ protocol = Protocol(
         _phase("answerer", "direct", "direct_answerer:DirectReply", "reasoning", optional=True),
     ),
     order=PhaseOrder(phases=("direct", *TITLES, "judgment")),
+    demo="demo",
     evaluation=Evaluation(
         task="decide",
         voters=dict.fromkeys(("rsd", "no_role_switch", "no_uncertainty", "basic"), "debater_a"),

@@ -104,6 +104,7 @@ protocol = Protocol(
             *("summary", "answer"),
         )
     ),
+    demo="demo",
     evaluation=Evaluation(
         task="compare",
         plainest=("single_stage", "two_stage"),

@@ -97,6 +97,7 @@ protocol = Protocol(
         phases=("expansion", "direct", OTHERS, "debate", "synthesis", "answer"),
         closing=("answer",),
     ),
+    demo="demo",
     evaluation=Evaluation(
         task="answer",
         voters={"tsd": "leaf_debater_a", "two_round": "explorer"},

@@ -1,0 +1,156 @@
+"""Play the recorded debates of our protocols, and keep them in step with their scripts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from dialectree.protocol import installed
+from dialectree.recordings import play, recorded
+from dialectree.records import ILLUSTRATION, Event
+from dialectree.runs import RunFolder
+from dialectree.steps import ILLUSTRATION as NOTE
+from dialectree.testing import check_demo
+from tests.cli.commands import command, refused, runs
+from tests.demos.__main__ import SCRIPTS
+from tests.endpoint import LocalEndpoint
+
+NAMES = sorted(one.name for one in installed().values() if one.graph.startswith("dialectree."))
+
+
+def played(name: str) -> RunFolder:
+    """Play a debate without a word and return its run."""
+    before = {*runs()}
+    assert command("demo", name, "--quiet").status == 0
+    (path,) = {*runs()} - before
+    return RunFolder(path)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_recording_is_what_the_code_makes_of_its_script(script: Path) -> None:
+    check_demo(script)
+
+
+def test_each_of_our_protocols_has_a_recording_and_they_stay_small() -> None:
+    assert [script.stem for script in SCRIPTS] == NAMES
+    folders = [one.recording() for one in recorded().values()]
+    assert sum(file.stat().st_size for folder in folders for file in folder.iterdir()) < 300_000
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_demo_prints_the_result_and_says_everywhere_that_it_was_written_by_hand(
+    name: str,
+) -> None:
+    done = command("demo", name)
+    assert done.status == 0 and done.out.strip()
+    assert done.out.rstrip().endswith(f"Note: {NOTE}")
+    assert done.err.startswith(f"dialectree: {NOTE}\n")
+    (path,) = runs()
+    record = RunFolder(path).record()
+    assert record.run_id == path.name and record.started == record.ended != ""
+    assert {*record.models.values()} == {ILLUSTRATION}
+    assert record.usage.cost is None and record.usage.wall_s == 0
+    assert all(event.run_id == path.name for event in RunFolder(path).events())
+    for words in (("show", str(path)), ("show", str(path), "--md"), ("show", str(path), "--html")):
+        shown = command(*words).out
+        assert "An illustration." in shown and NOTE in " ".join(shown.split()), words
+    for report in ("report.html", "report.md"):
+        assert "An illustration." in (path / report).read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_demo_suggests_can_be_done(name: str) -> None:
+    err = command("demo", name).err
+    suggested = re.findall(r"^  dialectree (.+)$", err, re.MULTILINE)
+    assert [words.split()[0] for words in suggested] == ["show", "show", "contest", "demo"]
+    (path,) = runs()
+    assert (path / "report.html").is_file() and f"  {path}/report.html" in err
+    for words in suggested:
+        done = command(*words.replace('"..."', "Otherwise.").split())
+        asks_a_model = words.startswith("contest") and "needs no model" not in err
+        if asks_a_model:
+            refused(done, "the run keeps no model that could be asked; give one")
+        else:
+            assert done.status == 0, done.err
+
+
+def test_a_contested_argument_moves_the_claim_without_a_model_and_still_says_what_it_is() -> None:
+    folder = played("art")
+    for change in ("--set=0.0=0.1", "--drop=0.0"):
+        done = command("contest", str(folder.path), change, "--json")
+        assert done.status == 0, done.err
+        assert done.record["usage"]["calls"] == 0
+        before = folder.record().verdict
+        assert before is not None and before.confidence is not None
+        assert done.record["verdict"]["confidence"] < before.confidence
+        assert NOTE in done.record["verdict"]["notes"]
+
+
+def test_a_contested_turn_asks_the_model_that_is_given_for_what_depends_on_it_alone() -> None:
+    folder = played("tsd")
+    with LocalEndpoint() as endpoint:
+        model = ("--model", "openai:any", "--base-url", endpoint.url)
+        change = ("--replace", "0.1/B2", "No.", *model)
+        done = command("contest", str(folder.path), *change, "--json")
+    assert done.status == 0, done.err
+    assert done.record["usage"]["calls"] == 1 + 4 + 1 + 1  # leaf judge, synthesis, judge, writer
+    assert NOTE in done.record["verdict"]["notes"]
+    assert done.record["models"]["leaf_judge"] == f"{ILLUSTRATION}, openai:any@{endpoint.url}"
+
+
+def test_without_a_name_the_first_is_played_and_the_others_are_named() -> None:
+    done = command("demo", "--json")
+    assert done.status == 0
+    first, *others = recorded()
+    assert json.loads(done.out)["protocol"] == first
+    assert f"dialectree demo {others[0]}\n" in done.err
+    assert f"there are also {', '.join(others[1:])}\n" in done.err
+
+
+def test_an_unknown_name_is_refused_with_those_that_are_there() -> None:
+    refused(command("demo", "chess"), f"chess: there is no recorded debate of it; {NAMES[0]}, ")
+    assert runs() == []
+
+
+def test_an_interrupt_skips_the_rest_of_the_pauses(tmp_path: Path) -> None:
+    run = play("rsd", tmp_path, seconds=3600)
+    heard: list[Event] = []
+
+    async def interrupted() -> None:
+        task = asyncio.ensure_future(run.conduct(watch=heard.append))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    asyncio.run(asyncio.wait_for(interrupted(), 20))
+    assert heard == run.folder.events()
+
+
+def test_a_terminal_sees_the_debate_grow_and_no_larger_package_is_needed() -> None:
+    missing = ["faiss", "bm25s", "nupunkt", "sentence_transformers", "liteparse", "scipy", "pandas"]
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({missing}))\n"
+        "from dialectree.cli import main; main()"
+    )
+    words = [sys.executable, "-c", code, "demo", "tod", "--fast"]
+    ours, theirs = pty.openpty()
+    with open(ours, "rb", buffering=0) as screen:
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=theirs)
+        os.close(theirs)
+        shown = b""
+        with suppress(OSError):  # its end of the terminal is closed
+            while chunk := screen.read(65536):
+                shown += chunk
+    result, _ = process.communicate()
+    assert process.returncode == 0, shown.decode()
+    assert shown.startswith(f"dialectree: {NOTE}".encode()) and b"Preventing failures" in shown
+    assert NOTE.encode() in result
