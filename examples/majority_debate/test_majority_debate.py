@@ -11,6 +11,7 @@ from dialectree.testing import (
     ScriptedModel,
     check_contest,
     check_declaration,
+    check_demo,
     check_resume,
     check_rule,
 )
@@ -43,3 +44,7 @@ def test_the_rule_leads_on_whatever_was_said() -> None:
         for answers in ([], [said]):
             state = {**GIVEN, "round": number, "answers": answers}
             check_rule(graph, after_round, state, Settings(rounds=2))
+
+
+def test_the_recorded_debate_is_what_its_script_makes() -> None:
+    check_demo(Path(__file__).with_name("demo.yaml"))

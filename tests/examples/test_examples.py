@@ -178,7 +178,7 @@ def test_the_example_tests_itself(tmp_path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     tests = [test for name, test in vars(module).items() if name.startswith("test_")]
-    assert len(tests) == 3
+    assert len(tests) == 4
     for number, test in enumerate(tests):
         test(*[tmp_path / str(number)][: len(inspect.signature(test).parameters)])
 

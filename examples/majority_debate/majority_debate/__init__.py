@@ -35,4 +35,5 @@ protocol = Protocol(
     prompts=("majority_debate",),
     phases=(Phase(role="agent", reply=(reply,), editable=("reasoning", "label"), optional=True),),
     evaluation=Evaluation(task="decide"),
+    demo="demo",
 )
