@@ -66,7 +66,8 @@ def overview(records: Sequence[RunRecord]) -> RenderableType:
         grid.add_column(title, no_wrap=True)
     grid.add_column("question", no_wrap=True, overflow="ellipsis")
     for record in records:
-        question = Text(words.line(words.question(record), 200))
+        kind = "illustration: " if record.illustration else ""
+        question = Text.assemble((kind, "dim"), words.line(words.question(record), 200))
         if record.contest is not None:
             question.append(f" (contests {words.line(record.contest.run, 80)})", "dim")
         status = Text(words.label(record.status), "" if record.status == "answered" else "yellow")

@@ -63,6 +63,7 @@ def test_a_demo_prints_the_result_and_says_everywhere_that_it_was_written_by_han
     for words in (("show", str(path)), ("show", str(path), "--md"), ("show", str(path), "--html")):
         shown = command(*words).out
         assert "An illustration." in shown and NOTE in " ".join(shown.split()), words
+    assert "illustration: " in command("show").out
     for report in ("report.html", "report.md"):
         assert "An illustration." in (path / report).read_text()
 
