@@ -21,6 +21,7 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from dialectree import clock, prompts
+from dialectree.activity import Follow
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import DialectreeError
 from dialectree.human_input import Ask, Payload, answer_requests, require_person, without_person
@@ -52,6 +53,8 @@ class Started:
     context: ProtocolSettings
     budget: Budget | None = None
     """A budget that several runs share; None: the run's own, by its settings."""
+    follow: Follow | None = None
+    """Gets what each call to a model is doing, for whoever watches."""
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Walk the graph to its end and complete the record, whatever happens on the way.
@@ -152,6 +155,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         began, before = clock.seconds(), record.usage.wall_s
         try:
             async with calling(folder, started.context, overrides, started.budget) as run:
+                run.follow = started.follow
                 try:
                     await _walk(started, run, ask, watch)
                     _tell_changes(started, run, watch)

@@ -5,6 +5,8 @@ Whoever shows a run prints the names; whoever contests it says one of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from dialectree.protocol import Phase, phase_of
 from dialectree.records import Call, Node, Turn
 
@@ -51,6 +53,27 @@ def editable(protocol: str, turn: Turn) -> Phase | None:
     """Return what may be changed of ``turn``; None where its reply is no text, such as a split."""
     phase = phase_of(protocol, turn.role, turn.phase)
     return phase if phase is not None and phase.editable else None
+
+
+def text(protocol: str, turn: Turn) -> str:
+    """Return the words of ``turn``: its declared text, or else the longest text in its reply."""
+    phase = editable(protocol, turn)
+    declared = turn.fields.get(phase.editable[0]) if phase is not None else None
+    if isinstance(declared, str) and declared.strip():
+        return declared
+    return max(_texts(turn.fields), key=len, default="")
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in a reply."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
 
 
 def printed(protocol: str, node: Node, turn: Turn) -> str:

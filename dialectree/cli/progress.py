@@ -13,7 +13,7 @@ from dialectree import loop, report
 from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.formatting import NOT_DETERMINED, short
-from dialectree.records import Event, Moved, RunRecord, Standing, Verdict
+from dialectree.records import Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.words import clean, count, duration, failed, line
 from dialectree.runner import GRACE_S, Started, leave_reports, missing_in_papers
@@ -26,27 +26,29 @@ DEMONSTRATION = (
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
 
-def follow(run: Started, *, json: bool, quiet: bool) -> None:
-    """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit."""
+def follow(
+    run: Started, *, json: bool, quiet: bool, expected: tuple[int, int] | None = None
+) -> None:
+    """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit.
+
+    ``expected`` is the least and the most calls that it should take, where that is known.
+    """
     console = Console(stderr=True)
     if run.record.demonstration:
         notice(DEMONSTRATION)
     for gap in missing_in_papers(run.record):
         notice(gap)
-    spoken = 0
-
-    def watch(event: Event) -> None:
-        nonlocal spoken
-        spoken += event.kind == "spoke"
-        view.watch(event)
-
     drawn = console.is_terminal and not quiet
     question = str(run.record.input["question"])
     view: Watcher
     if drawn:
-        view = LiveTree(console, question, lambda: spoken, rounds=run.context.rounds_by_phase())
+        rounds = run.context.rounds_by_phase()
+        view = LiveTree(
+            console, question, rounds=rounds, protocol=run.record.protocol, expected=expected
+        )
     else:
-        view = Lines(Console(stderr=True, quiet=quiet), question, lambda: spoken)
+        view = Lines(Console(stderr=True, quiet=quiet), question)
+    run.follow = view.follow
 
     shown = set[str]()
 
@@ -62,7 +64,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
     try:
         with view:
             loop.tune()
-            work = run.conduct(ask=ask if run.context.asks() else None, watch=watch)
+            work = run.conduct(ask=ask if run.context.asks() else None, watch=view.watch)
             loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:

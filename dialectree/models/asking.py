@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from dialectree import chance, clock, prompts
+from dialectree.activity import Pause
 from dialectree.context import ProtocolSettings
 from dialectree.models.endpoints import (
     Completion,
@@ -16,7 +17,6 @@ from dialectree.models.endpoints import (
     Message,
     Request,
     Rung,
-    Sleep,
     wellformed,
 )
 from dialectree.models.limits import price
@@ -51,6 +51,11 @@ class Place(NamedTuple):
         who = self.speaker or self.role
         return self.node, self.phase, self.role, self.round, self.take, who
 
+    def speaking(self) -> str:
+        """Return who speaks, in words: ``leaf debater A``."""
+        who = self.called or self.speaker
+        return (self.role if who in ("", self.role) else f"{self.role} {who}").replace("_", " ")
+
     def seed(self, run_seed: int) -> int:
         """Return the seed of this call, made from the run's seed, node, role, name and sample."""
         return chance.seed(run_seed, self.node, self.role, self.speaker, self.take)
@@ -71,7 +76,7 @@ class Asking:
     """A lower rung for this question alone; None: the one that serves the endpoint."""
     read: Callable[[Call], object] | None = None
     """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
-    sleep: Sleep | None = None
+    pause: Pause | None = None
     """Pauses between its tries; None: the clock does."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that cannot be used, by their keys in the reply cache."""
@@ -153,7 +158,7 @@ class Asking:
 
     async def send(self) -> Completion:
         """Return the endpoint's reply, or why there is none."""
-        return await self.endpoint.complete(self.request, self.rung, self.sleep)
+        return await self.endpoint.complete(self.request, self.rung, self.pause)
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
 from dialectree import chance, clock
+from dialectree.activity import Delay, Pause
 from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
 from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_error
 from dialectree.models.forms import Form
@@ -27,9 +28,6 @@ from dialectree.models.specs import OPENAI, Spec, key
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
 """The ways to ask for a structured reply, the surest first."""
-
-Sleep = Callable[[float], Awaitable[None]]
-"""Pauses for some seconds; raises what ends a run meanwhile."""
 
 ATTEMPTS = 6
 """Failures after which a call fails for good."""
@@ -136,17 +134,17 @@ class Endpoint:
         return None if rung == rungs[-1] else rungs[rungs.index(rung) + 1]
 
     async def complete(
-        self, request: Request, rung: Rung | None = None, sleep: Sleep | None = None
+        self, request: Request, rung: Rung | None = None, pause: Pause | None = None
     ) -> Completion:
         """Return one reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
 
         Tries again on 429 (waiting as long as the endpoint asks, which is no failure), 5xx,
         time-outs, broken connections and answers that are none. Raises what ends a run:
-        Unreachable, KeyRefused, RequestError, ModelUnavailable, and what ``sleep`` raises.
+        Unreachable, KeyRefused, RequestError, ModelUnavailable, and what ``pause`` raises.
         """
-        attempts, sleep = _Attempts(request.deadline_s), sleep or clock.sleep
+        attempts, pause = _Attempts(request.deadline_s), pause or _sleep
         while True:
-            await self._await_turn(attempts, request.per_minute, sleep)
+            await self._await_turn(attempts, request.per_minute, pause)
             at, without, began = rung or self.rung, frozenset(self.dropped), clock.seconds()
             try:
                 async with asyncio.timeout(attempts.left_s()):
@@ -157,22 +155,24 @@ class Endpoint:
                 if mapped.kind in ("parameter", "format"):
                     rung = None if mapped.kind == "format" else rung
                     continue
-                pause = None if mapped.kind == "hopeless" else attempts.pause_after(mapped)
-                if pause is None:
+                wait_s = None if mapped.kind == "hopeless" else attempts.pause_after(mapped)
+                if wait_s is None:
                     return self._give_up(mapped, attempts)
-                await sleep(pause)
+                if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
+                    await pause(wait_s, "retry", mapped.text)
             else:
                 self._lost_last = -math.inf
                 return reply._replace(attempts=attempts.made)
 
     async def _await_turn(
-        self, attempts: _Attempts, per_minute: float | None, sleep: Sleep
+        self, attempts: _Attempts, per_minute: float | None, pause: Pause
     ) -> None:
         """Wait until the endpoint and the pace allow the next attempt."""
         began = clock.seconds()
-        while (pause := self._quiet_until - clock.seconds()) > 0:
+        while (quiet_s := self._quiet_until - clock.seconds()) > 0:
             # Calls that were turned away more often come back farther apart.
-            await sleep(pause + chance.jitter(min(10.0, 0.1 * 2 ** min(attempts.waits, 7))))
+            apart_s = chance.jitter(min(10.0, 0.1 * 2 ** min(attempts.waits, 7)))
+            await pause(quiet_s + apart_s, "rate_limit", "")
         if attempts.made:
             await limiter(self.spec.provider).pace(per_minute)
         attempts.begin(clock.seconds() - began)
@@ -307,6 +307,11 @@ def endpoint(spec: Spec) -> Endpoint:
     if len(_endpoints) > _MOST_ENDPOINTS:
         del _endpoints[next(iter(_endpoints))]  # the oldest
     return found
+
+
+async def _sleep(duration_s: float, delay: Delay, fault: str) -> None:
+    """Pause a call that nobody watches."""
+    await clock.sleep(duration_s)
 
 
 def _messages(request: Request, rung: Rung) -> list[Message]:

@@ -11,11 +11,13 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock
+from dialectree.activity import Activity, Delay, Follow, State
 from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, settings
 from dialectree.errors import (
     CallError,
@@ -63,6 +65,8 @@ class Run(RunControl):
         self.budget = budget or Budget(context)
         self.hear: Callable[[Mapping[str, object]], None] | None = None
         """Gets the events of this run; ``events.tell`` finds it."""
+        self.follow: Follow | None = None
+        """Gets what each call is doing now; no record keeps it."""
         self.halted: DialectreeError | None = None
         """The first reason why no further call is made."""
         self.unkept: Exception | None = None
@@ -82,6 +86,7 @@ class Run(RunControl):
         self._go_on()
         call = self._changed(asking) or self._past(asking)
         call = call or await self._cached(asking) or await self._paid(asking)
+        self._show(asking, "answered", call=call)
         if call.error is not None:
             raise CallError(call.error)
         self.demonstration |= asking.endpoint.spec.name == EMBEDDED
@@ -165,8 +170,21 @@ class Run(RunControl):
         if not done.cancelled():
             done.exception()  # retrieved, or asyncio would complain if nobody waits any more
 
+    def _show(self, asking: Asking, state: State, **details: Any) -> None:
+        """Show whoever follows the run what the call of ``asking`` is doing now."""
+        if self.follow is not None:
+            spot, speaker = asking.place.spot(), asking.place.speaking()
+            self.follow(Activity(spot, speaker, state, asking.repair, **details))
+
+    async def _pause(self, asking: Asking, duration_s: float, delay: Delay, fault: str) -> None:
+        """Pause a call between its attempts, as long as the budget of seconds lasts."""
+        self._show(asking, delay, until=clock.seconds() + duration_s, fault=fault)
+        await self.budget.sleep(duration_s)
+        self._show(asking, "asked")
+
     async def _pay(self, asking: Asking) -> Call:
         context = asking.context
+        self._show(asking, "queued")
         try:
             require_prices(context, [asking.endpoint.spec.name])  # a host's run was not checked
             slots = limiter(asking.endpoint.spec.provider)
@@ -174,7 +192,8 @@ class Run(RunControl):
                 self._go_on()
                 await self.budget.begin()
                 started = clock.stamp()
-                asking.sleep = self.budget.sleep
+                asking.pause = partial(self._pause, asking)
+                self._show(asking, "asked")
                 done = await asking.send()
                 call = asking.call(done, started, "model")
                 self.budget.add(call)

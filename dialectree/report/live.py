@@ -1,6 +1,7 @@
 """Draw a run as it happens: a growing tree on a terminal, a few lines elsewhere.
 
-Each event is applied to the record's own nodes. Live redraws them a few times a second, however
+Each event is applied to the record's own nodes. Below the tree stand the newest words of those who
+speak, and what the calls to models wait for. Live redraws all of it a few times a second, however
 many events there are.
 """
 
@@ -10,7 +11,7 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -22,10 +23,19 @@ from dialectree.records import Event, Failure, Node, Turn, apply, path_key
 from dialectree.report import topics, words
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SOFT, WARN, bar
 
+if TYPE_CHECKING:
+    from dialectree.activity import Activity
+
 _FRAMES_A_SECOND = 4
 """A frame takes 5 to 10 ms of the processor, which the debate needs too."""
 _LONGEST = 300
 """Characters of a text that are shown."""
+_VOICES = 8
+"""Speakers whose newest words are shown, at most."""
+_LONG_WAIT_S = 10.0
+"""Seconds without a reply that are worth a line where nothing is drawn."""
+_SAY_AGAIN_S = 60.0
+"""Seconds between two such lines."""
 
 
 def remark(event: Event) -> str | None:
@@ -39,12 +49,21 @@ def remark(event: Event) -> str | None:
     return words.line(f"{event.node}: {text}", _LONGEST) if text else None
 
 
-class Lines:
-    """Print failures and what a person is asked, each once."""
+def _who(activity: Activity) -> str:
+    """Return where a call stands in the debate and who speaks: ``0.1 leaf judge``."""
+    return words.line(f"{activity.spot[0]} {activity.speaker}", 60)
 
-    def __init__(self, console: Console, question: str, answered: Callable[[], int]) -> None:
+
+class Lines:
+    """Print failures, what a person is asked, and long waits, each once."""
+
+    def __init__(
+        self, console: Console, question: str, answered: Callable[[], int] | None = None
+    ) -> None:
         self._console = console
         self._printed: set[str] = set()
+        self._replied = clock.seconds()
+        self._complained = -_SAY_AGAIN_S
 
     def __enter__(self) -> Self:
         return self
@@ -58,6 +77,24 @@ class Lines:
         if text is not None and text not in self._printed:
             self._printed.add(text)
             self._console.print(Text(text), soft_wrap=True)
+
+    def follow(self, activity: Activity) -> None:
+        """Print why no reply came or comes for long, at most once a minute."""
+        now = clock.seconds()
+        if activity.state == "answered":
+            self._replied = now
+        if activity.state not in ("rate_limit", "retry"):
+            return
+        without_s = activity.until - self._replied
+        if without_s < _LONG_WAIT_S or now - self._complained < _SAY_AGAIN_S:
+            return
+        self._complained = now
+        wait = words.duration(max(0.0, activity.until - now))
+        if activity.state == "rate_limit":
+            why = f"the endpoint's rate limit: the next request goes out in {wait}"
+        else:
+            why = f"another try in {wait} ({words.line(activity.fault, _LONGEST)})"
+        self._console.print(Text(f"{_who(activity)}: waiting for {why}"), soft_wrap=True)
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -76,6 +113,14 @@ class _Marks(NamedTuple):
     attack: str
 
 
+class _Voice(NamedTuple):
+    """The newest words of one speaker at one node."""
+
+    node: str
+    heading: str
+    text: str
+
+
 _FINE = _Marks("━", "─", "·", "…", "✓", "✗")
 _PLAIN = _Marks("#", "-", "|", "...", "+", "-")
 
@@ -83,18 +128,23 @@ _PLAIN = _Marks("#", "-", "|", "...", "+", "-")
 class LiveTree:
     """Draw the tree of a run while it grows.
 
-    ``answered`` returns the calls so far. ``rounds`` holds the rounds of a phase, where known.
+    ``answered`` returns the calls so far; without it those count that :meth:`follow` is told of.
+    ``expected`` is the least and the most calls that the run should take, ``rounds`` holds the
+    rounds of a phase, and ``protocol`` says which words of a reply are its text.
     """
 
     def __init__(
         self,
         console: Console,
         question: str,
-        answered: Callable[[], int],
+        answered: Callable[[], int] | None = None,
         *,
         rounds: Mapping[str, int] | None = None,
+        protocol: str = "",
+        expected: tuple[int, int] | None = None,
     ) -> None:
         self._console, self._answered = console, answered
+        self._protocol, self._expected = protocol, expected
         self._marks = _FINE if console.encoding.startswith("utf") else _PLAIN
         self._question = words.line(question, _LONGEST)
         self._rounds = rounds or {}
@@ -102,6 +152,13 @@ class LiveTree:
         self._rows: list[Node] = []
         self._busy: dict[str, str] = {}
         """By node, its last turn in words, until the node is settled or waits for others."""
+        self._voices: dict[tuple[str, str], _Voice] = {}
+        """By node and speaker, the newest last."""
+        self._wrapped: dict[_Voice, tuple[int, list[Text]]] = {}
+        self._under_way: dict[tuple[object, ...], Activity] = {}
+        """By place, the calls that are not answered yet."""
+        self._calls: set[tuple[object, ...]] = set()
+        self._tokens, self._cost = 0, 0.0
         self._lock = Lock()
         self._live: Live | None = None
         self._whole = False
@@ -128,6 +185,21 @@ class LiveTree:
             except (LookupError, ValueError, TypeError, ArithmeticError):
                 return
 
+    def follow(self, activity: Activity) -> None:
+        """Note what a call to a model is doing, and what it took once it is answered."""
+        with self._lock:
+            call, spot = activity.call, activity.spot
+            if activity.state != "answered":
+                self._under_way[spot] = activity
+                return
+            self._under_way.pop(spot, None)
+            if call is None or call.run is not None or call.source == "person":
+                return  # of the run that is contested, or of nobody who is paid
+            if (made := (call.key, *spot)) not in self._calls:
+                self._calls.add(made)
+                self._tokens += call.prompt_tokens + call.completion_tokens
+                self._cost += call.cost or 0.0
+
     def _follow(self, event: Event) -> None:
         """Note what goes on at the node of ``event``, which was applied before."""
         node = self._nodes.get(event.node)
@@ -136,7 +208,13 @@ class LiveTree:
         elif node is None:
             return
         elif event.kind == "spoke":
-            self._busy[node.id] = self._turn(node, Turn.model_validate(event.data))
+            turn = Turn.model_validate(event.data)
+            self._busy[node.id] = self._turn(node, turn)
+            self._voices.pop((node.id, turn.speaker), None)
+            if text := turns.text(self._protocol, turn):
+                heading = f"{node.id} {self._busy[node.id]}"
+                voice = _Voice(node.id, heading, words.line(text, 2 * _LONGEST))
+                self._voices[node.id, turn.speaker] = voice
         elif event.kind == "asked":
             self._busy[node.id] = "a person is asked"
         elif event.kind in ("answered", "branched", "scored", "settled"):
@@ -183,7 +261,13 @@ class LiveTree:
         with self._lock:
             settled = self._settled()
             head = self._head(len(settled))
-            room = max(self._console.height - 4, 2)
+            below: list[Text] = []
+            room = self._console.height - 4
+            if not self._whole and room >= 8:
+                below = self._spoken(max(room // 3, room - len(self._rows)) - 2)
+                room = max(room - len(below) - 1, 2)
+                below += [self._doing()] if self._under_way else []
+            room = max(room, 2)
             rows = self._rows if self._whole else self._shown(room, settled)
             hidden = len(self._rows) - len(rows)
             grid = Table.grid(padding=(0, 1), expand=True)
@@ -193,20 +277,104 @@ class LiveTree:
             for node in rows:
                 grid.add_row(self._asked(node, settled), self._state(node, settled))
         more = [Text(f"{self._marks.more} and {hidden} more", SOFT)] if hidden else []
+        more += below
         if not self._whole:  # what is typed, such as ^C, would wrap at the end of a full line
             more.append(Text())
         return Group(head, grid, *more)
 
     def _head(self, settled: int) -> Text:
         parts = [
-            words.count(self._answered(), "call"),
+            self._made(),
             words.duration(clock.seconds() - self._began),
             f"{settled} of {len(self._rows):,} settled",
         ]
+        if self._tokens:
+            parts.append(words.count(self._tokens, "token"))
+        if self._cost:
+            parts.append(f"cost {words.money(self._cost)}")
         head = Text(f" {self._marks.dot} ".join(parts), SOFT, no_wrap=True, overflow="ellipsis")
         if not self._rows:
             head = Text(f"{self._question}\n", no_wrap=True, overflow="ellipsis").append_text(head)
         return head
+
+    def _made(self) -> str:
+        """``12 of about 31 calls``; ``12 calls`` where nobody knows how many, or more were made."""
+        made = len(self._calls) if self._answered is None else self._answered()
+        if self._expected is None or made > self._expected[1]:
+            return words.count(made, "call")
+        least, most = self._expected
+        about = "about " if least < most else ""
+        return f"{made:,} of {about}{words.count((least + most) // 2, 'call')}"
+
+    def _spoken(self, room: int) -> list[Text]:
+        """Return the newest words of those who speak, under an empty line, in ``room`` lines.
+
+        The last words at each node where a model is asked now go first, those before them last. All
+        stand in the order of the tree.
+        """
+        asked = {activity.spot[0] for activity in self._under_way.values()}
+        last = {voice.node: voice for voice in self._voices.values()}
+        open_ones = [one for one in self._voices.values() if one.node in asked | self._busy.keys()]
+        open_ones.reverse()
+        open_ones.sort(key=lambda one: (one is not last[one.node], one.node not in asked))
+        chosen: dict[_Voice, list[Text]] = {}
+        for voice in open_ones[:_VOICES]:
+            lines = self._lines(voice)
+            if len(lines) > room:
+                break
+            room -= len(lines)
+            chosen[voice] = lines
+        shown = [voice for voice in self._voices.values() if voice in chosen]
+        shown.sort(key=lambda voice: path_key(voice.node))
+        lines = [line for voice in shown for line in chosen[voice]]
+        return [Text(), *lines] if lines else []
+
+    def _lines(self, voice: _Voice) -> list[Text]:
+        """Return one or two lines of ``voice``, cut between words."""
+        width = self._console.width
+        known = self._wrapped.get(voice)
+        if known is not None and known[0] == width:
+            return known[1]
+        text = Text.assemble((f"{voice.heading}: ", ACCENT), voice.text)
+        first, *rest = text.wrap(self._console, max(width - 6, 8))  # room for an ellipsis
+        lines = [first]
+        if rest:
+            second = rest[0]
+            if len(rest) > 1:
+                second.rstrip()
+                second.append(f" {self._marks.more}")
+            lines.append(Text.assemble("  ", second))
+        self._wrapped[voice] = width, lines
+        return lines
+
+    def _doing(self) -> Text:
+        """Return what the calls to models are doing, and why they wait, in one line."""
+        by_state: dict[str, list[Activity]] = {}
+        for one in self._under_way.values():
+            state = "repair" if one.state == "asked" and one.repair else one.state
+            by_state.setdefault(state, []).append(one)
+        now, parts = clock.seconds(), list[tuple[str, str]]()
+        if limited := by_state.get("rate_limit"):
+            wait = words.duration(max(0.0, max(one.until for one in limited) - now))
+            parts.append((f"rate limit: {words.count(len(limited), 'call')}, {wait}", WARN))
+        for state, what in (("retry", "another try"), ("repair", "repair of an invalid reply")):
+            if several := by_state.get(state):
+                one = several[-1]
+                wait = words.duration(max(0.0, one.until - now)) if one.until else ""
+                fault = words.line(one.fault, 40)
+                about = ", ".join(filter(None, [_who(one), wait and f"in {wait}", fault]))
+                others = f" and {len(several) - 1} more" if len(several) > 1 else ""
+                parts.append((f"{what}: {about}{others}", WARN))
+        if queued := by_state.get("queued"):
+            parts.append((f"waiting for a slot: {words.count(len(queued), 'call')}", WARN))
+        if asked := by_state.get("asked"):
+            speaking = f"speaking: {_who(asked[-1])}"
+            others = f" and {len(asked) - 1} more" if len(asked) > 1 else ""
+            parts.append((f"{speaking}{others}", SOFT))
+        dot = f" {self._marks.dot} "
+        line = Text(dot, SOFT).join(Text(*part) for part in parts)
+        line.no_wrap, line.overflow = True, "ellipsis"
+        return line
 
     def _settled(self) -> set[str]:
         """Return the ids of the nodes that are settled, and all below them."""

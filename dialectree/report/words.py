@@ -65,6 +65,11 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
+def money(cost: float) -> str:
+    """``12.35``, ``0.0123``: two decimals, or as many as show three figures."""
+    return f"{cost:,.2f}" if cost >= 1 else f"{cost:.3g}"
+
+
 def moment(stamp: str | None) -> str:
     """``2026-01-31 12:00:00 UTC`` for a stamp of the record."""
     if not stamp:

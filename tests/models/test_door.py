@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from dialectree import aanswer
+from dialectree.activity import Activity
 from dialectree.context import ProtocolSettings, build, cache_folder
 from dialectree.errors import (
     BudgetReached,
@@ -41,6 +42,27 @@ def calls(tmp_path: Path) -> Path:
 
 def lines(path: Path) -> list[Call]:
     return [Call.model_validate_json(line) for line in path.read_bytes().splitlines()]
+
+
+# What a call waits for
+
+
+async def test_whoever_follows_a_run_learns_why_a_call_waits(quick: QuickClock) -> None:
+    limited, broken = fails(429, headers={"retry-after": "7"}), fails(500, "overloaded")
+    followed: list[Activity] = []
+    async with ScriptedEndpoint(limited, broken, says("I'd say A."), says(GOOD)) as served:
+        run = Run("run", context := at(served.url))
+        run.follow = followed.append
+        await question(context, run)
+    states = [(one.state, one.repair) for one in followed]
+    first = [("queued", 0), ("asked", 0), ("rate_limit", 0), ("asked", 0), ("retry", 0)]
+    assert states == [
+        *first,
+        *[("asked", 0), ("answered", 0)],
+        *[("queued", 1), ("asked", 1), ("answered", 1)],
+    ]
+    assert "overloaded" in followed[4].fault and followed[4].until > 0
+    assert [one.call.completion_tokens for one in followed if one.call] == [5, 5]
 
 
 # Repairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterable
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +14,10 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
+from dialectree import clock
+from dialectree.activity import Activity, State
 from dialectree.protocol import installed
-from dialectree.records import Event, EventKind
+from dialectree.records import Call, Event, EventKind
 from dialectree.report import Lines, LiveTree
 from tests.report import sample_art, sample_tod
 
@@ -145,6 +147,89 @@ def test_a_tree_higher_than_the_screen_keeps_where_somebody_speaks(width: int, h
     assert any(row.startswith("0 whole") for row in rows)
     assert any(row.startswith("  0.38") for row in rows)
     assert rows[-1] == f"… and {41 - (len(rows) - 2)} more"
+
+
+WORDS = "Sugar beets grow where the soil is deep, and the mill stands beside the field. " * 4
+
+
+def call(node: str, state: State, /, **more: Any) -> Activity:
+    return Activity((node, "debate", "debater", 1, 1, "B"), "debater B", state, **more)
+
+
+def answered(node: str, **of: Any) -> Activity:
+    """A call that took 1,200 tokens and cost 0.0123."""
+    took: dict[str, Any] = {"prompt_tokens": 1000, "completion_tokens": 200, "cost": 0.0123}
+    names = ("key", "role", "phase", "prompt", "model", "started", "ended")
+    made = Call(**{**dict.fromkeys(names, ""), "step": 0, "seed": 0, "node": node, **took, **of})
+    return call(node, "answered", call=made)
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 40), (140, 50)])
+def test_the_newest_words_of_those_who_speak_stand_below_the_tree(width: int, height: int) -> None:
+    said = [spoke(f"0.{n}", "A", fields={"text": f"Part {n}. {WORDS}"}) for n in range(84)]
+    drawing, _ = live([*grown(84), *said, settled("0.83")], height, width)
+    drawing.follow(call("0.7", "asked"))
+    shown = seen(drawing.frame(), width, height)
+    rows = shown.splitlines()
+    assert len(rows) < height and max(map(cell_len, rows)) <= width
+    first = next(n for n, row in enumerate(rows) if row.startswith("0.7 debate 1 of 2, A: Part 7."))
+    assert rows[first + 1].endswith(" …") and rows[first + 1].split()[-2] in WORDS.split()
+    assert "Part 83." not in shown and "Part 82." in shown
+
+
+WAITS: list[tuple[list[Activity], str]] = [
+    ([call("0.1", "asked"), call("0.2", "asked")], "speaking: 0.2 debater B and 1 more"),
+    ([call("0.1", "queued")], "waiting for a slot: 1 call"),
+    ([call("0.1", "rate_limit", until=0.0)], "rate limit: 1 call, 0.0 s"),
+    ([call("0.1", "asked", repair=1)], "repair of an invalid reply: 0.1 debater B"),
+    ([call("0.1", "retry", fault="status 503")], "another try: 0.1 debater B, status 503"),
+    ([call("0.1", "asked"), answered("0.1")], ""),
+]
+
+
+@pytest.mark.parametrize(("activities", "line"), WAITS)
+def test_a_line_says_what_the_calls_wait_for(activities: list[Activity], line: str) -> None:
+    drawing, _ = live(grown(2))
+    for one in activities:
+        drawing.follow(one)
+    below = seen(drawing.frame()).splitlines()[4:]
+    assert [row.strip() for row in below] == ([line, ""] if line else [""])
+
+
+@pytest.mark.parametrize(
+    ("expected", "head"),
+    [
+        (None, "2 calls · "),
+        ((31, 31), "2 of 31 calls · "),
+        ((25, 37), "2 of about 31 calls · "),
+        ((1, 1), "2 calls · "),
+    ],
+)
+def test_the_head_counts_calls_tokens_and_money(
+    expected: tuple[int, int] | None, head: str
+) -> None:
+    drawing = LiveTree(Console(width=80), "q", expected=expected)
+    again, contested = answered("0.1"), answered("0.3", run="earlier")
+    for one in (answered("0.1"), again, answered("0.2", cost=None), contested):
+        drawing.follow(one)
+    first = seen(drawing.frame()).splitlines()[1]
+    assert first.startswith(head) and first.endswith("2,400 tokens · cost 0.0123")
+
+
+def test_lines_say_once_a_minute_why_no_reply_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(clock, "seconds", lambda: now)
+    console = Console(file=io.StringIO(), width=40)
+    lines = Lines(console, "q")
+    for now in (100.0, 106.0, 112.0, 118.0, 180.0):
+        lines.follow(call("0.1", "rate_limit", until=now + 6))
+    lines.follow(answered("0.1"))
+    lines.follow(call("0.1", "retry", until=now + 2, fault="status 503"))
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().splitlines() == [
+        "0.1 debater B: waiting for the endpoint's rate limit: the next request goes out in 6.0 s",
+        "0.1 debater B: waiting for the endpoint's rate limit: the next request goes out in 6.0 s",
+    ]
 
 
 def test_a_very_long_question_takes_one_line() -> None:
