@@ -15,7 +15,7 @@ from dialectree.contests import Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.context import about
 from dialectree.errors import DialectreeError
-from dialectree.formatting import NOT_DETERMINED, short
+from dialectree.formatting import share
 from dialectree.human_input import Ask, require_person
 from dialectree.protocol import Method, ProtocolInput, method
 from dialectree.records import RunRecord
@@ -214,12 +214,10 @@ def _told(record: RunRecord) -> str:
     verdict = record.verdict
     if verdict is None or verdict.answer is None:
         return f"The debate reached no answer (run {record.run_id})."
-    known = verdict.confidence is not None
-    sure = short(verdict.confidence, 2) if known else NOT_DETERMINED
     named = "P(claim)" if verdict.confidence_source == "P(claim)" else "Confidence"
     label = " Demonstration model: no better than chance." if record.demonstration else ""
     degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""
     return (
         f"{verdict.answer}\n{verdict.rationale or ''}\n"
-        f"{named}: {sure}. Run: {record.run_id}.{degraded}{label}"
+        f"{named}: {share(verdict.confidence)}. Run: {record.run_id}.{degraded}{label}"
     )

@@ -1,27 +1,23 @@
-"""Format confidences and strengths so that a figure never claims more than it knows."""
+"""Format numbers by one rule, wherever a person reads them: terminal, Markdown, HTML, messages.
+
+- A share (a confidence, a strength, a probability) has two decimals: ``0.73``. It reads as 0, 0.5
+  or 1 only if it is; otherwise it has as many decimals as tell it apart: ``0.996``.
+- Counts of calls and tokens have thousands separators: ``12,345 tokens``.
+- Money has two decimals, and below 1 three significant figures: ``12.35``, ``0.0123``.
+- A time is ``0.9 s``, ``48 s``, ``1 min 26 s`` or ``2 h 03 min``.
+"""
 
 from __future__ import annotations
 
 NOT_DETERMINED = "not determined"
+_DIGITS = 17
+"""Decimals that tell any two shares apart."""
 
 
-def percent(share: float | None) -> str:
-    """Return a confidence as a percentage. Only certainty itself is shown as 100% or 0%."""
-    if share is None:
-        return NOT_DETERMINED
-    if share in (0, 1):
-        return f"{share:.0%}"
-    if share < 0.001:
-        return "<0.1%"
-    if share > 0.99:
-        return f"{min(share, 0.999):.1%}"
-    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
-
-
-def figure(value: float | None) -> str:
-    """Return a strength as a number. It reads as 0, 0.5 or 1 only if it is."""
+def figure(value: float | None, missing: str = "–") -> str:
+    """Return a share with two decimals, or more where it would wrongly read as 0, 0.5 or 1."""
     if value is None:
-        return "–"
+        return missing
     for digits in range(2, 7):
         if round(value, digits) == value or round(value, digits) not in (0, 0.5, 1):
             return f"{value:.{digits}f}"
@@ -29,19 +25,43 @@ def figure(value: float | None) -> str:
     return f"{'>' if value > near else '<'}{near:g}"
 
 
-def move(before: float | None, after: float | None) -> str:
-    """Return ``0.675 → 0.684``, with enough digits to see that two strengths differ."""
-    shown = figure(before), figure(after)
-    for digits in range(3, 7):
+def share(value: float | None) -> str:
+    """Return a confidence as :func:`figure` does; say so where there is none."""
+    return figure(value, NOT_DETERMINED)
+
+
+def apart(before: float | None, after: float | None, missing: str = "–") -> tuple[str, str]:
+    """Return two shares with enough decimals to see that they differ."""
+    shown = figure(before, missing), figure(after, missing)
+    for digits in range(3, _DIGITS + 1):
         if before is None or after is None or before == after or shown[0] != shown[1]:
             break
         shown = f"{before:.{digits}f}", f"{after:.{digits}f}"
-    return " → ".join(shown)
+    return shown
 
 
-def short(value: float | None, digits: int = 3) -> str:
-    """Return ``0.41`` or ``none``; use more digits where it would wrongly read as 0, 0.5 or 1."""
-    if value is None:
-        return "none"
-    shown = f"{value:.{digits}g}"
-    return shown if float(shown) == value or float(shown) not in (0, 0.5, 1) else figure(value)
+def move(before: float | None, after: float | None) -> str:
+    """Return ``0.675 → 0.684``."""
+    return " → ".join(apart(before, after))
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """``1 call``, ``1,204 calls``."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def money(cost: float) -> str:
+    """``12.35``, ``0.0123``, ``0.00``."""
+    return f"{cost:,.2f}" if cost >= 1 or not cost else f"{cost:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """``0.9 s``, ``1 min 26 s``, ``2 h 03 min``."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"

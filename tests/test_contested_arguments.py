@@ -216,7 +216,7 @@ def in_two_orders(first: str, second: str) -> RunRecord:
         (
             [Drop("0.1")],
             [("0", 0.75, 0.875)],
-            "P(claim) goes from 0.75 to 0.875: 0.1 dropped; no argument's strength moved",
+            "P(claim) goes from 0.75 to 0.88: 0.1 dropped; no argument's strength moved",
         ),
         (
             [Flip("0.1", "0.0")],
@@ -227,8 +227,8 @@ def in_two_orders(first: str, second: str) -> RunRecord:
         (
             [Void("0.0", "0.1"), Drop("0.0"), Drop("0.1")],
             [("0.0", 0.75, 0.5), ("0.1", 0.25, 0.5), ("0", 0.75, 0.5)],
-            "P(claim) goes from 0.75 to 0.5, and the label becomes False: comparison of 0.0 and "
-            "0.1 voided; 0.0 dropped; 0.1 dropped; 0.0 moved most, from 0.75 to 0.5",
+            "P(claim) goes from 0.75 to 0.50, and the label becomes False: comparison of 0.0 and "
+            "0.1 voided; 0.0 dropped; 0.1 dropped; 0.0 moved most, from 0.75 to 0.50",
         ),
     ],
     ids=["drop", "flip", "nothing left"],

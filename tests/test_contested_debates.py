@@ -285,7 +285,7 @@ def test_a_ruling_can_be_set_by_its_label(orders: str) -> None:
     assert (new.verdict.label, new.verdict.answer) == ("A", switching.TWO[0])
     assert (new.verdict.confidence, new.verdict.confidence_source) == (None, None)
     assert stated(new).why.startswith(
-        "The label goes from B to A, its confidence goes from 0.8 to not determined: "
+        "The label goes from B to A, its confidence goes from 0.80 to not determined: "
     )
     back = contest(new, Rule("0", "B"), model=speakers())
     assert back.verdict is not None and back.verdict.label == "B"

@@ -8,14 +8,16 @@ from collections.abc import Mapping
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from dialectree import loop, report
 from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
-from dialectree.formatting import NOT_DETERMINED, short
+from dialectree.formatting import apart, count, duration, money, share
 from dialectree.records import Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
-from dialectree.report.words import clean, count, duration, failed, line
+from dialectree.report.drawing import link
+from dialectree.report.words import clean, confidence, failed, headline, line, probable
 from dialectree.runner import GRACE_S, Started, leave_reports, missing_in_papers
 from dialectree.streams import notice, print_file
 
@@ -106,7 +108,7 @@ def _say(record: RunRecord, *, json: bool) -> None:
         print(f"Note: {clean(note)}")
     if record.contest is not None:
         print(f"\n{clean(record.contest.why)}")
-        moves = [(c.node, short(c.before), short(c.after)) for c in record.contest.path]
+        moves = [(c.node, *apart(c.before, c.after, "none")) for c in record.contest.path]
         for moved in record.contest.moved:
             moves.append(
                 (moved.node, _standing(moved, moved.before), _standing(moved, moved.after))
@@ -117,13 +119,14 @@ def _say(record: RunRecord, *, json: bool) -> None:
 
 
 def _say_answer(verdict: Verdict) -> None:
-    sure = NOT_DETERMINED if verdict.confidence is None else short(verdict.confidence, 2)
-    letter = f"{verdict.label}: " if verdict.label not in (None, verdict.answer) else ""
-    answer = verdict.answer or "No answer: the debate could not be resolved."
-    print(clean(f"{letter}{answer}"))
+    if verdict.answer is None:
+        print("No answer: the debate could not be resolved.")
+    else:
+        print(clean(headline(verdict)))
     if verdict.rationale:
         print(f"\n{clean(verdict.rationale)}")
-    print(f"\n{'P(claim)' if verdict.confidence_source == 'P(claim)' else 'Confidence'}: {sure}")
+    if not probable(verdict):
+        print(f"\n{clean(confidence(verdict))}")
 
 
 def _standing(moved: Moved, verdict: Standing | None) -> str:
@@ -133,13 +136,12 @@ def _standing(moved: Moved, verdict: Standing | None) -> str:
     both = (moved.before, moved.after)
     if all(one is None or one.confidence is None for one in both):
         return line(verdict.answer, 60)
-    sure = NOT_DETERMINED if verdict.confidence is None else short(verdict.confidence)
-    return f"{line(verdict.answer, 60)} ({sure})"
+    return f"{line(verdict.answer, 60)} ({share(verdict.confidence)})"
 
 
 def _explain(run: Started, status: int, fault: DialectreeError | None, *, reported: bool) -> None:
     """Say on stderr what the person should know beside the result."""
-    record, path = run.record, run.folder.path
+    record, path, console = run.record, run.folder.path, Console(stderr=True)
     if status == 5:
         for node, failure in record.degraded():
             notice(f"node {node}: {failed(failure)}")
@@ -157,8 +159,22 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
         for remark in record.notices:
             if remark not in missing:
                 notice(remark)
-        cached = sum(call.source == "cache" for call in run.folder.calls())
-        paid = f" ({cached} from the reply cache)" if cached else ""
-        made = count(record.usage.calls, "call")
-        took = f"{made}{paid}, {duration(record.usage.wall_s)}"
-        notice(f"{took}; report: {path}/report.html" if reported else took)
+        notice(_spent(run))
+    where = {"record": path / "run.json"} | ({"report": path / "report.html"} if reported else {})
+    for name, file in where.items():
+        if console.is_terminal:
+            console.print(Text(f"dialectree: {name}: ").append_text(link(file)), soft_wrap=True)
+        else:
+            notice(f"{name}: {file}")
+    notice(f"more: dialectree show {path}")
+
+
+def _spent(run: Started) -> str:
+    """``20 calls (3 from the reply cache), 12,345 tokens, cost 0.0123, 1 min 26 s``."""
+    usage = run.record.usage
+    cached = sum(call.source == "cache" for call in run.folder.calls())
+    paid = f" ({cached:,} from the reply cache)" if cached else ""
+    cost = [f"cost {money(usage.cost)}"] if usage.cost else []
+    tokens = count(usage.prompt_tokens + usage.completion_tokens, "token")
+    made = f"{count(usage.calls, 'call')}{paid}"
+    return ", ".join([made, tokens, *cost, duration(usage.wall_s)])

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from pydantic import JsonValue
 
-from dialectree.formatting import NOT_DETERMINED, short
+from dialectree.formatting import NOT_DETERMINED, apart, figure
 from dialectree.protocol import installed
 from dialectree.records import (
     Change,
@@ -146,7 +146,7 @@ def _strengths(old: RunRecord, new: RunRecord) -> dict[str, object]:
     labels = [record.verdict.label if record.verdict else None for record in (old, new)]
     came = f"goes {_step(before, after)}"
     if before == after:
-        came = f"stays {short(after)}"
+        came = f"stays {figure(after, 'none')}"
     elif labels[0] != labels[1]:
         came += f", and the label becomes {labels[1] or 'none'}"
     moved = "no argument's strength moved"
@@ -165,11 +165,8 @@ def _size(change: Change) -> float:
 
 
 def _step(before: float | None, after: float | None) -> str:
-    """``from 0.41 to 0.5``; in full where three digits show no difference."""
-    was, now = short(before), short(after)
-    if was == now:
-        was, now = ("none" if value is None else repr(value) for value in (before, after))
-    return f"from {was} to {now}"
+    """``from 0.41 to 0.50``."""
+    return "from {} to {}".format(*apart(before, after, "none"))
 
 
 # Verdicts
@@ -235,11 +232,5 @@ def _answer(before: Standing, after: Standing) -> str:
 def _certainty(before: Standing, after: Standing) -> list[str]:
     if before.confidence == after.confidence:
         return []
-    was, now = (_figure(standing.confidence) for standing in (before, after))
-    if was == now:  # three digits show no difference
-        was, now = repr(before.confidence), repr(after.confidence)
+    was, now = apart(before.confidence, after.confidence, NOT_DETERMINED)
     return [f"its confidence goes from {was} to {now}"]
-
-
-def _figure(value: float | None) -> str:
-    return NOT_DETERMINED if value is None else short(value)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dialectree.report.live import Lines, LiveTree, Watcher
     from dialectree.report.markdown_page import markdown
     from dialectree.report.pages import html
-    from dialectree.report.terminal import overview, result, transcript, tree
+    from dialectree.report.terminal import overview, paths, result, transcript, tree
 
 __all__ = [
     "Lines",
@@ -20,6 +20,7 @@ __all__ = [
     "html",
     "markdown",
     "overview",
+    "paths",
     "result",
     "transcript",
     "tree",
@@ -32,6 +33,7 @@ _HOMES = {
     "html": "dialectree.report.pages",
     "markdown": "dialectree.report.markdown_page",
     "overview": "dialectree.report.terminal",
+    "paths": "dialectree.report.terminal",
     "result": "dialectree.report.terminal",
     "transcript": "dialectree.report.terminal",
     "tree": "dialectree.report.terminal",

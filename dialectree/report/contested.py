@@ -80,7 +80,7 @@ def _standing(of: Standing | None, *, rated: bool) -> str:
         return "no verdict"
     label = of.label if of.label != of.answer else None
     answer = ": ".join(part for part in (label, of.answer) if part)
-    return f"{answer} ({words.percent(of.confidence)})" if rated else answer
+    return f"{answer} ({words.share(of.confidence)})" if rated else answer
 
 
 def steps(record: RunRecord) -> list[Step]:

@@ -451,8 +451,7 @@ def _outcome(node: Node, marks: _Marks) -> Text:
         except ValueError:  # data of another shape
             concession = ""
         return Text(concession or "settled", SOFT)
-    figure = words.percent(share) if strength is None else words.figure(share)
-    return Text.assemble(bar(share, 6, marks.full, marks.empty), f" {figure:>5}")
+    return Text.assemble(bar(share, 6, marks.full, marks.empty), f" {words.figure(share):>5}")
 
 
 Watcher = Lines | LiveTree

@@ -55,7 +55,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = ("block_quote", "bold", "cell", "fields")
+    filters = ("block_quote", "bold", "strong", "cell", "fields")
     places = ("node_place", "segment_place", "claim_place")
     environment.filters |= {name: getattr(markdown_text, name) for name in (*filters, *places)}
     environment.globals |= {

@@ -67,6 +67,11 @@ def bold(text: str) -> Markup:
     return Markup(f"**{escaped(text) or '–'}**")
 
 
+def strong(text: str) -> Markup:
+    """Return ``text`` in bold, line by line."""
+    return Markup("\n".join(re.sub(r"^(.+?)(\\?)$", r"**\1**\2", line) for line in lines(text)))
+
+
 def cell(text: str) -> Markup:
     """Return the paragraphs of ``text`` for a cell of a table."""
     paragraphs = [escaped(part) for part in words.clean(text).split("\n\n")]
@@ -82,7 +87,7 @@ def _fields(entries: Iterable[Entry]) -> Iterator[str]:
     for entry in entries:
         indent, figure = "    " * entry.level, ""
         if entry.share is not None:
-            share = escaped(words.percent(entry.share))
+            share = escaped(words.share(entry.share))
             figure = f" ({share})" if entry.text else f" {share}"
         body = lines(entry.text) if entry.text else [""]
         if entry.node:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.markdown import Markdown
 from rich.table import Table
@@ -13,6 +15,7 @@ from rich.tree import Tree
 
 from dialectree.records import Node, RunRecord
 from dialectree.report import arguments, markdown_page, markdown_text, view, words
+from dialectree.report.drawing import link, link_style
 
 _LOOK = Theme(
     {
@@ -41,14 +44,14 @@ class _Page:
 
 
 def tree(record: RunRecord) -> RenderableType:
-    """Return the whole record: question, tree, verdict and what it took."""
+    """Return the whole record: the result, then the tree and what it took."""
     part = markdown_page.macros("terminal.md.jinja", record)
-    opening, ending = _markdown(part("opening")), _markdown(part("ending"))
-    return _Page(opening, Text(), *_trees(record, part), Text(), ending)
+    details, ending = _markdown(part("details")), _markdown(part("ending"))
+    return _Page(result(record), Text(), details, Text(), *_trees(record, part), Text(), ending)
 
 
 def result(record: RunRecord) -> RenderableType:
-    """Return the verdict alone, and what a contest changed."""
+    """Return question and verdict, what they rest on, and what a contest changed."""
     part = markdown_page.macros("terminal.md.jinja", record)
     return _Page(_markdown(part("result")))
 
@@ -59,20 +62,36 @@ def transcript(node: Node, record: RunRecord) -> RenderableType:
     return _Page(_markdown(part("node", node)))
 
 
-def overview(records: Sequence[RunRecord]) -> RenderableType:
-    """Return one line for each run: its id, its method, its status and its question."""
-    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for title in ("run", "method", "status"):
-        grid.add_column(title, no_wrap=True)
-    grid.add_column("question", no_wrap=True, overflow="ellipsis")
+def paths(folder: Path) -> RenderableType:
+    """Return where the record and the report of a run lie; a terminal that can links them."""
+    files = [file for file in (folder / "run.json", folder / "report.html") if file.is_file()]
+    return Text("\n").join([Text(), *map(link, files)])
+
+
+def overview(
+    records: Sequence[RunRecord], runs: Path | None = None, *, expand: bool = True
+) -> RenderableType:
+    """Return one line for each run: its id, its method, its status and its question.
+
+    An id is whole whatever the width, and the question is the first to give way. In the folder
+    ``runs`` an id is a link to the run's report. ``expand`` fills the width of a terminal.
+    """
+    grid = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim", expand=expand)
+    longest = max((cell_len(words.line(one.run_id, 80)) for one in records), default=0)
+    grid.add_column("run", no_wrap=True, min_width=longest)
+    for title in ("method", "status"):
+        grid.add_column(title, no_wrap=True, overflow="ellipsis")
+    grid.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
     for record in records:
         kind = "illustration: " if record.illustration else ""
         question = Text.assemble((kind, "dim"), words.line(words.question(record), 200))
         if record.contest is not None:
             question.append(f" (contests {words.line(record.contest.run, 80)})", "dim")
         status = Text(words.label(record.status), "" if record.status == "answered" else "yellow")
-        names = (Text(words.line(name, 80)) for name in (record.run_id, record.method))
-        grid.add_row(*names, status, question)
+        run_id, page = Text(words.line(record.run_id, 80)), (runs or Path()) / record.run_id
+        if (page := page / "report.html").is_file():
+            run_id.stylize(link_style(page))
+        grid.add_row(run_id, Text(words.line(record.method, 80)), status, question)
     return grid
 
 

@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from dialectree import turns
-from dialectree.formatting import figure, move, percent
+from dialectree.formatting import count, duration, figure, money, move, share
 from dialectree.protocol import Outcome, View, installed, title
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, Verdict
 
-__all__ = ["figure", "move", "percent"]
+__all__ = ["count", "duration", "figure", "money", "move", "share"]
 
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
@@ -46,28 +46,6 @@ def line(text: str, limit: int) -> str:
     flat = " ".join(clean(text[: 8 * limit + 64]).split())
     cut = len(flat) > limit or len(text) > 8 * limit + 64
     return f"{flat[: limit - 1].rstrip()}…" if cut else flat
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """``1 call``, ``1,204 calls``."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
-
-
-def duration(seconds: float) -> str:
-    """``0.9 s``, ``4 min 05 s``, ``2 h 03 min``."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
-
-
-def money(cost: float) -> str:
-    """``12.35``, ``0.0123``: two decimals, or as many as show three figures."""
-    return f"{cost:,.2f}" if cost >= 1 else f"{cost:.3g}"
 
 
 def moment(stamp: str | None) -> str:
@@ -211,12 +189,37 @@ def asserts(record: RunRecord) -> bool:
     return answered and not probable(verdict) and outcome_of(record) != "comparison"
 
 
-def threshold(probability: float) -> str:
-    """Return on which side of one half a claim's probability is."""
+def likely(probability: float) -> str:
+    """Return what the probability of a claim means."""
     if probability == 0.5:
-        return "exactly at the threshold 0.5: undecided, which counts as False"
-    side = "above" if probability > 0.5 else "below"
-    return f"{side} the threshold 0.5: {probability > 0.5}"
+        return "as likely true as false"
+    more, less = ("true", "false") if probability > 0.5 else ("false", "true")
+    return f"more likely {more} than {less}"
+
+
+def headline(verdict: Verdict) -> str:
+    """``B: oxygen``; of a claim ``P(claim) 0.73: more likely true than false``; empty if none."""
+    if verdict.confidence is not None and probable(verdict):
+        return f"P(claim) {figure(verdict.confidence)}: {likely(verdict.confidence)}"
+    parts = dict.fromkeys(part for part in (verdict.label, verdict.answer) if part)
+    return ": ".join(parts)
+
+
+def confidence(verdict: Verdict) -> str:
+    """``Confidence 0.64 · source: judges``."""
+    known = verdict.confidence is not None
+    source = f" · source: {verdict.confidence_source or 'unknown'}" if known else ""
+    return f"Confidence {share(verdict.confidence)}{source}"
+
+
+def basis(record: RunRecord) -> str:
+    """``Rests on 7 questions with 30 turns, debated at 0.0, 0.1.0 and 0.1.1.``"""
+    nodes = record.tree.nodes
+    spoken = count(sum(len(node.transcript) for node in nodes.values()), "turn")
+    root = nodes.get(record.tree.root)
+    places = [] if root is None or root.provenance == [root.id] else root.provenance
+    debated = f", debated at {listed(places)}" if places else ""
+    return f"Rests on {census(record)} with {spoken}{debated}."
 
 
 _STANCES: dict[Stance, str] = {"support": "supports", "attack": "attacks"}

@@ -15,7 +15,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from dialectree.context import settings
 from dialectree.events import tell
 from dialectree.flow import Step
-from dialectree.formatting import percent
+from dialectree.formatting import figure
 from dialectree.human_input import ask_person
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import LONGEST, letter, offered, tokens
@@ -157,7 +157,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
         confidences = [ruling["confidence"] for ruling in rulings]
         confidence = None if None in confidences else min(confidences)
         if len({*confidences}) > 1:
-            shown = " and ".join("none" if c is None else percent(c) for c in confidences)
+            shown = " and ".join(figure(c, "none") for c in confidences)
             counts = "none" if confidence is None else "the lower one"
             notes.append(f"the judge's confidence in the two orders: {shown}; {counts} counts")
     ruled = settle(
@@ -198,7 +198,8 @@ def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
     }
     if not sure:
         return []
-    notes = [f"disclosed confidence: {', '.join(f'{label} {sure[label]}%' for label in sure)}"]
+    shown = (f"{name} {figure(percent / 100)}" for name, percent in sure.items())
+    notes = [f"disclosed confidence: {', '.join(shown)}"]
     if winner in sure and max(sure.values()) > sure[winner]:
         notes.append("the loser disclosed more confidence than the winner")
     return notes

@@ -74,7 +74,7 @@ def test_answer_prints_one_json_document_and_leaves_a_whole_folder(answer: Answe
 
 def test_answer_prints_the_result_alone_on_stdout(answer: Answer) -> None:
     done = answer(QUESTION)
-    assert "Confidence: " in done.out
+    assert "Confidence 0." in done.out
     assert "dialectree:" not in done.out
     assert "report.html" in done.err
     assert "\x1b" not in done.out + done.err

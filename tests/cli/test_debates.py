@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -81,12 +82,15 @@ def test_the_leaves_of_a_tree_take_the_settings_of_the_protocol_that_settles_the
 
 def test_the_result_alone_is_on_stdout(model: Model) -> None:
     done = command("verify", CLAIM, *model)
-    assert done.out.splitlines()[0] in ("True", "False")
-    assert "\nP(claim): " in done.out
-    assert "dialectree:" not in done.out and "report.html" in done.err
+    assert re.match(r"P\(claim\) 0\.\d+: more likely (true|false) than", done.out)
+    folder = f"runs/{runs()[0].name}"
+    *_, record, page, more = done.err.splitlines()
+    assert record == f"dialectree: record: {folder}/run.json"
+    assert page == f"dialectree: report: {folder}/report.html"
+    assert more == f"dialectree: more: dialectree show {folder}"
     done = command("decide", QUESTION, *options("yes", "no"), *model)
     assert done.out.startswith(("A: yes\n", "B: no\n")) or done.status == 5
-    assert "\nConfidence: " in done.out
+    assert "\nConfidence 0." in done.out
     assert "dialectree:" not in done.out and "\x1b" not in done.out + done.err
     quiet = command("decide", QUESTION, *options("yes", "no"), "--quiet", *model)
     assert quiet.out == done.out

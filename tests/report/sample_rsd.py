@@ -11,7 +11,7 @@ QUESTION = "What does a car engine usually convert into motion and heat by combu
 OPTIONS = ["animal products", "plant materials", "oil products", "solar energy"]
 UNWRITTEN = "Engines run on pressed flowers."
 QUOTE = "Petrol is a plant material, for oil was once plants."
-DISCLOSED = "disclosed confidence: B 62%, C 91%"
+DISCLOSED = "disclosed confidence: B 0.62, C 0.91"
 BIAS = "position bias: the judge ruled otherwise when the sides were swapped"
 MISMATCH = "the judge's label and answer do not name the same candidate"
 

@@ -33,7 +33,7 @@ def test_the_sides_face_each_other_with_their_candidates() -> None:
     held = re.sub(r"<[^>]*>", " ", sides.partition(">")[2]).split()
     assert " ".join(held[:4]) == "Debater B plant materials"
     assert sides.index("Debater C") < sides.index("won</span>") < sides.index("oil products")
-    assert sides.index("62%") < sides.index("Debater C") < sides.index("91%")
+    assert sides.index("0.62") < sides.index("Debater C") < sides.index("0.91")
     assert page.count('class="facing"') == 4
 
 

@@ -115,7 +115,7 @@ IN_ORDER: dict[str, tuple[Make, str]] = {
     ),
     "a split shows its parts and how they were rated": (
         sample.record,
-        "difficulty | 25% | 80% | first by concise | second by full",
+        "difficulty | 0.25 | 0.80 | first by concise | second by full",
     ),
     "a summary is two paragraphs, proposals stand apart, faults are marked": (
         sample_tod.record,
@@ -129,8 +129,8 @@ IN_ORDER: dict[str, tuple[Make, str]] = {
         f" | the opponent never wrote this: | {sample_rsd.UNWRITTEN}"
         " | flowers have far too little energy. | role switch"
         " | speaks for the answer of debater c | nearly every car"
-        " | speaks for the answer of debater b | ethanol | uncertainty reports | 62%"
-        " | whether fossil plants are plants | 91% | sales figures | judgment"
+        " | speaks for the answer of debater b | ethanol | uncertainty reports | 0.62"
+        " | whether fossil plants are plants | 0.91 | sales figures | judgment"
         " | the case for c is sounder, and b admits its doubt.",
     ),
     "a mended ruling stands beside the one that counts": (
@@ -165,7 +165,7 @@ IN_ORDER: dict[str, tuple[Make, str]] = {
         "0.2/b1 restored | 1 replaced | before | as it was. | after | a person's own words."
         " | 0.0 given another verdict in an earlier contest"
         " | 0.1 dropped in an earlier contest | before | what was found. | after | nothing"
-        " | the verdict | before | after | a person's own words. (36%)"
+        " | the verdict | before | after | a person's own words. (0.36)"
         " | what moved, from the bottom up | 0.1 | after | dropped by a person"
         " | made anew; all else is as it was said",
     ),
@@ -188,7 +188,7 @@ FACTS: dict[str, tuple[Make, str]] = {
     "every turn of every pass, whoever won": (
         sample.record,
         f"{ROUNDS} | first by concise | second by full | source: judges"
-        " | 90% by the judge of this question × 40% of its weakest part, 0.0."
+        " | 0.90 by the judge of this question × 0.40 of its weakest part, 0.0."
         " | replies that never entered the debate | i would say no."
         " | no reply after 4 attempts",
     ),
@@ -223,7 +223,7 @@ FACTS: dict[str, tuple[Make, str]] = {
     ),
     "a protocol unknown here, by the names of its fields": (
         of_a_future_protocol,
-        "dreaming | oracle x | inner voice | strength | 12% | s1 | left | weights"
+        "dreaming | oracle x | inner voice | strength | 0.12 | s1 | left | weights"
         " | so it is written",
     ),
     "a comparison": (
@@ -283,7 +283,7 @@ FACTS: dict[str, tuple[Make, str]] = {
     ),
     "an argument tree": (
         sample_art.record,
-        "p(claim) | below the threshold 0.5: false | 0.41 | ✓ supports | ✗ attacks"
+        "p(claim) | more likely false than true | 0.41 | ✓ supports | ✗ attacks"
         " | τ 0.68, θ 0.00 → τ′ 0.34 → s 0.34 | τ 0.80, θ 1.00 → τ′ 0.90 → s 0.97"
         f" | τ 0.25 → s 0.25 | {sample_art.AGAINST} | why 0.1 weighs. | 0.0 lost to 0.1"
         " | 0.0 tied with 0.2 | why attack. | beat 0.0 | 1 tie counts for nobody"
@@ -314,13 +314,12 @@ FACTS: dict[str, tuple[Make, str]] = {
     ),
     "exactly one half": (
         sample_art.undecided,
-        "exactly at the threshold 0.5: undecided, which counts as false"
-        " | undecided: p(claim) is exactly 0.5",
+        "as likely true as false | undecided: p(claim) is exactly 0.5",
     ),
     "a claim that was not heard": (
         sample_art.unheard,
         "ended without an answer: a side of the claim could not be heard or weighed"
-        " | supporter failed: no reply came | ~the threshold",
+        " | supporter failed: no reply came | ~more likely",
     ),
     "a claim without a strength of its own": (
         sample_art.unknown,
@@ -354,7 +353,7 @@ FACTS: dict[str, tuple[Make, str]] = {
     ),
     "a leaf of a tree with its probability": (
         sample_art.leaf_of_a_tree,
-        "59% | half. | 0.41 | 36% | τ 0.80, θ 1.00 → τ′ 0.90 → s 0.97",
+        "0.59 | half. | 0.41 | 0.36 | τ 0.80, θ 1.00 → τ′ 0.90 → s 0.97",
     ),
     "options that were debated": (
         sample_rsd.oracle,
@@ -377,7 +376,7 @@ FACTS: dict[str, tuple[Make, str]] = {
     ),
     "nobody won where two orders disagree": (
         sample_rsd.biased,
-        "~80% · source | ~won",
+        "~0.80 · source | ~won",
     ),
     "a leaf debated in five phases": (
         sample_rsd.leaf_of_a_tree,

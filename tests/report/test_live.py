@@ -84,7 +84,7 @@ def test_each_node_says_where_it_stands() -> None:
     assert rows[1].startswith("0 whole") and rows[1].endswith("2 of 4 parts settled")
     assert rows[2].startswith("  0.0 part 0.0") and rows[2].endswith("debate 1 of 2, A")
     assert rows[3].endswith("debate 2 of 2, B")
-    assert rows[4].endswith("━━━━──   75%")
+    assert rows[4].endswith("━━━━──  0.75")
     assert rows[5].endswith("1 failure no answer")
 
 
@@ -100,7 +100,7 @@ CASES: list[tuple[list[Event], str]] = [
     ([spoke("0", "b"), told("asked", note="Who wins?")], "a person is asked"),
     ([told("asked", note="Who wins?"), told("answered", answer="B")], "under way"),
     ([settled("0"), spoke("0", "A", take=2)], "again, debate 1 of 2, A"),
-    ([settled("0"), spoke("0", "A", take=2), settled("0", 0.6, 2)], "━━━━──   60%"),
+    ([settled("0"), spoke("0", "A", take=2), settled("0", 0.6, 2)], "━━━━──  0.60"),
     ([told("settled", verdict=None, status="answered")], "settled"),
     ([told("scored", scores={"tau": 0.68})], "tau 0.68"),
     ([told("scored", scores={"strength": 0.5}), settled("0", 0.9)], "━━━───  0.50"),

@@ -83,7 +83,7 @@ def test_debaters_face_each_other_round_by_round() -> None:
 def test_scores_stand_beside_the_parts_that_they_rate() -> None:
     page = html(sample.record(), [])
     rated = page[page.index("Difficulty") :]
-    assert rated.index(sample.FIRST) < rated.index("25%") < rated.index(sample.SECOND)
+    assert rated.index(sample.FIRST) < rated.index("0.25") < rated.index(sample.SECOND)
     assert 'href="#node-0.1">→ 0.1</a>' in rated
 
 
@@ -96,8 +96,8 @@ def test_parts_that_ask_the_same_each_lead_to_their_own_question() -> None:
 
 def test_the_verdict_says_how_sure_and_whose_figure_that_is() -> None:
     parsed = Page(html(sample.record(), []))
-    assert "36%confidence · source: judges" in parsed.text
-    assert "90% by the judge of this question × 40% of its weakest part, 0.0." in parsed.text
+    assert "0.36confidence · source: judges" in parsed.text
+    assert "0.90 by the judge of this question × 0.40 of its weakest part, 0.0." in parsed.text
 
 
 def test_a_huge_question_is_short_in_the_heading_and_whole_below() -> None:

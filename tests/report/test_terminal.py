@@ -18,7 +18,7 @@ from rich.console import Console, RenderableType
 from dialectree.cli import progress
 from dialectree.records import Node, RunRecord, Tree
 from dialectree.report import markdown, overview, result, transcript, tree
-from dialectree.report.words import clean, heading, line, percent
+from dialectree.report.words import clean, duration, heading, line, money, share
 from tests.report import sample, sample_art, sample_rsd, sample_tod
 from tests.report.test_markdown import HOSTILE, read
 
@@ -57,11 +57,11 @@ TREES: list[tuple[Callable[[], RunRecord], str]] = [
     (
         sample.record,
         """\
-0 Which language do all people in Europe speak? — 36%: None.
+0 Which language do all people in Europe speak? — 0.36: None.
 Note: 0.1 asks the same as 0
-├── 0.0 Is there one such language? — 40%: No.
+├── 0.0 Is there one such language? — 0.40: No.
 │   Not split: the depth limit was reached. Won by A.
-Confidence: 36% · source: judges
+Confidence 0.36 · source: judges
 20 calls · 21 attempts · 1,234 tokens in (0 cached) · 99 out · not priced""",
     ),
     (
@@ -83,7 +83,7 @@ There is no verdict yet.""",
         """\
 ├── 0.1 ✗ attacks  τ 0.80, θ 1.00 → τ′ 0.90 → s 0.97 ████████
 │   beat 0.0
-P(claim): 0.41, below the threshold 0.5: False""",
+P(claim) 0.41: more likely false than true""",
     ),
     (
         sample_rsd.won,
@@ -112,7 +112,7 @@ def test_the_tree_shows_what_was_asked_and_what_came_of_it(
 def test_the_result_of_a_contest_says_what_it_changed() -> None:
     shown = seen(result(sample_art.contested()))
     assert "0.41 → 0.51, False → True" in shown and sample_art.WHY[:40] in shown
-    assert "above the threshold 0.5: True" in shown
+    assert "P(claim) 0.51: more likely true than false" in shown
 
 
 def test_the_command_prints_the_same_result_on_a_terminal(
@@ -121,7 +121,10 @@ def test_the_command_prints_the_same_result_on_a_terminal(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     progress._say(sample_art.contested(), json=False)
     shown = capsys.readouterr().out
-    assert "0.41 → 0.51, False → True" in shown and "above the threshold 0.5: True" in shown
+    assert (
+        "0.41 → 0.51, False → True" in shown
+        and "P(claim) 0.51: more likely true than false" in shown
+    )
 
 
 def test_a_status_has_a_colour() -> None:
@@ -188,7 +191,7 @@ def test_no_id_or_setting_of_a_record_steers_the_terminal(
 
 def test_markup_of_rich_in_a_text_is_text() -> None:
     run = sample.everywhere("[red]bold[/red]")
-    assert "0 [red]bold[/red] — 36%" in seen(tree(run))
+    assert "0 [red]bold[/red] — 0.36" in seen(tree(run))
     assert "[red]bold[/red]" in seen(transcript(run.tree.nodes["0.0"], run))
 
 
@@ -203,22 +206,31 @@ def test_clean_text_is_plain_and_stays_so(text: str) -> None:
     assert "\n" not in line(text, 20)
 
 
-@pytest.mark.parametrize(
-    ("share", "words"),
-    [
-        (None, "not determined"),
-        (0, "0%"),
-        (0.0004, "<0.1%"),
-        (0.04153437, "4.2%"),
-        (0.0996, "10%"),
-        (0.5, "50%"),
-        (0.996, "99.6%"),
-        (0.99999, "99.9%"),
-        (1, "100%"),
-    ],
-)
-def test_a_confidence_is_never_rounded_to_certainty(share: float | None, words: str) -> None:
-    assert percent(share) == words
+NUMBERS: list[tuple[str, str]] = [
+    (share(None), "not determined"),
+    (share(0), "0.00"),
+    (share(0.0004), "0.0004"),
+    (share(0.04153437), "0.04"),
+    (share(0.5), "0.50"),
+    (share(0.4999), "0.4999"),
+    (share(0.996), "0.996"),
+    (share(0.99999), "0.99999"),
+    (share(1), "1.00"),
+    (money(0), "0.00"),
+    (money(0.01234), "0.0123"),
+    (money(1234.5), "1,234.50"),
+    (duration(0.94), "0.9 s"),
+    (duration(59.6), "1 min 00 s"),
+    (duration(86), "1 min 26 s"),
+    (duration(7380), "2 h 03 min"),
+]
+
+
+@pytest.mark.parametrize(("shown", "words"), NUMBERS)
+def test_numbers_follow_one_rule_and_no_confidence_is_rounded_to_certainty(
+    shown: str, words: str
+) -> None:
+    assert shown == words
 
 
 def test_the_transcript_of_a_leaf_says_what_each_debater_defends() -> None:
