@@ -42,6 +42,10 @@ Line = TypeVar("Line", bound=BaseModel)
 Spot = tuple[str, str, str, int, int, str]
 """Where a call's reply is given; see ``records.Call.spot``."""
 _DRAFT = ".draft"
+_CANDIDATES = 5
+"""Runs that are named where the beginning of an id fits several."""
+_SECOND = len("20260131-120000")
+"""Characters of a run's id that tell when it was started."""
 _DISK = Threads(8, "journal")
 """Waits for the disk, for the journals of all runs."""
 _SYNC_S = 1.0
@@ -183,13 +187,33 @@ class RunFolder:
 
     @classmethod
     def find(cls, run: str, runs: Path) -> RunFolder:
-        """The folder of a run named by its id or by its path."""
-        by_id = re.fullmatch(r"[\w.-]+", run) and os.path.isfile(runs / run / "run.json")
-        path = runs / run if by_id else Path(run)
-        path = path.parent if path.name == "run.json" else path
-        if not os.path.isfile(path / "run.json"):
-            raise RunFolderError(f"there is no run {run!r}: no run.json in {path} or {runs / run}")
-        return cls(path)
+        """Return the folder of a run named by id, path, the beginning of its id, or ``last``."""
+        path = Path(run).parent if Path(run).name == "run.json" else Path(run)
+        by_id = re.fullmatch(r"[\w.-]+", run) is not None
+        for one in (runs / run, path) if by_id else (path,):
+            if os.path.isfile(one / "run.json"):
+                return cls(one)
+        every = cls.all(runs) if by_id else []
+        if run == "last" and every:
+            return cls._newest(every)
+        match [folder for folder in every if folder.run_id.startswith(run)]:
+            case [folder]:
+                return folder
+            case []:
+                where = f"no run.json in {path} or {runs / run}"
+                raise RunFolderError(
+                    f"there is no run {run!r}: {where}; dialectree show lists them"
+                )
+            case several:
+                names = ", ".join(folder.run_id for folder in several[:_CANDIDATES])
+                more = f" and {len(several) - _CANDIDATES} more" * (len(several) > _CANDIDATES)
+                raise RunFolderError(f"{run!r} may be {names}{more}: write more of the id")
+
+    @classmethod
+    def _newest(cls, every: list[RunFolder]) -> RunFolder:
+        """Return the folder of the run that was started last; ids tell no more than seconds."""
+        same = [one for one in every if one.run_id[:_SECOND] == every[0].run_id[:_SECOND]]
+        return max(same, key=lambda one: one.record().started) if same[1:] else same[0]
 
     @classmethod
     def all(cls, runs: Path) -> list[RunFolder]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic_core import to_json
 
 from dialectree.cli import flags
 
-Run = Annotated[str, typer.Argument(help="A run's id, or the path of its folder.")]
-OneOrAll = Annotated[
-    str | None, typer.Argument(help="A run's id, or the path of its folder; without it, all runs.")
-]
+if TYPE_CHECKING:
+    from dialectree.records import RunRecord
+    from dialectree.runs import RunFolder
+
+_NAMES = "A run's id or the beginning of it, the path of its folder, or last"
+Run = Annotated[str, typer.Argument(help=f"{_NAMES}.")]
+OneOrAll = Annotated[str | None, typer.Argument(help=f"{_NAMES}; without it, all runs.")]
 _WIDTH_WHEN_PIPED = 160
 
 
@@ -22,6 +25,7 @@ def show(
     node: Annotated[str | None, typer.Option(help="One node, with its whole transcript.")] = None,
     html: Annotated[bool, typer.Option("--html", help="Print the report as HTML.")] = False,
     md: Annotated[bool, typer.Option("--md", help="Print the report as Markdown.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
     json: flags.Json = False,
     runs: flags.Runs = Path("runs"),
 ) -> None:
@@ -35,12 +39,12 @@ def show(
     from dialectree.errors import InputError
     from dialectree.runs import RunFolder
 
-    if html + md + json > 1:
-        raise InputError("--html, --md and --json exclude one another")
-    if node is not None and (html or md):
-        raise InputError("--node: --html and --md print the whole run; --json prints one node")
+    if html + md + json + open_ > 1:
+        raise InputError("--html, --md, --json and --open exclude one another")
+    if node is not None and (html or md or open_):
+        raise InputError("--node: --html, --md and --open show the whole run; --json one node")
     if run is None:
-        if html or md or node is not None:
+        if html or md or open_ or node is not None:
             raise InputError("which run? dialectree show lists them")
         _list(runs, json=json)
         return
@@ -56,10 +60,28 @@ def show(
         streams.print_file(report.html(record, folder.calls()))
     elif md:
         streams.print_file(report.markdown(record, folder.calls()))
+    elif open_:
+        _open(folder, record)
     elif node is None:
         Console().print(report.tree(record))
+        Console().print(report.paths(folder.path), soft_wrap=True)
     else:
         Console().print(report.transcript(record.tree.nodes[node], record))
+
+
+def _open(folder: RunFolder, record: RunRecord) -> None:
+    """Open the report of a run, written first if it is missing or the run was not at its end."""
+    import webbrowser
+
+    from dialectree import report, streams
+    from dialectree.errors import InputError
+
+    page = folder.path / "report.html"
+    if not page.is_file() or record.status in ("running", "partial"):
+        folder.write(page.name, report.html(record, folder.calls()))
+    if not webbrowser.open(page.resolve().as_uri()):
+        raise InputError(f"no browser can be opened here: the report is {page}")
+    streams.notice(f"opened {page}")
 
 
 def _list(runs: Path, *, json: bool) -> None:
@@ -67,7 +89,6 @@ def _list(runs: Path, *, json: bool) -> None:
 
     from dialectree import report, streams
     from dialectree.errors import RunFolderError
-    from dialectree.records import RunRecord
     from dialectree.runs import RunFolder
 
     found: list[RunRecord] = []
@@ -94,7 +115,7 @@ def _list(runs: Path, *, json: bool) -> None:
     if not console.is_terminal:
         console.width = _WIDTH_WHEN_PIPED
     if found:
-        console.print(report.overview(found))
+        console.print(report.overview(found, runs, expand=console.is_terminal))
     else:
         streams.notice(f"no runs in {runs}")
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import webbrowser
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -226,11 +227,38 @@ def test_show_prints_the_tree_a_node_and_the_reports(answer: Answer) -> None:
     node = json.loads(command("show", path, "--node", "0.1", "--json").out)
     assert node == whole["tree"]["nodes"]["0.1"]
     for flags, message in (
-        (["--node", "0.1", "--html"], "--node: --html and --md print the whole run"),
+        (["--node", "0.1", "--html"], "--node: --html, --md and --open show the whole run"),
         (["--node", "7", "--json"], "--node 7: the run has no such node; it has 0, 0.0"),
-        (["--html", "--md"], "--html, --md and --json exclude one another"),
+        (["--html", "--md"], "--html, --md, --json and --open exclude one another"),
     ):
         refused(command("show", path, *flags), message)
+
+
+def test_a_run_is_named_by_last_or_by_the_beginning_of_its_id(answer: Answer) -> None:
+    for question in ("First?", "Second?"):
+        answer(question)
+    ids = sorted(path.name for path in Path("runs").iterdir())
+    listed = [line.split()[0] for line in command("show").out.splitlines()[1:]]
+    assert sorted(listed) == ids
+    assert command("show", "last", "--json").record["input"]["question"] == "Second?"
+    for name in ids:
+        assert command("show", name[:-1], "--json").record["run_id"] == name
+        assert command("resume", name[:-1], "--json").record["run_id"] == name
+    refused(command("show", ids[0][:4]), f"'{ids[0][:4]}' may be ")
+    refused(command("show", "1999"), "there is no run '1999'")
+
+
+def test_show_opens_the_report_and_writes_it_first(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(QUESTION)
+    page = only_run() / "report.html"
+    page.unlink()
+    monkeypatch.setattr(webbrowser, "open", lambda url: url == page.resolve().as_uri())
+    assert command("show", "last", "--open").status == 0
+    assert page.read_text().startswith("<!")
+    monkeypatch.setattr(webbrowser, "open", lambda url: False)
+    refused(command("show", "last", "--open"), "no browser can be opened here: the report is ")
 
 
 def test_show_without_a_run_lists_all_the_newest_first(answer: Answer) -> None:
