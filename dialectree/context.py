@@ -163,46 +163,46 @@ class ProtocolSettings(BaseModel):
     model: Speaker = option(EMBEDDED, group="Models", common=True, speaker=True, metavar="SPEC")
     """The model of every role that has none of its own."""
     roles: dict[Annotated[str, AfterValidator(_role)], Speaker] = option(
-        default_factory=dict, group="Models", alias="role", metavar="ROLE=SPEC"
+        default_factory=dict, group="Models", common=True, alias="role", metavar="ROLE=SPEC"
     )
     """A model of its own for a role, by the role's name. Those of all methods may be named; a
     method reads its own."""
     base_url: Annotated[str, AfterValidator(require_address)] | None = option(
-        None, group="Models", speaker=True, metavar="URL"
+        None, group="Models", common=True, speaker=True, metavar="URL"
     )
     """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
     of an address are used and never kept: a run that is resumed must be given them again. The key
     of the environment goes to an address that a flag, a variable or a host's program names."""
-    seed: int = option(0, ge=0, lt=2**53, group="Draws")
+    seed: int = option(0, ge=0, lt=2**53, group="Draws and replays")
     """Fixes the debate's own draws, and is part of every request."""
 
-    concurrency: int = option(32, ge=1, le=1000, group="Limits")
+    concurrency: int = option(32, ge=1, le=1000, group="Requests")
     """Requests under way at once, in the whole process."""
-    requests_per_minute: float | None = option(None, gt=0, group="Limits")
+    requests_per_minute: float | None = option(None, gt=0, group="Requests")
     """Requests started per minute, in the whole process; none: no limit."""
-    call_deadline: float = option(300, gt=0, le=86400, group="Limits")
+    call_deadline: float = option(300, gt=0, le=86400, group="Requests")
     """Seconds that one call may take, its retries included. Waiting because others are served
     first, or because the endpoint asks for it, does not count."""
-    max_calls: int | None = option(None, ge=1, group="Limits")
+    max_calls: int | None = option(None, ge=1, group="Budgets", common=True)
     """Budget of calls to models. What a cache or a journal answers costs nothing."""
-    max_tokens: int | None = option(None, ge=1, group="Limits")
+    max_tokens: int | None = option(None, ge=1, group="Budgets")
     """Budget of prompt and completion tokens together."""
-    max_seconds: float | None = option(None, gt=0, group="Limits")
+    max_seconds: float | None = option(None, gt=0, group="Budgets")
     """Budget of wall-clock seconds."""
-    max_cost: float | None = option(None, gt=0, group="Limits")
+    max_cost: float | None = option(None, gt=0, group="Budgets")
     """Budget of money, in the unit of ``prices``."""
     prices: Annotated[dict[str, Price], AfterValidator(_by_model)] = option(
         default_factory=dict,
-        group="Limits",
+        group="Budgets",
         alias="price",
         metavar="SPEC=PROMPT,COMPLETION[,CACHED]",
     )
     """Price of a million prompt and a million completion tokens, by spec. A third number is the
     price of a million prompt tokens that the provider read from its cache; without it they cost
     as much as the others."""
-    cache: bool = option(True, group="Limits")
+    cache: bool = option(True, group="Requests")
     """Answer a request that was made before from the reply cache."""
-    replay: bool = option(False, group="Draws")
+    replay: bool = option(False, group="Draws and replays")
     """Answer from the reply cache alone; a request that it does not hold is an error."""
 
     _named: frozenset[str] = PrivateAttr(default=frozenset())

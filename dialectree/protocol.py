@@ -183,6 +183,8 @@ class Protocol:
     api: int = API
     command: str = ""
     """The user's verb; without one: ``dialectree run NAME``."""
+    examples: tuple[str, ...] = ()
+    """Two calls for the help, without the name of the command: ``"Is it so?" --option yes``."""
     input: type[ProtocolInput]
     settings: type[ProtocolSettings]
     outcome: Outcome

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from dialectree.cli import flags
+from dialectree.cli.help_groups import GroupedCommand
 from dialectree.cli.runs import Run
 from dialectree.errors import InputError
 
@@ -21,7 +21,7 @@ _SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
 """A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
 
 
-class OneText(TyperCommand):
+class OneText(GroupedCommand):
     """Refuses a second text of one flag: the parser would keep the last one, and say nothing."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import BaseModel
 
 from dialectree.cli import flags
+from dialectree.cli.help_groups import DEBATE, GroupedCommand, GroupedCommands
+from dialectree.context import about
 from dialectree.protocol import Protocol, broken, installed
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Add a command for each protocol that has a verb, ``run`` for any, and their list."""
+    """Add a command for each protocol that has a verb, and ``run`` for any."""
     every = typer.Typer(
+        cls=GroupedCommands,
         no_args_is_help=True,
         add_completion=False,
         rich_markup_mode=None,
@@ -23,10 +27,28 @@ def add_commands(app: typer.Typer) -> None:
     )
     for protocol in installed().values():
         if protocol.command:
-            app.command(protocol.command, no_args_is_help=True)(command(protocol))
-        every.command(protocol.name, no_args_is_help=True)(command(protocol))
-    app.add_typer(every, name="run")
-    app.command("protocols")(protocols)
+            _add(app, protocol, protocol.command, rich_help_panel=DEBATE)
+        _add(every, protocol, protocol.name, prefix="run ")
+    app.add_typer(every, name="run", rich_help_panel=DEBATE)
+
+
+def _add(
+    app: typer.Typer, protocol: Protocol, name: str, *, prefix: str = "", **shown: Any
+) -> None:
+    """Add the command ``name`` of a protocol, with the examples that it declares."""
+    examples = "\n".join(f"dialectree {prefix}{name} {words}" for words in protocol.examples)
+    added = app.command(name, cls=GroupedCommand, no_args_is_help=True, epilog=examples, **shown)
+    added(command(protocol))
+
+
+def examples() -> str:
+    """Return two examples for the help of the program: the first one of two protocols."""
+    lines = [
+        f"dialectree {one.command} {one.examples[0]}"
+        for one in installed().values()
+        if one.command and one.examples
+    ]
+    return "\n".join(lines[:2])
 
 
 def command(protocol: Protocol) -> flags.Command:
@@ -42,7 +64,7 @@ def command(protocol: Protocol) -> flags.Command:
     @flags.with_fields(
         *((protocol.input, name) for name in protocol.input.model_fields), given_as="inputs"
     )
-    @flags.with_fields(*protocol.declared_settings(), more=[method_option])
+    @flags.with_fields(*_settings(protocol), more=[method_option])
     def debate(
         inputs: dict[str, Any],
         settings: dict[str, Any],
@@ -63,6 +85,12 @@ def command(protocol: Protocol) -> flags.Command:
 
     debate.__doc__ = protocol.summary
     return debate
+
+
+def _settings(protocol: Protocol) -> list[tuple[type[BaseModel], str]]:
+    """Return the settings of a protocol, the common ones first."""
+    declared = protocol.declared_settings()
+    return sorted(declared, key=lambda field: not about(*field).get("common"))
 
 
 def protocols(json: flags.Json = False) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
-from typer.core import TyperGroup
 
 from dialectree.cli import flags
 from dialectree.cli.evaluation_report import rate, report
+from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.context import about
 from dialectree.errors import InputError
 from dialectree.protocol import installed
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dialectree.evals.rows import Ready
 
 
-class OrRun(TyperGroup):
+class OrRun(GroupedCommands):
     """A group whose commands may be left out: what is none of them is a data set to run over."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -89,8 +89,12 @@ def list_() -> None:
 _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 
 
-@app.command("run", no_args_is_help=True)
-@flags.with_fields(*((kind, name) for name, kind in FIELDS.items()), help_texts=_help_texts())
+@app.command("run", cls=GroupedCommand, no_args_is_help=True)
+@flags.with_fields(
+    *((kind, name) for name, kind in FIELDS.items()),
+    help_texts=_help_texts(),
+    own="Settings of protocols",
+)
 def run(
     dataset: Annotated[
         str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")

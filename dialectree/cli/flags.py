@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import typer
 from pydantic import BaseModel
 
+from dialectree.cli.help_groups import RARE
 from dialectree.context import ProtocolSettings, about
 from dialectree.errors import SettingsError
 
@@ -23,16 +24,20 @@ Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+_DRAWS = "Draws and replays"
 SHARED = tuple(ProtocolSettings.model_fields)
 MODELS_AND_LIMITS = tuple(
-    name for name in SHARED if about(ProtocolSettings, name)["group"] in ("Models", "Limits")
+    name for name in SHARED if about(ProtocolSettings, name)["group"] != _DRAWS
 )
 
 
-def parameter(kind: type[BaseModel], name: str, help_text: str = "") -> inspect.Parameter:
+def parameter(
+    kind: type[BaseModel], name: str, help_text: str = "", own: str = ""
+) -> inspect.Parameter:
     """Return the command's parameter for one field: an argument or a flag.
 
-    ``help_text`` takes the place of the field's own description.
+    ``help_text`` takes the place of the field's own description. ``own`` is the heading in the help
+    of settings that not every protocol has.
     """
     field, declared = kind.model_fields[name], about(kind, name)
     value, required = _value(field.annotation), field.is_required()
@@ -44,14 +49,26 @@ def parameter(kind: type[BaseModel], name: str, help_text: str = "") -> inspect.
         flag = _flag(kind, name)
         if field.default is True:
             flag = f"{flag}/--no-{flag.removeprefix('--')}"
-        hidden = bool(declared.get("hidden"))
-        shown = typer.Option(flag, help=text, metavar=metavar, hidden=hidden)
+        hidden, panel = bool(declared.get("hidden")), _heading(kind, name, own)
+        shown = typer.Option(flag, help=text, metavar=metavar, hidden=hidden, rich_help_panel=panel)
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if required else None,
         annotation=Annotated[value if required else value | None, shown],
     )
+
+
+def _heading(kind: type[BaseModel], name: str, own: str) -> str | None:
+    """Return the heading in the help that a flag stands under; None for the first, common ones."""
+    declared = about(kind, name)
+    if declared.get("evaluation_only"):
+        return RARE
+    if not issubclass(kind, ProtocolSettings):
+        return None
+    if name not in SHARED:
+        return own or f"Settings of {kind.protocol}"
+    return None if declared.get("common") else str(declared["group"])
 
 
 def _flag(kind: type[BaseModel], name: str) -> str:
@@ -88,14 +105,16 @@ def with_fields(
     given_as: str = "settings",
     more: Iterable[inspect.Parameter] = (),
     help_texts: Mapping[str, str] | None = None,
+    own: str = "",
 ) -> Callable[[Command], Command]:
     """Give a command a flag for each field; it takes those that are set as ``given_as``.
 
     ``more`` are parameters of the command that are made elsewhere, ``help_texts`` take the place
-    of descriptions, by name.
+    of descriptions, by name, and ``own`` is the heading of settings that not every protocol has.
     """
     texts = help_texts or {}
-    added = [*(parameter(kind, name, texts.get(name, "")) for kind, name in fields), *more]
+    made_of = (parameter(kind, name, texts.get(name, ""), own) for kind, name in fields)
+    added = [*made_of, *more]
     made = {given_as, *(one.name for one in more)}
 
     def decorate(command: Command) -> Command:

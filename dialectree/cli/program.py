@@ -17,11 +17,18 @@ import typer
 from pydantic import ValidationError
 
 from dialectree import streams
-from dialectree.cli import evaluate
+from dialectree.cli import debate, evaluate
 from dialectree.cli.contest import OneText, contest
-from dialectree.cli.debate import add_commands
 from dialectree.cli.demo import demo
 from dialectree.cli.doctor import doctor
+from dialectree.cli.help_groups import (
+    DEBATE,
+    EVALUATE,
+    LOOK,
+    SET_UP,
+    GroupedCommand,
+    GroupedCommands,
+)
 from dialectree.cli.runs import resume, show
 from dialectree.cli.server_file import server_file
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
@@ -31,23 +38,26 @@ usage = import_module(typer.BadParameter.__module__)
 
 app = typer.Typer(
     name="dialectree",
+    cls=GroupedCommands,
+    epilog=debate.examples(),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-add_commands(app)
-app.command("demo")(demo)
-app.command("show")(show)
-app.command("resume")(resume)
-app.command("contest", cls=OneText, no_args_is_help=True)(contest)
-app.command("doctor")(doctor)
-app.command("server-file")(server_file)
-app.add_typer(evaluate.app, name="eval")
+debate.add_commands(app)
+app.command("resume", cls=GroupedCommand, rich_help_panel=DEBATE)(resume)
+app.command("contest", cls=OneText, no_args_is_help=True, rich_help_panel=DEBATE)(contest)
+app.command("demo", rich_help_panel=LOOK)(demo)
+app.command("show", rich_help_panel=LOOK)(show)
+app.command("protocols", rich_help_panel=LOOK)(debate.protocols)
+app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
+app.command("doctor", cls=GroupedCommand, rich_help_panel=SET_UP)(doctor)
+app.command("server-file", rich_help_panel=SET_UP)(server_file)
 
 
-@app.command("version")
+@app.command("version", rich_help_panel=SET_UP)
 def version() -> None:
     """Print the version."""
     from importlib.metadata import version as installed

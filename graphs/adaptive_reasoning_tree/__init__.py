@@ -31,6 +31,10 @@ protocol = Protocol(
     summary="Grow arguments for and against a claim; say how probable they make it.",
     source="ART: Adaptive Reasoning Trees for Explainable Claim Verification (Wadhwa et al.)",
     command="verify",
+    examples=(
+        '"Chameleons change colour for camouflage."',
+        '"Tea has more caffeine than coffee." --breadth 2 --depth 2',
+    ),
     input=Input,
     settings=Settings,
     outcome="probability",

@@ -30,6 +30,10 @@ protocol = Protocol(
     summary="Let two debaters argue for an answer each, switch sides and own up; a judge decides.",
     source="Uncertainty-Aware Role-Switching Debate (Liu et al.)",
     command="decide",
+    examples=(
+        '"Which gas do plants take in?" --option O2 --option CO2',
+        '"Is a hot dog a sandwich?" --role judge=openai:NAME',
+    ),
     input=Input,
     settings=Settings,
     outcome="choice",

@@ -45,6 +45,10 @@ protocol = Protocol(
     summary="Let two papers debate a topic, part by part; say what they share and what not.",
     source="Tree-of-Debate (Kargupta et al.)",
     command="compare",
+    examples=(
+        'one.pdf other.pdf --topic "how memory is saved"',
+        '1706.03762 2312.00752 --topic "long inputs" --max-depth 2',
+    ),
     input=Input,
     settings=Settings,
     outcome="comparison",

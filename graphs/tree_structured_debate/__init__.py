@@ -23,6 +23,10 @@ protocol = Protocol(
     summary="Split a question into a tree, debate its leaves and merge the verdicts upward.",
     source="Coordinating LLMs via Debate Trees (Fu and Gold)",
     command="answer",
+    examples=(
+        '"Why do cities grow?" --model openai:NAME',
+        '"Should a town ban cars?" --max-depth 2 --max-calls 100',
+    ),
     input=Input,
     settings=Settings,
     outcome="answer",

@@ -25,6 +25,10 @@ protocol = Protocol(
     title="Majority Debate",
     summary="Let three agents answer, read one another and answer again; the majority decides.",
     source="Improving Factuality and Reasoning through Multiagent Debate (Du et al.)",
+    examples=(
+        '"Which gas do plants take in?" --option O2 --option CO2',
+        '"Is it so?" --option yes --option no --rounds 3',
+    ),
     input=Input,
     settings=Settings,
     outcome="choice",
