@@ -6,7 +6,10 @@ import codecs
 import io
 import os
 import sys
+from textwrap import fill
 
+WIDTH = 80
+"""Columns that every terminal has."""
 _NUMBERS = (0, 1, 2)
 _PLAIN = {"→": "->", "·": "|", "–": "-", "—": "-", "…": "...", "’": "'", "“": '"', "”": '"'}
 _PLAIN |= {"█": "#", "░": "-", "│": "|", "✓": "+", "✗": "-", "×": "x"}
@@ -65,6 +68,11 @@ def say(text: str) -> None:
         print(clean(text), file=sys.stderr)
     except OSError:
         give_up(2)
+
+
+def listed(text: str, indent: int = 0) -> None:
+    """Print one entry of a list on stdout, wrapped at 80 columns and indented."""
+    print(fill(text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)))
 
 
 def notice(text: str) -> None:

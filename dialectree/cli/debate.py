@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel
 
+from dialectree import streams
 from dialectree.cli import flags
 from dialectree.cli.help_groups import DEBATE, GroupedCommand, GroupedCommands
 from dialectree.context import about
@@ -112,10 +113,10 @@ def protocols(json: flags.Json = False) -> None:
         print(to_json({"protocols": rows, "broken": broken()}, indent=1).decode())
         return
     for one in installed().values():
-        print(f"{one.name}  {one.title} ({package(one)})")
-        print(f"    dialectree {one.command or f'run {one.name}'}: {one.summary}")
-        print(f"    methods: {', '.join(one.methods())}")
-        print(f"    settings: {', '.join(sorted(one.own_settings()))}")
+        streams.listed(f"{one.name}  {one.title} ({package(one)})")
+        streams.listed(f"dialectree {one.command or f'run {one.name}'}: {one.summary}", indent=4)
+        streams.listed(f"methods: {', '.join(one.methods())}", indent=4)
+        streams.listed(f"settings: {', '.join(sorted(one.own_settings()))}", indent=4)
     for path, fault in broken().items():
         print(f"cannot be used: {path}: {fault}", file=sys.stderr)
 

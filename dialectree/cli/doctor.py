@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dialectree.cli import flags
 from dialectree.errors import DialectreeError
+from dialectree.streams import listed
 
 if TYPE_CHECKING:
     from dialectree.context import ProtocolSettings
@@ -60,7 +61,7 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
 
     spec = resolve(context.model, context)
     print("\nModel")
-    print(f"  {spec.address}")
+    listed(spec.address, indent=2)
     if spec.name == EMBEDDED:
         print("  the embedded model: shows how the program works, answers no better than chance")
     fault: DialectreeError | None = None
@@ -73,13 +74,13 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
         print(f"  answers in {probed.seconds:.2f} s; structured replies by {probed.rung}")
         if probed.fault:
             wrong = clean(probed.fault)
-            print(f"  its first reply was not valid ({wrong}); a debate would ask again")
+            listed(f"its first reply was not valid ({wrong}); a debate would ask again", indent=2)
     print("\nModel servers on this machine")
     servers = await local_servers()
     for server in servers:
         names = ", ".join(server.models) or "no models"
-        print(f"  {server.kind} at {server.base_url}: {names}")
-        print(f"    {server.flags}")
+        listed(f"{server.kind} at {server.base_url}: {names}", indent=2)
+        listed(server.flags, indent=4)
     if not servers:
         print("  none on the usual ports of Ollama, LM Studio, vLLM and llama.cpp")
     return fault

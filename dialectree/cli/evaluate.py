@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from pydantic import BaseModel
 
+from dialectree import streams
 from dialectree.cli import flags
 from dialectree.cli.evaluation_report import rate, report
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
@@ -83,7 +84,7 @@ def list_() -> None:
         licence = dataset.licence.partition(" (")[0]
         shown = dataset.name, dataset.task, dataset.count or "?", licence, dataset.sha256[:16]
         print(_LISTED.format(*shown).rstrip())
-        print(f"    {dataset.source} ({dataset.version}); {how}")
+        streams.listed(f"{dataset.source} ({dataset.version}); {how}", indent=4)
 
 
 _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"

@@ -129,14 +129,14 @@ def _shown(console: Console) -> Iterator[Watch]:
 
 
 def _figures(standing: Standing) -> str:
-    """``2 failed, 1 degraded, 4,500 calls and 12 from the cache, cost 1.25, 0:12:30 left``."""
+    """``2 failed, 1 degraded, 4,500 calls and 12 from the cache, cost 1.25, 12 min 30 s left``."""
     spent = standing.spent
     now = " now" if standing.before else ""
     parts = [_ended(standing), f"{spent.calls:,} calls{now}{_cached(standing.cached)}"]
     if spent.cost:
-        parts.append(f"cost {spent.cost:.2f}")
+        parts.append(f"cost {words.money(spent.cost)}")
     if standing.left and (left_s := standing.eta_s) is not None:
-        parts.append(f"{_clock(left_s)} left")
+        parts.append(f"{words.duration(left_s)} left")
     return ", ".join(parts)
 
 
@@ -156,7 +156,7 @@ def closing(standing: Standing) -> Iterator[str]:
     yield total
     before = f" ({standing.before} were there)" if standing.before else ""
     done = f"{standing.total - standing.left} of " if standing.left else ""
-    took = _clock(clock.seconds() - standing.started)
+    took = words.duration(clock.seconds() - standing.started)
     yield f"{done}{standing.total} results{before}, {_ended(standing)}, {took}"
     if not standing.incomplete:
         return
@@ -171,14 +171,9 @@ def closing(standing: Standing) -> Iterator[str]:
 
 def _price(spent: Spent, cached: int) -> str:
     """``4,500 calls and 12 from the cache, 1,234,000 tokens, cost 1.25``."""
-    cost = f", cost {spent.cost:.2f}" if spent.cost else ""
+    cost = f", cost {words.money(spent.cost)}" if spent.cost else ""
     return f"{spent.calls:,} calls{_cached(cached)}, {spent.tokens:,} tokens{cost}"
 
 
 def _cached(calls: int) -> str:
     return f" and {calls:,} from the cache" if calls else ""
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

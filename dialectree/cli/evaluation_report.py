@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ from dialectree import streams
 from dialectree.cli import flags
 
 if TYPE_CHECKING:
+    from dialectree.evals.reporting.formatting import Table
     from dialectree.evals.reporting.writing import Written
 
 Folder = Annotated[Path, typer.Argument(help="An evaluation's folder.", metavar="DIR")]
@@ -48,10 +50,10 @@ def report(
 
 
 def summary_lines(written: Written) -> list[str]:
-    """Return what a person at the terminal should see of a report."""
+    """Return what a person at the terminal should see of a report: figures, then sentences."""
     from dialectree.report import words
 
-    lines = [*written.sentences.opening]
+    lines = [*_figures(written.figures), *written.sentences.opening]
     lines += [f"! {text}" for text in written.sentences.cautions]
     lines += [f"- {text}" for text in written.sentences.findings]
     if written.missing:
@@ -60,6 +62,20 @@ def summary_lines(written: Written) -> list[str]:
             "records; --pages writes the pages"
         )
     return [words.line(line, 600) for line in lines]
+
+
+def _figures(table: Table | None) -> Iterator[str]:
+    """Yield a line for each row with what has an interval: ``tsd: accuracy 61.3% [52.0, 70.2]``."""
+    from dialectree.evals.reporting.formatting import texts
+
+    if table is None:
+        return
+    names = [column.name for column in table.columns]
+    for row in texts(table):
+        cells = zip(names, row, strict=True)
+        shown = [f"{name} {main} [{ends}]" for name, (main, ends) in cells if ends]
+        if shown:
+            yield f"{row[0][0]}: {', '.join(shown)}"
 
 
 def report_after_run(folder: Path) -> list[str]:

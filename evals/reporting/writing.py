@@ -13,7 +13,7 @@ from dialectree.evals.reporting import measures, questions
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.cautions import cautions
 from dialectree.evals.reporting.findings import findings, opening
-from dialectree.evals.reporting.formatting import as_csv, csv_text
+from dialectree.evals.reporting.formatting import Table, as_csv, csv_text
 from dialectree.evals.reporting.page import html, markdown
 from dialectree.evals.reporting.setup import Sentences
 from dialectree.evals.reporting.study import Study, study
@@ -47,6 +47,8 @@ class Written(NamedTuple):
     """Pages of runs that were written now."""
     missing: int
     """Runs that still have none; the report leads to their records."""
+    figures: Table | None
+    """The first table: each row's accuracy, or marks."""
 
 
 def report(
@@ -88,7 +90,8 @@ def report(
         put(where / name, data)
     for name in {*SOMETIMES} - parts.keys():
         (where / name).unlink(missing_ok=True)
-    return Written(where / "report.html", sentences, made, len(lacking) - made)
+    figures = shown[0] if shown else None
+    return Written(where / "report.html", sentences, made, len(lacking) - made, figures)
 
 
 def _questions(joined: Study) -> str:

@@ -279,7 +279,7 @@ def test_the_totals_of_debates_and_judge_come_first_and_then_apart(
     (found,) = results("out")
     judging = found["judging"]["calls"] + found["controlling"]["calls"]
     assert (len(found["controls"]), found["usage"]["calls"] + judging) == (2, calls)
-    total = r"(\d+) calls, ([\d,]+) tokens, cost \d\.\d\d"
+    total = r"(\d+) calls, ([\d,]+) tokens, cost [\d.]+"
     closing = re.search(rf"^dialectree: {total}; debates: {total}; judge: {total}$", done.err, re.M)
     assert closing, done.err
     every, tokens, debates, own, judge, others = (

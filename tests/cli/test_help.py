@@ -40,6 +40,12 @@ def test_every_help_fits_80_columns(words: list[str]) -> None:
     assert shown and max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("words", [["protocols"], ["eval", "list"]], ids=" ".join)
+def test_every_list_fits_80_columns(words: list[str]) -> None:
+    shown = command(*words).out
+    assert shown and max(map(len, shown.splitlines())) <= 80
+
+
 def test_the_program_shows_its_commands_in_groups_with_two_examples() -> None:
     shown = sections(command("--help").out)
     assert [*shown] == ["", "Examples", "Debate", "Look", "Evaluate", "Set up", "Options"]
