@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dialectree import clock
+from dialectree.activity import Activity
 from dialectree.context import EMBEDDED
 from dialectree.errors import InputError
 from dialectree.human_input import Ask
@@ -29,13 +30,16 @@ class Playback(Started):
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Tell ``watch`` the events, with a pause before each turn; an interrupt skips the rest."""
         turns = sum(event.kind == "spoke" for event in self.events)
-        pause = self.seconds / max(turns, 1)
+        pause, calls = self.seconds / max(turns, 1), iter(self.folder.calls())
         for event in self.events:
             if pause and event.kind == "spoke":
                 try:
                     await clock.sleep(pause)
                 except asyncio.CancelledError:
                     pause = 0.0
+            if event.kind == "spoke" and self.follow is not None:
+                call = next(calls)
+                self.follow(Activity(call.spot(), call.role, "answered", call=call))
             if watch is not None:
                 watch(event)
         return self.record

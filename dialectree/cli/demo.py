@@ -42,8 +42,9 @@ def demo(
     notice(ILLUSTRATION)
     if not at_once:
         notice(f"playing for {_SECONDS:g} s; Ctrl-C skips to the end")
+    calls = run.record.usage.calls
     try:
-        progress.follow(run, json=json, quiet=quiet)
+        progress.follow(run, json=json, quiet=quiet, expected=(calls, calls))
     finally:
         if not quiet:
             _suggest(run, [other for other in names if other != name])
@@ -54,7 +55,8 @@ def _suggest(run: Playback, others: list[str]) -> None:
     from dialectree import turns
     from dialectree.streams import say
 
-    path, record = run.folder.path, run.record
+    path: Path | str = run.folder.path
+    record = run.record
     nodes = record.tree.nodes.values()
     spoken = [
         (node.id, name)
@@ -65,11 +67,8 @@ def _suggest(run: Playback, others: list[str]) -> None:
     ]
     place, turn_name = next(iter(spoken), (record.tree.root, ""))
     argument = next((node.id for node in nodes if node.kind == "argument"), "")
-    rows = [
-        (f"dialectree show {path}", "the whole debate"),
-        (f"dialectree show {path} --node {place}", "all that was said at one place"),
-        (f"{path}/report.html", "the same in a browser"),
-    ]
+    path = "last" if run.folder.path.parent == Path("runs") else path
+    rows = [(f"dialectree show {path} --node {place}", "all that was said at one place")]
     contest = f"dialectree contest {path}"
     if argument and run.method.protocol.outcome == "probability":
         rows.append((f"{contest} --set {argument}=0.1", "change a strength; this needs no model"))
