@@ -344,6 +344,18 @@ def test_what_cannot_be_judged_is_missing_and_said(deaf: Any, node: str, role: s
     assert contest(record, Drop("0.1")).usage.calls == 0
 
 
+@pytest.mark.parametrize("ties", ["ignore", "half"])
+def test_a_void_comparison_asks_nobody_where_comparisons_alone_count(ties: str) -> None:
+    for wins in ("SUPPORT", "TIE"):
+        old = two(wins, blend=1.0, strength_rule="bradley_terry", ties=ties)
+        void = contest(old, Void("0.0", "0.1"))
+        assert void.usage.calls == 0
+        assert void.tree.nodes["0.0"].score("tau") == old.tree.nodes["0.0"].score("tau")
+        set_ = contest(void, Set("0.0", 0.9), Set("0.1", 0.1))
+        assert (set_.usage.calls, set_.tree.nodes["0.0"].score("blended")) == (0, 0.9)
+        assert outcome(contest(void, Restore("0.0", "0.1"))) == outcome(old)
+
+
 # At a leaf of another protocol
 
 LEAF = "is it so?"

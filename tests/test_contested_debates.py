@@ -324,6 +324,20 @@ def test_a_ruling_can_be_set_where_one_of_two_judges_failed(side: str, label: st
         assert model.calls == [] and outcome(back) == outcome(old)
 
 
+@pytest.mark.parametrize(("side", "silent"), [("B", "0/judge1"), ("A", "0/swapped1")])
+def test_a_judge_who_failed_has_not_ruled_once_the_ruling_is_taken_back(
+    side: str, silent: str
+) -> None:
+    old = debate(one_judge_fails(speakers(), side), "rsd", switching.TWO, judge_orders="both")
+    ruled = contest(old, Rule("0", "A"), model=(model := speakers()))
+    worded = contest(ruled, Replace(silent, "Why not."), model=model)
+    assert said(worded, silent)["rationale"] == "Why not."
+    ruled_again = contest(worded, Rule("0", "B"), model=model)
+    for changed in (worded, ruled_again):
+        assert outcome(contest(changed, Restore("0"), model=model)) == outcome(old)
+    assert model.calls == []
+
+
 def test_a_knockout_goes_on_with_whom_a_person_lets_win() -> None:
     old = debate(speakers(), "rsd", switching.THREE, candidates="knockout")
     first = old.tree.nodes["0.0"]

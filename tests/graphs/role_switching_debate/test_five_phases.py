@@ -89,6 +89,17 @@ def test_a_second_proposal_reads_what_is_taken_and_no_argument() -> None:
     assert judge.prompt.count("answer: clay") == 1  # b's first proposal no longer counts
 
 
+def test_a_second_proposal_is_neither_what_is_taken_nor_what_was_found_to_be_the_same() -> None:
+    model = debaters(winner="Lyon")
+    said = choose("Paris", "The capital Paris", "The capital Paris", "Lyon")
+    model.will_say_now(said, to=ProposalReply)
+    model.will_say_now(SameAnswerReply(same=True))
+    done = decide(model, ())
+    assert sides(done) == {"a": "Paris", "b": "Lyon"}
+    assert len(of(model, ProposalReply)) == 4
+    assert "propose another" in of(model, ProposalReply)[3].prompt
+
+
 def test_in_turn_b_reads_as_rebuttal_and_a_reads_the_proposals_only() -> None:
     model = run()
     assert blocks_of(by(model, RebuttalReply, FIRST)) == PROPOSALS

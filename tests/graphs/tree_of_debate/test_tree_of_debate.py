@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.moderator import ProgressReply, SubtopicsReply, SubtopicText
@@ -39,6 +40,9 @@ from tests.graphs.tree_of_debate.comparing import (
     turn,
 )
 from tests.scripted import Asked, ScriptedModel
+
+Reply = type[BaseModel]
+
 
 # Calls
 
@@ -399,6 +403,18 @@ def test_a_subtopic_that_names_no_claim_is_asked_for_again() -> None:
     done = compare(model)
     assert "number 1 names no claim" in of(model, SubtopicsReply)[1].prompt
     assert done.usage.calls == 2 + 2 + 2 + 6 + 1
+
+
+@pytest.mark.parametrize("kind", [ClaimsReply, SubtopicsReply])
+def test_an_empty_list_is_asked_for_again(kind: Reply) -> None:
+    model = personas(1, 1)
+    usual = model.says(kind)
+    empty = kind.model_validate({next(iter(kind.model_fields)): []})
+    model.will_say_now(
+        lambda call: usual(call) if "cannot be used" in call.prompt else empty, to=kind
+    )
+    done = compare(model)
+    assert done.verdict.answer and done.failures == []
 
 
 # Depth and expansion

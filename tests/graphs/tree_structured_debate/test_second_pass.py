@@ -164,3 +164,19 @@ def test_a_merging_that_fails_leaves_the_first_verdict_of_its_node_standing() ->
     assert done.verdict.answer is not None
     stands = ["the second pass came to no verdict here; that of the first pass stands"]
     assert [done.node(name).notes for name in ("0", "0.1", "0.1.0")] == [stands, stands, []]
+
+
+def test_the_writer_is_given_what_the_standing_verdict_rests_on() -> None:
+    model = debaters(2)
+    model.will_say(rule("old", 0.3), at="0.1")
+    model.will_say(rule("new", 0.95), at="0.1")
+    usual = model.says(SynthesisReply)
+    model.will_say_now(
+        lambda call: usual(call) if call.take == 1 else no_reply(), to=SynthesisReply, at="0"
+    )
+    done = debate(model, second_pass_below=0.5)
+    leaf, root = done.node("0.1").verdict, done.node().verdict
+    assert leaf is not None and root is not None
+    assert (leaf.answer, root.take) == ("new", 1)
+    writer = model.prompts[-1]
+    assert "what of b? old" in writer and "what of b? new" not in writer
