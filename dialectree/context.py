@@ -34,7 +34,7 @@ from dialectree.addresses import (
     shown,
     whole,
 )
-from dialectree.errors import SettingsError
+from dialectree.errors import ArgumentError, SettingsError
 from dialectree.sources import cache_folder as cache_folder
 from dialectree.sources import endpoint_from_environment as endpoint_from_environment
 
@@ -222,15 +222,14 @@ class ProtocolSettings(BaseModel):
 
         On a server that mapping is a client's, and nothing here tells the two apart.
         """
-        super().__init__(**values)
+        configured = sources.configured(type(self).protocol, type(self).model_fields)
+        super().__init__(**sources.over(values, configured))
         self._trust(*_passed(values))
 
     @model_validator(mode="wrap")
     @classmethod
-    def _add_sources(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Add what environment and file say; a wrong value is shown without its passwords."""
-        if isinstance(values, Mapping):
-            values = sources.over(values, sources.configured(cls.protocol, cls.model_fields))
+    def _hide_secrets(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Show a wrong value without its passwords."""
         try:
             return handler(values)
         except ValidationError as error:
@@ -383,7 +382,8 @@ def _built(
     except ValidationError as error:
         known = kind.model_fields
         message = "; ".join(sources.lines(error, values, kind.protocol, known))
-        raise SettingsError(message) from None
+        unknown = values.keys() - known.keys()
+        raise (ArgumentError if unknown else SettingsError)(message) from None
     if made.replay and not made.cache:
         replay = sources.source("replay", [], values, kind.protocol)
         cache = sources.source("cache", [], values, kind.protocol)

@@ -1,9 +1,11 @@
 """What can go wrong, as one small family. Each class knows the exit status of the command line.
 
 DialectreeError                 1   a fault of ours
-├── InputError                  2   the call or its input is wrong
+├── InputError                  2   the call or its input is wrong; a ValueError, too
 │   ├── SettingsError               a flag, an environment variable or dialectree.toml
+│   │   └── ArgumentError           there is no such argument, or one is missing; a TypeError, too
 │   ├── RunFolderError              a run's folder cannot be made, read or written
+│   │   └── RunNotFound             there is no such run; a FileNotFoundError, too
 │   ├── RequestError                the endpoint says that the request is wrong (400, 404, ...)
 │   └── ReplayMiss                  --replay, and the cache has no such reply
 ├── ModelUnavailable            3   there is no model to talk to
@@ -34,7 +36,7 @@ class DialectreeError(RuntimeError):
     """The run that it broke off, for whoever called it from Python."""
 
 
-class InputError(DialectreeError):
+class InputError(DialectreeError, ValueError):
     """The call or its input is wrong; the message says what to change."""
 
     status = 2
@@ -44,8 +46,16 @@ class SettingsError(InputError):
     """A flag, an environment variable or a line of dialectree.toml is wrong."""
 
 
+class ArgumentError(SettingsError, TypeError):
+    """A function was given an argument that it does not take, or lacks one that it needs."""
+
+
 class RunFolderError(InputError):
     """A run's folder cannot be made, read or written."""
+
+
+class RunNotFound(RunFolderError, FileNotFoundError):
+    """There is no run of that id, and none in that folder."""
 
 
 class RequestError(InputError):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from dialectree.context import ProtocolSettings, about, build
-from dialectree.errors import InputError
+from dialectree.errors import ArgumentError, InputError
 from dialectree.records.phases import UNORDERED, PhaseOrder
 
 if TYPE_CHECKING:
@@ -286,7 +286,7 @@ class Method:
         """
         for name in sorted(self.protocol.own_settings() - self.reads()):
             if name in given:
-                raise InputError(f"{flag(name)}: that is no setting of {self.name}")
+                raise ArgumentError(f"{flag(name)}: that is no setting of {self.name}")
         settings = build(self.protocol.settings, **given)
         self.require_roles(settings, given)
         for name, why in sorted(settings.unused().items()):

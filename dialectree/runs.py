@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from pydantic import BaseModel, ValidationError
 
 from dialectree import chance, clock
-from dialectree.errors import NO_ROOM, DiskFull, RunFolderError
+from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, RunNotFound
 from dialectree.protocol import phase_order
 from dialectree.records import (
     UNORDERED,
@@ -201,7 +201,7 @@ class RunFolder:
                 return folder
             case []:
                 where = f"no run.json in {path} or {runs / run}"
-                raise RunFolderError(
+                raise RunNotFound(
                     f"there is no run {run!r}: {where}; dialectree show lists them"
                 )
             case several:

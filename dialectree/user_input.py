@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dialectree.errors import InputError
+from dialectree.errors import ArgumentError, InputError
 from dialectree.protocol import ProtocolInput
 
 MAX_LENGTH = 200_000
@@ -19,7 +19,7 @@ def checked(kind: type[ProtocolInput], values: Mapping[str, Any]) -> dict[str, A
     fields = kind.model_fields
     for name in values:
         if name not in fields:
-            raise InputError(f"{name}: there is no such input; known: {', '.join(fields)}")
+            raise ArgumentError(f"{name}: there is no such input; known: {', '.join(fields)}")
     given = {
         name: _tidied(values.get(name), name)
         for name, field in fields.items()
@@ -45,7 +45,7 @@ def tidy(text: str, name: str) -> str:
 
 def _tidied(value: object, name: str) -> object:
     if value is None:
-        raise InputError(f"the {name} is missing")
+        raise ArgumentError(f"the {name} is missing")
     if isinstance(value, str):
         return tidy(value, name)
     if isinstance(value, list | tuple):

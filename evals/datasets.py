@@ -194,5 +194,7 @@ def _item(row: Row, number: int, dataset: Dataset | None, mapped: Columns) -> It
         first = error.errors(include_url=False, include_context=False)[0]
         place = [str(part) for part in first["loc"]]
         raise row.fault(": ".join([*place, first["msg"].removeprefix("Value error, ")])) from None
+    except InputError:
+        raise
     except (ValueError, TypeError) as error:
         raise row.fault(str(error)) from None

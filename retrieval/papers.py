@@ -180,6 +180,8 @@ def _bytes(path: Path, source: str) -> bytes:
             raise InputError(f"{source}: not a plain file; save the paper to a file first")
         with path.open("rb") as file:
             return file.read(LARGEST_PDF + 1)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         why = (getattr(error, "strerror", None) or str(error)).lower()
         raise InputError(f"{source}: cannot be read ({why}); check the file") from None
