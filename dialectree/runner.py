@@ -56,6 +56,10 @@ class Started:
     follow: Follow | None = None
     """Gets what each call to a model is doing, for whoever watches."""
 
+    def __post_init__(self) -> None:
+        """Tell the record where it lies."""
+        self.record.lies_in(self.folder.path)
+
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Walk the graph to its end and complete the record, whatever happens on the way.
 

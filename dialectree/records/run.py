@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final, Literal, Self
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue, PrivateAttr
 
 from dialectree.records.contest import Contest
 from dialectree.records.ledger import Usage
@@ -44,6 +45,7 @@ class RunRecord(Strict):
     started: str
     ended: str | None = None
     versions: dict[str, str] = {}
+    _path: Path | None = PrivateAttr(default=None)
 
     model_config = ConfigDict(
         extra="forbid", populate_by_name=True, serialize_by_alias=True, ser_json_inf_nan="strings"
@@ -58,6 +60,33 @@ class RunRecord(Strict):
     def illustration(self) -> bool:
         """Return whether replies in it were written by hand, which no model gave."""
         return any(ILLUSTRATION in models.split(", ") for models in self.models.values())
+
+    @property
+    def path(self) -> Path | None:
+        """The run's folder; None for a record that was not made or read there."""
+        return self._path
+
+    def lies_in(self, folder: Path) -> None:
+        """Note the folder of the run, which is no part of the record."""
+        self._path = folder.absolute()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what was recorded, wherever it lies."""
+        return isinstance(other, RunRecord) and self.__dict__ == other.__dict__
+
+    def __repr__(self) -> str:
+        """Say in two lines what was asked and what came of it."""
+        from dialectree.report.words import in_two_lines
+
+        return f"<RunRecord {in_two_lines(self)}>"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        """Return the run as a card of a notebook."""
+        from dialectree.report.pages import card
+
+        return card(self)
 
     def degraded(self) -> list[tuple[str, Failure]]:
         """Every part that failed for good, with the id of its node."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import Field, JsonValue
+from pydantic import (
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    computed_field,
+    model_serializer,
+    model_validator,
+)
 
 from dialectree.records.evidence import Retrieval, Segment
 from dialectree.records.strict import Strict
@@ -12,6 +20,8 @@ from dialectree.records.strict import Strict
 NodeStatus = Literal["open", "answered", "missing"]
 Stance = Literal["support", "attack"]
 Order = Literal["support_first", "attack_first"]
+PROBABILITY = ("probability", "P(claim)")
+"""Sources of a figure that is the probability of a claim."""
 
 
 class Verdict(Strict):
@@ -24,6 +34,35 @@ class Verdict(Strict):
     """Whose figure the confidence is, such as ``judge`` or ``product of judges``."""
     rationale: str | None = None
     notes: list[str] = []
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def probability(self) -> float | None:
+        """How probable the claim is, 0 to 1; None where the outcome is no probability."""
+        return self.confidence if self.probable else None
+
+    @property
+    def probable(self) -> bool:
+        """Whether the figure is the probability of a claim, not a confidence in the answer."""
+        return self.confidence_source in PROBABILITY
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_follows(cls, fields: object) -> object:
+        """Leave out the probability, which follows from the other fields."""
+        if not isinstance(fields, Mapping):
+            return fields
+        return {name: value for name, value in fields.items() if name != "probability"}
+
+    @model_serializer(mode="wrap")
+    def _only_a_known_probability(
+        self, whole: SerializerFunctionWrapHandler
+    ) -> dict[str, JsonValue]:
+        """Leave out the probability where there is none."""
+        fields: dict[str, JsonValue] = whole(self)
+        if fields.get("probability") is None:
+            fields.pop("probability", None)
+        return fields
 
 
 class NodeVerdict(Verdict):

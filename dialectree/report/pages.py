@@ -1,4 +1,7 @@
-"""A run as one web page: a file that needs no network, runs no script, and can be sent around."""
+"""A run as one web page, and as a card of a notebook.
+
+The page is a file that needs no network, runs no script, and can be sent around.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +17,32 @@ from dialectree.records import Call, RunRecord
 from dialectree.report import arguments, contested, exchange, topics, view, words
 from dialectree.report.markdown_page import markdown
 
-__all__ = ["html", "markdown"]
+__all__ = ["card", "html", "markdown"]
 
 
 def html(record: RunRecord, calls: Sequence[Call]) -> str:
     """The page of ``record``; ``calls`` are the lines of its ledger."""
-    return _page().render(
-        record=record,
-        calls=calls,
-        view=view,
-        words=words,
-        exchange=exchange,
-        arguments=arguments,
-        contested=contested,
-        topics=topics,
-    )
+    return _template("run.html.jinja").render(record=record, calls=calls, **_ROOMS)
 
 
-@lru_cache(maxsize=1)
-def _page() -> Template:
+def card(record: RunRecord) -> str:
+    """Return ``record`` as a card of a notebook, which shows it among other things."""
+    return _template("card.html.jinja").render(record=record, **_ROOMS)
+
+
+_ROOMS = {
+    "view": view,
+    "words": words,
+    "exchange": exchange,
+    "arguments": arguments,
+    "contested": contested,
+    "topics": topics,
+}
+"""What the templates call."""
+
+
+@lru_cache
+def _template(name: str) -> Template:
     environment = Environment(
         loader=PackageLoader("dialectree", "report"),
         autoescape=True,
@@ -43,7 +53,7 @@ def _page() -> Template:
     )
     environment.filters |= {"anchor": _anchor, "prose": _prose}
     environment.filters |= {"segment_anchor": _segment_anchor, "claim_anchor": _claim_anchor}
-    return environment.get_template("run.html.jinja")
+    return environment.get_template(name)
 
 
 def _shown(value: object) -> object:

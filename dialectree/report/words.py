@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from pydantic import JsonValue
 
 from dialectree import turns
 from dialectree.formatting import count, duration, figure, money, move, share
@@ -179,7 +181,7 @@ def listed(parts: Iterable[str]) -> str:
 
 def probable(verdict: Verdict | None) -> bool:
     """Return whether the verdict's figure is the probability of a claim, not a confidence."""
-    return verdict is not None and verdict.confidence_source == "P(claim)"
+    return verdict is not None and verdict.probable
 
 
 def asserts(record: RunRecord) -> bool:
@@ -292,6 +294,47 @@ def question(record: RunRecord) -> str:
             return text
     root = record.tree.nodes.get(record.tree.root)
     return root.text if root else record.run_id
+
+
+def in_two_lines(record: RunRecord) -> str:
+    """Return what was asked, what came of it and what it took, for a program or a log."""
+    verdict = record.verdict
+    answer = pending(record) if verdict is None else line(verdict.answer or "no answer", 90)
+    parts = [answer, *([measure(record)] if measure(record) else []), *sums(record)]
+    asked = line(question(record), 90)
+    return f"{record.run_id} ({record.method}, {record.status}): {asked}\n  {' · '.join(parts)}"
+
+
+def gist(turn: Turn) -> str:
+    """Return the longest text of a turn, which says most of it."""
+    return max(_texts(turn.fields), key=len, default="")
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield every text in a reply."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def measure(record: RunRecord) -> str:
+    """``confidence 72%``, ``probability 0.20``; empty where the verdict has none."""
+    verdict = record.verdict
+    if verdict is None or verdict.confidence is None:
+        return ""
+    if verdict.probable:
+        return f"probability {figure(verdict.confidence)}"
+    return f"confidence {percent(verdict.confidence)}" if asserts(record) else ""
+
+
+def sums(record: RunRecord) -> list[str]:
+    """``9 calls``, ``3,210 tokens``, ``12 s``, and the cost where it is known."""
+    usage = record.usage
+    tokens = count(usage.prompt_tokens + usage.completion_tokens, "token")
+    cost = [] if usage.cost is None else [f"cost {usage.cost:.4g}"]
+    return [count(usage.calls, "call"), tokens, duration(usage.wall_s), *cost]
 
 
 def failed(failure: Failure) -> str:
