@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dialectree.api import arun as arun
     from dialectree.api import as_tool as as_tool
     from dialectree.api import contest as contest
+    from dialectree.api import load as load
     from dialectree.api import resume as resume
     from dialectree.api import run as run
     from dialectree.context import ProtocolSettings as ProtocolSettings
@@ -47,6 +48,7 @@ _HOMES = {
     "arun": "dialectree.api",
     "as_tool": "dialectree.api",
     "contest": "dialectree.api",
+    "load": "dialectree.api",
     "resume": "dialectree.api",
     "run": "dialectree.api",
     "ProtocolSettings": "dialectree.context",

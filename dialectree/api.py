@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import warnings
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from pydantic import create_model
 
@@ -14,10 +16,10 @@ from dialectree import loop
 from dialectree.contests import Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.context import about
-from dialectree.errors import DialectreeError
+from dialectree.errors import ArgumentError, DialectreeError
 from dialectree.formatting import share
 from dialectree.human_input import Ask, require_person
-from dialectree.protocol import Method, ProtocolInput, method
+from dialectree.protocol import Method, ProtocolInput, installed, method
 from dialectree.records import RunRecord
 from dialectree.runner import Started, Watch, again, leave_reports, start
 from dialectree.runs import RunFolder
@@ -26,43 +28,68 @@ if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
 
 T = TypeVar("T")
+_FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z]+(?:-[a-z]+)*)")
+_WISHES = {"verdict": "Rule"} | {wish.__name__.lower(): wish.__name__ for wish in get_args(Wish)}
+"""The classes of wishes, by the flags of ``dialectree contest``."""
 
 
 async def arun(
     protocol: str,
-    *given: Any,
+    *inputs: Any,
     method_name: str | None = None,
     runs: str | Path = "runs",
     ask: Ask | None = None,
     watch: Watch | None = None,
+    progress: bool | None = None,
     **values: Any,
 ) -> RunRecord:
     """Debate by any installed protocol and return the record, which is kept in ``runs``, too.
 
-    ``given`` is the protocol's input in the order of its declaration; ``values`` are input by name
-    and settings, such as ``model`` (a spec or a live LangChain chat model) or ``max_calls``. A
-    setting that the method does not read is refused. ``method_name`` is a baseline or an ablation
-    of the protocol. ``ask``, a plain or an asynchronous function, answers for the person where the
-    settings let one take part. ``watch`` sees every event as it happens.
+    Args:
+        protocol: The protocol's name, such as ``tsd``; ``dialectree protocols`` lists them.
+        inputs: The protocol's input, in the order of its declaration.
+        method_name: A baseline or an ablation of the protocol; without it, the protocol itself.
+        runs: The folder of all runs. This one gets a folder of its own in it.
+        ask: A plain or asynchronous function that answers where the settings ask a person.
+        watch: A function that gets every event as it happens.
+        progress: Show what goes on. None: in notebooks only.
+        values: Input by name, and settings, such as ``model`` (a spec or a live LangChain chat
+            model) or ``max_calls``. A setting that the method does not read is refused.
 
-    Raises a DialectreeError: InputError for a wrong setting or input, ModelUnavailable when there
-    is no model to talk to, Halted when a budget is used up. Where a run had begun, the error's
-    ``run_id`` is what :func:`aresume` goes on with.
+    Raises:
+        InputError: A setting or an input is wrong. It is a ValueError, or a TypeError where there
+            is no such argument.
+        ModelUnavailable: There is no model to talk to.
+        Halted: A budget is used up. The error's ``run_id`` is what :func:`resume` goes on with.
     """
-    chosen = method(method_name or protocol, protocol)
-    fields = chosen.protocol.input.model_fields
-    inputs = dict(zip(fields, given, strict=False))
-    if len(given) > len(fields):
-        raise TypeError(f"{protocol} takes {len(fields)} inputs: {', '.join(fields)}")
-    inputs |= {name: values.pop(name) for name in fields if name in values}
-    if ask is not None and "ask" in chosen.reads():
-        values["ask"] = True
-    return await _debate(chosen, inputs, Path(runs), ask, watch, values)
+    with parameters_named():
+        chosen = method(method_name or protocol, protocol)
+        fields = chosen.protocol.input.model_fields
+        if len(inputs) > len(fields):
+            raise ArgumentError(f"{protocol} takes {len(fields)} inputs: {', '.join(fields)}")
+        by_place = dict(zip(fields, inputs, strict=False))
+        if twice := sorted(by_place.keys() & values.keys()):
+            raise ArgumentError(f"{twice[0]} is given twice")
+        by_name = {name: values.pop(name) for name in fields if name in values}
+        if ask is not None and "ask" in chosen.reads():
+            values["ask"] = True
+        given = by_place | by_name
+        return await _debate(chosen, given, Path(runs), ask, watch, progress, values)
 
 
-def run(protocol: str, *given: Any, **values: Any) -> RunRecord:
-    """Run :func:`arun` in programs without an event loop (and in notebooks, which have one)."""
-    return _wait(arun(protocol, *given, **values))
+def run(
+    protocol: str,
+    *inputs: Any,
+    method_name: str | None = None,
+    runs: str | Path = "runs",
+    ask: Ask | None = None,
+    watch: Watch | None = None,
+    progress: bool | None = None,
+    **values: Any,
+) -> RunRecord:
+    """Run :func:`arun` in programs without an event loop, and in notebooks."""
+    options: dict[str, Any] = {"method_name": method_name, "runs": runs, "ask": ask}
+    return _wait(arun(protocol, *inputs, **options, watch=watch, progress=progress, **values))
 
 
 async def aresume(
@@ -71,21 +98,32 @@ async def aresume(
     runs: str | Path = "runs",
     ask: Ask | None = None,
     watch: Watch | None = None,
+    progress: bool | None = None,
     **settings: Any,
 ) -> RunRecord:
     """Go on with a run that was broken off; finished calls are not made again.
 
-    ``run`` is as in :func:`acontest`. ``settings`` are models and limits. Budgets count anew from
-    here, and a live model has to be given again. A finished run stays as it is.
+    ``run`` is as in :func:`load`, or a record. ``settings`` are models and limits: budgets count
+    anew from here, and a live model has to be given again. A finished run stays as it is.
     """
-    only_models_and_limits(settings, "a run is resumed")
-    begun = again(_folder(run, runs), settings)
-    return await _conduct(begun, ask, watch)
+    with parameters_named():
+        only_models_and_limits(settings, "a run is resumed")
+        begun = again(_folder(run, runs), settings)
+        return await _conduct(begun, ask, watch, progress)
 
 
-def resume(run: str | Path | RunRecord, **options: Any) -> RunRecord:
-    """Run :func:`aresume` in programs without an event loop (and in notebooks)."""
-    return _wait(aresume(run, **options))
+def resume(
+    run: str | Path | RunRecord,
+    *,
+    runs: str | Path = "runs",
+    ask: Ask | None = None,
+    watch: Watch | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> RunRecord:
+    """Run :func:`aresume` in programs without an event loop, and in notebooks."""
+    work = aresume(run, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
+    return _wait(work)
 
 
 async def acontest(
@@ -95,58 +133,118 @@ async def acontest(
     runs: str | Path = "runs",
     ask: Ask | None = None,
     watch: Watch | None = None,
+    progress: bool | None = None,
     **settings: Any,
 ) -> RunRecord:
     """Change something in a run and return the record of what comes of it, a new run.
 
-    ``run`` is the record of a run that lies in ``runs``, its id, or the path of its folder.
-    ``wishes`` are of ``dialectree.contests``: :class:`Replace`, :class:`Drop`, :class:`Rule` and
-    :class:`Restore`; where arguments were weighed :class:`Set`, :class:`Drop`, :class:`Flip`,
-    :class:`Void`, :class:`Add` and :class:`Restore`. ``record.contest`` says what they moved.
-    ``settings`` are models and limits for the calls that are made anew; a live model has to be
-    given again. Raises InputError for a wish that the run cannot fulfil.
+    ``run`` is as in :func:`load`, or a record. ``wishes`` are of ``dialectree.contests``:
+    :class:`Replace`, :class:`Drop`, :class:`Rule` and :class:`Restore`; where arguments were
+    weighed :class:`Set`, :class:`Drop`, :class:`Flip`, :class:`Void`, :class:`Add` and
+    :class:`Restore`. ``record.contest`` says what they moved. ``settings`` are models and limits
+    for the calls that are made anew; a live model has to be given again. Raises InputError for a
+    wish that the run cannot fulfil.
     """
-    folder = _folder(run, runs)
-    begun = contesting(folder, wishes, Path(runs), settings, person=ask is not None)
-    return await _conduct(begun, ask, watch)
+    with parameters_named(_WISHES):
+        folder = _folder(run, runs)
+        begun = contesting(folder, wishes, Path(runs), settings, person=ask is not None)
+        return await _conduct(begun, ask, watch, progress)
 
 
-def contest(run: str | Path | RunRecord, wishes: Iterable[Wish], **options: Any) -> RunRecord:
-    """Run :func:`acontest` in programs without an event loop (and in notebooks)."""
-    return _wait(acontest(run, wishes, **options))
+def contest(
+    run: str | Path | RunRecord,
+    wishes: Iterable[Wish],
+    *,
+    runs: str | Path = "runs",
+    ask: Ask | None = None,
+    watch: Watch | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> RunRecord:
+    """Run :func:`acontest` in programs without an event loop, and in notebooks."""
+    work = acontest(run, wishes, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
+    return _wait(work)
+
+
+def load(run: str | Path, *, runs: str | Path = "runs") -> RunRecord:
+    """Return the record of a run; RunNotFound (a FileNotFoundError) if there is none.
+
+    ``run`` is its id, the beginning of one, ``last``, or the path of its folder. ``runs`` is the
+    folder of all runs.
+    """
+    return _folder(run, runs).record()
 
 
 def _folder(run: str | Path | RunRecord, runs: str | Path) -> RunFolder:
-    """Return the folder of a run that is named by its record, its id or its path."""
-    return RunFolder.find(run.run_id if isinstance(run, RunRecord) else str(run), Path(runs))
+    """Return the folder of a run that is named by its record, or as in :func:`load`."""
+    if not isinstance(run, RunRecord):
+        return RunFolder.find(str(run), Path(runs))
+    return RunFolder(run.path) if run.path else RunFolder.find(run.run_id, Path(runs))
+
+
+@contextmanager
+def parameters_named(more: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Name Python's parameters in the message of an error, where it names flags."""
+    try:
+        yield
+    except DialectreeError as error:
+        error.args = (in_python(str(error), more), *error.args[1:])
+        raise
+
+
+def in_python(message: str, more: Mapping[str, str] | None = None) -> str:
+    """Return ``message`` with the parameter ``max_depth`` where it has the flag ``--max-depth``.
+
+    ``more`` adds names by flag, without the dashes.
+    """
+    names = {"method": "method_name"}
+    for protocol in installed().values():
+        for kind in (protocol.settings, protocol.input):
+            for name in kind.model_fields:
+                flag = name.replace("_", "-")
+                names |= {flag: name, about(kind, name).get("alias") or flag: name}
+    names |= more or {}
+
+    def parameter(flag: re.Match[str]) -> str:
+        name = names.get(flag[2])
+        return flag[0] if name is None else f"{name}=False" if flag[1] else name
+
+    return _FLAG.sub(parameter, message)
 
 
 async def _debate(
     chosen: Method,
-    given: Mapping[str, Any],
+    inputs: Mapping[str, Any],
     runs: Path,
     ask: Ask | None,
     watch: Watch | None,
+    progress: bool | None,
     values: Mapping[str, Any],
 ) -> RunRecord:
     context = chosen.configure(values, _warn)
     require_person(context, ask)
-    run = await asyncio.to_thread(start, chosen, given, context, runs)  # it may read papers
-    return await _conduct(run, ask, watch)
+    run = await asyncio.to_thread(start, chosen, inputs, context, runs)  # it may read papers
+    return await _conduct(run, ask, watch, progress)
 
 
 def _warn(message: str) -> None:
     """Warn where the user called us."""
-    warnings.warn(message, stacklevel=4)
+    warnings.warn(in_python(message), stacklevel=4)
 
 
-async def _conduct(run: Started, ask: Ask | None, watch: Watch | None) -> RunRecord:
+async def _conduct(
+    run: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
+) -> RunRecord:
     """Conduct ``run`` to its end, however it ends, and leave its reports beside the record.
 
     A verdict is not lost because a page cannot be written: that is a warning.
     """
+    from dialectree.report.progress import Account, shown
+
+    account = Account(run.record.run_id, watch)
     try:
-        return await run.conduct(ask=ask, watch=watch)
+        async with shown(account.line, progress):
+            return await run.conduct(ask=ask, watch=account.watch)
     except DialectreeError as error:
         error.run_id = run.record.run_id
         raise
@@ -175,17 +273,18 @@ def as_tool(name: str, *, runs: str | Path = "runs", **settings: Any) -> Structu
     """
     from langchain_core.tools import StructuredTool, ToolException
 
-    chosen = method(name)
-    require_person(chosen.configure(settings, _warn), None)
+    with parameters_named():
+        chosen = method(name)
+        require_person(chosen.configure(settings, _warn), None)
 
-    async def debate(**given: Any) -> str:
+    async def debate(**inputs: Any) -> str:
         try:
-            return _told(await _debate(chosen, given, Path(runs), None, None, settings))
+            return _in_words(await _debate(chosen, inputs, Path(runs), None, None, False, settings))
         except DialectreeError as error:
-            raise ToolException(str(error)) from error
+            raise ToolException(in_python(str(error))) from error
 
-    def wait(**given: Any) -> str:
-        return _wait(debate(**given))
+    def wait(**inputs: Any) -> str:
+        return _wait(debate(**inputs))
 
     return StructuredTool.from_function(
         func=wait,
@@ -209,15 +308,15 @@ def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
     return create_model(given.__name__, __doc__=given.__doc__, __base__=ProtocolInput, **shown)
 
 
-def _told(record: RunRecord) -> str:
+def _in_words(record: RunRecord) -> str:
     """Return a verdict as an agent's model reads it."""
     verdict = record.verdict
     if verdict is None or verdict.answer is None:
         return f"The debate reached no answer (run {record.run_id})."
-    named = "P(claim)" if verdict.confidence_source == "P(claim)" else "Confidence"
+    measure = "Probability" if verdict.probable else "Confidence"
     label = " Demonstration model: no better than chance." if record.demonstration else ""
     degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""
     return (
         f"{verdict.answer}\n{verdict.rationale or ''}\n"
-        f"{named}: {share(verdict.confidence)}. Run: {record.run_id}.{degraded}{label}"
+        f"{measure}: {share(verdict.confidence)}. Run: {record.run_id}.{degraded}{label}"
     )

@@ -8,24 +8,52 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
-from dialectree.api import arun, run
-from dialectree.context import about
+from dialectree.api import arun, in_python, run
+from dialectree.context import Speaker, about
+from dialectree.human_input import Ask
 from dialectree.protocol import Protocol, installed
+from dialectree.records import RunRecord
+from dialectree.runner import Watch
 
 _DOC = """{summary}
 
-``method_name`` is one of {methods}. Input and settings that have a default may be left out. See
-:func:`dialectree.api.arun` for ``runs``, ``ask``, ``watch``, the result and the errors.
+Returns the record of the debate, which also lies in a folder of its own in ``runs``. A setting
+that is left out comes from the environment (``DIALECTREE_...``), from dialectree.toml, or is
+the default shown here.
 
-{inputs}
+Args:
+{arguments}
+
+Raises:
+    InputError: An argument is wrong (a ValueError), or there is no such one (a TypeError).
+    ModelUnavailable: There is no model to talk to.
+    Halted: A budget is used up; ``dialectree.resume(error.run_id)`` goes on.
 """
+_TWIN_DOC = "Run :func:`{command}` in a program with an event loop; the arguments are the same."
+_OPTIONS = {
+    "method_name": "The protocol itself, or a baseline or an ablation of it.",
+    "runs": "The folder of all runs. This one gets a folder of its own in it.",
+    "ask": "A function that answers where the settings let a person take part.",
+    "watch": "A function that gets every event as it happens.",
+    "progress": "Whether to show what goes on. None: in notebooks only.",
+}
+"""What is given to every function beside input and settings."""
+_LONGEST = 100
+"""Characters of a line of the stub."""
+_WIDTH = _LONGEST - 4
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
@@ -39,65 +67,99 @@ def __getattr__(name: str) -> Callable[..., Any]:
 def function(protocol: Protocol, *, asynchronous: bool) -> Callable[..., Any]:
     """Return the function by which a program debates by ``protocol``."""
 
-    async def adebate(*given: Any, **values: Any) -> Any:
-        return await arun(protocol.name, *given, **values)
+    async def adebate(*inputs: Any, **values: Any) -> Any:
+        return await arun(protocol.name, *inputs, **values)
 
-    def debate(*given: Any, **values: Any) -> Any:
-        return run(protocol.name, *given, **values)
+    def debate(*inputs: Any, **values: Any) -> Any:
+        return run(protocol.name, *inputs, **values)
 
     made: Any = adebate if asynchronous else debate
     made.__name__ = made.__qualname__ = f"{'a' * asynchronous}{protocol.command or protocol.name}"
-    made.__doc__ = _document(protocol)
+    made.__module__ = "dialectree"
+    made.__doc__ = document(protocol)
     made.__signature__ = signature(protocol)
     return made  # type: ignore[no-any-return]
 
 
-def _document(protocol: Protocol) -> str:
-    fields = protocol.input.model_fields.items()
-    inputs = "\n".join(f"``{name}``: {field.description}" for name, field in fields)
-    return _DOC.format(
-        summary=protocol.summary, methods=", ".join(protocol.methods()), inputs=inputs
+def document(protocol: Protocol) -> str:
+    """Return the docstring of a protocol's function: a line for every argument."""
+    lines = [f"{name}: {text}" for name, text in _arguments(protocol)]
+    wrapped = (
+        textwrap.fill(line, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8)
+        for line in lines
     )
+    return _DOC.format(summary=protocol.summary, arguments="\n".join(wrapped))
+
+
+def _arguments(protocol: Protocol) -> Iterator[tuple[str, str]]:
+    """Yield every argument with the first sentence of its docstring."""
+    for name, field in protocol.input.model_fields.items():
+        yield name, _sentence(field)
+    for kind, name in _settings(protocol):
+        yield name, _sentence(kind.model_fields[name])
+    yield from _OPTIONS.items()
+
+
+def _sentence(field: FieldInfo) -> str:
+    """Return the first sentence of a field's docstring, in Python's terms."""
+    text = " ".join((field.description or "").split())
+    text = text.replace("; - reads it from standard input", "")  # the command alone does
+    return in_python(re.split(r"(?<=\.)\s", text, maxsplit=1)[0])
+
+
+def _settings(protocol: Protocol) -> Iterator[tuple[type[BaseModel], str]]:
+    """Yield the settings, without those whose name an input or an option has."""
+    taken = {*protocol.input.model_fields, *_OPTIONS}
+    yield from ((kind, name) for kind, name in protocol.declared_settings() if name not in taken)
 
 
 def signature(protocol: Protocol) -> inspect.Signature:
     """Return the signature of a protocol's function: its input, then what is given by name."""
     by_name = inspect.Parameter.KEYWORD_ONLY
     parameters = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=inspect.Parameter.empty if field.is_required() else field.default,
-            annotation=_annotation(protocol.input, name),
-        )
-        for name, field in protocol.input.model_fields.items()
+        _parameter(protocol.input, name, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        for name in protocol.input.model_fields
     ]
-    parameters += [
-        inspect.Parameter("method_name", by_name, default=protocol.name, annotation="str"),
-        inspect.Parameter("runs", by_name, default="runs", annotation="str | Path"),
-        inspect.Parameter("ask", by_name, default=None, annotation="Ask | None"),
-        inspect.Parameter("watch", by_name, default=None, annotation="Watch | None"),
-    ]
-    taken = {parameter.name for parameter in parameters}
-    parameters += [
-        inspect.Parameter(name, by_name, default=..., annotation=_annotation(kind, name))
-        for kind, name in protocol.declared_settings()
-        if name not in taken
-    ]
-    return inspect.Signature(parameters)
+    parameters += [_parameter(kind, name, by_name) for kind, name in _settings(protocol)]
+    methods = Literal[tuple(protocol.methods())]
+    options = dict(inspect.signature(arun, eval_str=True).parameters)
+    options["method_name"] = options["method_name"].replace(
+        default=protocol.name, annotation=methods
+    )
+    parameters += [options[name] for name in _OPTIONS]
+    return inspect.Signature(parameters, return_annotation=RunRecord)
 
 
-def _annotation(kind: type[BaseModel], name: str) -> str:
-    if about(kind, name).get("speaker"):
-        return "str | BaseChatModel" if name == "model" else "str | None"
-    return _written(kind.model_fields[name].annotation)
+def _parameter(kind: type[BaseModel], name: str, place: Any) -> inspect.Parameter:
+    field = kind.model_fields[name]
+    default = (
+        inspect.Parameter.empty
+        if field.is_required()
+        else field.get_default(call_default_factory=True)
+    )
+    speaks = name == "model" and about(kind, name).get("speaker")
+    annotation = Speaker if speaks else field.annotation
+    return inspect.Parameter(name, place, default=default, annotation=_plain(annotation))
+
+
+def _plain(annotation: Any) -> Any:
+    """Return a type as a signature shows it, without what pydantic adds to it."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if annotation == Speaker:
+        return str | BaseChatModel
+    if origin is Annotated:
+        return _plain(parts[0])
+    if origin in (Union, UnionType):
+        return reduce(or_, map(_plain, parts))
+    generic: Any = {dict: Mapping, list: list, tuple: tuple}.get(origin)
+    return annotation if generic is None else generic[tuple(map(_plain, parts))]
 
 
 def _written(annotation: Any) -> str:
-    """Return a type as a signature shows it, without what pydantic adds to it."""
+    """Return a type as a stub shows it."""
+    if annotation in (Ask, Watch):
+        return "Ask" if annotation == Ask else "Watch"
     origin, parts = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _written(parts[0])
     if origin is Literal:
         return f"Literal[{', '.join(json.dumps(part) for part in parts)}]"
     if origin in (Union, UnionType):
@@ -116,17 +178,39 @@ def stub() -> str:
     for protocol in installed().values():
         if not (protocol.command and protocol.graph.startswith("dialectree.")):
             continue
-        for start, name in (("def", protocol.command), ("async def", f"a{protocol.command}")):
-            names.append(name)
-            lines = [f"{start} {name}("]
-            for place, parameter in enumerate(signature(protocol).parameters.values()):
-                if place == len(protocol.input.model_fields):
-                    lines.append("    *,")
-                default = "" if parameter.default is parameter.empty else " = ..."
-                lines.append(f"    {parameter.name}: {parameter.annotation}{default},")
-            functions.append("\n".join([*lines, ") -> RunRecord: ..."]))
+        twin = f"a{protocol.command}"
+        names += [protocol.command, twin]
+        functions += [
+            _stub_of(protocol, f"def {protocol.command}", document(protocol)),
+            _stub_of(protocol, f"async def {twin}", _TWIN_DOC.format(command=protocol.command)),
+        ]
     exported = "\n".join(f'    "{name}",' for name in sorted(names))
-    return f"{_HEAD}\n__all__ = [\n{exported}\n]\n\n" + "\n".join(functions) + "\n"
+    return f"{_HEAD}\n__all__ = [\n{exported}\n]\n\n" + "\n".join(functions)
+
+
+def _stub_of(protocol: Protocol, start: str, doc: str) -> str:
+    """Return the lines of one function in the stub."""
+    lines = [f"{start}("]
+    for place, parameter in enumerate(signature(protocol).parameters.values()):
+        if place == len(protocol.input.model_fields):
+            lines.append("    *,")
+        name, annotation = parameter.name, _written(parameter.annotation)
+        line = f"    {name}: {annotation}{_default(parameter.default)},"
+        if len(line) > _LONGEST:  # as the formatter breaks it
+            line = line.replace("[", "[\n        ").replace("]", "\n    ]")
+        lines.append(line)
+    doc = textwrap.indent(doc.rstrip(), "    ").lstrip()
+    end = "\n    " if "\n" in doc else ""
+    return "\n".join([*lines, ") -> RunRecord:", f'    """{doc}{end}"""', ""])
+
+
+def _default(value: object) -> str:
+    """Return a default as a stub writes it."""
+    if value is inspect.Parameter.empty:
+        return ""
+    if isinstance(value, str):
+        return f" = {json.dumps(value)}"
+    return f" = {value!r}" if isinstance(value, bool | int | float | None) else " = ..."
 
 
 _HEAD = """\

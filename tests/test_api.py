@@ -101,6 +101,18 @@ def test_a_tool_answers_with_the_confidence_and_the_run(url: str) -> None:
     assert tool.name == "dialectree_tsd"
 
 
+def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
+    with pytest.raises(SettingsError, match=r"^max_depth: "):
+        dialectree.answer(QUESTION, max_depth=-1)
+    with pytest.raises(SettingsError, match="max_dpeth"):
+        dialectree.answer(QUESTION, **cast(Any, {"max_dpeth": 1}))
+    with pytest.raises(InputError, match="empty"):
+        dialectree.answer("  ")
+    with pytest.raises(InputError, match="--method magic: there is no such method; known: "):
+        method("magic")
+    assert not Path("runs").exists()
+
+
 def _examples() -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 

@@ -91,8 +91,8 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
         ("nothing.pdf: no such file", ("nothing.pdf", PAPER_B, TOPIC), {}),
         ("both papers are the same", (PAPER_A, PAPER_A, TOPIC), {}),
         ("paper b: title: give", (PAPER_A, {"abstract": "t", "body": "x"}, TOPIC), {}),
-        ("--max-depth", (PAPER_A, PAPER_B, TOPIC), {"max_depth": 0}),
-        ("--segments", (PAPER_A, PAPER_B, TOPIC), {"segments": 0}),
+        ("^max_depth: ", (PAPER_A, PAPER_B, TOPIC), {"max_depth": 0}),
+        ("^segments: ", (PAPER_A, PAPER_B, TOPIC), {"segments": 0}),
         ("known: tod, no_tree", (PAPER_A, PAPER_B, TOPIC), {"method_name": "rsd"}),
         ("no such role", (PAPER_A, PAPER_B, TOPIC), {"roles": {"judge": "openai:x"}}),
     ]

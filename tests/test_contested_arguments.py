@@ -439,7 +439,7 @@ def test_a_wish_that_a_leaf_cannot_fulfil_is_one_line(wish: Wish, message: str) 
 
 def test_a_live_model_is_needed_for_additions_alone() -> None:
     old = two()
-    given = {"cache": False}
+    given: dict[str, Any] = {"cache": False}
     assert dialectree.contest(old, [Drop("0.1")], **given).models == old.models
     dropped = dialectree.contest(old, [Set("0.1", 0.2)], **given)
     assert dialectree.contest(dropped, [Flip("0.0", "0.1")], **given).settings == old.settings

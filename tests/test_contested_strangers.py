@@ -198,5 +198,5 @@ def test_what_is_declared_can_be_changed_and_taken_back(
 
 
 def test_what_is_not_declared_is_refused(duel: RunRecord) -> None:
-    with pytest.raises(InputError, match=r"--replace 0\.0/rater: its reply is no text"):
+    with pytest.raises(InputError, match=r"^Replace 0\.0/rater: its reply is no text"):
         dialectree.contest(duel, [Replace("0.0/rater", "No.")])

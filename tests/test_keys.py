@@ -102,7 +102,7 @@ def test_an_address_in_the_folder_of_a_run_gets_no_key(
 ) -> None:
     run = written(**way(thief.url))
     refused(command("resume", run), f"{thief.url}: that address comes from {run}/run.json")
-    with pytest.raises(SettingsError, match="--base-url"):
+    with pytest.raises(SettingsError, match="name it yourself: base_url URL"):
         dialectree.resume(run)
 
 

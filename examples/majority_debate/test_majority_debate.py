@@ -1,6 +1,7 @@
 """The tests of majority debate: no model, no network."""
 
 from pathlib import Path
+from typing import Any
 
 from majority_debate import Settings
 from majority_debate.graph import AgentReply, after_round, graph
@@ -16,7 +17,7 @@ from dialectree.testing import (
     check_rule,
 )
 
-GIVEN = {"question": "Is fire hot?", "options": ["yes", "no"]}
+GIVEN: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
 
 
 def script(call: Asked) -> AgentReply:
