@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from dialectree.context import option as option
     from dialectree.context import settings as settings
     from dialectree.errors import DialectreeError as DialectreeError
+    from dialectree.evals.evaluate import EvaluationResults as EvaluationResults
+    from dialectree.evals.evaluate import aevaluate as aevaluate
+    from dialectree.evals.evaluate import evaluate as evaluate
     from dialectree.flow import Flow as Flow
     from dialectree.functions import *  # noqa: F403 - the names stand in functions.pyi
     from dialectree.human_input import ask_person as ask_person
@@ -55,6 +58,9 @@ _HOMES = {
     "option": "dialectree.context",
     "settings": "dialectree.context",
     "DialectreeError": "dialectree.errors",
+    "EvaluationResults": "dialectree.evals.evaluate",
+    "aevaluate": "dialectree.evals.evaluate",
+    "evaluate": "dialectree.evals.evaluate",
     "Flow": "dialectree.flow",
     "ask_person": "dialectree.human_input",
     "Place": "dialectree.models.asking",

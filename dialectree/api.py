@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 import warnings
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import create_model
 
-from dialectree import loop
 from dialectree.contests import Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.context import about
 from dialectree.errors import ArgumentError, DialectreeError
 from dialectree.formatting import share
 from dialectree.human_input import Ask, require_person
+from dialectree.loop import wait_for
 from dialectree.protocol import Method, ProtocolInput, installed, method
 from dialectree.records import RunRecord
 from dialectree.runner import Started, Watch, again, leave_reports, start
@@ -27,7 +27,6 @@ from dialectree.runs import RunFolder
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
 
-T = TypeVar("T")
 _FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z]+(?:-[a-z]+)*)")
 _WISHES = {"verdict": "Rule"} | {wish.__name__.lower(): wish.__name__ for wish in get_args(Wish)}
 """The classes of wishes, by the flags of ``dialectree contest``."""
@@ -89,7 +88,7 @@ def run(
 ) -> RunRecord:
     """Run :func:`arun` in programs without an event loop, and in notebooks."""
     options: dict[str, Any] = {"method_name": method_name, "runs": runs, "ask": ask}
-    return _wait(arun(protocol, *inputs, **options, watch=watch, progress=progress, **values))
+    return wait_for(arun(protocol, *inputs, **options, watch=watch, progress=progress, **values))
 
 
 async def aresume(
@@ -123,7 +122,7 @@ def resume(
 ) -> RunRecord:
     """Run :func:`aresume` in programs without an event loop, and in notebooks."""
     work = aresume(run, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
-    return _wait(work)
+    return wait_for(work)
 
 
 async def acontest(
@@ -163,7 +162,7 @@ def contest(
 ) -> RunRecord:
     """Run :func:`acontest` in programs without an event loop, and in notebooks."""
     work = acontest(run, wishes, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
-    return _wait(work)
+    return wait_for(work)
 
 
 def load(run: str | Path, *, runs: str | Path = "runs") -> RunRecord:
@@ -255,15 +254,6 @@ async def _conduct(
             warnings.warn(str(error), stacklevel=2)
 
 
-def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work`` to its end, in a thread of its own where a loop is already running."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return loop.run(work)
-    return loop.run_beside(work)
-
-
 def as_tool(name: str, *, runs: str | Path = "runs", **settings: Any) -> StructuredTool:
     """Return a LangChain tool that debates by the method ``name``.
 
@@ -284,7 +274,7 @@ def as_tool(name: str, *, runs: str | Path = "runs", **settings: Any) -> Structu
             raise ToolException(in_python(str(error))) from error
 
     def wait(**inputs: Any) -> str:
-        return _wait(debate(**inputs))
+        return wait_for(debate(**inputs))
 
     return StructuredTool.from_function(
         func=wait,

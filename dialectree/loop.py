@@ -92,6 +92,15 @@ def run_beside(work: Coroutine[Any, Any, T]) -> T:
         raise
 
 
+def wait_for(work: Coroutine[Any, Any, T]) -> T:
+    """Run ``work`` to its end, in a thread of its own where a loop is already running."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return run(work)
+    return run_beside(work)
+
+
 async def stopped_aloud(work: Coroutine[Any, Any, T], say: Callable[[], None]) -> T:
     """Await ``work``; call ``say`` if it is cancelled and takes its time to end."""
     task = asyncio.ensure_future(work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
@@ -13,14 +13,7 @@ from dialectree.cli import flags
 from dialectree.cli.evaluation_report import rate, report
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.context import about
-from dialectree.errors import InputError
 from dialectree.protocol import installed
-
-if TYPE_CHECKING:
-    from dialectree.context import ProtocolSettings
-    from dialectree.evals.plan import Plan
-    from dialectree.evals.results_file import Folder
-    from dialectree.evals.rows import Ready
 
 
 class OrRun(GroupedCommands):
@@ -69,7 +62,6 @@ def _help_texts() -> dict[str, str]:
 
 
 FIELDS = _fields()
-OWN = frozenset(FIELDS) - frozenset(flags.SHARED)
 
 
 @app.command("list")
@@ -159,98 +151,32 @@ def run(
     Budgets count over all questions.
     """
     from dialectree.cli import evaluation_progress
-    from dialectree.context import ProtocolSettings, build
-    from dialectree.evals import datasets, langsmith_upload, plan, scoring, tasks
-    from dialectree.evals.matrix import Matrix, of_methods, read_matrix
-    from dialectree.evals.results_file import Folder
-    from dialectree.evals.rows import ready as complete_rows
+    from dialectree.evals import langsmith_upload
+    from dialectree.evals.evaluate import prepare
 
-    if limit is not None and sample is not None:
-        raise InputError("--limit and --sample exclude one another")
-    if methods is not None and matrix is not None:
-        raise InputError("--methods and --matrix exclude one another")
-    if methods is not None and not methods.strip():
-        raise InputError("--methods names no method")
-    loaded = datasets.load(dataset, data, columns, cluster=cluster)
-    task = plan.task_of(loaded)
-    if matrix is not None:
-        rows = read_matrix(matrix)
-    else:
-        names = [name.strip() for name in (methods or tasks.usual_method(task)).split(",")]
-        own = {name: value for name, value in settings.items() if name in OWN}
-        rows = Matrix("", [], of_methods(names, own))
-    where = f"--matrix {matrix}" if matrix else "--methods"
-    ready = complete_rows(rows.rows, task, settings, where)
-    common = {n: value for n, value in settings.items() if n not in OWN and n != "roles"}
-    shared = build(ProtocolSettings, **common)
-    if vote_first:
-        _require_votes(ready)
-    planned = plan.make_plan(
-        loaded,
-        ready,
-        _judge(judge, scoring.judged(task, loaded.items), common),
-        seed=shared.seed,
-        vote_first=vote_first,
+    if langsmith is not None:
+        langsmith_upload.require_key()
+    prepared = prepare(
+        dataset,
+        settings,
+        methods=None if methods is None else [name.strip() for name in methods.split(",")],
+        matrix=matrix,
+        data=data,
+        columns=columns,
         cluster=cluster,
         limit=limit,
         sample=sample,
-        shard=shard,
         repeats=repeats,
-        data=str(data) if data else None,
-        title=rows.title,
-        missing=rows.missing,
+        shard=shard,
+        judge=judge,
+        vote_first=vote_first,
+        against=against,
+        out=out,
+        engine=engine,
         retry_failed=retry_failed,
     )
-    if langsmith is not None:
-        langsmith_upload.require_key()
-    folder = Folder(out or Path("evaluations") / loaded.name)
-    ray = str(engine) == "ray"
-    beside = _against(against, planned, folder, ray=ray) if against is not None else None
-    with folder.locked():
-        evaluation_progress.follow(
-            folder, planned, shared, ray=ray, quiet=quiet, langsmith=langsmith, against=beside
-        )
-
-
-def _require_votes(rows: list[Ready]) -> None:
-    """InputError where no row can have a vote before it."""
-    from dialectree.evals import tasks
-
-    debates = tasks.debates()
-    if not any(row.method.name in debates for row in rows):
-        raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(debates)}")
-
-
-def _judge(
-    judge: str | None, scores: list[str], settings: dict[str, Any]
-) -> ProtocolSettings | None:
-    """Return the settings of the judge that scores, without budgets; None where none is needed."""
-    from dialectree.context import ProtocolSettings, build
-    from dialectree.evals.rows import BUDGETS
-    from dialectree.models.limits import require_prices
-    from dialectree.models.specs import resolve
-
-    if not scores:
-        if judge:
-            raise InputError(f"--judge {judge}: no score of this data set needs a judge")
-        return None
-    context = build(ProtocolSettings, **{**settings, **({"model": judge} if judge else {})})
-    require_prices(context, [resolve(context.model, context).name])
-    return context.model_copy(update=dict.fromkeys(BUDGETS))
-
-
-def _against(wanted: str, plan: Plan, folder: Folder, *, ray: bool) -> str:
-    """Return the row whose summaries the others are judged beside."""
-    from dialectree.evals.preferences import baseline
-
-    if plan.task != "compare":
-        raise InputError(f"--against {wanted}: only summaries of papers are judged side by side")
-    if ray:
-        raise InputError("--against: in a command of its own, without --engine ray")
-    begun = folder.evaluation()
-    rows = {row.name: row for row in begun.rows} if begun else {}
-    rows |= {one.row.name: one.row for one in plan.rows}
-    return baseline(wanted, rows.values())
+    with prepared.folder.locked():
+        evaluation_progress.follow(prepared, quiet=quiet, langsmith=langsmith)
 
 
 app.command("report")(report)

@@ -13,14 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from dialectree import clock, loop, streams
 from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import DEMONSTRATION, STOPPING
-from dialectree.context import ProtocolSettings
 from dialectree.errors import DialectreeError
-from dialectree.evals import preferences, ray_engine, running
 from dialectree.evals.data_checks import notices
-from dialectree.evals.plan import Plan
-from dialectree.evals.results_file import Folder
+from dialectree.evals.evaluate import Prepared
 from dialectree.evals.running import Watch
-from dialectree.evals.standing import Spending, Spent, Standing
+from dialectree.evals.standing import Spent, Standing
 from dialectree.report import words
 
 NAMED = 5
@@ -29,20 +26,9 @@ EVERY_S = 10.0
 """Seconds between two lines where stderr is no terminal."""
 
 
-def follow(
-    folder: Folder,
-    plan: Plan,
-    shared: ProtocolSettings,
-    *,
-    ray: bool,
-    quiet: bool,
-    langsmith: str | None = None,
-    against: str | None = None,
-) -> None:
-    """Run ``plan`` in ``folder`` with progress on stderr; print the folder on stdout; exit.
-
-    ``shared`` has the budgets of the whole evaluation.
-    """
+def follow(prepared: Prepared, *, quiet: bool, langsmith: str | None = None) -> None:
+    """Run an evaluation with progress on stderr; print its folder on stdout; exit."""
+    folder, plan = prepared.folder, prepared.plan
     if plan.evaluation.demonstration:
         streams.notice(DEMONSTRATION)
     if plan.evaluation.judge is not None:
@@ -61,8 +47,9 @@ def follow(
 
         try:
             loop.tune()
-            work = _run(folder, plan, Spending(shared), watch, ray=ray, against=against)
-            standing = loop.run(loop.stopped_aloud(work, lambda: streams.notice(STOPPING)))
+            standing = loop.run(
+                loop.stopped_aloud(prepared.run(watch), lambda: streams.notice(STOPPING))
+            )
             status = 5 if standing.incomplete else 0
         except DialectreeError as error:
             fault, status = error, error.status
@@ -83,23 +70,6 @@ def follow(
             streams.notice(upload_after_run(folder.path, langsmith))
         print(folder.path)
     raise typer.Exit(status)
-
-
-async def _run(
-    folder: Folder,
-    plan: Plan,
-    spending: Spending,
-    watch: Watch,
-    *,
-    ray: bool,
-    against: str | None,
-) -> Standing:
-    engine = ray_engine.ray_engine if ray else running.here
-    standing = await running.run(folder, plan, spending, watch, engine)
-    if against is not None:
-        watch(standing)
-        await preferences.prefer(folder, plan, against, spending, standing.judged)
-    return standing
 
 
 @contextmanager

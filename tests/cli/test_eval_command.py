@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from dialectree.cli.evaluate import OWN
+from dialectree.cli import flags
+from dialectree.cli.evaluate import FIELDS
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.study import study
 from dialectree.protocol import installed
@@ -83,7 +84,7 @@ def test_the_data_sets_are_listed_with_all_that_is_to_know_of_them() -> None:
 
 def test_every_setting_of_every_protocol_is_a_flag() -> None:
     own = frozenset[str]().union(*(one.own_settings() for one in installed().values()))
-    assert own - {"ask", "judge"} == OWN
+    assert own - {"ask", "judge"} == {*FIELDS} - {*flags.SHARED}
     help_text = command("eval", "mine.jsonl", "--help").out
     for flag in ("--methods", "--matrix", "--shard", "--vote-first", "--max-cost", "--breadth"):
         assert flag in help_text

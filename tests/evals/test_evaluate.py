@@ -1,0 +1,102 @@
+"""``dialectree.evaluate``: an evaluation from Python, as the command runs it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+import dialectree
+from tests.cli.commands import command
+from tests.endpoint import LocalEndpoint
+
+CLAIMS = [
+    {"id": f"q{n}", "claim": f"Cows eat grass on day {n}.", "label": bool(n % 2)} for n in range(4)
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with LocalEndpoint(seed=3) as endpoint:
+        yield f"openai:any@{endpoint.url}"
+
+
+def test_rows_of_a_program_are_evaluated_once(model: str) -> None:
+    results = dialectree.evaluate(CLAIMS, ["direct", "cot"], model=model)
+    assert re.fullmatch(r"rows-[0-9a-f]{8}", results.path.name)
+    lines = results.to_dicts()
+    assert [(line["question"], line["row"]) for line in lines[:3]] == [
+        *(("q0", "direct"), ("q0", "cot"), ("q1", "direct"))
+    ]
+    for name, share in results.accuracies.items():
+        right = sum(line["row"] == name and line["outcome"] == "right" for line in lines)
+        assert (share.right, share.n) == (right, 4)
+        assert share.low is not None and share.share is not None and share.low <= share.share
+    assert results.report.is_file()
+    again = dialectree.evaluate(CLAIMS, "direct, cot", model="openai:any@http://127.0.0.1:9")
+    assert (again.path, again.to_dicts()) == (results.path, lines)
+
+
+def test_results_say_accuracies_with_their_intervals(model: str) -> None:
+    results = dialectree.evaluate(CLAIMS, "direct,cot", limit=2, model=model, out="out")
+    title, *rows = repr(results).splitlines()
+    assert title == "<EvaluationResults out: accuracy [95%]"
+    for row, name in zip(rows, ("direct", "cot"), strict=True):
+        assert re.match(rf"  {name} +\d+\.\d% \[\d+\.\d, \d+\.\d\] +2 questions", row)
+    html = results._repr_html_()
+    assert html.count("<tr>") == 2 and "2 questions" in html
+
+
+def test_a_frame_goes_in_and_a_frame_comes_out(model: str) -> None:
+    frame = pandas.DataFrame([*CLAIMS, {"id": "unlabelled", "claim": "Cows fly."}])
+    with pytest.warns(UserWarning, match="1 of 5 rows do not say"):
+        results = dialectree.evaluate(frame, "direct", model=model)
+    table = results.to_pandas()
+    assert [*table["question"]] == [*frame["id"]]
+    assert {*table["outcome"]} <= {"right", "wrong", "unscored"}
+
+
+def test_python_and_the_command_go_on_with_one_another(model: str) -> None:
+    pandas.DataFrame(CLAIMS).to_json("mine.jsonl", orient="records", lines=True)
+    results = dialectree.evaluate("mine.jsonl", "direct", model=model, limit=2)
+    assert results.path == Path("evaluations/mine").absolute()
+    done = command("eval", "mine.jsonl", "--methods", "direct", "--model", model, "--limit", "2")
+    assert (done.status, done.out) == (0, "evaluations/mine\n")
+    assert "2 results (2 were there)" in done.err
+
+
+def test_without_pandas_the_error_says_how_to_get_it(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = dialectree.evaluate(CLAIMS, "direct", limit=1, model=model)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        results.to_pandas()
+
+
+def test_a_wrong_argument_names_the_parameter() -> None:
+    made: Any = dialectree
+    wrong: list[tuple[type[Exception], str, dict[str, Any]]] = [
+        (ValueError, "limit and sample exclude one another", {"limit": 1, "sample": 1}),
+        (ValueError, "methods: tsd does not verify", {"methods": "tsd"}),
+        (TypeError, "max_cals: there is no such setting; is max_calls", {"max_cals": 1}),
+        (ValueError, "shard 9: write i/n", {"shard": "9"}),
+    ]
+    for kind, message, options in wrong:
+        with pytest.raises(kind, match=message) as refused:
+            made.evaluate(CLAIMS, **options)
+        assert "--" not in str(refused.value)
+    with pytest.raises(ValueError, match="there is no data set and no file 'gone'"):
+        dialectree.evaluate("gone")
+
+
+def test_importing_dialectree_imports_no_evaluations() -> None:
+    code = "import sys, dialectree; dialectree.load; print('dialectree.evals' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
