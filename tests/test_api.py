@@ -113,12 +113,19 @@ def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
     assert not Path("runs").exists()
 
 
+def _blocks(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
 def _examples() -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    """Return the blocks of the README, and those of docs/python.md as one program."""
+    return [*_blocks("README.md"), "\n".join(_blocks("docs/python.md"))]
 
 
 @pytest.mark.parametrize("number", range(len(_examples())))
-def test_the_examples_of_the_readme_run(number: int, url: str, tmp_path: Path) -> None:
+def test_the_examples_of_the_readme_and_the_page_on_python_run(
+    number: int, url: str, tmp_path: Path
+) -> None:
     program = _examples()[number]
     if "builder.compile()" in program:
         program += (
@@ -133,6 +140,6 @@ def test_the_examples_of_the_readme_run(number: int, url: str, tmp_path: Path) -
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert (done.returncode, done.stderr) == (0, "")
