@@ -201,9 +201,7 @@ class RunFolder:
                 return folder
             case []:
                 where = f"no run.json in {path} or {runs / run}"
-                raise RunNotFound(
-                    f"there is no run {run!r}: {where}; dialectree show lists them"
-                )
+                raise RunNotFound(f"there is no run {run!r}: {where}; dialectree show lists them")
             case several:
                 names = ", ".join(folder.run_id for folder in several[:_CANDIDATES])
                 more = f" and {len(several) - _CANDIDATES} more" * (len(several) > _CANDIDATES)

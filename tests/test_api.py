@@ -8,10 +8,13 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 import dialectree
+from dialectree.errors import InputError, SettingsError
+from dialectree.protocol import method
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
 

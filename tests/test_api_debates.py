@@ -301,7 +301,7 @@ def test_a_tool_verifies(model: str) -> None:
 
 @pytest.mark.parametrize(
     ("strength", "said"),
-    [(0.499, "False: 0.499"), (0.9975, "True: 0.998"), (1.0, "True: 1"), (0.8, "True: 0.8")],
+    [(0.499, "False: 0.499"), (0.9975, "True: 0.998"), (1.0, "True: 1.00"), (0.8, "True: 0.80")],
 )
 def test_a_tool_tells_no_figure_that_contradicts_its_verdict(strength: float, said: str) -> None:
     model = ScriptedModel()

@@ -123,7 +123,7 @@ def test_a_probability_is_called_one(model: str) -> None:
 @pytest.mark.parametrize(
     ("record", "shown"),
     [
-        (sample.record(), "There is none. · confidence 36% · 20 calls · 1,333 tokens"),
+        (sample.record(), "There is none. · confidence 0.36 · 20 calls · 1,333 tokens"),
         (sample_art.record(), "False · probability 0.41 · 12 calls"),
         (sample.partial(), "There is no verdict yet. · "),
     ],

@@ -320,20 +320,20 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 
 def measure(record: RunRecord) -> str:
-    """``confidence 72%``, ``probability 0.20``; empty where the verdict has none."""
+    """``confidence 0.72``, ``probability 0.20``; empty where the verdict has none."""
     verdict = record.verdict
     if verdict is None or verdict.confidence is None:
         return ""
     if verdict.probable:
         return f"probability {figure(verdict.confidence)}"
-    return f"confidence {percent(verdict.confidence)}" if asserts(record) else ""
+    return f"confidence {figure(verdict.confidence)}" if asserts(record) else ""
 
 
 def sums(record: RunRecord) -> list[str]:
     """``9 calls``, ``3,210 tokens``, ``12 s``, and the cost where it is known."""
     usage = record.usage
     tokens = count(usage.prompt_tokens + usage.completion_tokens, "token")
-    cost = [] if usage.cost is None else [f"cost {usage.cost:.4g}"]
+    cost = [] if usage.cost is None else [f"cost {money(usage.cost)}"]
     return [count(usage.calls, "call"), tokens, duration(usage.wall_s), *cost]
 
 

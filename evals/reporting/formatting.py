@@ -104,7 +104,16 @@ def shown(kind: Kind, value: Value) -> tuple[str, str]:
 
 def bracketed(one: Table) -> list[list[str]]:
     """Return the cells of a table, each in one text with its interval in brackets."""
-    return [[f"{main} [{ends}]" if ends else main for main, ends in row] for row in texts(one)]
+    return [
+        [text_of(column.kind, value) for column, value in zip(one.columns, row, strict=True)]
+        for row in one.rows
+    ]
+
+
+def text_of(kind: Kind, value: Value) -> str:
+    """Return a cell in one text, its interval in brackets."""
+    main, interval = shown(kind, value)
+    return f"{main} [{interval}]" if interval else main
 
 
 def mean(value: float) -> str:

@@ -72,9 +72,9 @@ def test_a_demo_prints_the_result_and_says_everywhere_that_it_was_written_by_han
 def test_what_a_demo_suggests_can_be_done(name: str) -> None:
     err = command("demo", name).err
     suggested = re.findall(r"^  dialectree (.+)$", err, re.MULTILINE)
-    assert [words.split()[0] for words in suggested] == ["show", "show", "contest", "demo"]
+    assert [words.split()[0] for words in suggested] == ["show", "contest", "demo"]
     (path,) = runs()
-    assert (path / "report.html").is_file() and f"  {path}/report.html" in err
+    assert (path / "report.html").is_file() and f"report: {path}/report.html" in err
     for words in suggested:
         done = command(*words.replace('"..."', "Otherwise.").split())
         asks_a_model = words.startswith("contest") and "needs no model" not in err

@@ -359,7 +359,7 @@ def test_both_orders_that_agree_settle_it_and_name_both_confidences() -> None:
     )
     done = decide(model, judge_orders="both")
     assert (done.verdict.label, done.verdict.confidence) == ("B", 0.6)
-    note = "the judge's confidence in the two orders: 90% and 60%; the lower one counts"
+    note = "the judge's confidence in the two orders: 0.90 and 0.60; the lower one counts"
     assert note in done.verdict.notes
     assert done.verdict.rationale == "Because.\nBecause."
 
