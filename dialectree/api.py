@@ -61,7 +61,7 @@ async def arun(
         ModelUnavailable: There is no model to talk to.
         Halted: A budget is used up. The error's ``run_id`` is what :func:`resume` goes on with.
     """
-    with parameters_named():
+    with naming_parameters():
         chosen = method(method_name or protocol, protocol)
         fields = chosen.protocol.input.model_fields
         if len(inputs) > len(fields):
@@ -72,8 +72,8 @@ async def arun(
         by_name = {name: values.pop(name) for name in fields if name in values}
         if ask is not None and "ask" in chosen.reads():
             values["ask"] = True
-        given = by_place | by_name
-        return await _debate(chosen, given, Path(runs), ask, watch, progress, values)
+        all_inputs = by_place | by_name
+        return await _debate(chosen, all_inputs, Path(runs), ask, watch, progress, values)
 
 
 def run(
@@ -105,7 +105,7 @@ async def aresume(
     ``run`` is as in :func:`load`, or a record. ``settings`` are models and limits: budgets count
     anew from here, and a live model has to be given again. A finished run stays as it is.
     """
-    with parameters_named():
+    with naming_parameters():
         only_models_and_limits(settings, "a run is resumed")
         begun = again(_folder(run, runs), settings)
         return await _conduct(begun, ask, watch, progress)
@@ -144,7 +144,7 @@ async def acontest(
     for the calls that are made anew; a live model has to be given again. Raises InputError for a
     wish that the run cannot fulfil.
     """
-    with parameters_named(_WISHES):
+    with naming_parameters(_WISHES):
         folder = _folder(run, runs)
         begun = contesting(folder, wishes, Path(runs), settings, person=ask is not None)
         return await _conduct(begun, ask, watch, progress)
@@ -182,7 +182,7 @@ def _folder(run: str | Path | RunRecord, runs: str | Path) -> RunFolder:
 
 
 @contextmanager
-def parameters_named(more: Mapping[str, str] | None = None) -> Iterator[None]:
+def naming_parameters(more: Mapping[str, str] | None = None) -> Iterator[None]:
     """Name Python's parameters in the message of an error, where it names flags."""
     try:
         yield
@@ -238,11 +238,11 @@ async def _conduct(
 
     A verdict is not lost because a page cannot be written: that is a warning.
     """
-    from dialectree.report.progress import Account, shown
+    from dialectree.report.progress import Account, show
 
     account = Account(run.record.run_id, watch)
     try:
-        async with shown(account.line, progress):
+        async with show(account.line, progress):
             return await run.conduct(ask=ask, watch=account.watch)
     except DialectreeError as error:
         error.run_id = run.record.run_id
@@ -263,7 +263,7 @@ def as_tool(name: str, *, runs: str | Path = "runs", **settings: Any) -> Structu
     """
     from langchain_core.tools import StructuredTool, ToolException
 
-    with parameters_named():
+    with naming_parameters():
         chosen = method(name)
         require_person(chosen.configure(settings, _warn), None)
 

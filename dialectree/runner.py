@@ -58,7 +58,7 @@ class Started:
 
     def __post_init__(self) -> None:
         """Tell the record where it lies."""
-        self.record.lies_in(self.folder.path)
+        self.record.set_folder(self.folder.path)
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
         """Walk the graph to its end and complete the record, whatever happens on the way.

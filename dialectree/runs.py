@@ -297,7 +297,7 @@ class RunFolder:
         record = self._read("run.json")
         if record.status in ("running", "partial"):
             self.tell_of(record, self.events())
-        record.lies_in(self.path)
+        record.set_folder(self.path)
         return record
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from dialectree import loop
-from dialectree.api import in_python, parameters_named
+from dialectree.api import in_python, naming_parameters
 from dialectree.context import ProtocolSettings, build
 from dialectree.errors import InputError
 from dialectree.evals import datasets, plan, preferences, ray_engine, running, scoring, tasks
@@ -214,7 +214,7 @@ async def aevaluate(
         Halted: A budget is used up; the same call goes on.
     """
     names = {name.replace("_", "-"): name for name in inspect.signature(aevaluate).parameters}
-    with parameters_named(names):
+    with naming_parameters(names):
         if not isinstance(dataset, str | Path):
             dataset, out = _write_rows(dataset, out)
         prepared = prepare(
@@ -251,7 +251,7 @@ async def aevaluate(
             return f"{planned.loaded.name} · {asked}{failed} · {standing.spent.calls:,} calls"
 
         with prepared.folder.locked():
-            async with showing.shown(line, progress):
+            async with showing.show(line, progress):
                 await prepared.run(watch)
             await asyncio.to_thread(writing.report, [prepared.folder.path])
         return EvaluationResults(prepared.folder.path)

@@ -230,7 +230,7 @@ def test_progress_says_who_speaks(cells: list[list[str]]) -> None:
             break
 
     async def shown() -> None:
-        async with progress.shown(account.line, True):
+        async with progress.show(account.line, True):
             await asyncio.sleep(0)
 
     asyncio.run(shown())

@@ -66,7 +66,7 @@ class RunRecord(Strict):
         """The run's folder; None for a record that was not made or read there."""
         return self._path
 
-    def lies_in(self, folder: Path) -> None:
+    def set_folder(self, folder: Path) -> None:
         """Note the folder of the run, which is no part of the record."""
         self._path = folder.absolute()
 
@@ -76,9 +76,9 @@ class RunRecord(Strict):
 
     def __repr__(self) -> str:
         """Say in two lines what was asked and what came of it."""
-        from dialectree.report.words import in_two_lines
+        from dialectree.report.words import two_line_summary
 
-        return f"<RunRecord {in_two_lines(self)}>"
+        return f"<RunRecord {two_line_summary(self)}>"
 
     __str__ = __repr__
 

@@ -53,7 +53,7 @@ class Account:
 
 
 @asynccontextmanager
-async def shown(line: Callable[[], str], wanted: bool | None) -> AsyncIterator[None]:
+async def show(line: Callable[[], str], wanted: bool | None) -> AsyncIterator[None]:
     """Show ``line()`` twice a second until the block ends; its last text stays.
 
     ``wanted`` True shows it anywhere, False nowhere, and None in a notebook only.

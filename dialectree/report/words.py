@@ -296,7 +296,7 @@ def question(record: RunRecord) -> str:
     return root.text if root else record.run_id
 
 
-def in_two_lines(record: RunRecord) -> str:
+def two_line_summary(record: RunRecord) -> str:
     """Return what was asked, what came of it and what it took, for a program or a log."""
     verdict = record.verdict
     answer = pending(record) if verdict is None else line(verdict.answer or "no answer", 90)
