@@ -18,7 +18,6 @@ from dialectree.evals.results import Score
 from dialectree.evals.scorers import score
 from dialectree.models.forms import Ids
 from dialectree.models.replies import Fault, read
-from dialectree.retrieval import segments
 
 ATTEMPTS = 2
 """So often a judge is asked before its reply counts as unreadable."""
@@ -179,6 +178,8 @@ def papers(item: Item) -> list[Mapping[str, str]]:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text; the end of a paragraph ends one in any case."""
+    from dialectree.retrieval import segments  # only comparisons of papers need its packages
+
     return [
         " ".join(paragraph[start:end].split())
         for paragraph in re.split(r"\n\s*\n", text)
