@@ -258,14 +258,15 @@ def as_tool(name: str, *, runs: str | Path = "runs", **settings: Any) -> Structu
     """Return a LangChain tool that debates by the method ``name``.
 
     It takes the protocol's input and returns the verdict as text, with the confidence and the run's
-    id. Settings that cannot be are refused here. What goes wrong with a call is told to the agent's
-    model in one line, so that it can call again.
+    id. Wrong settings and missing packages are refused here. What goes wrong with a call is told to
+    the agent's model in one line, so that it can call again.
     """
     from langchain_core.tools import StructuredTool, ToolException
 
     with naming_parameters():
         chosen = method(name)
         require_person(chosen.configure(settings, _warn), None)
+        chosen.graph()  # a package that it lacks is the programmer's affair, not the agent's
 
     async def debate(**inputs: Any) -> str:
         try:

@@ -4,6 +4,7 @@ DialectreeError                 1   a fault of ours
 ├── InputError                  2   the call or its input is wrong; a ValueError, too
 │   ├── SettingsError               a flag, an environment variable or dialectree.toml
 │   │   └── ArgumentError           there is no such argument, or one is missing; a TypeError, too
+│   ├── MissingPackage              a package that this work needs is not installed
 │   ├── RunFolderError              a run's folder cannot be made, read or written
 │   │   └── RunNotFound             there is no such run; a FileNotFoundError, too
 │   ├── RequestError                the endpoint says that the request is wrong (400, 404, ...)
@@ -48,6 +49,10 @@ class SettingsError(InputError):
 
 class ArgumentError(SettingsError, TypeError):
     """A function was given an argument that it does not take, or lacks one that it needs."""
+
+
+class MissingPackage(InputError, ImportError):
+    """A package that this work needs is not installed; the message has the pip line."""
 
 
 class RunFolderError(InputError):

@@ -8,6 +8,7 @@ dialectree knows a protocol by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -20,6 +21,7 @@ from pydantic import BaseModel, ConfigDict
 
 from dialectree.context import ProtocolSettings, about, build
 from dialectree.errors import ArgumentError, InputError
+from dialectree.packages import missing, needed
 from dialectree.records.phases import UNORDERED, PhaseOrder
 
 if TYPE_CHECKING:
@@ -198,6 +200,11 @@ class Protocol:
     """Returns which of the roles speak with these settings; without it all do."""
     prompts: tuple[str, ...]
     """The folders of its prompts: each a package with a folder ``prompts``."""
+    requires: str = ""
+    """What pip installs for its code, where that is more than its package needs to be listed:
+    ``dialectree[compare]``."""
+    install_advice: str = ""
+    """What the user should know before installing that, such as how large it is."""
     phases: tuple[Phase, ...] = ()
     """What its roles say, its baselines' included."""
     order: PhaseOrder = UNORDERED
@@ -228,6 +235,10 @@ class Protocol:
                 )
         self.settings.protocol = self.name
         self.settings.families = {role: family for role, family in self.roles.items() if family}
+
+    def missing(self) -> list[str]:
+        """Return the packages that its code needs and that are not installed."""
+        return missing(self.requires) if self.requires else []
 
     def own_settings(self) -> frozenset[str]:
         """Return the names of the settings that not every protocol has."""
@@ -270,13 +281,20 @@ class Method:
 
     def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
         """Return the compiled graph."""
-        graph: CompiledStateGraph[Any, Any, Any, Any] = load(self.variant.graph)
+        with self.packages():
+            graph: CompiledStateGraph[Any, Any, Any, Any] = load(self.variant.graph)
         return graph
+
+    def packages(self) -> AbstractContextManager[None]:
+        """Return a context in which a missing package is an error with the pip line."""
+        declared = self.protocol
+        return needed(declared.title, declared.requires, declared.install_advice)
 
     def prepare(self, given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
         """Return what the graph takes; InputError where the input cannot be debated."""
         path = self.variant.prepare or self.protocol.prepare
-        prepared: dict[str, Any] = load(path)(given, settings)
+        with self.packages():
+            prepared: dict[str, Any] = load(path)(given, settings)
         return prepared
 
     def configure(self, given: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:

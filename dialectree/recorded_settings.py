@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from dialectree.context import ProtocolSettings, RetrievalSettings, build, rebuilt
 from dialectree.errors import SettingsError
+from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import Spec, require_embeddings, resolve
 from dialectree.protocol import Method, protocol
@@ -58,11 +59,17 @@ def settled(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
 
 
 def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
-    """Return the spec of every role; raise an error for a wrong spec, price or address."""
+    """Return the spec of every role; raise an error for a wrong spec, price or address.
+
+    Raises MissingPackage for a model of this machine whose packages are not installed.
+    """
     if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
         require_embeddings(context)
     specs = {role: resolve(context.speaker(role), context) for role in chosen.roles(context)}
     require_prices(context, (spec.name for spec in specs.values()))
+    for model in {spec.model for spec in specs.values() if spec.provider == "local"}:
+        if not context.replay:  # a replay asks no model
+            embedded.require_packages(model)
     return specs
 
 

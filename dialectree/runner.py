@@ -161,7 +161,8 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
             async with calling(folder, started.context, overrides, started.budget) as run:
                 run.follow = started.follow
                 try:
-                    await _walk(started, run, ask, watch)
+                    with started.method.packages():
+                        await _walk(started, run, ask, watch)
                     _tell_changes(started, run, watch)
                 finally:
                     record.usage.embedding_s += round(run.embedding_s, 6)

@@ -92,7 +92,11 @@ WRONG = {
         "localhost:80",
     ),
     "a spec's port that is none": ({"model": "openai:x@http://h:p/v1"}, "--model: port", "h:p"),
-    "a live model of an earlier run": ({"model": "live:Fake"}, "--model: the run keeps no model", ""),
+    "a live model of an earlier run": (
+        {"model": "live:Fake"},
+        "--model: the run keeps no model",
+        "",
+    ),
 }
 
 

@@ -14,6 +14,7 @@ from dialectree import streams
 from dialectree.cli import flags
 from dialectree.cli.help_groups import DEBATE, GroupedCommand, GroupedCommands
 from dialectree.context import about
+from dialectree.packages import pip_line
 from dialectree.protocol import Protocol, broken, installed
 
 
@@ -107,6 +108,8 @@ def protocols(json: flags.Json = False) -> None:
                 "command": one.command or f"run {one.name}",
                 "methods": [*one.methods()],
                 "settings": sorted(one.own_settings()),
+                "requires": one.requires,
+                "missing": one.missing(),
             }
             for one in installed().values()
         ]
@@ -117,6 +120,9 @@ def protocols(json: flags.Json = False) -> None:
         streams.listed(f"dialectree {one.command or f'run {one.name}'}: {one.summary}", indent=4)
         streams.listed(f"methods: {', '.join(one.methods())}", indent=4)
         streams.listed(f"settings: {', '.join(sorted(one.own_settings()))}", indent=4)
+        if one.missing():
+            needs = pip_line(one.requires, one.install_advice)
+            streams.listed(f"needs: {needs}", indent=4)
     for path, fault in broken().items():
         print(f"cannot be used: {path}: {fault}", file=sys.stderr)
 

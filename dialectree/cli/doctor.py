@@ -33,12 +33,20 @@ def doctor(settings: dict[str, Any]) -> None:
     Makes one small call to that model.
     """
     import asyncio
+    from textwrap import fill
 
     from dialectree.context import ProtocolSettings, build
+    from dialectree.packages import extras, missing, pip_line
+    from dialectree.protocol import installed
 
     print("Installed")
     for package in _PACKAGES:
         print(f"  {package:24}{_installed(package)}")
+    print("\nExtras")
+    declared = {one.requires: one.install_advice for one in installed().values() if one.requires}
+    for requirement, advice in {**dict.fromkeys(extras(), ""), **declared}.items():
+        line = pip_line(requirement, advice) if missing(requirement) else "installed"
+        print(fill(f"  {requirement:24}{line}", 80, subsequent_indent=" " * 26))
     context = build(ProtocolSettings, **settings)
     fault = asyncio.run(_examine(context))
     if fault is not None:

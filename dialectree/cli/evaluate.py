@@ -13,7 +13,11 @@ from dialectree.cli import flags
 from dialectree.cli.evaluation_report import rate, report
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.context import about
+from dialectree.packages import needed, require
 from dialectree.protocol import installed
+
+EVALUATING = ("dialectree eval", "dialectree[eval]")
+"""Who needs the packages, and what pip installs to bring them."""
 
 
 class OrRun(GroupedCommands):
@@ -23,6 +27,11 @@ class OrRun(GroupedCommands):
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
             args = ["run", *args]
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; a package that it lacks is an error with the pip line."""
+        with needed(*EVALUATING):
+            return super().invoke(ctx)
 
 
 app = typer.Typer(
@@ -154,6 +163,7 @@ def run(
     from dialectree.evals import langsmith_upload
     from dialectree.evals.evaluate import prepare
 
+    require(*EVALUATING)  # some are imported for the report, when all calls are paid
     if langsmith is not None:
         langsmith_upload.require_key()
     prepared = prepare(

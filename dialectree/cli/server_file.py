@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from dialectree.protocol import methods
+from dialectree.packages import pip_line
+from dialectree.protocol import installed, methods
+from dialectree.streams import notice
 
 Dependency = Annotated[
     list[str] | None,
@@ -16,7 +18,13 @@ Dependency = Annotated[
 
 
 def server_file(dependency: Dependency = None) -> None:
-    """Print a langgraph.json with a graph for each method of each installed protocol."""
+    """Print a langgraph.json with a graph for each method of each installed protocol.
+
+    Leaves out a protocol that lacks a package: the server would not start.
+    """
+    for one in installed().values():
+        if one.missing():
+            notice(f"{one.name} is left out: {pip_line(one.requires, one.install_advice)}")
     print(json.dumps(content(dependency or ["."]), indent=2, ensure_ascii=False))
 
 
@@ -31,5 +39,6 @@ def content(dependencies: list[str]) -> dict[str, Any]:
                 "description": f"{method.protocol.title}: {method.variant.summary}",
             }
             for name, method in methods().items()
+            if not method.protocol.missing()
         },
     }

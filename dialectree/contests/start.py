@@ -29,7 +29,7 @@ from dialectree.contests.wishes import (
     only_models_and_limits,
 )
 from dialectree.context import EMBEDDED, ProtocolSettings
-from dialectree.errors import InputError, RunFolderError, SettingsError
+from dialectree.errors import InputError, MissingPackage, RunFolderError, SettingsError
 from dialectree.models.specs import Spec
 from dialectree.protocol import Method, Phase, installed, method
 from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
@@ -62,8 +62,9 @@ def start(
     draft = Draft(old, chosen, without_models, rulings.rulings_of_person(folder))
     if not wishes:
         raise InputError(f"nothing is contested: give {_flags(draft, 'or')}")
-    for wish in wishes:
-        _take_up(draft, wish)
+    with chosen.packages():
+        for wish in wishes:
+            _take_up(draft, wish)
     rulings.forget_rulings(folder, draft, person=person)
     chosen.require_roles(without_models, given)
     context, specs = _models(old, chosen, draft, calls, given)
@@ -161,7 +162,7 @@ def _models(
         context = settled(old, given)
         specs = speakers(chosen, context)
         return context, specs if asked else {}
-    except SettingsError:
+    except (SettingsError, MissingPackage):
         if asked:
             raise
         nobody = {"model": EMBEDDED, "roles": {}}

