@@ -110,12 +110,13 @@ def test_what_a_budget_broke_off_is_gone_on_with(model: str) -> None:
     assert record.usage.calls == whole.usage.calls
     assert kept(record) == record and told
     assert dialectree.resume(record) == record
-    for wrong, said in (
+    wrongs: list[tuple[dict[str, Any], str]] = [
         ({"seed": 1}, "^seed: a run is resumed with the settings of its run"),
         ({"allow_uncertain": True}, "^allow_uncertain: a run is resumed"),
         ({"max_cals": 1}, "max_cals"),
-    ):
-        with pytest.raises(InputError, match=said):
+    ]
+    for wrong, message in wrongs:
+        with pytest.raises(InputError, match=message):
             dialectree.resume(record, **wrong)
 
 

@@ -65,7 +65,7 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     from dialectree.models.local_servers import local_servers
     from dialectree.models.probe import probe
     from dialectree.models.specs import resolve
-    from dialectree.report.words import clean
+    from dialectree.report.words import clean, duration
 
     spec = resolve(context.model, context)
     print("\nModel")
@@ -79,7 +79,7 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
         fault = error
         print("  does not answer")
     else:
-        print(f"  answers in {probed.seconds:.2f} s; structured replies by {probed.rung}")
+        print(f"  answers in {duration(probed.seconds)}; structured replies by {probed.rung}")
         if probed.fault:
             wrong = clean(probed.fault)
             listed(f"its first reply was not valid ({wrong}); a debate would ask again", indent=2)

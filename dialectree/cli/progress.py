@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -141,7 +142,7 @@ def _standing(moved: Moved, verdict: Standing | None) -> str:
 
 def _explain(run: Started, status: int, fault: DialectreeError | None, *, reported: bool) -> None:
     """Say on stderr what the person should know beside the result."""
-    record, path, console = run.record, run.folder.path, Console(stderr=True)
+    record, path = run.record, run.folder.path
     if status == 5:
         for node, failure in record.degraded():
             notice(f"node {node}: {failed(failure)}")
@@ -154,19 +155,25 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
     if status not in (0, 5):
         again = f"go on with: dialectree resume {path}"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
-    else:
-        missing = missing_in_papers(record)  # which the person read before the first call
-        for remark in record.notices:
-            if remark not in missing:
-                notice(remark)
-        notice(_spent(run))
-    where = {"record": path / "run.json"} | ({"report": path / "report.html"} if reported else {})
-    for name, file in where.items():
-        if console.is_terminal:
-            console.print(Text(f"dialectree: {name}: ").append_text(link(file)), soft_wrap=True)
-        else:
-            notice(f"{name}: {file}")
+        return
+    missing = missing_in_papers(record)  # which the person read before the first call
+    for remark in record.notices:
+        if remark not in missing:
+            notice(remark)
+    notice(_spent(run))
+    _point_to("record", path / "run.json")
+    if reported:
+        _point_to("report", path / "report.html")
     notice(f"more: dialectree show {path}")
+
+
+def _point_to(name: str, file: Path) -> None:
+    """Say on stderr where a file lies, as a link in a terminal that knows links."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        console.print(Text(f"dialectree: {name}: ").append_text(link(file)), soft_wrap=True)
+    else:
+        notice(f"{name}: {file}")
 
 
 def _spent(run: Started) -> str:

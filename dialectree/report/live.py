@@ -181,7 +181,7 @@ class LiveTree:
                 apply(self._nodes, event)
                 if new and event.node in self._nodes:
                     insort(self._rows, self._nodes[event.node], key=lambda one: path_key(one.id))
-                self._follow(event)
+                self._note(event)
             except (LookupError, ValueError, TypeError, ArithmeticError):
                 return
 
@@ -200,7 +200,7 @@ class LiveTree:
                 self._tokens += call.prompt_tokens + call.completion_tokens
                 self._cost += call.cost or 0.0
 
-    def _follow(self, event: Event) -> None:
+    def _note(self, event: Event) -> None:
         """Note what goes on at the node of ``event``, which was applied before."""
         node = self._nodes.get(event.node)
         if event.kind == "concluded":
@@ -355,8 +355,8 @@ class LiveTree:
             by_state.setdefault(state, []).append(one)
         now, parts = clock.seconds(), list[tuple[str, str]]()
         if limited := by_state.get("rate_limit"):
-            wait = words.duration(max(0.0, max(one.until for one in limited) - now))
-            parts.append((f"rate limit: {words.count(len(limited), 'call')}, {wait}", WARN))
+            wait = words.duration(max(0.0, min(one.until for one in limited) - now))
+            parts.append((f"rate limit: {words.count(len(limited), 'call')}, next in {wait}", WARN))
         for state, what in (("retry", "another try"), ("repair", "repair of an invalid reply")):
             if several := by_state.get(state):
                 one = several[-1]

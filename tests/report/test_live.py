@@ -180,7 +180,7 @@ def test_the_newest_words_of_those_who_speak_stand_below_the_tree(width: int, he
 WAITS: list[tuple[list[Activity], str]] = [
     ([call("0.1", "asked"), call("0.2", "asked")], "speaking: 0.2 debater B and 1 more"),
     ([call("0.1", "queued")], "waiting for a slot: 1 call"),
-    ([call("0.1", "rate_limit", until=0.0)], "rate limit: 1 call, 0.0 s"),
+    ([call("0.1", "rate_limit", until=0.0)], "rate limit: 1 call, next in 0.0 s"),
     ([call("0.1", "asked", repair=1)], "repair of an invalid reply: 0.1 debater B"),
     ([call("0.1", "retry", fault="status 503")], "another try: 0.1 debater B, status 503"),
     ([call("0.1", "asked"), answered("0.1")], ""),

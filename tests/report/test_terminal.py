@@ -18,7 +18,7 @@ from rich.console import Console, RenderableType
 from dialectree.cli import progress
 from dialectree.records import Node, RunRecord, Tree
 from dialectree.report import markdown, overview, result, transcript, tree
-from dialectree.report.words import clean, duration, heading, line, money, share
+from dialectree.report.words import census, clean, duration, heading, line, money, share
 from tests.report import sample, sample_art, sample_rsd, sample_tod
 from tests.report.test_markdown import HOSTILE, read
 
@@ -107,6 +107,26 @@ def test_the_tree_shows_what_was_asked_and_what_came_of_it(
 ) -> None:
     shown = seen(tree(make()), 120)
     assert [row for row in rows.splitlines() if f"\n{row}" not in f"\n{shown}"] == []
+
+
+@pytest.mark.parametrize("make", RUNS)
+def test_a_run_is_shown_with_the_result_at_its_top(make: Callable[[], RunRecord]) -> None:
+    record = make()
+    assert seen(tree(record)).startswith(seen(result(record)))
+    assert f"Rests on {census(record)} with " in " ".join(seen(result(record)).split())
+
+
+def test_the_verdict_is_bold_and_no_bare_word_about_a_claim() -> None:
+    for record, bold in (
+        (sample_art.record(), "P(claim) 0.41: more likely false than true"),
+        (sample_rsd.won(), "C: oil products"),
+    ):
+        console = Console(file=io.StringIO(), width=80, force_terminal=True)
+        console.print(result(record))
+        assert isinstance(console.file, io.StringIO)
+        shown = console.file.getvalue()
+        assert f"\x1b[1m{bold}\x1b[0m" in shown
+        assert not {"True", "False"} & {*clean(shown).splitlines()}
 
 
 def test_the_result_of_a_contest_says_what_it_changed() -> None:
