@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dialectree.api import acontest as acontest
+    from dialectree.api import aestimate as aestimate
     from dialectree.api import aresume as aresume
     from dialectree.api import arun as arun
     from dialectree.api import as_tool as as_tool
     from dialectree.api import contest as contest
+    from dialectree.api import estimate as estimate
     from dialectree.api import load as load
     from dialectree.api import resume as resume
     from dialectree.api import run as run
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from dialectree.context import option as option
     from dialectree.context import settings as settings
     from dialectree.errors import DialectreeError as DialectreeError
+    from dialectree.estimates import Estimate as Estimate
     from dialectree.evals.evaluate import EvaluationResults as EvaluationResults
     from dialectree.evals.evaluate import aevaluate as aevaluate
     from dialectree.evals.evaluate import evaluate as evaluate
@@ -47,10 +50,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "acontest": "dialectree.api",
+    "aestimate": "dialectree.api",
     "aresume": "dialectree.api",
     "arun": "dialectree.api",
     "as_tool": "dialectree.api",
     "contest": "dialectree.api",
+    "estimate": "dialectree.api",
     "load": "dialectree.api",
     "resume": "dialectree.api",
     "run": "dialectree.api",
@@ -58,6 +63,7 @@ _HOMES = {
     "option": "dialectree.context",
     "settings": "dialectree.context",
     "DialectreeError": "dialectree.errors",
+    "Estimate": "dialectree.estimates",
     "EvaluationResults": "dialectree.evals.evaluate",
     "aevaluate": "dialectree.evals.evaluate",
     "evaluate": "dialectree.evals.evaluate",

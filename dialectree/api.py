@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -21,11 +21,13 @@ from dialectree.human_input import Ask, require_person
 from dialectree.loop import wait_for
 from dialectree.protocol import Method, ProtocolInput, installed, method
 from dialectree.records import RunRecord
-from dialectree.runner import Started, Watch, again, leave_reports, start
+from dialectree.runner import Started, Watch, again, leave_reports, prepared, start
 from dialectree.runs import RunFolder
 
 if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
+
+    from dialectree.estimates import Estimate
 
 _FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z]+(?:-[a-z]+)*)")
 _WISHES = {"verdict": "Rule"} | {wish.__name__.lower(): wish.__name__ for wish in get_args(Wish)}
@@ -62,18 +64,10 @@ async def arun(
         Halted: A budget is used up. The error's ``run_id`` is what :func:`resume` goes on with.
     """
     with naming_parameters():
-        chosen = method(method_name or protocol, protocol)
-        fields = chosen.protocol.input.model_fields
-        if len(inputs) > len(fields):
-            raise ArgumentError(f"{protocol} takes {len(fields)} inputs: {', '.join(fields)}")
-        by_place = dict(zip(fields, inputs, strict=False))
-        if twice := sorted(by_place.keys() & values.keys()):
-            raise ArgumentError(f"{twice[0]} is given twice")
-        by_name = {name: values.pop(name) for name in fields if name in values}
+        chosen, by_name = _chosen(protocol, inputs, method_name, values)
         if ask is not None and "ask" in chosen.reads():
             values["ask"] = True
-        all_inputs = by_place | by_name
-        return await _debate(chosen, all_inputs, Path(runs), ask, watch, progress, values)
+        return await _debate(chosen, by_name, Path(runs), ask, watch, progress, values)
 
 
 def run(
@@ -89,6 +83,38 @@ def run(
     """Run :func:`arun` in programs without an event loop, and in notebooks."""
     options: dict[str, Any] = {"method_name": method_name, "runs": runs, "ask": ask}
     return wait_for(arun(protocol, *inputs, **options, watch=watch, progress=progress, **values))
+
+
+async def aestimate(
+    protocol: str,
+    *inputs: Any,
+    method_name: str | None = None,
+    runs: str | Path = "runs",
+    **values: Any,
+) -> Estimate:
+    """Estimate what :func:`arun` will take with the same input and settings; call no model.
+
+    A run in ``runs`` with the same model shows how long its calls and its texts are.
+    """
+    from dialectree.estimates import estimate
+
+    with naming_parameters():
+        chosen, by_name = _chosen(protocol, inputs, method_name, values)
+        context = chosen.configure(values, _warn)
+        # It may read papers.
+        graph_input = await asyncio.to_thread(prepared, chosen, by_name, context)
+        return await estimate(chosen, graph_input, context, Path(runs))
+
+
+def estimate(
+    protocol: str,
+    *inputs: Any,
+    method_name: str | None = None,
+    runs: str | Path = "runs",
+    **values: Any,
+) -> Estimate:
+    """Run :func:`aestimate` in programs without an event loop, and in notebooks."""
+    return wait_for(aestimate(protocol, *inputs, method_name=method_name, runs=runs, **values))
 
 
 async def aresume(
@@ -172,6 +198,20 @@ def load(run: str | Path, *, runs: str | Path = "runs") -> RunRecord:
     folder of all runs.
     """
     return _folder(run, runs).record()
+
+
+def _chosen(
+    protocol: str, inputs: Sequence[Any], method_name: str | None, values: dict[str, Any]
+) -> tuple[Method, dict[str, Any]]:
+    """Return the method and its input by name, which is taken out of ``values``."""
+    chosen = method(method_name or protocol, protocol)
+    fields = chosen.protocol.input.model_fields
+    if len(inputs) > len(fields):
+        raise ArgumentError(f"{protocol} takes {len(fields)} inputs: {', '.join(fields)}")
+    by_place = dict(zip(fields, inputs, strict=False))
+    if twice := sorted(by_place.keys() & values.keys()):
+        raise ArgumentError(f"{twice[0]} is given twice")
+    return chosen, by_place | {name: values.pop(name) for name in fields if name in values}
 
 
 def _folder(run: str | Path | RunRecord, runs: str | Path) -> RunFolder:

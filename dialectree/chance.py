@@ -18,6 +18,11 @@ def coin(run_seed: int, *place: str | int) -> bool:
     return bool(seed(run_seed, "coin", *place) & 1)
 
 
+def draws(run_seed: int, *place: str | int) -> random.Random:
+    """A source of draws that come out the same way for the same seed and place."""
+    return random.Random(seed(run_seed, *place))
+
+
 def token() -> str:
     """Six hex digits that no seed fixes, so that two runs never share an id."""
     return secrets.token_hex(3)

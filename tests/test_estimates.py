@@ -1,0 +1,191 @@
+"""An estimate before the first call: what a debate will take, without asking anybody."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.tracers.context import collect_runs
+
+import dialectree
+from dialectree.errors import InputError
+from dialectree.estimates import Estimate, Span
+from dialectree.models.endpoints import endpoint as known_endpoint
+from dialectree.models.specs import resolve
+from dialectree.protocol import method
+from dialectree.runs import RunFolder
+from tests.endpoint import LocalEndpoint
+
+NOBODY = "http://127.0.0.1:9/v1"
+OPTIONS: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
+CLAIM: dict[str, Any] = {"claim": "Bats are blind."}
+QUESTION = {"question": "Do all people in Europe speak one language?"}
+TEXT = "We count ladders. A ladder has rungs. " * 40
+PAPERS: dict[str, Any] = {
+    "topic": "ladders",
+    "paper_a": {"title": "Rungs", "abstract": "On rungs.", "body": TEXT},
+    "paper_b": {"title": "Rails", "abstract": "On rails.", "body": f"Rails hold rungs. {TEXT}"},
+}
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with LocalEndpoint(seed=5) as endpoint:
+        yield endpoint.url
+
+
+def span(least: float, most: float) -> Span:
+    return Span(least=least, median=most, most=most)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name", "given", "settings"),
+    [
+        ("art", "art", CLAIM, {}),
+        ("art", "art", CLAIM, {"breadth": 2, "depth": 2}),
+        ("art", "cot", CLAIM, {}),
+        ("rsd", "self_consistency", OPTIONS, {"samples": 4}),
+        ("rsd", "judge_alone", OPTIONS, {}),
+        ("tsd", "tsd", QUESTION, {"max_depth": 0}),
+        ("tsd", "best_of_n", QUESTION, {"samples": 3}),
+    ],
+)
+def test_calls_that_the_settings_fix_are_known_exactly(
+    url: str, protocol: str, name: str, given: Mapping[str, Any], settings: dict[str, Any]
+) -> None:
+    options: dict[str, Any] = {"method_name": name, "model": f"openai:any@{url}", **settings}
+    expected = dialectree.estimate(protocol, **given, **options)
+    used = dialectree.run(protocol, **given, cache=False, **options).usage
+    assert expected.expected == (used.calls, used.calls)
+    path = used.critical_path_calls
+    assert (expected.in_a_row.least, expected.in_a_row.most) == (path, path)
+    tokens = used.prompt_tokens + used.completion_tokens
+    assert expected.tokens.median == pytest.approx(tokens, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "given", "settings"),
+    [
+        ("rsd", OPTIONS, {"gate": 2}),
+        ("rsd", QUESTION, {}),
+        ("tsd", QUESTION, {"depth_profile": "safety", "max_nodes": 9}),
+        ("tsd", QUESTION, {"leaf_protocol": "rsd", "max_depth": 1, "ask": True}),
+        ("tod", PAPERS, {"max_depth": 1, "embeddings": "bm25"}),
+    ],
+)
+def test_calls_that_the_replies_decide_lie_in_a_range(
+    url: str, protocol: str, given: Mapping[str, Any], settings: dict[str, Any]
+) -> None:
+    options: dict[str, Any] = {"model": f"openai:any@{url}", **settings}
+    expected = dialectree.estimate(protocol, **given, **options)
+    assert expected == dialectree.estimate(protocol, **given, **options)
+    used = dialectree.run(protocol, **given, cache=False, **options).usage
+    least, most = expected.expected
+    assert least < most
+    assert least <= used.calls <= most
+
+
+def test_a_way_out_that_is_seldom_taken_is_found_by_extreme_replies() -> None:
+    model = f"openai:any@{NOBODY}"
+    six = dialectree.estimate("rsd", **OPTIONS, model=model, gate=6)
+    assert six.expected[0] == 6  # nobody debates where all six direct answers agree
+    assert six.expected[1] >= 6 + 9
+
+
+def test_a_person_who_judges_takes_a_call_from_the_model() -> None:
+    assert dialectree.estimate(
+        "rsd", **OPTIONS, model=f"openai:any@{NOBODY}", judge="me"
+    ).expected == (8, 8)
+
+
+def test_an_estimate_leaves_no_trace() -> None:
+    model = f"openai:any@{NOBODY}"
+    with collect_runs() as traced:
+        dialectree.estimate("tod", **PAPERS, model=model, embeddings="a-model/that-is-not-here")
+    assert not traced.traced_runs
+    assert [*Path().iterdir()] == []
+    settings = method("tod").protocol.settings(model=model)
+    assert not known_endpoint(resolve(model, settings)).rung_known
+
+
+def test_an_earlier_run_shows_how_long_calls_and_texts_are() -> None:
+    with LocalEndpoint(latency_ms=40) as slow:
+        model = f"openai:slow@{slow.url}"
+        first = dialectree.estimate("art", **CLAIM, model=model)
+        record = dialectree.run("art", **CLAIM, model=model, cache=False)
+        dialectree.run("art", **CLAIM, model=f"openai:other@{slow.url}", cache=False)
+    folder = RunFolder.find(record.run_id, Path("runs"))
+    reply = json.dumps({"label": "A", "texts": ["so it is " * 30]})
+    calls = [call.model_copy(update={"reply": reply}) for call in folder.ledger()]
+    folder.write("calls.jsonl", "".join(f"{call.model_dump_json()}\n" for call in calls))
+    second = dialectree.estimate("art", **CLAIM, model=model)
+    assert (first.measured_in, first.seconds_per_call) == (None, 2)
+    assert second.measured_in == record.run_id
+    assert 0.04 <= second.seconds_per_call < 2
+    assert second.seconds.median == pytest.approx(second.seconds_per_call * 2)
+    assert second.tokens.median > 1.5 * first.tokens.median
+
+
+def test_a_model_that_answers_two_at_once_takes_longer_than_its_longest_chain() -> None:
+    remote = dialectree.estimate("art", **CLAIM, model=f"openai:any@{NOBODY}", breadth=3)
+    local = dialectree.estimate("art", **CLAIM, model="local:any.gguf", breadth=3)
+    assert remote.seconds.most == 2 * 2
+    assert local.seconds.most == 2 * local.calls.most / 2
+
+
+def test_money_is_named_where_every_price_is_known() -> None:
+    options: dict[str, Any] = {"model": f"openai:a@{NOBODY}", "roles": {"scorer": "openai:b"}}
+    known = dialectree.estimate(
+        "art", **CLAIM, **options, prices={"openai:a": (1e6, 1e6), "openai:b": (1e6, 1e6)}
+    )
+    assert known.cost is not None
+    assert known.cost.most == pytest.approx(known.tokens.most)
+    some = dialectree.estimate("art", **CLAIM, **options, prices={"openai:a": (1, 1)})
+    assert some.cost is None
+
+
+def test_what_cannot_be_debated_is_refused_as_by_a_run() -> None:
+    with pytest.raises(InputError, match="this is a question"):
+        dialectree.estimate("art", "Are bats blind?", model=f"openai:any@{NOBODY}")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            {},
+            "9 calls, 6 in a row; about 14,000 tokens; about 12 s if a call takes 2 s",
+        ),
+        (
+            {"calls": span(9, 10), "in_a_row": span(6, 7), "cost": span(0.0121, 0.0123)},
+            "9 to 10 calls, 6 to 7 in a row; about 14,000 tokens; about 12 s if a call takes 2 s; "
+            "cost about 0.012",
+        ),
+        (
+            {"calls": span(9, 1400), "tokens": span(900, 1234567), "seconds": span(12, 300)},
+            "9 to 1,400 calls (median 1,400), 6 in a row; 900 to 1,200,000 tokens; 12 s to "
+            "5 min 00 s if a call takes 2 s",
+        ),
+        (
+            {"calls": span(1, 1), "measured_in": "20260131-120000-1a2b3c"},
+            "1 call, 6 in a row; about 14,000 tokens; about 12 s at 2 s a call, as in "
+            "20260131-120000-1a2b3c",
+        ),
+    ],
+)
+def test_an_estimate_is_one_line(changes: dict[str, Any], line: str) -> None:
+    usual = Estimate(
+        calls=span(9, 9),
+        in_a_row=span(6, 6),
+        tokens=span(13_000, 14_321),
+        seconds=span(12, 12),
+        seconds_per_call=2,
+        measured_in=None,
+        cost=None,
+        rehearsals=3,
+    )
+    assert str(usual.model_copy(update=changes)) == line
+    assert Estimate.model_validate(json.loads(usual.model_dump_json())) == usual
