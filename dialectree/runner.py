@@ -53,6 +53,8 @@ class Started:
     context: ProtocolSettings
     budget: Budget | None = None
     """A budget that several runs share; None: the run's own, by its settings."""
+    expected: tuple[int, int] | None = None
+    """The least and the most calls that were estimated; None where nothing was."""
     follow: Follow | None = None
     """Gets what each call to a model is doing, for whoever watches."""
 

@@ -74,16 +74,31 @@ def command(protocol: Protocol) -> flags.Command:
         runs: flags.Runs = Path("runs"),
         json: flags.Json = False,
         quiet: flags.Quiet = False,
+        dry_run: flags.DryRun = False,
+        yes: flags.Yes = False,
     ) -> None:
-        from dialectree.cli import progress
+        from dialectree import estimates, loop
+        from dialectree.cli import consent, progress
         from dialectree.protocol import method as find_method
-        from dialectree.runner import start
+        from dialectree.runner import begin, prepared
         from dialectree.streams import notice
 
         chosen = find_method(method, protocol.name)
         context = chosen.configure(settings, notice)
         read = {name: sys.stdin.read() if text == "-" else text for name, text in inputs.items()}
-        progress.follow(start(chosen, read, context, runs), json=json, quiet=quiet)
+        graph_input = prepared(chosen, read, context)
+        loop.tune()
+        expected = loop.run(estimates.estimate(chosen, graph_input, context, runs))
+        if dry_run:
+            print(expected.model_dump_json(indent=1) if json else expected)
+            return
+        if not quiet:
+            notice(str(expected))
+        if not yes:
+            consent.require(expected, context)
+        run = begin(chosen, graph_input, context, runs)
+        run.expected = expected.expected
+        progress.follow(run, json=json, quiet=quiet)
 
     debate.__doc__ = protocol.summary
     return debate

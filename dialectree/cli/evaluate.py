@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
@@ -15,6 +15,9 @@ from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
 from dialectree.context import about
 from dialectree.packages import needed, require
 from dialectree.protocol import installed
+
+if TYPE_CHECKING:
+    from dialectree.evals.evaluate import Prepared
 
 EVALUATING = ("dialectree eval", "dialectree[eval]")
 """Who needs the packages, and what pip installs to bring them."""
@@ -154,6 +157,8 @@ def run(
         str | None, typer.Option(help="Upload the results there, too.", metavar="PROJECT")
     ] = None,
     quiet: flags.Quiet = False,
+    dry_run: flags.DryRun = False,
+    yes: flags.Yes = False,
 ) -> None:
     """Ask every item by every method, once; the same command goes on after whatever broke it off.
 
@@ -185,8 +190,33 @@ def run(
         engine=engine,
         retry_failed=retry_failed,
     )
+    _estimate(prepared, dry_run=dry_run, quiet=quiet, yes=yes)
+    if dry_run:
+        return
     with prepared.folder.locked():
         evaluation_progress.follow(prepared, quiet=quiet, langsmith=langsmith)
+
+
+def _estimate(prepared: Prepared, *, dry_run: bool, quiet: bool, yes: bool) -> None:
+    """Say what the evaluation will take; ask before many calls where a person is there.
+
+    A script goes on: the size of an evaluation is set by its own flags.
+    """
+    from dialectree import loop
+    from dialectree.cli import consent
+    from dialectree.evals.estimates import estimate
+    from dialectree.streams import notice
+
+    loop.tune()
+    expected = loop.run(estimate(prepared.folder, prepared.plan))
+    judge = "; the judge not counted" if prepared.plan.judge else ""
+    line = f"{expected}{judge}" if expected else "no calls"
+    if dry_run:
+        print(line)
+    elif not quiet:
+        notice(line)
+    if expected is not None and not (dry_run or yes) and consent.terminal():
+        consent.require(expected, prepared.shared)
 
 
 app.command("report")(report)

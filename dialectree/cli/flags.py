@@ -24,6 +24,10 @@ Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR")]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print what it would take, and make no call.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before many calls.")]
 _DRAWS = "Draws and replays"
 SHARED = tuple(ProtocolSettings.model_fields)
 MODELS_AND_LIMITS = tuple(

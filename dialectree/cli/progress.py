@@ -29,13 +29,8 @@ DEMONSTRATION = (
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
 
-def follow(
-    run: Started, *, json: bool, quiet: bool, expected: tuple[int, int] | None = None
-) -> None:
-    """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit.
-
-    ``expected`` is the least and the most calls that it should take, where that is known.
-    """
+def follow(run: Started, *, json: bool, quiet: bool) -> None:
+    """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit."""
     console = Console(stderr=True)
     if run.record.demonstration:
         notice(DEMONSTRATION)
@@ -47,7 +42,7 @@ def follow(
     if drawn:
         rounds = run.context.rounds_by_phase()
         view = LiveTree(
-            console, question, rounds=rounds, protocol=run.record.protocol, expected=expected
+            console, question, rounds=rounds, protocol=run.record.protocol, expected=run.expected
         )
     else:
         view = Lines(Console(stderr=True, quiet=quiet), question)

@@ -250,7 +250,7 @@ def test_ray_is_asked_for_only_where_it_is_installed(
     model: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dialectree.evals.ray_engine.find_spec", lambda name: None)
-    done = command("eval", data(1), *model, "--engine", "ray", "--out", "out")
+    done = command("eval", data(1), *model, "--engine", "ray", "--out", "out", "--quiet")
     refused(done, "pip install 'dialectree[ray]'")
 
 

@@ -1,0 +1,40 @@
+"""Ask before many calls."""
+
+from __future__ import annotations
+
+import sys
+from math import inf
+
+from dialectree.context import ProtocolSettings
+from dialectree.errors import InputError
+from dialectree.estimates import Estimate
+
+UNASKED = 200
+"""Calls for which nobody is asked."""
+
+
+def require(expected: Estimate, context: ProtocolSettings) -> None:
+    """Ask before more than :data:`UNASKED` calls; raise InputError where nobody agrees.
+
+    A budget of calls, or a replay, bounds what is paid.
+    """
+    calls = min(expected.expected[1], context.max_calls or inf)
+    if calls <= UNASKED or context.replay:
+        return
+    if not terminal():
+        raise InputError(
+            f"up to {calls:,} calls: give --yes to go on, or a --max-calls of at most {UNASKED}"
+        )
+    ask(f"Up to {calls:,} calls.")
+
+
+def terminal() -> bool:
+    """Return whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def ask(what: str) -> None:
+    """Ask the person at the terminal whether to go on; raise InputError if not."""
+    print(f"{what} Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise InputError("nothing was begun")

@@ -1,0 +1,104 @@
+"""Estimate a whole evaluation: a few questions are rehearsed, and the others count like these."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from statistics import fmean, pvariance
+from typing import Any
+
+from dialectree.context import ProtocolSettings
+from dialectree.errors import InputError
+from dialectree.estimates import MOST_CALLS, Estimate, Size, Span, pace_of, rehearsed
+from dialectree.evals import tasks, votes
+from dialectree.evals.dataset_items import Item
+from dialectree.evals.plan import Plan
+from dialectree.evals.results_file import Folder
+from dialectree.evals.rows import Ready
+from dialectree.protocol import Method
+from dialectree.recorded_settings import speakers
+from dialectree.runner import prepared
+from dialectree.runs import RunFolder
+
+ITEMS = 3
+"""Questions of each row that are rehearsed."""
+Part = tuple[int, Sequence[Size]]
+"""How many debates of one kind there are, and the sizes of those that were rehearsed."""
+
+
+async def estimate(folder: Folder, plan: Plan) -> Estimate | None:
+    """Estimate the questions that have no result yet, and their votes; None where there are none.
+
+    The calls of the judge that scores are left out: it reads answers, and there are none yet.
+    """
+    done = {
+        (one.row, one.item)
+        for one in folder.results()
+        if not (plan.retry_failed and one.incomplete)
+    }
+    every = [
+        (row, [i for i in plan.items if (row.row.name, i.id) not in done]) for row in plan.rows
+    ]
+    todo = [(row, items) for row, items in every if items]
+    specs = [spec for row, _ in todo for spec in speakers(row.method, row.context).values()]
+    pace = pace_of(RunFolder.all(folder.runs), {spec.name for spec in specs})
+    parts: list[Part] = []
+    for row, items in todo:
+        votings = votes.voters(row, plan.evaluation.vote_first)
+        debates = [
+            (row.method, row.context),
+            *((method, context) for _, method, context in votings),
+        ]
+        for method, context in debates:
+            sizes: list[Size] = []
+            for given in islice(_inputs(row, method, context, items), ITEMS):
+                calls = MOST_CALLS // (ITEMS * len(debates) * len(todo))
+                sizes += await rehearsed(method, given, context, pace.words, calls)
+            if sizes:  # else the method takes none of them, and they fail without a call
+                parts.append((len(items), sizes))
+    if not parts:
+        return None
+    chains = [size.in_a_row for _, sizes in parts for size in sizes]
+    in_a_row = Span(least=min(chains), median=max(chains), most=max(chains))
+    calls_of = _total(parts, lambda size: size.calls)
+    slots = max(row.slots for row, _ in todo)
+    costs = [size.cost for _, sizes in parts for size in sizes]
+    return Estimate(
+        calls=calls_of,
+        in_a_row=in_a_row,
+        tokens=_total(parts, lambda size: size.tokens),
+        seconds=Span(
+            least=pace.seconds * max(calls_of.least / slots, in_a_row.least),
+            median=pace.seconds * max(calls_of.median / slots, in_a_row.median),
+            most=pace.seconds * max(calls_of.most / slots, in_a_row.most),
+        ),
+        seconds_per_call=pace.seconds,
+        measured_in=pace.run,
+        cost=None if None in costs else _total(parts, lambda size: size.cost or 0.0),
+        rehearsals=len(chains),
+    )
+
+
+def _inputs(
+    row: Ready, method: Method, context: ProtocolSettings, items: Sequence[Item]
+) -> Iterator[dict[str, Any]]:
+    """Yield what the graph of ``method`` takes of each item; one that it does not take fails."""
+    for item in items:
+        try:
+            given = prepared(method, tasks.user_input(method, item, row.gold(item)), context)
+        except InputError:
+            continue
+        yield {name: value for name, value in given.items() if value is not None}
+
+
+def _total(parts: Sequence[Part], amount: Callable[[Size], float]) -> Span:
+    """Return what all debates come to, within two standard errors."""
+    least = mean = most = variance = 0.0
+    for debates, sizes in parts:
+        amounts = [amount(size) for size in sizes]
+        least, most = least + debates * min(amounts), most + debates * max(amounts)
+        mean += debates * fmean(amounts)
+        variance += pvariance(amounts) * (debates + debates**2 / len(amounts))
+    error = 2 * math.sqrt(variance)
+    return Span(least=max(least, mean - error), median=mean, most=min(most, mean + error))
