@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import Context
 from pathlib import Path
@@ -94,7 +95,7 @@ def _exactly(span: Span, unit: str = "") -> str:
 def _roughly(span: Span, show: Callable[[float], str]) -> str:
     if _wide(span):
         return f"{show(span.least)} to {show(span.most)}"
-    return f"about {show(span.median)}"
+    return f"about {show((span.least + span.most) / 2)}"
 
 
 def _wide(span: Span) -> bool:
@@ -165,17 +166,15 @@ def _span(values: Iterable[int | float]) -> Span:
 
 
 def _counted(counts: Sequence[int]) -> Span:
-    """Return the span of ``counts``, a little wider where only one of them stands at an end.
+    """Return the span of ``counts``, somewhat wider where only one or two of them stand at an end.
 
     The fewer debates were rehearsed, the likelier another one lies outside of them.
     """
     span = _span(counts)
-    margin = int((span.most - span.least) / len(counts))
-    return Span(
-        least=span.least - margin * (counts.count(min(counts)) == 1),
-        median=span.median,
-        most=span.most + margin * (counts.count(max(counts)) == 1),
-    )
+    wider = (max(counts) / max(1, min(counts))) ** (2 / len(counts))
+    least = math.ceil(span.least / wider) if counts.count(min(counts)) <= 2 else span.least
+    most = math.floor(span.most * wider) if counts.count(max(counts)) <= 2 else span.most
+    return Span(least=least, median=span.median, most=most)
 
 
 # Rehearsing

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import dialectree
 from dialectree.cli import consent
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
@@ -106,6 +108,23 @@ def test_an_evaluation_is_estimated_as_a_whole_and_goes_on(
     monkeypatch.setattr(consent, "terminal", lambda: True)
     stopped = evaluated("--limit", "9", model=model, stdin="n\n")
     assert stopped.status == 2 and "Up to 30 calls. Go on? [y/N] " in stopped.err
+
+
+def test_the_examples_of_the_page_on_estimates_run(
+    model: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "estimates.md"
+    text = page.read_text(encoding="utf-8")
+    Path(data()).rename("mine.jsonl")
+    lines = re.findall(r"^\$ dialectree (.+)$", text, re.MULTILINE)
+    assert len(lines) == 4
+    for line in lines:
+        done = command(*shlex.split(line), *model)
+        assert done.status == 0 and "calls" in done.out + done.err, line
+    (program,) = re.findall(r"```python\n(.+?)```", text, re.DOTALL)
+    monkeypatch.setenv("DIALECTREE_MODEL", model[1])
+    exec(program, {"dialectree": dialectree})
+    assert capsys.readouterr().out.startswith("9 to 10 calls, 6 to 7 in a row")
 
 
 def test_nobody_is_asked_without_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,13 @@ def test_a_run_is_shown_as_text_as_markdown_and_as_a_page(model: list[str]) -> N
     assert page.count("confidence") == page.count("confidence · source") > 0  # said once
 
 
+def test_it_is_estimated_without_declaring_anything(model: list[str]) -> None:
+    done = command("run", *FIRE, *model)
+    assert done.err.startswith("dialectree: 6 calls, 2 in a row; about ")
+    council = command("run", "council", "Why?", "--members", "4", "--dry-run", *model)
+    assert council.out.startswith("9 calls, ")
+
+
 def test_a_contest_asks_only_those_who_read_what_was_changed(model: list[str]) -> None:
     first = debated("run", *FIRE, *model, "--no-cache")
     folder = str(next(Path("runs").iterdir()))
