@@ -14,7 +14,7 @@ INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP)
 # A small tree: the embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
 	@$(VENV)/bin/dialectree answer "$(QUESTION)" --depth-profile safety --max-depth 1 \
-	  --max-children 2 --leaf-rounds 2 --synthesis-rounds 1; status=$$?; \
+	  --max-children 2 --leaf-rounds 1 --synthesis-rounds 1; status=$$?; \
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
 
 test: $(VENV)/.dev
