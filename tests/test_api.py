@@ -121,12 +121,12 @@ def _blocks(page: str) -> list[str]:
 
 
 def _examples() -> list[str]:
-    """Return the blocks of the README, and those of docs/python.md as one program."""
-    return [*_blocks("README.md"), "\n".join(_blocks("docs/python.md"))]
+    """Return the block of docs/server.md, and those of docs/python.md as one program."""
+    return [*_blocks("docs/server.md"), "\n".join(_blocks("docs/python.md"))]
 
 
 @pytest.mark.parametrize("number", range(len(_examples())))
-def test_the_examples_of_the_readme_and_the_page_on_python_run(
+def test_the_examples_of_the_pages_on_servers_and_python_run(
     number: int, url: str, tmp_path: Path
 ) -> None:
     program = _examples()[number]

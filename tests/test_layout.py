@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -49,12 +48,6 @@ def test_langgraph_json_serves_what_is_declared() -> None:
     declared = content(["."])
     declared["graphs"] = {name: declared["graphs"][name] for name in ours}
     assert served == declared
-
-
-def test_the_file_for_a_server_that_the_readme_gives_names_a_graph() -> None:
-    (given,) = re.findall(r"```json\n(.+?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    for name, path in json.loads(given)["graphs"].items():
-        assert path == methods()[name].variant.graph
 
 
 def test_the_distributions_hold_all_that_the_repository_does(tmp_path: Path) -> None:

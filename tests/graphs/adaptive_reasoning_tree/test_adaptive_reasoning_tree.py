@@ -225,6 +225,7 @@ def test_a_small_tree_is_weighed_and_explained() -> None:
         "label": "True",
         "confidence": pytest.approx(0.85),
         "confidence_source": "P(claim)",
+        "probability": pytest.approx(0.85),
         "rationale": f"The strongest argument for the claim (0.90): {supporter.text}\n"
         f"The strongest argument against the claim (0.20): {attacker.text}",
         "notes": [],

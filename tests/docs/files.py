@@ -1,0 +1,72 @@
+"""The files that the commands of the documents name, and what they would fetch from elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.retrieval import pdfs
+
+BODY = [
+    "# Introduction",
+    "A ladder of estimates narrows an orbit step by step. Each step keeps what the last one found.",
+    "# Method",
+    "The bound on the error halves with every observation. A mesh would need all of them at once.",
+]
+ABSTRACT = "We estimate orbits from few observations and bound the error."
+LATEX = rf"""\documentclass{{article}}
+\title{{Meshes for orbits}}
+\begin{{document}}
+\maketitle
+\begin{{abstract}}{ABSTRACT}\end{{abstract}}
+\section{{Introduction}} A mesh holds every observation at once. It costs memory for that.
+\section{{Method}} The mesh is refined where the error is largest. No step is taken back.
+\end{{document}}
+"""
+PLAIN = "Meshes for orbits\n\nAbstract\n\n{}\n\n1 Introduction\n\n{}\n\n2 Method\n\n{}\n"
+TABLE = "Frage,a,b,richtig\nIst Feuer heiß?,ja,nein,a\nIst Eis heiß?,ja,nein,b\n"
+CATS = {
+    "question": "Can cats see in the dark?",
+    "category": "Animals",
+    "best_answer": "A little",
+    "best_incorrect_answer": "Yes, as by day",
+    "correct_answers": ["A little"],
+    "incorrect_answers": ["Yes, as by day"],
+    "binary_order": "BA",
+}
+OPTIONS = {"options": ["warm", "cold", "dry"], "gold": "B"}
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "openbookqa": [{"question": "Ice is", "choices": ["warm", "cold", "dry"], "answer": 1}],
+    "strategyqa": [
+        {"question": f"Is a cube round ({n})?", "answer": False, "facts": []} for n in (1, 2)
+    ],
+    "truthfulqa": [CATS],
+    "truthfulqa-binary": [CATS],
+}
+
+
+def write_files(folder: Path) -> None:
+    """Write the papers and the table that the documents speak of."""
+    (folder / "ladder.pdf").write_bytes(pdf("Ladders"))
+    (folder / "mesh.tex").write_text(LATEX)
+    text = PLAIN.format(ABSTRACT, BODY[1], BODY[3])
+    (folder / "ladder.txt").write_text(text)
+    (folder / "mesh.md").write_text(f"# Meshes\n\n## Introduction\n\nA mesh is wide. {BODY[3]}\n")
+    (folder / "mine.csv").write_text(TABLE)
+    (folder / "mine.jsonl").write_text(json.dumps(ROWS["openbookqa"][0] | OPTIONS) + "\n")
+
+
+def pdf(title: str) -> bytes:
+    """Return a paper that speaks of its own title."""
+    return pdfs.paper(
+        [*BODY, f"This is the way of {title}."], title=f"Orbits by {title}", abstract=ABSTRACT
+    )
+
+
+def data_set(name: str, folder: Path) -> Path:
+    """Write and return a small file in the documented form of the data set ``name``."""
+    path = folder / f"{name}.jsonl"
+    rows = ({"id": f"q{n}", **row} for n, row in enumerate(ROWS[name]))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
