@@ -11,8 +11,6 @@ from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
-_PAIR = ("candidates", "distractor")
-"""The settings of the two candidates of an evaluation, between which baselines choose, too."""
 _NO_ARGUMENT, _NO_REBUTTAL = {"argument": WITHDRAWN}, {"errors": [], "defence": WITHDRAWN}
 ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}
 """The names of the judges by ``judge_orders``."""
@@ -20,6 +18,10 @@ ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}
 
 def _phase(role: str, name: str, reply: str, *editable: str, **more: Any) -> Phase:
     return Phase(role=role, name=name, reply=(f"{_NODES}.{reply}",), editable=editable, **more)
+
+
+def _without(name: str, part: str, text: str) -> Variant:
+    return Variant(name=name, title=f"without {part}", summary=text, graph=f"{_HERE}.graph:{name}")
 
 
 _debater = partial(_phase, "debater")
@@ -82,30 +84,19 @@ protocol = Protocol(
         samples=SAMPLES,
     ),
     variants=(
-        Variant(
-            name="no_role_switch",
-            title="without the role switch",
-            summary="Nobody switches sides.",
-            graph=f"{_HERE}.graph:no_role_switch",
-        ),
-        Variant(
-            name="no_uncertainty",
-            title="without the uncertainty reports",
-            summary="Nobody says how sure it is.",
-            graph=f"{_HERE}.graph:no_uncertainty",
-        ),
-        Variant(
-            name="basic",
-            title="without role switch and uncertainty reports",
-            summary="Neither a switch of sides nor a word on confidence.",
-            graph=f"{_HERE}.graph:basic",
+        _without("no_role_switch", "the role switch", "Nobody switches sides."),
+        _without("no_uncertainty", "the uncertainty reports", "Nobody says how sure it is."),
+        _without(
+            "basic",
+            "role switch and uncertainty reports",
+            "Neither a switch of sides nor a word on confidence.",
         ),
         Variant(
             name="self_consistency",
             title="self-consistency, the answer that most samples give",
             summary="Independent direct answers, and the one that most of them give.",
             graph=f"{_HERE}.self_consistency:graph",
-            reads=("samples", *_PAIR),
+            reads=("samples", "candidates", "distractor"),
             roles={"answerer": ""},
             prepare=f"{_HERE}.self_consistency:prepare",
             baseline=True,
@@ -115,7 +106,7 @@ protocol = Protocol(
             title="the judge alone, without a debate",
             summary="One direct answer of the judge's model.",
             graph=f"{_HERE}.self_consistency:judge_alone",
-            reads=_PAIR,
+            reads=("candidates", "distractor"),
             roles={"judge": ""},
             prepare=f"{_HERE}.self_consistency:prepare",
             baseline=True,

@@ -218,6 +218,5 @@ async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
         notes += [] if won else [f"the knockout ended in debate {debates}"]
     if settings(runtime, Settings).uses_gold():
         notes.append("a debate with the gold answer in it is binary: chance is 50%")
-    open_answer = won and not state["options"]
-    label = None if open_answer else outcome["label"]
+    label = outcome["label"] if state["options"] or not won else None
     return {"verdict": {**outcome, "label": label, "notes": notes}}
