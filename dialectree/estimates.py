@@ -22,7 +22,7 @@ from langgraph.types import Command
 from langsmith import tracing_context
 from pydantic import BaseModel, JsonValue
 
-from dialectree.context import ProtocolSettings, RetrievalSettings
+from dialectree.context import EMBEDDED, ProtocolSettings, RetrievalSettings
 from dialectree.errors import RunFolderError
 from dialectree.models.limits import price
 from dialectree.models.rehearsal import WORDS, Draw, Rehearsal
@@ -32,8 +32,8 @@ from dialectree.records import Call, critical_path, fold, seconds
 from dialectree.report.words import count, duration
 from dialectree.runs import RunFolder
 
-SECONDS = 2.0
-"""Assumed length of a call, where no run shows how fast the model is."""
+SECONDS, SECONDS_HERE = 2.0, 6.0
+"""Assumed length of a call where no run shows how fast the model is, and the embedded model's."""
 MOST, MOST_CALLS = 32, 800
 """Rehearsals of a debate, and calls in all of them, which take about a second."""
 FEW = 4
@@ -267,7 +267,7 @@ def pace_of(runs: Iterable[RunFolder], models: Collection[str]) -> Pace:
             texts = [text for call in calls for text in _texts(_parsed(call))]
             words = round(fmean(len(text.split()) for text in texts)) if texts else WORDS
             return Pace(run.run_id, median(seconds([call]) for call in calls), words)
-    return Pace()
+    return Pace(seconds=SECONDS_HERE if EMBEDDED in models else SECONDS)
 
 
 def _parsed(call: Call) -> JsonValue:
