@@ -90,8 +90,12 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
     from importlib.util import find_spec
 
+    from dialectree.packages import needed
+
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        extra = "dialectree[eval]" if _HOMES[name].startswith("dialectree.evals") else ""
+        with needed(f"dialectree.{name}", extra):
+            return getattr(import_module(_HOMES[name]), name)
     if name.startswith("_") or find_spec(f"dialectree.{name}"):  # a module that is being imported
         raise AttributeError(f"module 'dialectree' has no attribute {name!r}")
     return getattr(import_module("dialectree.functions"), name)

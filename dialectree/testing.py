@@ -22,6 +22,7 @@ from dialectree import api, prompts, turns
 from dialectree.contests import Replace, Restore
 from dialectree.errors import BudgetReached
 from dialectree.flow import Graph, Rule
+from dialectree.models.rehearsal import tokens
 from dialectree.protocol import installed, protocol
 from dialectree.records import RunRecord
 from dialectree.runs import RunFolder
@@ -101,19 +102,15 @@ class ScriptedModel(BaseChatModel):
         return self.script(call)
 
 
-_CHARACTERS = 4
-"""Characters of a text that count as one token."""
-
-
 class Illustration(ScriptedModel):
     """Says what a person wrote. Records and reports say so of it by its name."""
 
     model: str = "written by hand"
 
     def _usage(self, call: Asked, reply: str) -> UsageMetadata:
-        tokens = len(call.prompt) // _CHARACTERS, len(reply) // _CHARACTERS
+        asked, answered = tokens(len(call.prompt)), tokens(len(reply))
         return UsageMetadata(
-            input_tokens=tokens[0], output_tokens=tokens[1], total_tokens=sum(tokens)
+            input_tokens=asked, output_tokens=answered, total_tokens=asked + answered
         )
 
 

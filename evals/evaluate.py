@@ -31,6 +31,7 @@ from dialectree.evals.running import Watch
 from dialectree.evals.standing import Spending, Standing
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import resolve
+from dialectree.packages import needed
 from dialectree.protocol import installed
 from dialectree.report import progress as showing
 from dialectree.report import words
@@ -338,10 +339,8 @@ class EvaluationResults:
 
     def to_pandas(self) -> DataFrame:
         """Return a DataFrame with a line for each question and row."""
-        try:
+        with needed("to_pandas()", "pandas"):
             import pandas
-        except ImportError as error:
-            raise ImportError("to_pandas() needs pandas: pip install pandas") from error
         return pandas.DataFrame(self.to_dicts())
 
     def _lines(self) -> list[tuple[str, str, str]]:

@@ -14,11 +14,11 @@ from rich.text import Text
 from dialectree import loop, report
 from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
-from dialectree.formatting import apart, count, duration, money, share
+from dialectree.formatting import apart, share
 from dialectree.records import Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.drawing import link
-from dialectree.report.words import clean, confidence, failed, headline, line, probable
+from dialectree.report.words import clean, confidence, failed, headline, line, probable, sums
 from dialectree.runner import GRACE_S, Started, leave_reports, missing_in_papers
 from dialectree.streams import notice, print_file
 
@@ -45,7 +45,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
             console, question, rounds=rounds, protocol=run.record.protocol, expected=run.expected
         )
     else:
-        view = Lines(Console(stderr=True, quiet=quiet), question)
+        view = Lines(Console(stderr=True, quiet=quiet))
     run.follow = view.follow
 
     shown = set[str]()
@@ -172,11 +172,8 @@ def _point_to(name: str, file: Path) -> None:
 
 
 def _spent(run: Started) -> str:
-    """``20 calls (3 from the reply cache), 12,345 tokens, cost 0.0123, 1 min 26 s``."""
-    usage = run.record.usage
+    """``20 calls (3 from the reply cache), 12,345 tokens, 1 min 26 s, cost 0.0123``."""
+    calls, *others = sums(run.record)
     cached = sum(call.source == "cache" for call in run.folder.calls())
     paid = f" ({cached:,} from the reply cache)" if cached else ""
-    cost = [f"cost {money(usage.cost)}"] if usage.cost else []
-    tokens = count(usage.prompt_tokens + usage.completion_tokens, "token")
-    made = f"{count(usage.calls, 'call')}{paid}"
-    return ", ".join([made, tokens, *cost, duration(usage.wall_s)])
+    return ", ".join([f"{calls}{paid}", *others])

@@ -8,7 +8,7 @@ many events there are.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -57,9 +57,7 @@ def _who(activity: Activity) -> str:
 class Lines:
     """Print failures, what a person is asked, and long waits, each once."""
 
-    def __init__(
-        self, console: Console, question: str, answered: Callable[[], int] | None = None
-    ) -> None:
+    def __init__(self, console: Console) -> None:
         self._console = console
         self._printed: set[str] = set()
         self._replied = clock.seconds()
@@ -128,7 +126,6 @@ _PLAIN = _Marks("#", "-", "|", "...", "+", "-")
 class LiveTree:
     """Draw the tree of a run while it grows.
 
-    ``answered`` returns the calls so far; without it those count that :meth:`follow` is told of.
     ``expected`` is the least and the most calls that the run should take, ``rounds`` holds the
     rounds of a phase, and ``protocol`` says which words of a reply are its text.
     """
@@ -137,13 +134,12 @@ class LiveTree:
         self,
         console: Console,
         question: str,
-        answered: Callable[[], int] | None = None,
         *,
         rounds: Mapping[str, int] | None = None,
         protocol: str = "",
         expected: tuple[int, int] | None = None,
     ) -> None:
-        self._console, self._answered = console, answered
+        self._console = console
         self._protocol, self._expected = protocol, expected
         self._marks = _FINE if console.encoding.startswith("utf") else _PLAIN
         self._question = words.line(question, _LONGEST)
@@ -299,7 +295,7 @@ class LiveTree:
 
     def _made(self) -> str:
         """``12 of about 31 calls``; ``12 calls`` where nobody knows how many, or more were made."""
-        made = len(self._calls) if self._answered is None else self._answered()
+        made = len(self._calls)
         if self._expected is None or made > self._expected[1]:
             return words.count(made, "call")
         least, most = self._expected

@@ -76,7 +76,7 @@ def test_without_pandas_the_error_says_how_to_get_it(
 ) -> None:
     results = dialectree.evaluate(CLAIMS, "direct", limit=1, model=model)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
+    with pytest.raises(ImportError, match="pip install 'pandas'"):
         results.to_pandas()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dialectree.report import html, markdown, tree
 from tests.report import sample
-from tests.report.test_terminal import seen
+from tests.report.test_live import seen
 
 
 def test_a_persons_words_are_data_like_a_models() -> None:

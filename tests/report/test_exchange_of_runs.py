@@ -23,7 +23,7 @@ from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs import debating
 from tests.graphs.role_switching_debate import switching
-from tests.report.test_terminal import seen as seen_on
+from tests.report.test_live import seen as seen_on
 from tests.scripted import ScriptedModel, no_reply
 
 RUNS = Path("runs")

@@ -59,7 +59,9 @@ def live(events: Iterable[Event], height: int = 24, width: int = 80) -> tuple[Li
     console = Console(
         file=io.StringIO(), width=width, height=height, force_terminal=True, color_system=None
     )
-    drawing = LiveTree(console, "Is it so?", lambda: 7, rounds={"debate": 2, "synthesis": 2})
+    drawing = LiveTree(console, "Is it so?", rounds={"debate": 2, "synthesis": 2})
+    for n in range(7):
+        drawing.follow(answered(f"call {n}", prompt_tokens=0, completion_tokens=0, cost=None))
     for event in events:
         drawing.watch(event)
     return drawing, console
@@ -220,7 +222,7 @@ def test_lines_say_once_a_minute_why_no_reply_comes(monkeypatch: pytest.MonkeyPa
     now = 100.0
     monkeypatch.setattr(clock, "seconds", lambda: now)
     console = Console(file=io.StringIO(), width=40)
-    lines = Lines(console, "q")
+    lines = Lines(console)
     for now in (100.0, 106.0, 112.0, 118.0, 180.0):
         lines.follow(call("0.1", "rate_limit", until=now + 6))
     lines.follow(answered("0.1"))
@@ -299,7 +301,7 @@ begun = st.builds(
 def test_no_event_is_too_odd_to_watch(opened: list[Event], odd: list[Event]) -> None:
     shown = frame([*opened, *odd], height=8, width=60)
     assert len(shown.splitlines()) < 8
-    quiet = Lines(Console(file=io.StringIO()), "q", lambda: 0)
+    quiet = Lines(Console(file=io.StringIO()))
     for event in odd:
         quiet.watch(event)
 
@@ -346,7 +348,7 @@ def test_an_error_leaves_the_terminal_as_it_was() -> None:
 
 def test_a_plain_terminal_gets_plain_characters() -> None:
     console = Console(file=io.TextIOWrapper(io.BytesIO(), "ascii"), width=60, height=20)
-    drawing = LiveTree(console, "q", lambda: 1)
+    drawing = LiveTree(console, "q")
     for event in [*grown(3), settled("0.0"), *sample_art.events()[4:12]]:
         drawing.watch(event)
     assert seen(drawing.frame(), 160).isascii()
@@ -356,7 +358,7 @@ def test_lines_say_once_what_must_not_be_missed_and_nothing_else() -> None:
     console = Console(file=io.StringIO(), width=40)
     failed = told("failed", "0.1", role="persona", speaker="a", fault="no [b]reply[/b]\x1b[2J came")
     asked = told("asked", "0", note="missing: which year")
-    with Lines(console, "Is it so?", lambda: 0) as lines:
+    with Lines(console) as lines:
         for event in [*grown(3), failed, failed, asked, told("noted", note="hm")]:
             lines.watch(event)
         with lines.pause():

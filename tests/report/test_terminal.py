@@ -13,24 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console
 
 from dialectree.cli import progress
 from dialectree.records import Node, RunRecord, Tree
 from dialectree.report import markdown, overview, result, transcript, tree
 from dialectree.report.words import census, clean, duration, heading, line, money, share
 from tests.report import sample, sample_art, sample_rsd, sample_tod
+from tests.report.test_live import seen
 from tests.report.test_markdown import HOSTILE, read
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)
-
-
-def seen(renderable: RenderableType, width: int = 80, height: int = 24) -> str:
-    """What a person sees of it, without colour."""
-    console = Console(file=io.StringIO(), width=width, height=height, color_system=None)
-    console.print(renderable)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def details(record: RunRecord) -> str:
