@@ -9,7 +9,7 @@ UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate test test-slow check bench server clean
+.PHONY: debate test test-slow test-clients check bench server clean
 
 # A small tree: the embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
@@ -18,10 +18,14 @@ debate: $(VENV)/.run
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow"
+	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients"
 
 test-slow: $(VENV)/.dev
 	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
+
+# Servers, databases and agents of others, each started for real.
+test-clients: $(VENV)/.clients
+	$(PY) -m pytest -n 2 --dist loadfile -m clients
 
 check: $(VENV)/.dev
 	$(PY) -m ruff check .
@@ -54,6 +58,10 @@ $(VENV)/.dev: $(VENV)/.run
 	@$(if $(UV),$(UV) pip install --quiet --python $(PY) pip)
 	@$(PIP) -q torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 	@$(INSTALL) -q -e '.[all,dev]'
+	@touch $@
+
+$(VENV)/.clients: $(VENV)/.dev
+	@$(INSTALL) -q -e '.[clients]'
 	@touch $@
 
 clean:
