@@ -116,7 +116,7 @@ def test_a_provider_is_asked_by_its_own_structured_output(
 @pytest.mark.parametrize(
     ("spec", "says_"),
     [
-        ("anthropic:claude", "claude needs a package .*: pip install langchain-anthropic"),
+        ("cohere:command", "command needs a package .*: pip install langchain-cohere"),
         ("opnai:gpt", "no provider 'opnai': write openai:NAME, .*anthropic.*ollama"),
     ],
 )
