@@ -24,6 +24,7 @@ from pydantic import BaseModel, JsonValue
 
 from dialectree.context import EMBEDDED, ProtocolSettings, RetrievalSettings
 from dialectree.errors import RunFolderError
+from dialectree.human_input import payload_of
 from dialectree.models.limits import price
 from dialectree.models.rehearsal import WORDS, Draw, Rehearsal
 from dialectree.protocol import Method, phase_order
@@ -233,7 +234,9 @@ async def _rehearse(
             ended = await graph.ainvoke(
                 todo, config, context=context, control=rehearsal, version="v2"
             )
-            answers = {stop.id: rehearsal.answer(stop.value) for stop in ended.interrupts}
+            answers = {
+                stop.id: rehearsal.answer(payload_of(stop.value)) for stop in ended.interrupts
+            }
             todo = Command(resume=answers) if answers else None
     calls, order = rehearsal.calls, phase_order(chosen.protocol.name)
     costs = [

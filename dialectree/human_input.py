@@ -1,9 +1,9 @@
 """Ask a person, from a step of any graph.
 
-:func:`ask_person` stops the graph. A host shows what the graph stopped for and resumes it with the
-answer. In a run of our own :func:`answer_requests` gets the answer and keeps it in the run's
-journal. There it is looked up by what the person was shown, so a resumed or a contested run asks
-again only where that is new.
+:func:`ask_person` stops the graph with a ``HITLRequest`` of LangChain, which chat applications and
+inboxes show. A host resumes the graph with the answer. In a run of our own :func:`answer_requests`
+gets the answer and keeps it in the run's journal. There it is looked up by what the person was
+shown, so a resumed or a contested run asks again only where that is new.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import blake2b
 from inspect import isawaitable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
@@ -23,6 +23,9 @@ from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.records import Call, Override, path_key
 from dialectree.runs import Journal
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware.human_in_the_loop import HITLRequest
 
 Payload = Mapping[str, str]
 """The request that a person is shown: node, kind, question and request; with some requests also a
@@ -56,7 +59,7 @@ def ask_person(
     if labels:
         payload["labels"] = ", ".join(labels)
     shown = payload
-    while (answer := _accepted(payload, reply := interrupt(shown))) is None:
+    while (answer := _accepted(payload, reply := interrupt(hitl_request(shown)))) is None:
         shown = _again(payload, reply)
     if labels:
         note = f"the person ruled {answer}" if answer else "the person gave no ruling"
@@ -67,14 +70,65 @@ def ask_person(
     return answer
 
 
-def _accepted(payload: Payload, reply: object) -> str | None:
-    """Return the answer in ``reply``; None if it is not one of the labels.
+def hitl_request(payload: Payload) -> HITLRequest:
+    """Return ``payload`` as a request that agent-chat-ui and agent-inbox show.
 
-    A label may also come as ``{"label": ...}``.
+    Its action is named after the kind. The arguments are ``payload`` itself and an empty
+    ``answer``, which the person edits; with labels the schema closes it.
     """
-    if "labels" in payload and isinstance(reply, Mapping):
-        reply = reply.get("label", reply)
-    answer = " ".join(str(reply or "").split())
+    request = payload["request"]
+    answer: dict[str, Any] = {"type": "string", "title": "Answer", "description": request}
+    if "labels" in payload:
+        answer["enum"] = [*payload["labels"].split(", "), ""]
+    return {
+        "action_requests": [
+            {
+                "name": payload["kind"],
+                "args": {"answer": "", **payload},
+                "description": f"{request}\n\nAbout: {payload['question']}",
+            }
+        ],
+        "review_configs": [
+            {
+                "action_name": payload["kind"],
+                "allowed_decisions": ["respond", "edit", "reject"],
+                "args_schema": {"type": "object", "properties": {"answer": answer}},
+            }
+        ],
+    }
+
+
+def payload_of(request: HITLRequest) -> Payload:
+    """Return what :func:`hitl_request` made ``request`` of."""
+    args = request["action_requests"][0]["args"]
+    return {name: text for name, text in args.items() if name != "answer"}
+
+
+def _text(reply: object) -> object:
+    """Return the answer in a reply of agent-chat-ui or agent-inbox; of any other the reply itself.
+
+    Approving takes the arguments as they are proposed, and their answer is empty.
+    """
+    match reply:
+        case {"decisions": [{"type": "approve" | "reject"}]} | [{"type": "accept" | "ignore"}]:
+            return ""
+        case (
+            {"decisions": [{"type": "respond", "message": text}]}
+            | {"decisions": [{"type": "edit", "edited_action": {"args": {"answer": text}}}]}
+            | [{"type": "response", "args": text}]
+            | [{"type": "edit", "args": {"args": {"answer": text}}}]
+            | {"label": text}
+        ):
+            return text
+    return reply
+
+
+def _accepted(payload: Payload, reply: object) -> str | None:
+    """Return the answer in ``reply``; None if it is neither a text nor one of the labels."""
+    reply = _text(reply) or ""
+    if isinstance(reply, Mapping | list):
+        return None
+    answer = " ".join(str(reply).split())
     if "labels" not in payload or not answer:
         return answer
     labels = {label.casefold(): label for label in payload["labels"].split(", ")}
@@ -82,9 +136,9 @@ def _accepted(payload: Payload, reply: object) -> str | None:
 
 
 def _again(payload: Payload, reply: object) -> dict[str, str]:
-    """Return ``payload`` with a request that says that ``reply`` is not one of the labels."""
-    refusal = f"{str(reply).strip()[:80]!r} is no such label."
-    return {**payload, "request": f"{refusal} {payload['request']}"}
+    """Return ``payload`` with a request that says why ``reply`` is not accepted."""
+    why = "is no such label" if "labels" in payload else "holds no answer"
+    return {**payload, "request": f"{str(_text(reply)).strip()[:80]!r} {why}. {payload['request']}"}
 
 
 # Answers in a run of our own

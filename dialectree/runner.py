@@ -24,7 +24,14 @@ from dialectree import clock, prompts
 from dialectree.activity import Follow
 from dialectree.context import EMBEDDED, ProtocolSettings
 from dialectree.errors import DialectreeError
-from dialectree.human_input import Ask, Payload, answer_requests, require_person, without_person
+from dialectree.human_input import (
+    Ask,
+    Payload,
+    answer_requests,
+    payload_of,
+    require_person,
+    without_person,
+)
 from dialectree.models.door import Run
 from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget
@@ -287,7 +294,7 @@ async def stream(
     run.hear = hear
     with _without_host():
         ended = await graph.ainvoke(todo, config, context=context, control=run, version="v2")
-    return {stop.id: stop.value for stop in ended.interrupts}
+    return {stop.id: payload_of(stop.value) for stop in ended.interrupts}
 
 
 @contextmanager

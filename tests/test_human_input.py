@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
-from langgraph.types import Command
+from langgraph.types import Command, Interrupt
+from pydantic import TypeAdapter
 
 from dialectree import (
     Debate,
@@ -29,6 +31,7 @@ from dialectree import (
 )
 from dialectree.context import build
 from dialectree.errors import InputError
+from dialectree.human_input import payload_of
 from dialectree.protocol import Method, Variant
 from dialectree.records import RunRecord
 from dialectree.runner import Started, start
@@ -147,21 +150,105 @@ def finish(run: Started, ask: Person | None = None, **values: Any) -> RunRecord:
 def test_a_host_is_asked_until_the_reply_is_a_label_or_empty(
     replies: list[Any], label: str
 ) -> None:
+    stops, answer = hosted(replies, chair="me")
+    shown = [f"{str(reply).strip()[:80]!r} is no such label. Yes or no?" for reply in replies[:-1]]
+    requests = [payload_of(stop.value) for stop in stops]
+    assert requests == [{**REQUEST, "request": one} for one in ("Yes or no?", *shown)]
+    assert answer.strip() == label
+
+
+def hosted(replies: list[Any], **settings: Any) -> tuple[list[Interrupt], str]:
+    """Return what a host is asked, in order, and the answer of the verdict."""
     host = graph.copy({"checkpointer": InMemorySaver()})
     config: RunnableConfig = {"configurable": {"thread_id": "1"}}
-    context = build(Panel, chair="me")
 
-    async def drive() -> str:
+    async def drive() -> tuple[list[Interrupt], str]:
+        context, stops = build(Panel, **settings), list[Interrupt]()
         out = await host.ainvoke({"question": "So?"}, config, context=context)
-        request = REQUEST["request"]
         for reply in replies:
-            (stop,) = out["__interrupt__"]
-            assert stop.value == {**REQUEST, "request": request}
-            request = f"{str(reply).strip()[:80]!r} is no such label. Yes or no?"
-            out = await host.ainvoke(Command(resume={stop.id: reply}), config, context=context)
-        return str(out["verdict"]["answer"])
+            stops += out["__interrupt__"]
+            out = await host.ainvoke(Command(resume={stops[-1].id: reply}), config, context=context)
+        return stops, str(out["verdict"]["answer"])
 
-    assert asyncio.run(drive()).strip() == label
+    return asyncio.run(drive())
+
+
+def test_a_request_has_the_shape_that_chat_applications_and_inboxes_show() -> None:
+    (stop,), _ = hosted(["no"], chair="me")
+    answer: dict[str, Any] = {"type": "string", "title": "Answer", "description": "Yes or no?"}
+    answer["enum"] = ["Yes", "No", ""]
+    assert TypeAdapter(HITLRequest).validate_python(stop.value, extra="forbid") == {
+        "action_requests": [
+            {
+                "name": "chair",
+                "args": {"answer": "", **REQUEST},
+                "description": "Yes or no?\n\nAbout: So?",
+            }
+        ],
+        "review_configs": [
+            {
+                "action_name": "chair",
+                "allowed_decisions": ["respond", "edit", "reject"],
+                "args_schema": {"type": "object", "properties": {"answer": answer}},
+            }
+        ],
+    }
+    (stop,), _ = hosted(["the sea"], clarify=True)
+    schema: Any = stop.value["review_configs"][0]["args_schema"]
+    assert "enum" not in schema["properties"]["answer"]
+
+
+PROPOSED = {"answer": "", **REQUEST}
+ANSWERS: dict[str, Callable[[str], Any]] = {
+    "agent-chat-ui, respond": lambda text: decided(type="respond", message=text),
+    "agent-chat-ui, edit": lambda text: decided(type="edit", edited_action=edited("name", text)),
+    "agent-inbox, response": lambda text: [{"type": "response", "args": text}],
+    "agent-inbox, edit": lambda text: [{"type": "edit", "args": edited("action", text)}],
+    "a label": lambda text: {"label": text},
+    "a text": lambda text: text,
+}
+SILENCE: dict[str, Any] = {
+    "agent-chat-ui, approve": {"decisions": [{"type": "approve"}]},
+    "agent-chat-ui, reject": {"decisions": [{"type": "reject"}]},
+    "agent-chat-ui, reject why": {"decisions": [{"type": "reject", "message": "too hard"}]},
+    "agent-inbox, ignore": [{"type": "ignore", "args": None}],
+    "agent-inbox, accept": [{"type": "accept", "args": {"action": "chair", "args": PROPOSED}}],
+    "agent-inbox, accept alone": [{"type": "accept", "args": None}],
+    "nothing": None,
+}
+
+
+def decided(**decision: Any) -> dict[str, Any]:
+    return {"decisions": [decision]}
+
+
+def edited(named: str, text: str) -> dict[str, Any]:
+    return {named: "chair", "args": {**PROPOSED, "answer": text}}
+
+
+@pytest.mark.parametrize("client", ANSWERS)
+def test_a_client_answers_in_its_own_shape(client: str) -> None:
+    reply = ANSWERS[client]
+    assert hosted([reply("the  sea")], clarify=True)[1] == "the sea"
+    stops, answer = hosted([reply("sand"), reply("yes")], chair="me")
+    assert answer.strip() == "Yes"
+    request = payload_of(stops[1].value)["request"]
+    assert request == "'sand' is no such label. Yes or no?"
+
+
+@pytest.mark.parametrize("client", SILENCE)
+def test_a_client_may_leave_a_request_unanswered(client: str) -> None:
+    assert hosted([SILENCE[client]], clarify=True)[1] == ""
+    assert hosted([SILENCE[client]], chair="me")[1].strip() == ""
+
+
+@pytest.mark.parametrize("reply", [[{"type": "sing"}], {"decisions": []}, ["yes"]])
+def test_a_reply_of_no_known_shape_is_asked_for_again(reply: Any) -> None:
+    stops, answer = hosted([reply, "the sea"], clarify=True)
+    assert answer == "the sea"
+    assert (
+        payload_of(stops[1].value)["request"] == f"{str(reply)!r} holds no answer. What is meant?"
+    )
 
 
 @pytest.mark.parametrize("broken_off", [ZeroDivisionError(), asyncio.CancelledError()])

@@ -184,10 +184,11 @@ def test_a_person_judges_what_the_run_stops_for(server: str, endpoint: LocalEndp
     endpoint.reset()
     stopped, ruled = asyncio.run(judged())
     (stop,) = stopped["__interrupt__"]
-    assert (stop["value"]["node"], stop["value"]["kind"]) == ("0", "judge")
-    assert stop["value"]["request"] == "Which answer is right? Reply with one of: A, B"
+    (request,) = stop["value"]["action_requests"]
+    assert (request["args"]["node"], request["name"]) == ("0", "judge")
+    assert request["args"]["request"] == "Which answer is right? Reply with one of: A, B"
     for said in ("A: plants\n", "B: meat\n", "uncertainty", "  argument: "):
-        assert said in stop["value"]["transcript"]
+        assert said in request["args"]["transcript"]
     assert (ruled["verdict"]["label"], ruled["verdict"]["answer"]) == ("B", "meat")
     assert endpoint.stats()["calls"] == 8
 

@@ -16,6 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from dialectree.graphs.role_switching_debate.graph import graph
+from dialectree.human_input import payload_of
 from dialectree.nodes.answers import ruling
 from dialectree.nodes.role_switching_debate.judge import agreed_label
 from tests.graphs.role_switching_debate import switching
@@ -72,7 +73,7 @@ class Host:
     async def step(self, given: Any) -> dict[str, Any]:
         """On to the next stop or to the end."""
         out: dict[str, Any] = await self.graph.ainvoke(given, CONFIG, context=self.context)
-        self.asked += [stop.value for stop in out.get("__interrupt__", ())]
+        self.asked += [payload_of(stop.value) for stop in out.get("__interrupt__", ())]
         return out
 
     def answers(self, *answers: Any) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def test_a_person_judges_every_debate_of_a_knockout() -> None:
         out = await host.step(host.given)
         while "__interrupt__" in out:
             (stop,) = out["__interrupt__"]
-            label = "B" if "B: plant materials" in stop.value["transcript"] else "A"
+            label = "B" if "B: plant materials" in payload_of(stop.value)["transcript"] else "A"
             out = await host.step(Command(resume={stop.id: label}))
         return out
 

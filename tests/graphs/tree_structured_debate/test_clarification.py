@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Interrupt
 
 from dialectree.graphs.tree_structured_debate.graph import graph
+from dialectree.human_input import payload_of
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.records import Event
 from tests.folding import fold
@@ -50,7 +51,7 @@ class Host:
             if kind == "custom":
                 self.events.append(Event.model_validate(data))
         state = await self.graph.aget_state(config)
-        stops = {stop.value["node"]: stop for stop in state.interrupts}
+        stops = {payload_of(stop.value)["node"]: stop for stop in state.interrupts}
         self.verdict = state.values.get("verdict")
         return stops
 
@@ -62,7 +63,7 @@ def test_with_an_answer_the_clarified_question_is_split_anew_and_debated() -> No
     async def both() -> None:
         stops = await host.drive({"question": QUESTION})
         request = {"node": "0", "kind": "clarification", "question": QUESTION, "request": REQUEST}
-        assert {node: stop.value for node, stop in stops.items()} == {"0": request}
+        assert {node: payload_of(stop.value) for node, stop in stops.items()} == {"0": request}
         assert (len(model.calls), host.verdict) == (3, None)
         await host.drive(Command(resume={stops["0"].id: "  against\nmalaria "}))
 

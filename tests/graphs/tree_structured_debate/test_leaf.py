@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from dialectree.errors import InputError
 from dialectree.graphs.tree_structured_debate.graph import graph
+from dialectree.human_input import payload_of
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
@@ -402,7 +403,7 @@ class Host:
                 self.events.append(Event.model_validate(data))
         state = await self.graph.aget_state(CONFIG)
         self.verdict = state.values.get("verdict")
-        return {stop.value["node"]: stop for stop in state.interrupts}
+        return {payload_of(stop.value)["node"]: stop for stop in state.interrupts}
 
 
 def test_several_leaves_ask_their_person_at_once_and_are_answered_one_by_one() -> None:
@@ -413,11 +414,12 @@ def test_several_leaves_ask_their_person_at_once_and_are_answered_one_by_one() -
         stops = await host.drive({"question": QUESTION})
         assert {*stops} == {"0.0", "0.1", "0.2"}
         for node, stop in stops.items():
-            assert (stop.value["kind"], node in ("0.0", "0.2")) == (
+            shown = payload_of(stop.value)
+            assert (shown["kind"], node in ("0.0", "0.2")) == (
                 "judge",
-                "Yes" in stop.value["transcript"],
+                "Yes" in shown["transcript"],
             )
-            assert "confidence in its own answer" in stop.value["transcript"]
+            assert "confidence in its own answer" in shown["transcript"]
         paid = [len(model.calls)]
         for node, label in (("0.1", "A"), ("0.2", "Z"), ("0.2", {"label": "B"}), ("0.0", "A")):
             left = await host.drive(Command(resume={stops[node].id: label}))
