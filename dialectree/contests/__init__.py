@@ -20,6 +20,7 @@ from dialectree.contests.wishes import (
     Void,
     Wish,
     only_models_and_limits,
+    parse,
 )
 
 __all__ = [
@@ -33,5 +34,6 @@ __all__ = [
     "Void",
     "Wish",
     "only_models_and_limits",
+    "parse",
     "start",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
@@ -70,6 +71,65 @@ class Rule(NamedTuple):
 
 
 Wish = Set | Drop | Flip | Void | Restore | Add | Replace | Rule
+_SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
+"""A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
+
+
+def parse(change: str, where: str, text: str = "") -> Wish:
+    """Return the wish that a person writes; ``change`` names it as a flag does, without dashes.
+
+    Raises InputError where there is no such change, or no such place can be.
+    """
+    where = where.strip()
+    match change:
+        case "replace":
+            return Replace(where, text)
+        case "verdict":
+            return Rule(where, text)
+        case "drop":
+            return Drop(where)
+        case "restore":
+            pair = ":" in where and _SEGMENT.fullmatch(where) is None
+            return Restore(*_pair(change, where)) if pair else Restore(where)
+        case "set":
+            return _set(where)
+        case "flip":
+            return Flip(*_pair(change, where))
+        case "void":
+            return Void(*_pair(change, where))
+        case "add":
+            return _add(where, text)
+        case _:
+            known = "replace, verdict, drop, restore, set, flip, void, add"
+            raise InputError(f"{change}: there is no such change; known: {known}")
+
+
+def _set(where: str) -> Wish:
+    """Return the wish of one ``--set``."""
+    name, _, number = (part.strip() for part in where.partition("="))
+    try:
+        tau = None if number == "none" else float(number)
+    except ValueError:
+        tau = -1.0
+    if not name or not (tau is None or 0 <= tau <= 1):
+        raise InputError(f"--set {where}: write ID=STRENGTH with a strength in 0 to 1: 0.1=0.3")
+    return Set(name, tau)
+
+
+def _pair(change: str, where: str) -> tuple[str, str]:
+    """Return the two ids of ``ID:ID``."""
+    one, sign, other = (part.strip() for part in where.partition(":"))
+    if not (one and sign and other) or ":" in other:
+        raise InputError(f"--{change} {where}: write ID:ID, such as 0.0:0.1")
+    return one, other
+
+
+def _add(where: str, text: str) -> Wish:
+    """Return the wish of ``--add``."""
+    stance, _, parent = (part.strip() for part in where.partition(":"))
+    if stance not in ("support", "attack") or not parent:
+        raise InputError(f"--add {where}: write support:ID or attack:ID, then the text")
+    return Add("support" if stance == "support" else "attack", parent, text)
 
 
 def listed(wishes: Iterable[Wish]) -> list[Wish]:
