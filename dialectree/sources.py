@@ -24,6 +24,10 @@ from dialectree.errors import SettingsError
 
 PREFIX = "DIALECTREE_"
 FILE = "dialectree.toml"
+CACHE_DIR = f"{PREFIX}CACHE_DIR"
+CACHE_URL = f"{PREFIX}CACHE_URL"
+CACHE_HINT = f"use --no-cache, or point {CACHE_URL} at a database that answers"
+"""What to do where the database of the reply cache fails."""
 _TABLES = {"roles": "role", "prices": "price"}
 """Settings of several named values, and the flags that give one."""
 
@@ -51,7 +55,7 @@ def from_environment(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str
         own = name.removeprefix(f"{protocol}_")
         if own in fields:  # the longest first: what names the protocol counts first
             values.setdefault(own, _parsed(variable, text, fields[own]))
-        elif name != "cache_dir":
+        elif variable not in (CACHE_DIR, CACHE_URL):
             unknown.append(variable)
     if unknown:
         _require_known(unknown)
@@ -97,7 +101,7 @@ def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]
 
 def _require_known(variables: Iterable[str]) -> None:
     """Raise SettingsError for a variable that no protocol reads: a limit would be off unnoticed."""
-    names = ["CACHE_DIR"]
+    names = [name.removeprefix(PREFIX) for name in (CACHE_DIR, CACHE_URL)]
     for protocol, settings in _by_protocol().items():
         names += [name.upper() for name in settings]
         names += [f"{protocol}_{name}".upper() for name in settings]
@@ -183,8 +187,16 @@ def cache_folder() -> Path:
 
     It is no setting: whoever sends settings to a server has no say in the server's folders.
     """
-    named = os.environ.get(f"{PREFIX}CACHE_DIR")
+    named = os.environ.get(CACHE_DIR)
     return Path(named) if named else user_cache_path("dialectree")
+
+
+def cache_url() -> str | None:
+    """Return the address of the database that holds the reply cache; None: a file holds it.
+
+    It is no setting either, and no record has it: it may hold a password.
+    """
+    return os.environ.get(CACHE_URL) or None
 
 
 def endpoint_from_environment() -> tuple[str | None, str | None]:

@@ -27,6 +27,7 @@ from dialectree.evals.standing import Spending
 from dialectree.models.limits import Budget
 from dialectree.models.specs import require_named
 from dialectree.records import Call
+from dialectree.sources import CACHE_DIR, CACHE_URL, cache_url
 
 RESTARTS = 5
 """So often a worker that was lost is begun again."""
@@ -160,6 +161,7 @@ def _environment() -> dict[str, str]:
     known = {
         "OPENAI_API_KEY": key,
         "OPENAI_BASE_URL": url,
-        "DIALECTREE_CACHE_DIR": str(cache_folder().absolute()),
+        CACHE_DIR: str(cache_folder().absolute()),
+        CACHE_URL: cache_url(),
     }
     return {name: value for name, value in known.items() if value is not None}

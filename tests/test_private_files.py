@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.models.cache import ReplyCache
+from dialectree.models.sqlite_cache import SqliteCache
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 
@@ -50,7 +50,7 @@ def test_a_cache_that_others_could_read_is_closed_with_its_side_files(
     path = tmp_path / "replies.sqlite3"
     sqlite3.connect(path).execute("create table other (x)").connection.close()
     assert mode(path) == "644"
-    cache = ReplyCache(path)
+    cache = SqliteCache(path)
     cache._open()
     beside = sorted(tmp_path.glob("replies*"))
     assert [one.name[15:] for one in beside] == ["", "-shm", "-wal"]

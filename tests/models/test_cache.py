@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.errors import InputError
-from dialectree.models.cache import ReplyCache
+from dialectree import packages
+from dialectree.errors import InputError, MissingPackage, SettingsError
+from dialectree.models.cache import reply_cache
 from dialectree.models.endpoints import Completion
+from dialectree.models.sqlite_cache import SqliteCache
 
 DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
 
@@ -27,13 +29,13 @@ def path(tmp_path: Path) -> Path:
 
 def put(path: Path, key: str, done: Completion) -> None:
     async def work() -> None:
-        await ReplyCache(path).put(key, done)
+        await SqliteCache(path).put(key, done)
 
     asyncio.run(work())
 
 
 def get(path: Path, key: str) -> Completion | None:
-    return asyncio.run(ReplyCache(path).get(key))
+    return asyncio.run(SqliteCache(path).get(key))
 
 
 def test_what_was_put_in_comes_out_whole(path: Path) -> None:
@@ -46,11 +48,11 @@ def test_what_was_put_in_comes_out_whole(path: Path) -> None:
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from dialectree.models.cache import ReplyCache
+from dialectree.models.sqlite_cache import SqliteCache
 from dialectree.models.endpoints import Completion
 
 async def main():
-    cache, name = ReplyCache(Path(sys.argv[1])), sys.argv[2]
+    cache, name = SqliteCache(Path(sys.argv[1])), sys.argv[2]
     for n in range(20):
         await cache.put(f"{name}.{n}", Completion(f"{name} says {n}"))
         assert (await cache.get(f"{name}.{n}")).text == f"{name} says {n}"
@@ -85,3 +87,30 @@ def test_a_file_that_cannot_be_used_is_one_clear_line(path: Path) -> None:
         put(text, "key", DONE)
     with pytest.raises(InputError, match="DIALECTREE_CACHE_DIR"):
         get(path / "deeper" / "replies.sqlite3", "key")
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    {
+        "mysql://me:s3cret@host/db": "DIALECTREE_CACHE_URL: .*postgresql://, redis:// or rediss://",
+        "postgresql://me:s3/cret@host/db": r"postgresql://…host/db cannot be read.*%2F",
+        "redis://me:s3/cret@host/db": r"redis://…host/db cannot be read.*%2F",
+    }.items(),
+)
+def test_an_address_that_names_no_database_is_refused_without_its_password(
+    url: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_CACHE_URL", url)
+    with pytest.raises(SettingsError, match=message) as error:
+        asyncio.run(reply_cache(Path()).get("key"))
+    assert "cret" not in str(error.value)
+
+
+@pytest.mark.parametrize("extra", ["postgres", "redis"])
+def test_a_missing_driver_is_named_with_its_pip_line(
+    extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_CACHE_URL", f"{extra}://host/db")
+    monkeypatch.setattr(packages, "is_installed", lambda name: name == "dialectree")
+    with pytest.raises(MissingPackage, match=rf"pip install 'dialectree\[{extra}\]'"):
+        reply_cache(Path())
