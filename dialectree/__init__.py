@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dialectree.api import aestimate as aestimate
     from dialectree.api import aresume as aresume
     from dialectree.api import arun as arun
-    from dialectree.api import as_tool as as_tool
     from dialectree.api import contest as contest
     from dialectree.api import estimate as estimate
     from dialectree.api import load as load
@@ -47,13 +46,13 @@ if TYPE_CHECKING:
     from dialectree.state import Ruling as Ruling
     from dialectree.steps import settle as settle
     from dialectree.steps import unresolved as unresolved
+    from dialectree.tools import as_tool as as_tool
 
 _HOMES = {
     "acontest": "dialectree.api",
     "aestimate": "dialectree.api",
     "aresume": "dialectree.api",
     "arun": "dialectree.api",
-    "as_tool": "dialectree.api",
     "contest": "dialectree.api",
     "estimate": "dialectree.api",
     "load": "dialectree.api",
@@ -82,6 +81,7 @@ _HOMES = {
     "Ruling": "dialectree.state",
     "settle": "dialectree.steps",
     "unresolved": "dialectree.steps",
+    "as_tool": "dialectree.tools",
 }
 
 

@@ -16,7 +16,6 @@ from dialectree.contests import Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.context import about
 from dialectree.errors import ArgumentError, DialectreeError
-from dialectree.formatting import share
 from dialectree.human_input import Ask, require_person
 from dialectree.loop import wait_for
 from dialectree.protocol import Method, ProtocolInput, installed, method
@@ -25,8 +24,6 @@ from dialectree.runner import Started, Watch, again, leave_reports, prepared, st
 from dialectree.runs import RunFolder
 
 if TYPE_CHECKING:
-    from langchain_core.tools import StructuredTool
-
     from dialectree.estimates import Estimate
 
 _FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z]+(?:-[a-z]+)*)")
@@ -67,7 +64,7 @@ async def arun(
         chosen, by_name = _chosen(protocol, inputs, method_name, values)
         if ask is not None and "ask" in chosen.reads():
             values["ask"] = True
-        return await _debate(chosen, by_name, Path(runs), ask, watch, progress, values)
+        return await debate(chosen, by_name, Path(runs), ask, watch, progress, values)
 
 
 def run(
@@ -100,7 +97,7 @@ async def aestimate(
 
     with naming_parameters():
         chosen, by_name = _chosen(protocol, inputs, method_name, values)
-        context = chosen.configure(values, _warn)
+        context = chosen.configure(values, warn)
         # It may read papers.
         graph_input = await asyncio.to_thread(prepared, chosen, by_name, context)
         return await estimate(chosen, graph_input, context, Path(runs))
@@ -251,7 +248,7 @@ def in_python(message: str, more: Mapping[str, str] | None = None) -> str:
     return _FLAG.sub(parameter, message)
 
 
-async def _debate(
+async def debate(
     chosen: Method,
     inputs: Mapping[str, Any],
     runs: Path,
@@ -260,13 +257,14 @@ async def _debate(
     progress: bool | None,
     values: Mapping[str, Any],
 ) -> RunRecord:
-    context = chosen.configure(values, _warn)
+    """Debate ``inputs`` by ``chosen`` with the settings ``values``; see :func:`arun`."""
+    context = chosen.configure(values, warn)
     require_person(context, ask)
     run = await asyncio.to_thread(start, chosen, inputs, context, runs)  # it may read papers
     return await _conduct(run, ask, watch, progress)
 
 
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
     """Warn where the user called us."""
     warnings.warn(in_python(message), stacklevel=4)
 
@@ -294,40 +292,6 @@ async def _conduct(
             warnings.warn(str(error), stacklevel=2)
 
 
-def as_tool(name: str, *, runs: str | Path = "runs", **settings: Any) -> StructuredTool:
-    """Return a LangChain tool that debates by the method ``name``.
-
-    It takes the protocol's input and returns the verdict as text, with the confidence and the run's
-    id. Wrong settings and missing packages are refused here. What goes wrong with a call is told to
-    the agent's model in one line, so that it can call again.
-    """
-    from langchain_core.tools import StructuredTool, ToolException
-
-    with naming_parameters():
-        chosen = method(name)
-        require_person(chosen.configure(settings, _warn), None)
-        chosen.graph()  # a package that it lacks is the programmer's affair, not the agent's
-
-    async def debate(**inputs: Any) -> str:
-        try:
-            return _in_words(await _debate(chosen, inputs, Path(runs), None, None, False, settings))
-        except DialectreeError as error:
-            raise ToolException(in_python(str(error))) from error
-
-    def wait(**inputs: Any) -> str:
-        return wait_for(debate(**inputs))
-
-    return StructuredTool.from_function(
-        func=wait,
-        coroutine=debate,
-        name=f"dialectree_{chosen.name}",
-        description=f"{chosen.protocol.summary} Slow and thorough: use it where a wrong answer "
-        "would cost more than a minute.",
-        args_schema=arguments(chosen.protocol.input),
-        handle_tool_error=True,
-    )
-
-
 def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
     """Return the input that an agent may give: without the right answer and rare parts."""
     given.model_rebuild()
@@ -337,17 +301,3 @@ def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
         if not (about(given, name).get("evaluation_only") or about(given, name).get("hidden"))
     }
     return create_model(given.__name__, __doc__=given.__doc__, __base__=ProtocolInput, **shown)
-
-
-def _in_words(record: RunRecord) -> str:
-    """Return a verdict as an agent's model reads it."""
-    verdict = record.verdict
-    if verdict is None or verdict.answer is None:
-        return f"The debate reached no answer (run {record.run_id})."
-    measure = "Probability" if verdict.probable else "Confidence"
-    label = " Demonstration model: no better than chance." if record.demonstration else ""
-    degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""
-    return (
-        f"{verdict.answer}\n{verdict.rationale or ''}\n"
-        f"{measure}: {share(verdict.confidence)}. Run: {record.run_id}.{degraded}{label}"
-    )

@@ -105,7 +105,8 @@ def test_wrong_input_is_said_before_a_folder_is_made() -> None:
 
 
 def test_a_tool_compares(model: str, files: tuple[str, Path]) -> None:
-    tool = dialectree.as_tool("tod", model=model, runs="of_tools", **COMPARED)
+    folder = files[1].parent
+    tool = dialectree.as_tool("tod", model=model, runs="of_tools", files_from=[folder], **COMPARED)
     assert (tool.name, {*tool.args}) == ("dialectree_tod", {"paper_a", "paper_b", "topic"})
     given = {"paper_a": files[0], "paper_b": str(files[1]), "topic": TOPIC}
     said = tool.invoke(given)
