@@ -4,6 +4,8 @@
 PYTHON ?= python3
 QUESTION ?= Which language do all people in Europe speak?
 VENV := .venv
+AEGRA := .venv-aegra
+AEGRA_PYTHON ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 PY := $(VENV)/bin/python
 UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
@@ -24,7 +26,7 @@ test-slow: $(VENV)/.dev
 	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
 
 # Servers, databases and agents of others, each started for real.
-test-clients: $(VENV)/.clients
+test-clients: $(VENV)/.clients $(AEGRA)/.installed
 	$(PY) -m pytest -n 2 --dist loadfile -m clients
 
 check: $(VENV)/.dev
@@ -64,5 +66,15 @@ $(VENV)/.clients: $(VENV)/.dev
 	@$(INSTALL) -q -e '.[clients]'
 	@touch $@
 
+# Aegra needs Python 3.12 and other packages than ours, so that it has a venv of its own.
+$(AEGRA)/.installed: pyproject.toml deploy/aegra/constraints.txt
+	@$(AEGRA_PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { \
+	  echo "Aegra needs Python 3.12: make test-clients AEGRA_PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@echo "Installing Aegra in $(AEGRA), once. This downloads 60 MB of packages."
+	@$(if $(UV),$(UV) venv --quiet --clear --python $(AEGRA_PYTHON),$(AEGRA_PYTHON) -m venv --clear) $(AEGRA)
+	@$(if $(UV),$(UV) pip install --python $(AEGRA)/bin/python,$(AEGRA)/bin/pip install) -q \
+	  -c deploy/aegra/constraints.txt -e '.[postgres,redis]' aegra-api
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) $(AEGRA) build dist *.egg-info

@@ -1,0 +1,107 @@
+"""Two workers of a real Aegra share a queue; one is killed in the middle of its debates."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_client
+
+from tests.clients.databases import free_port, postgres, redis, running
+from tests.endpoint import ROOT, LocalEndpoint
+
+pytestmark = pytest.mark.clients
+PYTHON = ROOT / ".venv-aegra" / "bin" / "python"
+JUDGE_SAYS_B = [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}]
+DEBATES = 60
+CALLS_AT_ONCE = 20
+"""Calls to the model that one worker has under way."""
+QUICK_LEASES = {
+    "LEASE_DURATION_SECONDS": "10",
+    "HEARTBEAT_INTERVAL_SECONDS": "3",
+    "REAPER_INTERVAL_SECONDS": "3",
+}
+
+
+@dataclass
+class Worker:
+    """A process that serves clients and works on debates of the common queue."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+@contextmanager
+def worker(folder: Path, environment: dict[str, str]) -> Iterator[Worker]:
+    """Run a worker of Aegra until the block ends."""
+    if not PYTHON.exists():
+        pytest.fail(f"{PYTHON} is missing: make .venv-aegra/.installed")
+    port = free_port()
+    words = [str(PYTHON), "-m", "uvicorn", "aegra_api.main:app", "--port", str(port)]
+    everything = {**os.environ, **environment}
+    with running(words, port, folder / f"{port}.log", cwd=folder, env=everything) as process:
+        yield Worker(f"http://127.0.0.1:{port}", process)
+
+
+@pytest.fixture
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(latency_ms=1000, rules=JUDGE_SAYS_B) as started:
+        yield started
+
+
+@pytest.fixture
+def workers(endpoint: LocalEndpoint, tmp_path: Path) -> Iterator[list[Worker]]:
+    with postgres() as database, redis() as broker:
+        environment = {
+            "AEGRA_CONFIG": str(ROOT / "deploy" / "aegra" / "aegra.json"),
+            "DATABASE_URL": database,
+            "REDIS_URL": broker,
+            "REDIS_BROKER_ENABLED": "true",
+            **QUICK_LEASES,
+            "DIALECTREE_CACHE_URL": database,
+            "DIALECTREE_MODEL": "openai:any",
+            "DIALECTREE_CONCURRENCY": str(CALLS_AT_ONCE),
+            "OPENAI_BASE_URL": endpoint.url,
+        }
+        with worker(tmp_path, environment) as first, worker(tmp_path, environment) as second:
+            yield [first, second]
+
+
+def test_every_debate_ends_and_no_finished_call_is_paid_again_when_a_worker_is_killed(
+    workers: list[Worker], endpoint: LocalEndpoint
+) -> None:
+    survivor, victim = workers
+    answered: set[str] = set()
+
+    async def debate(number: int) -> Any:
+        question: dict[str, Any] = {
+            "question": f"What do {number} cows eat?",
+            "options": ["plants", "meat"],
+        }
+        async with get_client(url=survivor.url) as client:
+            thread = (await client.threads.create())["thread_id"]
+            return await client.runs.wait(thread, "rsd", input=question)
+
+    async def debates() -> list[Any]:
+        every = [asyncio.create_task(debate(number)) for number in range(DEBATES)]
+        while len(answered) < 2 * DEBATES:
+            await asyncio.sleep(0.2)
+            answered.update(call["digest"] for call in endpoint.calls())
+        await asyncio.sleep(0.5)  # the last answers have reached the workers
+        victim.process.kill()
+        return await asyncio.gather(*every)
+
+    finished = asyncio.run(debates())
+    assert [state["verdict"]["answer"] for state in finished] == ["meat"] * DEBATES
+    times = Counter(call["digest"] for call in endpoint.calls())
+    assert {times[digest] for digest in answered} == {1}
+    repeated = times.total() - len(times)
+    assert 0 < repeated <= CALLS_AT_ONCE
