@@ -21,6 +21,7 @@ from dialectree.cli import debate, evaluate
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.demo import demo
 from dialectree.cli.doctor import doctor
+from dialectree.cli.gate import gate
 from dialectree.cli.help_groups import (
     DEBATE,
     EVALUATE,
@@ -47,6 +48,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 debate.add_commands(app)
+app.command("gate", cls=GroupedCommand, no_args_is_help=True, rich_help_panel=DEBATE)(gate)
 app.command("resume", cls=GroupedCommand, rich_help_panel=DEBATE)(resume)
 app.command("contest", cls=OneText, no_args_is_help=True, rich_help_panel=DEBATE)(contest)
 app.command("demo", rich_help_panel=LOOK)(demo)

@@ -15,7 +15,7 @@ from dialectree.protocol import Protocol, installed
 from tests.cli.commands import command
 
 COMMANDS = [[], ["show"], ["resume"], ["contest"], ["protocols"], ["doctor"], ["server-file"]]
-COMMANDS += [["eval"], ["eval", "run"], ["eval", "report"], ["eval", "list"], ["run"]]
+COMMANDS += [["gate"], ["eval"], ["eval", "run"], ["eval", "report"], ["eval", "list"], ["run"]]
 COMMANDS += [["run", name] for name in installed()]
 
 

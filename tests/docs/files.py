@@ -53,6 +53,7 @@ def write_files(folder: Path) -> None:
     text = PLAIN.format(ABSTRACT, BODY[1], BODY[3])
     (folder / "ladder.txt").write_text(text)
     (folder / "mesh.md").write_text(f"# Meshes\n\n## Introduction\n\nA mesh is wide. {BODY[3]}\n")
+    (folder / "answer.md").write_text("Fire is hot.\n\nIce is cold, and water is wet.\n")
     (folder / "mine.csv").write_text(TABLE)
     (folder / "mine.jsonl").write_text(json.dumps(ROWS["openbookqa"][0] | OPTIONS) + "\n")
 

@@ -20,10 +20,11 @@ from dialectree import nodes, prompts
 from dialectree.protocol import methods
 
 FOLDERS = {path.parent.name for path in Path(prompts.__file__).parent.glob("*/*.md")}
-NAMES = [name for folder in sorted(FOLDERS - {"evaluation"}) for name in prompts.names(folder)]
+OTHERS = ("claims", "evaluation")
+NAMES = [name for folder in sorted(FOLDERS.difference(OTHERS)) for name in prompts.names(folder)]
 """The prompts that debates speak from."""
-EVERY = [*NAMES, *prompts.names("evaluation")]
-"""The prompts of debates and those of the judge of an evaluation."""
+EVERY = [*NAMES, *(name for folder in OTHERS for name in prompts.names(folder))]
+"""The prompts of debates, of what splits a text, and of the judge of an evaluation."""
 TAGS = prompts._TAGS.split("|")
 
 
@@ -150,6 +151,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "factuality": {"papers": [judged]},
         "breadth": {"papers": [judged], "topic": [text]},
         "contextualisation": {"papers": [judged], "topic": [text]},
+        "splitter": {"lines": [{"1": text}, {"1": text, "7": text}]},
     }
     special = own.get(name, own.get(name.rpartition("/")[2], {}))
     return {
@@ -174,7 +176,7 @@ def replies() -> dict[str, type[BaseModel]]:
     """Every reply model of the roles, by name."""
     found: dict[str, type[BaseModel]] = {}
     modules = [one.name for one in pkgutil.walk_packages(nodes.__path__, "dialectree.nodes.")]
-    for module in (*modules, "dialectree.evals.judges"):
+    for module in (*modules, "dialectree.claims", "dialectree.evals.judges"):
         loaded = vars(import_module(module))
         found |= {
             name: kind
