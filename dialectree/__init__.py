@@ -4,8 +4,8 @@ Each installed protocol has a function (``answer`` debates a question, ``decide`
 ``verify`` a claim, ``compare`` two papers) and a twin for event loops (``aanswer`` ...). ``run``
 debates by any protocol. Each returns the record of the debate. ``resume`` goes on with a run that
 was broken off, and ``contest`` changes something in one and does again what depends on it. The
-compiled graphs are ``dialectree.graphs.<protocol>.graph:graph``, and ``as_tool`` makes a LangChain
-tool of one.
+compiled graphs are ``dialectree.graphs.<protocol>.graph:graph``. ``as_tool`` makes a LangChain tool
+of one, and ``ClaimGate`` verifies the answers of an agent.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dialectree.api import load as load
     from dialectree.api import resume as resume
     from dialectree.api import run as run
+    from dialectree.claim_gate import ClaimGate as ClaimGate
     from dialectree.context import ProtocolSettings as ProtocolSettings
     from dialectree.context import option as option
     from dialectree.context import settings as settings
@@ -58,6 +59,7 @@ _HOMES = {
     "load": "dialectree.api",
     "resume": "dialectree.api",
     "run": "dialectree.api",
+    "ClaimGate": "dialectree.claim_gate",
     "ProtocolSettings": "dialectree.context",
     "option": "dialectree.context",
     "settings": "dialectree.context",
