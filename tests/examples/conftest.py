@@ -21,9 +21,10 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the examples, without a network, into a folder of their own."""
     source = tmp_path_factory.mktemp("source") / "examples"
     shutil.copytree(EXAMPLES, source)
+    packages = sorted(path.parent for path in source.glob("*/pyproject.toml"))
     folder = tmp_path_factory.mktemp("target")
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*install, "--target", folder, *sorted(source.iterdir())], check=True)
+    subprocess.run([*install, "--target", folder, *packages], check=True)
     return folder
 
 

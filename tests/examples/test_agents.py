@@ -1,0 +1,96 @@
+"""The agents of examples/, with a scripted model that talks and a local endpoint that debates."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+
+import dialectree
+from tests.docs.files import write_files
+from tests.endpoint import LocalEndpoint
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+RULES = [
+    {"match": "", "set": {"truth": 0.5, "weight": 0.5}},
+    *(
+        {
+            "match": f"List the claims that it makes.*{claim}",
+            "set": {"claims": [{"lines": ["1"], "claim": claim}]},
+        }
+        for claim in ("Ice is warm.", "Ice is cold.")
+    ),
+    {"match": "Say how likely it is to be true.*Ice is warm.", "set": {"truth": 0.1}},
+    {"match": "Say how likely it is to be true.*Ice is cold.", "set": {"truth": 0.9}},
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    with LocalEndpoint(rules=RULES) as endpoint:
+        yield f"openai:any@{endpoint.url}"
+
+
+class Talker(GenericFakeChatModel):
+    """Says one message after another, and takes tools."""
+
+    def bind_tools(self, *args: Any, **kwargs: Any) -> Any:
+        return self
+
+
+def talker(*said: AIMessage) -> Talker:
+    return Talker(messages=iter(said))
+
+
+def calls(name: str, **given: Any) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": name, "args": given, "id": name}])
+
+
+def example(name: str) -> Any:
+    """Return the module of an example, which is a script."""
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / name / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_verifying_agent_checks_a_claim_and_takes_a_wrong_one_back(
+    model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = [calls("check_claim", claim="Ice is warm."), AIMessage("Ice is warm.")]
+    monkeypatch.setenv("DIALECTREE_ROOT_STRENGTH", "estimated")
+    monkeypatch.setenv("DIALECTREE_BLEND", "0")
+    script = example("verifying_agent")
+    monkeypatch.setattr(
+        script, "init_chat_model", lambda spec: talker(*said, AIMessage("Ice is cold."))
+    )
+    asyncio.run(script.main(model, "What is ice like?"))
+    answer, finding = capsys.readouterr().out.splitlines()
+    assert answer == "Ice is cold." and finding.startswith("  0.9  Ice is cold. (run ")
+    asked = [dialectree.load(run.name).input["question"] for run in sorted(Path("runs").iterdir())]
+    assert sorted(map(str, asked)) == ["Ice is cold.", "Ice is warm.", "Ice is warm."]
+
+
+def test_the_literature_assistant_compares_the_papers_of_its_folder(
+    model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("papers").mkdir()
+    write_files(Path("papers"))
+    papers = {"paper_a": "ladder.txt", "paper_b": "mesh.tex", "topic": "how orbits are estimated"}
+    said = [calls("list_papers"), calls("compare_papers", **papers), AIMessage("They differ.")]
+    monkeypatch.setenv("DIALECTREE_EMBEDDINGS", "bm25")
+    monkeypatch.setenv("DIALECTREE_MAX_DEPTH", "1")
+    script = example("literature_assistant")
+    monkeypatch.setattr(script, "init_chat_model", lambda spec: talker(*said))
+    asyncio.run(script.main(model, "papers", "How do they estimate orbits?"))
+    shown = capsys.readouterr()
+    assert shown.out == "They differ.\n" and "  0: how orbits are estimated\n" in shown.err
+    (run,) = Path("runs").iterdir()
+    assert dialectree.load(run.name).status == "answered"
