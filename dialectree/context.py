@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, overload
 
@@ -40,7 +41,7 @@ from dialectree.sources import endpoint_from_environment as endpoint_from_enviro
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
-    from langgraph.runtime import Runtime
+    from langgraph.runtime import RunControl, Runtime
 
 EMBEDDED = "local:smollm2"
 Own = TypeVar("Own", bound="ProtocolSettings")
@@ -400,8 +401,18 @@ _CLIENT = "the context, thread or assistant of a client of this server"
 
 def _passed(values: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], str]:
     """Tell named settings from lent ones, and the lender, among those that came to a graph."""
-    on_a_server = any(name in sys.modules for name in _SERVERS)
-    return ({}, values, _CLIENT) if on_a_server else (values, {}, "")
+    return ({}, values, _CLIENT) if on_a_server() else (values, {}, "")
+
+
+def on_a_server() -> bool:
+    """Tell whether a LangGraph server runs the graphs of this process for its clients."""
+    return any(name in sys.modules for name in _SERVERS)
+
+
+host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
+"""The run that a step belongs to if a host drives the graph."""
+of_the_run: ContextVar[ProtocolSettings | None] = ContextVar("of_the_run", default=None)
+"""The settings of that run, whatever the host passes to this call."""
 
 
 @overload
@@ -411,7 +422,27 @@ def settings(runtime: Runtime[Any], kind: type[Own]) -> Own: ...
 def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSettings) -> Any:
     """Return the settings of ``kind`` for this run, whatever the caller passed to the graph."""
     context: object = runtime.context
-    return context if isinstance(context, kind) else _among(context, kind)
+    if isinstance(context, kind):
+        return context
+    own = of_the_run.get()
+    return own if isinstance(own, kind) else _among(context if own is None else own, kind)
+
+
+def resumed(
+    runtime: Runtime[Any], kind: type[Own], recorded: Mapping[str, Any], lender: str
+) -> Own:
+    """Return the settings of a run that a host goes on with.
+
+    They are those that ``lender`` recorded, but for those in the host's context now.
+    """
+    own = _own(runtime.context) or _NOTHING
+    if not isinstance(own, Mapping):
+        return settings(runtime, kind)
+    values = _without_others(own, kind)
+    made = rebuilt(kind, recorded, values, lender)
+    named, lent, _ = _passed(values)
+    made._trust(named, {**recorded, **lent}, lender)
+    return made
 
 
 def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) -> Own:
@@ -429,14 +460,7 @@ def _among(context: object, kind: type[Own]) -> Own:
     """Return the settings in a host's own context: its ``dialectree``, or all of a mapping."""
     if not context:
         return _made(_NOTHING, kind)
-    if isinstance(context, ProtocolSettings):  # of another protocol
-        return _made(context, kind)
-    mapping = context if isinstance(context, Mapping) else None
-    own = (
-        getattr(context, "dialectree", None)
-        if mapping is None
-        else mapping.get("dialectree", mapping)
-    )
+    own = _own(context)
     if isinstance(own, kind):
         return own
     if isinstance(own, ProtocolSettings | Mapping):
@@ -446,6 +470,21 @@ def _among(context: object, kind: type[Own]) -> Own:
         f"`dialectree` with a {kind.__module__}.{kind.__qualname__} or a mapping of settings, or "
         "invoke the debate with a context of its own"
     )
+
+
+def _own(context: object) -> object:
+    """Return what is ours of a host's context."""
+    if isinstance(context, Mapping):
+        return context.get("dialectree", context)
+    if isinstance(context, ProtocolSettings):
+        return context
+    return getattr(context, "dialectree", None)
+
+
+def _without_others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> dict[str, Any]:
+    """Return ``values`` without the settings that only other protocols have."""
+    others = sources.known() - {*kind.model_fields}
+    return {name: value for name, value in values.items() if name not in others}
 
 
 _NOTHING: Mapping[str, Any] = {}
@@ -463,8 +502,7 @@ def _made(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
     if isinstance(origin, ProtocolSettings):
         made = within(origin, kind, {})
     else:
-        others = sources.known() - {*kind.model_fields}
-        values = {name: value for name, value in origin.items() if name not in others}
+        values = _without_others(origin, kind)
         named, lent, lender = _passed(values)
         made = _built(kind, values, named=named, lent=lent, lender=lender)
     _cached[key] = origin, state, made

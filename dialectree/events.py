@@ -1,7 +1,7 @@
 """Telling what happens, as it happens: one schema for terminal, web page and progress elsewhere.
 
-Our own runs hear events at once; a host gets them on LangGraph's custom stream. Whoever drives the
-graph keeps them or not; a node does not know.
+Every run hears its events at once. A host gets them on LangGraph's custom stream, too. Whoever
+drives the graph keeps them or not; a node does not know.
 """
 
 from __future__ import annotations
@@ -12,20 +12,18 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from dialectree import clock
+from dialectree.context import host_run
 from dialectree.records import EventKind
 
 
 def tell(runtime: Runtime[Any], node: str, kind: EventKind, data: Mapping[str, object]) -> None:
     """Tell of one event at ``node`` of the tree; ``records.Event`` is its schema."""
-    event = {"t": clock.stamp(), "run_id": _run_id(runtime), "node": node, "kind": kind}
-    hear = getattr(runtime.control, "hear", None) or runtime.stream_writer
-    hear({**event, "data": dict(data)})
-
-
-def _run_id(runtime: Runtime[Any]) -> str:
-    """The id of our own run; of a host's run, the one that LangGraph knows it by."""
-    own = getattr(runtime.control, "run_id", None)
-    if isinstance(own, str):
-        return own
-    info = runtime.execution_info
-    return (info.run_id or info.thread_id or "") if info else ""
+    own = getattr(runtime.control, "run_id", None) is not None
+    run = runtime.control if own else host_run.get()
+    name = getattr(run, "run_id", "")
+    event = {"t": clock.stamp(), "run_id": name, "node": node, "kind": kind, "data": dict(data)}
+    hear = getattr(run, "hear", None)
+    if hear is not None:
+        hear(event)
+    if hear is None or not own:
+        runtime.stream_writer(event)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -18,11 +18,14 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
-from dialectree.context import ProtocolSettings, settings
+from dialectree import hosted
+from dialectree.context import ProtocolSettings, host_run, settings
 from dialectree.errors import Contradiction, Dropped, PartFailed
 from dialectree.events import tell
-from dialectree.models.run import run_of
-from dialectree.state import Ruling
+from dialectree.hosted import HostedRun
+from dialectree.models.run import Run, run_of
+from dialectree.protocol import Method
+from dialectree.state import Hosted, Ruling
 from dialectree.steps import conclusion, opening, unresolved
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -78,7 +81,7 @@ class Flow:
         if self._protocol:
             channels = self._builder.schemas[state]
             first = _afresh(self._set(opening), channels, get_type_hints(input))
-            self._builder.add_node(OPENING, first)
+            self._builder.add_node(OPENING, self._beginning(first))
 
     def step(self, name: str, node: Step | None = None, *, calls_itself: bool = False) -> None:
         """Add a step; without a ``node`` it is only a place where ways meet.
@@ -86,7 +89,7 @@ class Flow:
         ``calls_itself`` marks one that calls this very graph for each child.
         """
         recursion = SAME_GRAPH if calls_itself else None
-        self._builder.add_node(name, self._set(node or _meet), metadata=recursion)
+        self._builder.add_node(name, self._in_run(self._set(node or _meet)), metadata=recursion)
 
     def role(
         self,
@@ -129,7 +132,7 @@ class Flow:
                     return on_contradiction
                 return failed
 
-        self._builder.add_node(name, attempt)
+        self._builder.add_node(name, self._in_run(attempt))
 
     def graph(
         self,
@@ -138,16 +141,15 @@ class Flow:
         settings: Callable[[Any], ProtocolSettings | None] | None = None,
     ) -> None:
         """Add another graph as a step; ``settings`` makes those of another protocol's graph."""
-        if settings is None:
+        if settings is None and not self._protocol:
             self._builder.add_node(name, graph)
             return
-        of_the_other = settings
 
         async def call(state: Any, runtime: Runtime[Any]) -> Any:
-            outer = self._current(runtime)
-            return await graph.ainvoke(state, context=of_the_other(outer), control=run_of(runtime))
+            context = None if settings is None else settings(self._current(runtime))
+            return await graph.ainvoke(state, context=context)
 
-        self._builder.add_node(name, call, input_schema=graph.builder.input_schema)
+        self._builder.add_node(name, self._in_run(call), input_schema=graph.builder.input_schema)
 
     def _set(self, node: Step) -> Step:
         """Return ``node``, which finds the whole settings of its run, whatever a host passed."""
@@ -161,6 +163,48 @@ class Flow:
             return await node(state, runtime)
 
         return run
+
+    def _beginning(self, opening: Step) -> Step:
+        """Return the first step, which begins a run where a host drives the graph."""
+        inputs = get_type_hints(self._input)
+
+        @wraps(opening)
+        async def begin(state: Any, runtime: Runtime[Any]) -> dict[str, object]:
+            if self._in_a_run(runtime):
+                update: dict[str, object] = await opening(state, runtime)
+                return {**update, "run": None, "record": None, "run_id": run_of(runtime).run_id}
+            given = {name: state[name] for name in inputs if name in state}
+            async with hosted.begun(self._of, given, runtime, self._settings) as run:
+                update = await opening(state, runtime)
+            return {**update, "run": run.stored(), "record": None, "run_id": run.run_id}
+
+        return begin
+
+    def _in_run(self, step: Step) -> Step:
+        """Return ``step``, which takes part in the run that the host's thread is in."""
+        if not self._protocol:
+            return step
+
+        @wraps(inspect.unwrap(step))  # where LangGraph looks for graphs that it calls
+        async def take_part(*args: Any, **injected: Any) -> Any:
+            runtime, run = get_runtime(), None
+            if not self._in_a_run(runtime):
+                run = hosted.taken_up(self._of, runtime, self._settings)
+            if run is None:
+                return await step(*args, **injected)
+            async with run.step():
+                return await step(*args, **injected)
+
+        return take_part
+
+    def _in_a_run(self, runtime: Runtime[Any]) -> bool:
+        """Tell whether the run is one of our own, or that of the protocol around this one."""
+        return isinstance(runtime.control, Run) or host_run.get() is not None
+
+    @cached_property
+    def _of(self) -> Method | None:
+        """The installed method whose graph this is."""
+        return hosted.method_of(self._builder)
 
     def then(self, *stations: Station) -> None:
         """Lead from each station to the next. Steps side by side are waited for together."""
@@ -220,7 +264,7 @@ class Flow:
         if self._unresolved not in steps and self._required:
             self._builder.add_node(self._unresolved, unresolved)
             self._edges.append((self._unresolved, END))
-        self._builder.add_node(CONCLUSION, conclusion)
+        self._builder.add_node(CONCLUSION, self._in_run(_concluded))
         self._builder.add_edge(START, OPENING)
         self._builder.add_edge(CONCLUSION, END)
 
@@ -264,7 +308,17 @@ class Flow:
         A rule with a parameter ``runtime`` would make LangGraph's ``update_state`` fail.
         """
         runtime = runtime or get_runtime()
-        return self._settings() if runtime is None else settings(runtime, self._settings)
+        if runtime is None:
+            return self._settings()
+        look_up = hosted.settings_of if self._protocol else settings
+        return look_up(runtime, self._settings)
+
+
+async def _concluded(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Tell of the verdict, and leave the record in the host's thread."""
+    ruling, run = await conclusion(state, runtime), host_run.get()
+    ended = await run.finish() if state.get("run") and isinstance(run, HostedRun) else {}
+    return {**ruling, **ended}
 
 
 async def _meet(state: Any) -> None:

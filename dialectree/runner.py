@@ -38,7 +38,7 @@ from dialectree.models.limits import Budget
 from dialectree.protocol import Method, method
 from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
 from dialectree.records import Event, Override, RunRecord, RunStatus, fold, verdict_diff
-from dialectree.runs import RunFolder
+from dialectree.runs import RunFolder, Unkept
 from dialectree.user_input import checked
 
 Watch = Callable[[Event], None]
@@ -118,10 +118,20 @@ def begin(
     folder: RunFolder | None = None,
 ) -> Started:
     """Begin a run of ``chosen`` with what its graph takes; see :func:`start`."""
-    specs = speakers(chosen, context)
+    record = new_record(chosen, graph_input, context)
     folder = folder or RunFolder.create(runs)
-    record = RunRecord(
-        run_id=folder.run_id,
+    record.run_id = folder.run_id
+    folder.write_record(record)
+    return Started(folder, record, chosen, context)
+
+
+def new_record(
+    chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings
+) -> RunRecord:
+    """Return the record of a run that has no id yet; raise an error for a wrong model."""
+    specs = speakers(chosen, context)
+    return RunRecord(
+        run_id="",
         protocol=chosen.protocol.name,
         method=chosen.name,
         demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
@@ -131,8 +141,6 @@ def begin(
         started=clock.stamp(),
         versions={**versions()},
     )
-    folder.write_record(record)
-    return Started(folder, record, chosen, context)
 
 
 def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
@@ -180,8 +188,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         except (Exception, asyncio.CancelledError) as error:
             ended = error
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
-        complete(record, folder, ended)
-        record.notices = [*missing_in_papers(record), *record.notices, *overrun]
+        complete(record, folder, ended, overrun)
         if ended is None:
             if contested is not None:
                 record.contest = verdict_diff.compared(contested, record)
@@ -318,12 +325,18 @@ def _without_host() -> Iterator[None]:
 # Ending it
 
 
-def complete(record: RunRecord, folder: RunFolder, ended: BaseException | None) -> None:
+def complete(
+    record: RunRecord,
+    kept_in: RunFolder | Unkept,
+    ended: BaseException | None,
+    overrun: Sequence[str] = (),
+) -> None:
     """Fold the events into the record, and write there how the run ended."""
-    folder.tell_of(record, folder.told())
+    kept_in.tell_of(record, kept_in.told())
     record.ended = clock.stamp()
     record.status = _status(record, ended)
-    record.notices = [] if ended is None else [_notice(ended)]
+    reason = [] if ended is None else [_notice(ended)]
+    record.notices = [*missing_in_papers(record), *reason, *overrun]
 
 
 def _notice(ended: BaseException) -> str:

@@ -164,7 +164,7 @@ class RunFolder:
         self._events_path = path / "events.jsonl"
         self._told: io.FileIO | None = None
         """The file of the events, open while the folder is held."""
-        self._lock = FileLock(path / ".lock", mode=0o600)
+        self._lock = FileLock(path / ".lock", mode=0o600, thread_local=False)
 
     @property
     def run_id(self) -> str:
@@ -172,17 +172,19 @@ class RunFolder:
         return self.path.name
 
     @classmethod
-    def create(cls, runs: Path) -> RunFolder:
+    def create(cls, runs: Path, run_id: str | None = None) -> RunFolder:
         """A folder of its own for a new run; its id is never used again."""
         with files(runs):
             runs.mkdir(0o700, parents=True, exist_ok=True)
         while True:
-            path = runs / f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
+            path = runs / (run_id or new_id())
             with files(path):
                 try:
                     path.mkdir(0o700)
                 except FileExistsError:
-                    continue
+                    if run_id is None:
+                        continue
+                    raise
             return cls(path)
 
     @classmethod
@@ -221,11 +223,11 @@ class RunFolder:
         return [cls(path.parent) for path in sorted(found, reverse=True)]
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nobody else works on the run meanwhile."""
+    def held(self, within_s: float = 0) -> Iterator[None]:
+        """Nobody else works on the run meanwhile; wait for others as long as ``within_s``."""
         with files(self.path):
             try:
-                self._lock.acquire(timeout=0)
+                self._lock.acquire(timeout=within_s)
             except Timeout:
                 raise RunFolderError(f"another process is working on {self.path}") from None
         for draft in self.path.glob(f".*{_DRAFT}"):
@@ -305,16 +307,7 @@ class RunFolder:
 
         Where its first part was killed, or is under way, it is the time of the calls.
         """
-        ledger = self.ledger()
-        calls = own_calls(ledger)
-        took = record.usage.model_dump(include={"wall_s", "embedding_s"})
-        took["wall_s"] = took["wall_s"] or seconds(calls)
-        order = phase_order(record.protocol)
-        record.tree, record.verdict = self._folded(events, order)
-        record.usage = usage(calls).model_copy(
-            update={**took, "critical_path_calls": critical_path(record.tree, calls, order)}
-        )
-        record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
+        _tell_of(record, self._folded(events, phase_order(record.protocol)), self.ledger())
 
     def _folded(
         self, events: list[Event], order: PhaseOrder = UNORDERED
@@ -369,6 +362,41 @@ class RunFolder:
             except OSError:
                 draft.unlink(missing_ok=True)
                 raise
+
+
+class Unkept:
+    """The events and the calls of a run that has no folder."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self.calls: list[Call] = []
+
+    def tell(self, event: Event) -> None:
+        """Add an event."""
+        self._events.append(event)
+
+    def told(self) -> list[Event]:
+        """Return the events so far."""
+        return list(self._events)
+
+    def tell_of(self, record: RunRecord, events: list[Event]) -> None:
+        """Fold ``events`` and the calls into ``record``."""
+        _tell_of(record, fold(events, phase_order(record.protocol)), self.calls)
+
+
+def new_id() -> str:
+    """Return an id for a run, which tells when it was started."""
+    return f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
+
+
+def _tell_of(record: RunRecord, folded: tuple[Tree, Verdict | None], ledger: list[Call]) -> None:
+    calls = own_calls(ledger)
+    took = record.usage.model_dump(include={"wall_s", "embedding_s"})
+    took["wall_s"] = took["wall_s"] or seconds(calls)
+    record.tree, record.verdict = folded
+    path = critical_path(record.tree, calls, phase_order(record.protocol))
+    record.usage = usage(calls).model_copy(update={**took, "critical_path_calls": path})
+    record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
 
 
 def own_calls(ledger: Iterable[Call]) -> list[Call]:

@@ -28,6 +28,9 @@ CACHE_DIR = f"{PREFIX}CACHE_DIR"
 CACHE_URL = f"{PREFIX}CACHE_URL"
 CACHE_HINT = f"use --no-cache, or point {CACHE_URL} at a database that answers"
 """What to do where the database of the reply cache fails."""
+RUNS = f"{PREFIX}RUNS"
+_OWNERS = (CACHE_DIR, CACHE_URL, RUNS)
+"""Variables of the machine's owner. They are no settings: a client has no say in them."""
 _TABLES = {"roles": "role", "prices": "price"}
 """Settings of several named values, and the flags that give one."""
 
@@ -55,7 +58,7 @@ def from_environment(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str
         own = name.removeprefix(f"{protocol}_")
         if own in fields:  # the longest first: what names the protocol counts first
             values.setdefault(own, _parsed(variable, text, fields[own]))
-        elif variable not in (CACHE_DIR, CACHE_URL):
+        elif variable not in _OWNERS:
             unknown.append(variable)
     if unknown:
         _require_known(unknown)
@@ -101,7 +104,7 @@ def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]
 
 def _require_known(variables: Iterable[str]) -> None:
     """Raise SettingsError for a variable that no protocol reads: a limit would be off unnoticed."""
-    names = [name.removeprefix(PREFIX) for name in (CACHE_DIR, CACHE_URL)]
+    names = [name.removeprefix(PREFIX) for name in _OWNERS]
     for protocol, settings in _by_protocol().items():
         names += [name.upper() for name in settings]
         names += [f"{protocol}_{name}".upper() for name in settings]
@@ -197,6 +200,12 @@ def cache_url() -> str | None:
     It is no setting either, and no record has it: it may hold a password.
     """
     return os.environ.get(CACHE_URL) or None
+
+
+def runs_folder() -> Path | None:
+    """Return the folder that DIALECTREE_RUNS names for the runs of a host, or None."""
+    named = os.environ.get(RUNS)
+    return Path(named) if named else None
 
 
 def endpoint_from_environment() -> tuple[str | None, str | None]:

@@ -6,6 +6,8 @@ own fields, in ``nodes/<protocol>/state.py``.
 
 from __future__ import annotations
 
+from typing import Any, NotRequired
+
 from typing_extensions import TypedDict
 
 
@@ -36,6 +38,17 @@ class Ruling(TypedDict):
     """What a protocol returns."""
 
     verdict: Verdict
+    run_id: NotRequired[str]
+    """The id of the run, by which its record is shown and contested."""
+
+
+class Hosted(Ruling):
+    """What a thread of a host keeps of a run; a run of our own has a folder instead."""
+
+    run: dict[str, Any] | None
+    """The ``id`` of the run, and its ``settings`` as a record has them, without secrets."""
+    record: dict[str, Any] | None
+    """The finished record, as run.json has it."""
 
 
 class Debate(Question, Ruling):

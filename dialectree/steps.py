@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.models.run import run_of
-from dialectree.state import Question, Ruling, Verdict
+from dialectree.state import Hosted, Question, Ruling, Verdict
 
 DEMONSTRATION = "the embedded model took part: its answers are no better than chance"
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
@@ -108,21 +108,21 @@ def settle(
     )
 
 
-async def conclusion(state: Ruling, runtime: Runtime[Any]) -> Ruling:
+async def conclusion(state: Hosted, runtime: Runtime[Any]) -> Ruling:
     """Tell of the verdict.
 
-    A run of our own has a record that says where the embedded model took part. A host has the
-    verdict alone, so there the verdict says it. That replies were written by hand is always said.
+    The record says where the embedded model took part. A host shows the verdict alone, so there the
+    verdict says it. That replies were written by hand is always said.
     """
     verdict: Verdict = {**state["verdict"]}
     run = run_of(runtime)
-    if run.demonstration and run.journal is None:
-        verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
     if run.illustration:
         verdict["notes"] = [*verdict["notes"], ILLUSTRATION]
     if verdict["confidence"] is None:
         verdict["confidence_source"] = None
     tell(runtime, "0", "concluded", {**verdict})
+    if run.demonstration and run is not runtime.control:
+        verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
     return {"verdict": verdict}
 
 

@@ -18,7 +18,7 @@ from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock
 from dialectree.activity import Activity, Delay, Follow, State
-from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, settings
+from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, host_run, settings
 from dialectree.errors import (
     CallError,
     DialectreeError,
@@ -53,6 +53,8 @@ class Run(RunControl):
         super().__init__()
         self.run_id = run_id
         self.journal = journal
+        self.log: Callable[[Call], None] | None = journal.append if journal else None
+        """Keeps each call before a node sees its reply."""
         self.overrides = Overrides(overrides)
         self._spoke = (
             {(call.model, call.mark) for call in journal.past.values() if call.run}
@@ -133,8 +135,8 @@ class Run(RunControl):
                 raise ReplayMiss(f"--replay: the cache holds no reply to {what}")
             return None
         call = asking.call(completion, clock.stamp(), "cache")
-        if self.journal:
-            self.journal.append(call)
+        if self.log:
+            self.log(call)
         return call
 
     async def _paid(self, asking: Asking) -> Call:
@@ -197,8 +199,8 @@ class Run(RunControl):
                 done = await asking.send()
                 call = asking.call(done, started, "model")
                 self.budget.add(call)
-                if self.journal:  # before the slot is free: a kill loses no more than the slots
-                    self.journal.append(call)
+                if self.log:  # before the slot is free: a kill loses no more than the slots
+                    self.log(call)
             if self.cache and context.cache and done.error is None and not asking.live:
                 if asking.usable(call):
                     await self._keep(self.cache, asking, done)
@@ -254,14 +256,22 @@ _HOSTS = 4096
 
 
 def run_of(runtime: Runtime[Any]) -> Run:
-    """Return the run that a node belongs to; one without a folder if a host drives the graph.
+    """Return the run that a node belongs to; one that nobody keeps if its graph was driven alone.
 
     Debates of one host with the same settings share a budget; one that halts does not halt others.
     """
-    control = runtime.control
-    if isinstance(control, Run):
-        return control
-    context = settings(runtime)
+    for run in (runtime.control, host_run.get()):
+        if isinstance(run, Run):
+            return run
+    return _alone(runtime.control, settings(runtime))
+
+
+def shared_budget(control: RunControl | None, context: ProtocolSettings) -> Budget:
+    """Return the budget that all debates of one host with these settings have."""
+    return _alone(control, context).budget
+
+
+def _alone(control: RunControl | None, context: ProtocolSettings) -> Run:
     if control is None:
         return Run("", context)
     run = _hosts.get((control, id(context)))

@@ -27,6 +27,8 @@ class RunRecord(Strict):
     run_id: str
     protocol: str
     method: str
+    owner: str | None = None
+    """Who asked for it, as the server that ran it authenticated them."""
     status: RunStatus = "running"
     demonstration: bool = False
     """True when the embedded model took part: its answers are no better than chance."""

@@ -39,7 +39,7 @@ def test_an_address_of_a_client_is_an_error_that_says_what_to_do(
     async def asked() -> str:
         given: Any = {"model": "openai:any", "base_url": thief.url}
         if way == "role":
-            given = {"roles": {"debater": f"openai:any@{thief.url}"}}
+            given = {"model": "openai:any", "roles": {"debater": f"openai:any@{thief.url}"}}
         named: Any = {}
         async with get_client(url=server) as client:
             assistant = "rsd"
