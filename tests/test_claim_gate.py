@@ -144,6 +144,20 @@ def test_runs_that_are_not_kept_leave_no_folder_and_events_are_told(
     assert not Path("runs").exists()
 
 
+def test_the_words_of_debates_stay_out_of_the_chat(settings: dict[str, Any]) -> None:
+    call = {"name": "check", "args": {"claim": WARM}, "id": "1"}
+    said = iter([AIMessage("", tool_calls=[call]), AIMessage(HOT)])
+    check = dialectree.as_tool("art", name="check", **settings)
+    chat = Agent(messages=said, disable_streaming=True)
+    talk: Any = create_agent(chat, tools=[check], middleware=[dialectree.ClaimGate(**settings)])
+
+    async def streamed() -> list[str]:
+        parts: Any = talk.astream(ASKED, stream_mode="messages", subgraphs=True)
+        return [message.type async for _, (message, _) in parts]
+
+    assert asyncio.run(streamed()) == ["ai", "tool", "ai"]
+
+
 def test_a_budget_ends_the_agents_turn(settings: dict[str, Any]) -> None:
     gate = dialectree.ClaimGate(max_calls=3, **settings)
     with pytest.raises(BudgetReached, match="max_calls 3 is used up"):
