@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,11 +79,15 @@ class Started:
             return self.record
         if self.record.contest is None:  # the journal of a contested run may have the ruling
             require_person(self.context, ask)
-        for folder in self.method.prompts(self.context):
-            for name in prompts.names(folder):
-                prompts.load(name)  # a broken prompt is an error before anything is paid
+        await asyncio.to_thread(self._load_prompts)
         await _run(self, ask, watch)
         return self.record
+
+    def _load_prompts(self) -> None:
+        """Read all prompts: a broken one is an error before anything is paid."""
+        for folder in self.method.prompts(self.context):
+            for name in prompts.names(folder):
+                prompts.load(name)
 
 
 def start(
@@ -169,7 +173,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     overrides = contest.overrides if contest is not None else []
     ended: BaseException | None = None
     overrun: list[str] = []
-    with folder.held():
+    async with _in_threads(folder.held()):
         folder.resume_events()
         if record.ended is not None or folder.told():
             _mark_as_running(record, folder)
@@ -197,6 +201,16 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
             folder.write_record(record)
     if ended is not None:
         raise ended
+
+
+@asynccontextmanager
+async def _in_threads(block: AbstractContextManager[None]) -> AsyncIterator[None]:
+    """Enter and leave ``block`` in threads: it works on files, and a server's loop never waits."""
+    await asyncio.to_thread(block.__enter__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(block.__exit__, None, None, None)
 
 
 def missing_in_papers(record: RunRecord) -> list[str]:

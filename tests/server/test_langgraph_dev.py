@@ -39,13 +39,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @contextmanager
-def serving(folder: Path, **environment: str) -> Iterator[str]:
-    """The address of a ``langgraph dev`` with the repository's own langgraph.json."""
+def serving(
+    folder: Path, config: Path = ROOT / "langgraph.json", **environment: str
+) -> Iterator[str]:
+    """The address of a ``langgraph dev`` with the repository's own langgraph.json, or another."""
     port = _free_port()
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser"]
     log = (folder / "log").open("w")
     process = subprocess.Popen(
-        [*command, "--no-reload", "--port", str(port), "--config", str(ROOT / "langgraph.json")],
+        [*command, "--no-reload", "--port", str(port), "--config", str(config)],
         cwd=folder,
         stdout=log,
         stderr=log,
