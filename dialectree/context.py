@@ -98,6 +98,7 @@ def option(
     metavar: str = "",
     hidden: bool = False,
     evaluation_only: bool = False,
+    operator: bool = False,
     person: bool = False,
     speaker: bool = False,
     rounds_of: str = "",
@@ -108,9 +109,10 @@ def option(
     ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is the
     heading of the help that it stands under, ``common`` puts it among the first. ``alias`` is its
     flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
-    of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``person``
-    marks a setting that lets a person take part, ``speaker`` one that names a model, and
-    ``rounds_of`` one that says how many rounds a phase of that name has.
+    of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
+    marks a setting for whoever runs the program: a server's form does not show it. ``person`` marks
+    one that lets a person take part, ``speaker`` one that names a model, and ``rounds_of`` one that
+    says how many rounds a phase of that name has.
     """
     about = {
         "group": group,
@@ -120,6 +122,7 @@ def option(
         "metavar": metavar,
         "hidden": hidden,
         "evaluation_only": evaluation_only,
+        "operator": operator,
         "person": person,
         "speaker": speaker,
         "rounds_of": rounds_of,
@@ -128,17 +131,6 @@ def option(
     if "default_factory" in constraints:
         return Field(json_schema_extra=extra, **constraints)
     return Field(default, json_schema_extra=extra, **constraints)
-
-
-class _Offered(dict[str, Any]):
-    """The schemas of the settings by name, which claim a misspelt name, too.
-
-    ``langgraph dev`` drops names that are not in here from a context without a word. A misspelt
-    name is handed on, and refused. A name that is like no setting (``thread_id``) may be a host's.
-    """
-
-    def __contains__(self, name: object) -> bool:
-        return bool(get_close_matches(str(name), self, n=1))
 
 
 class ProtocolSettings(BaseModel):
@@ -169,7 +161,7 @@ class ProtocolSettings(BaseModel):
     """A model of its own for a role, by the role's name. Those of all methods may be named; a
     method reads its own."""
     base_url: Annotated[str, AfterValidator(require_address)] | None = option(
-        None, group="Models", common=True, speaker=True, metavar="URL"
+        None, operator=True, group="Models", common=True, speaker=True, metavar="URL"
     )
     """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
     of an address are used and never kept: a run that is resumed must be given them again. The key
@@ -177,11 +169,11 @@ class ProtocolSettings(BaseModel):
     seed: int = option(0, ge=0, lt=2**53, group="Draws and replays")
     """Fixes the debate's own draws, and is part of every request."""
 
-    concurrency: int = option(32, ge=1, le=1000, group="Requests")
+    concurrency: int = option(32, ge=1, le=1000, operator=True, group="Requests")
     """Requests under way at once, in the whole process."""
-    requests_per_minute: float | None = option(None, gt=0, group="Requests")
+    requests_per_minute: float | None = option(None, gt=0, operator=True, group="Requests")
     """Requests started per minute, in the whole process; none: no limit."""
-    call_deadline: float = option(300, gt=0, le=86400, group="Requests")
+    call_deadline: float = option(300, gt=0, le=86400, operator=True, group="Requests")
     """Seconds that one call may take, its retries included. Waiting because others are served
     first, or because the endpoint asks for it, does not count."""
     max_calls: int | None = option(None, ge=1, group="Budgets", common=True)
@@ -194,6 +186,7 @@ class ProtocolSettings(BaseModel):
     """Budget of money, in the unit of ``prices``."""
     prices: Annotated[dict[str, Price], AfterValidator(_by_model)] = option(
         default_factory=dict,
+        operator=True,
         group="Budgets",
         alias="price",
         metavar="SPEC=PROMPT,COMPLETION[,CACHED]",
@@ -201,9 +194,9 @@ class ProtocolSettings(BaseModel):
     """Price of a million prompt and a million completion tokens, by spec. A third number is the
     price of a million prompt tokens that the provider read from its cache; without it they cost
     as much as the others."""
-    cache: bool = option(True, group="Requests")
+    cache: bool = option(True, operator=True, group="Requests")
     """Answer a request that was made before from the reply cache."""
-    replay: bool = option(False, group="Draws and replays")
+    replay: bool = option(False, operator=True, group="Draws and replays")
     """Answer from the reply cache alone; a request that it does not hold is an error."""
 
     _named: frozenset[str] = PrivateAttr(default=frozenset())
@@ -214,9 +207,15 @@ class ProtocolSettings(BaseModel):
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
-        """Return the schema, by which ``langgraph dev`` tells what is a setting."""
-        schema = super().model_json_schema(*args, **options)
-        return {**schema, "properties": _Offered(schema["properties"])}
+        """Return the form of a server's clients, by which it tells what is a setting."""
+        from dialectree.client_forms import settings_form  # it imports this module
+
+        return settings_form(cls.protocol, super().model_json_schema(*args, **options))
+
+    @classmethod
+    def names_address(cls, values: Mapping[str, Any]) -> bool:
+        """Return whether ``values`` name the address of an endpoint."""
+        return bool(cls._addresses(values))
 
     def __init__(self, **values: Any) -> None:
         """Take the settings of a host's program, or of a mapping that LangGraph passes to a graph.
@@ -327,7 +326,12 @@ class RetrievalSettings(ProtocolSettings):
     """The settings of a protocol that retrieves evidence from texts."""
 
     embeddings: Annotated[str, AfterValidator(_embedder)] = option(
-        "BAAI/bge-small-en-v1.5", min_length=1, group="Evidence", speaker=True, metavar="NAME"
+        "BAAI/bge-small-en-v1.5",
+        min_length=1,
+        operator=True,
+        group="Evidence",
+        speaker=True,
+        metavar="NAME",
     )
     """What retrieves: a sentence-transformers model by name, path or installed package,
     ``openai:NAME@URL``, or ``bm25``."""

@@ -19,6 +19,7 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
 from dialectree import hosted
+from dialectree.client_forms import described
 from dialectree.context import ProtocolSettings, host_run, settings
 from dialectree.errors import Contradiction, Dropped, PartFailed
 from dialectree.events import tell
@@ -71,7 +72,7 @@ class Flow:
         self._builder: StateGraph[Any, Any, Any, Any] = StateGraph(
             state,
             context_schema=settings,
-            input_schema=input,
+            input_schema=described(input, settings) if output is Ruling else input,
             output_schema=output,
         )
         self._required: set[str] = set()

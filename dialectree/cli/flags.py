@@ -66,10 +66,8 @@ def parameter(
 def _heading(kind: type[BaseModel], name: str, own: str) -> str | None:
     """Return the heading in the help that a flag stands under; None for the first, common ones."""
     declared = about(kind, name)
-    if declared.get("evaluation_only"):
-        return RARE
     if not issubclass(kind, ProtocolSettings):
-        return None
+        return RARE if declared.get("evaluation_only") else None
     if name not in SHARED:
         return own or f"Settings of {kind.protocol}"
     return None if declared.get("common") else str(declared["group"])

@@ -35,7 +35,7 @@ class Settings(ProtocolSettings):
     )
     """Where the two candidates come from. ``oracle`` and ``balanced`` put the gold answer against a
     distractor; both are for evaluations."""
-    distractor: Literal["first", "random", "model"] = option("first", group="Candidates")
+    distractor: Literal["first", "random", "model"] = option("first", evaluation_only=True)
     """The wrong option that stands against the gold one: the first, one drawn from the seed, or the
     one that the debaters' model finds most plausible."""
     cross_examination: Literal["in_turn", "simultaneous"] = option("in_turn", group="Debate")

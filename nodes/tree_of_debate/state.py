@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from dialectree.context import RetrievalSettings, option
@@ -87,7 +88,7 @@ class PaperGiven(TypedDict):
 class Papers(Asked):
     """Two papers, and the topic to compare them on as the question."""
 
-    papers: list[PaperGiven]
+    papers: Annotated[list[PaperGiven], Field(description="Two papers, as text.")]
 
 
 class Author(TypedDict):
