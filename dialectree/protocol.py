@@ -210,6 +210,8 @@ class Protocol:
     order: PhaseOrder = UNORDERED
     """The order of the phases within one node, its baselines' included."""
     variants: tuple[Variant, ...] = ()
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """Settings that servers offer by a name, each as an assistant."""
     only_variants: Collection[str] = ()
     """Settings that mean something to variants, and nothing to the protocol itself."""
     prepare: str = "dialectree.steps:prepare"

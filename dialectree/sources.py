@@ -28,11 +28,14 @@ CACHE_DIR = f"{PREFIX}CACHE_DIR"
 CACHE_URL = f"{PREFIX}CACHE_URL"
 CACHE_HINT = f"use --no-cache, or point {CACHE_URL} at a database that answers"
 """What to do where the database of the reply cache fails."""
-RUNS = f"{PREFIX}RUNS"
-_OWNERS = (CACHE_DIR, CACHE_URL, RUNS)
-"""Variables of the machine's owner. They are no settings: a client has no say in them."""
 _TABLES = {"roles": "role", "prices": "price"}
 """Settings of several named values, and the flags that give one."""
+RUNS = f"{PREFIX}RUNS"
+CHECKPOINTS = f"{PREFIX}CHECKPOINTS"
+SERVER_KEYS = f"{PREFIX}SERVER_KEYS"
+SERVER_KEYS_FILE = f"{PREFIX}SERVER_KEYS_FILE"
+_NO_SETTINGS = (CACHE_DIR, CACHE_URL, RUNS, CHECKPOINTS, SERVER_KEYS, SERVER_KEYS_FILE)
+"""Variables that are no settings: no client of a server has a say in them."""
 
 
 def configured(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
@@ -58,7 +61,7 @@ def from_environment(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str
         own = name.removeprefix(f"{protocol}_")
         if own in fields:  # the longest first: what names the protocol counts first
             values.setdefault(own, _parsed(variable, text, fields[own]))
-        elif variable not in _OWNERS:
+        elif variable not in _NO_SETTINGS:
             unknown.append(variable)
     if unknown:
         _require_known(unknown)
@@ -104,7 +107,7 @@ def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]
 
 def _require_known(variables: Iterable[str]) -> None:
     """Raise SettingsError for a variable that no protocol reads: a limit would be off unnoticed."""
-    names = [name.removeprefix(PREFIX) for name in _OWNERS]
+    names = [name.removeprefix(PREFIX) for name in _NO_SETTINGS]
     for protocol, settings in _by_protocol().items():
         names += [name.upper() for name in settings]
         names += [f"{protocol}_{name}".upper() for name in settings]
@@ -206,6 +209,16 @@ def runs_folder() -> Path | None:
     """Return the folder that DIALECTREE_RUNS names for the runs of a host, or None."""
     named = os.environ.get(RUNS)
     return Path(named) if named else None
+
+
+def threads_file() -> Path:
+    """Return the file of a server's threads: DIALECTREE_CHECKPOINTS, or beside LangGraph's own."""
+    return Path(os.environ.get(CHECKPOINTS) or ".langgraph_api/checkpoints.sqlite")
+
+
+def server_keys() -> tuple[str | None, str | None]:
+    """Return the keys of a server's clients, and the file that holds more of them."""
+    return os.environ.get(SERVER_KEYS), os.environ.get(SERVER_KEYS_FILE)
 
 
 def endpoint_from_environment() -> tuple[str | None, str | None]:

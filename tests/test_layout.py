@@ -14,7 +14,6 @@ import pytest
 
 import dialectree
 from dialectree.cli.server_file import content
-from dialectree.protocol import methods
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {"evals", "graphs", "nodes", "prompts", "retrieval"}
@@ -42,12 +41,20 @@ def test_links_point_at_the_rooms_beside_the_package() -> None:
         assert os.readlink(link) == f"../{link.name}"
 
 
-def test_langgraph_json_serves_what_is_declared() -> None:
-    served = json.loads((ROOT / "langgraph.json").read_text())
-    ours = {name for name, one in methods().items() if one.variant.graph.startswith("dialectree.")}
-    declared = content(["."])
-    declared["graphs"] = {name: declared["graphs"][name] for name in ours}
-    assert served == declared
+@pytest.mark.parametrize("kind", ["", "all", "image"])
+def test_the_project_files_serve_what_is_declared(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    served = json.loads((ROOT / f"langgraph{kind and '.'}{kind}.json").read_text())
+    declared = content(["."], every=kind == "all", image=kind == "image")
+    graphs = {
+        name: graph
+        for name, graph in declared["graphs"].items()
+        if graph["path"].startswith("dialectree.")
+    }
+    assert served == {**declared, "graphs": graphs}
+    assert ("no_tree" in served["graphs"]) == (kind == "all")
 
 
 def test_the_distributions_hold_all_that_the_repository_does(tmp_path: Path) -> None:

@@ -69,6 +69,13 @@ protocol = Protocol(
             inserts=True,
         ),
     ),
+    presets={
+        "wide": {"breadth": 2},
+        "deep": {"depth": 2},
+        "ensemble": {"trees": 2},
+        "tournament_alone": {"blend": 1},
+        "as_in_the_paper": {"strength_rule": "bradley_terry"},
+    },
     prepare=f"{_HERE}.graph:prepare",
     leaf=Variant(
         name="art",

@@ -12,8 +12,7 @@ from dialectree.records import PhaseOrder
 _HERE = "dialectree.graphs.role_switching_debate"
 _NODES = "dialectree.nodes.role_switching_debate"
 _NO_ARGUMENT, _NO_REBUTTAL = {"argument": WITHDRAWN}, {"errors": [], "defence": WITHDRAWN}
-ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}
-"""The names of the judges by ``judge_orders``."""
+ORDERS = {"one": ("judge",), "both": ("judge", "swapped")}  # the judges' names by judge_orders
 
 
 def _phase(role: str, name: str, reply: str, *editable: str, **more: Any) -> Phase:
@@ -25,6 +24,7 @@ def _without(name: str, part: str, text: str) -> Variant:
 
 
 _debater = partial(_phase, "debater")
+_alone = partial(Variant, prepare=f"{_HERE}.self_consistency:prepare", baseline=True)
 
 protocol = Protocol(
     name="rsd",
@@ -45,6 +45,10 @@ protocol = Protocol(
     roles={"debater_a": "debater", "debater_b": "debater", "judge": ""},
     prompts=("role_switching_debate",),
     prepare=f"{_NODES}.candidates:prepare",
+    presets={
+        "both_orders": {"judge_orders": "both"},
+        "simultaneous": {"cross_examination": "simultaneous"},
+    },
     only_variants=("samples",),
     leaf=Variant(
         name="rsd",
@@ -91,25 +95,21 @@ protocol = Protocol(
             "role switch and uncertainty reports",
             "Neither a switch of sides nor a word on confidence.",
         ),
-        Variant(
+        _alone(
             name="self_consistency",
             title="self-consistency, the answer that most samples give",
             summary="Independent direct answers, and the one that most of them give.",
             graph=f"{_HERE}.self_consistency:graph",
             reads=("samples", "candidates", "distractor"),
             roles={"answerer": ""},
-            prepare=f"{_HERE}.self_consistency:prepare",
-            baseline=True,
         ),
-        Variant(
+        _alone(
             name="judge_alone",
             title="the judge alone, without a debate",
             summary="One direct answer of the judge's model.",
             graph=f"{_HERE}.self_consistency:judge_alone",
             reads=("candidates", "distractor"),
             roles={"judge": ""},
-            prepare=f"{_HERE}.self_consistency:prepare",
-            baseline=True,
         ),
     ),
 )

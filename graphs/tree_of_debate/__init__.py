@@ -60,6 +60,11 @@ protocol = Protocol(
     requires="dialectree[compare]",
     install_advice="brings PyTorch: 3 GB on Linux, or 0.3 GB after "
     "pip install torch --index-url https://download.pytorch.org/whl/cpu",
+    presets={
+        "paper_expansion": {"expansion_rule": "paper"},
+        "per_segment": {"filter": "per_segment"},
+        "alternating": {"turns": "alternating"},
+    },
     prepare=f"{_NODES}.papers:prepare",
     phases=(
         Phase(

@@ -45,6 +45,7 @@ protocol = Protocol(
         "answer_writer": "",
     },
     prompts=("tree_structured_debate",),
+    presets={name: {"depth_profile": name} for name in ("adaptive", "fixed", "safety")},
     only_variants=("samples",),
     leaf_of=Settings.leaf_settings,
     phases=(

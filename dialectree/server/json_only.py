@@ -1,4 +1,4 @@
-"""A guard for ``langgraph dev``: refuses what any web page may send to this machine unasked.
+"""Guard the server against what any web page may send to this machine unasked.
 
 A browser sends a form or plain text to another site without asking that site first, and LangGraph's
 API would read JSON in it. JSON under its own name is asked for first, and ``http.cors`` in
@@ -7,9 +7,7 @@ langgraph.json says no. A WebSocket is never asked for first: only pages name th
 
 from __future__ import annotations
 
-from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
@@ -39,7 +37,3 @@ def _is_unnamed(headers: Headers) -> bool:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     return body and kind != "application/json"
-
-
-app = Starlette(middleware=[Middleware(JsonOnly)])
-"""What ``http.app`` in langgraph.json names; it adds no routes."""

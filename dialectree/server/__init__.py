@@ -1,0 +1,37 @@
+"""What langgraph.json names: the routes, the guards and the keys of a server."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from dialectree.server.debates import exception_handlers, routes
+from dialectree.server.json_only import JsonOnly
+from dialectree.server.keys import NO_KEYS, LocalOnly, keys
+from dialectree.server.owners import auth
+from dialectree.server.presets import offer_presets
+
+__all__ = ["app", "auth"]
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    """Say who is served, and offer the presets."""
+    names = sorted({*keys().values()})
+    served = f"keys: {', '.join(names)}" if names else NO_KEYS
+    logging.getLogger("dialectree").warning(served)
+    await offer_presets()
+    yield
+
+
+app = Starlette(
+    routes=routes,
+    middleware=[Middleware(LocalOnly), Middleware(JsonOnly)],
+    exception_handlers=exception_handlers,
+    lifespan=lifespan,
+)
+"""What ``http.app`` in langgraph.json names."""

@@ -1,0 +1,208 @@
+"""Routes for the runs that lie in the server's folder: record, reports, contest.
+
+A client sees its own runs alone. File work stays out of the event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from dialectree import loop, report
+from dialectree.api import in_python
+from dialectree.contests import start
+from dialectree.contests.wishes import Wish, parse
+from dialectree.errors import DialectreeError, InputError, RunNotFound
+from dialectree.protocol import protocol
+from dialectree.records import RunRecord
+from dialectree.runner import Started, leave_reports
+from dialectree.runs import RunFolder
+from dialectree.server.owners import visible
+from dialectree.sources import runs_folder
+
+
+class _Change(BaseModel):
+    """A change as a client sends it: ``{"change": "drop", "where": "0.1"}``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    change: str
+    where: str
+    text: str = ""
+
+
+def _runs() -> Path:
+    return runs_folder() or Path("runs")
+
+
+_RUN_ID = re.compile(r"[\w-]+")
+_WAIT_S = 5.0
+"""Seconds that a client waits for a contest before it is told where to look for it."""
+_PAGE = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
+    "Referrer-Policy": "no-referrer",
+}
+_SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+
+
+def _folder(run_id: str, identity: str) -> RunFolder:
+    """Return the folder of a run; RunNotFound for another client's, as for none."""
+    folder = RunFolder(_runs() / run_id)
+    there = _RUN_ID.fullmatch(run_id) is not None and (folder.path / "run.json").is_file()
+    if not there or not visible(_owner(folder.record()), identity):
+        raise RunNotFound(f"you have no run {run_id!r} on this server")
+    return folder
+
+
+def _owner(record: RunRecord) -> str | None:
+    return getattr(record, "owner", None)
+
+
+def _identity(request: Request) -> str:
+    return str(request.user.identity) if "user" in request.scope else ""
+
+
+def _found(work: Callable[[RunFolder], str | bytes]) -> Callable[[Request], Any]:
+    """Return the endpoint that answers with what ``work`` makes of a run."""
+
+    async def answer(request: Request) -> Response:
+        def read() -> str | bytes:
+            return work(_folder(request.path_params["run_id"], _identity(request)))
+
+        kind = {"html": "text/html", "md": "text/markdown"}.get(
+            request.url.path.rpartition(".")[2], "application/json"
+        )
+        page = _PAGE if kind == "text/html" else {}
+        content = await asyncio.to_thread(read)
+        return Response(content, media_type=kind, headers={**_SAFE, **page})
+
+    return answer
+
+
+def _record(folder: RunFolder) -> str:
+    return folder.record().model_dump_json()
+
+
+def _html(folder: RunFolder) -> str:
+    return report.html(folder.record(), folder.calls())
+
+
+def _markdown(folder: RunFolder) -> str:
+    return report.markdown(folder.record(), folder.calls())
+
+
+async def list_runs(request: Request) -> Response:
+    """Answer with the client's runs, the newest first."""
+
+    def read() -> list[dict[str, Any]]:
+        records = (folder.record() for folder in RunFolder.all(_runs()))
+        return [_line(one) for one in records if visible(_owner(one), _identity(request))]
+
+    return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
+
+
+def _line(record: RunRecord) -> dict[str, Any]:
+    """Return what a list shows of a run."""
+    shown = {"run_id", "protocol", "method", "status", "started", "ended", "verdict"}
+    question = {"question": record.input["question"]}
+    return {**record.model_dump(mode="json", include=shown), **question}
+
+
+async def contest(request: Request) -> Response:
+    """Begin a contest; answer with its record, or with its id where it takes longer."""
+    body = await request.json()
+    if not isinstance(body, dict) or body.keys() - {"changes", "settings"}:
+        raise InputError("send an object with `changes` and, where wanted, `settings`")
+    wishes = [_wish(change) for change in _listed(body.get("changes"))]
+    settings = body.get("settings") or {}
+
+    def begin() -> Started:
+        folder = _folder(request.path_params["run_id"], _identity(request))
+        old = folder.record()
+        if protocol(old.protocol).settings.names_address(settings):
+            raise InputError("a contest names no address: its models stand in the server's setup")
+        begun = start(folder, wishes, _runs(), settings, person=False)
+        if _owner(old) is not None:
+            begun.record.owner = _owner(old)  # type: ignore[attr-defined]
+            begun.folder.write_record(begun.record)
+        return begun
+
+    begun = await asyncio.to_thread(begin)
+    ended = asyncio.wrap_future(_conduct(begun))
+    await asyncio.wait([ended], timeout=_WAIT_S)
+    run_id = begun.record.run_id
+    place = {"Location": f"/debates/{run_id}", **_SAFE}
+    if not ended.done():
+        return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=place)
+    ended.result()
+    record = begun.record.model_dump(mode="json")
+    return JSONResponse(
+        {"run_id": run_id, "status": record["status"], "record": record}, 201, place
+    )
+
+
+def _listed(changes: object) -> list[Any]:
+    if not isinstance(changes, list) or not changes:
+        raise InputError(
+            '`changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
+        )
+    return changes
+
+
+def _wish(change: object) -> Wish:
+    """Return the wish that a change stands for; it is named as by ``dialectree contest``."""
+    try:
+        return parse(**_Change.model_validate(change).model_dump())
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        part = ".".join(map(str, fault["loc"]))
+        raise InputError(f"{change!r:.200}: {part}: {fault['msg']}") from None
+
+
+def _conduct(begun: Started) -> Future[None]:
+    """Conduct a run in a thread of its own, for it writes files between its calls."""
+    ended: Future[None] = Future()
+
+    async def whole() -> None:
+        try:
+            await begun.conduct()
+        finally:
+            leave_reports(begun.folder, begun.record)
+
+    def work() -> None:
+        try:
+            ended.set_result(loop.run(whole()))
+        except BaseException as error:  # handed to whoever waits; the record says it, too
+            ended.set_exception(error)
+
+    Thread(target=work, name="dialectree contest", daemon=True).start()
+    return ended
+
+
+async def refuse(request: Request, error: Exception) -> Response:
+    """Answer with the line that says what went wrong."""
+    status = (
+        404 if isinstance(error, RunNotFound) else 422 if isinstance(error, InputError) else 502
+    )
+    return JSONResponse({"detail": in_python(str(error))}, status, headers=_SAFE)
+
+
+routes = [
+    Route("/debates", list_runs),
+    Route("/debates/{run_id}", _found(_record)),
+    Route("/debates/{run_id}/report.html", _found(_html)),
+    Route("/debates/{run_id}/report.md", _found(_markdown)),
+    Route("/debates/{run_id}/contest", contest, methods=["POST"]),
+]
+exception_handlers = {DialectreeError: refuse}

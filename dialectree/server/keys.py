@@ -1,0 +1,94 @@
+"""Who may use the server: named keys, or the programs of this machine where there are none."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import re
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from dialectree.errors import SettingsError
+from dialectree.sources import server_keys
+
+NO_KEYS = (
+    "no keys are configured, so that only programs of this machine are served; "
+    "DIALECTREE_SERVER_KEYS=name:key,... lets others in"
+)
+_ENTRY = re.compile(r"(?P<name>[A-Za-z0-9_-]+):(?P<key>\S{16,})")
+
+
+@cache
+def keys() -> Mapping[bytes, str]:
+    """Return who has a key, by the key's digest.
+
+    Raises SettingsError, which stops the server, where an entry cannot be read.
+    """
+    text, file = server_keys()
+    entries = [entry.strip() for entry in (text or "").split(",")]
+    if file:
+        try:
+            entries += [line.strip() for line in Path(file).read_text().splitlines()]
+        except OSError as error:
+            raise SettingsError(f"DIALECTREE_SERVER_KEYS_FILE: {file}: {error.strerror}") from None
+    names: dict[bytes, str] = {}
+    for number, entry in enumerate((one for one in entries if one), 1):
+        match = _ENTRY.fullmatch(entry)
+        if match is None:
+            raise SettingsError(
+                f"DIALECTREE_SERVER_KEYS, entry {number}: write name:key, with a name of letters, "
+                "digits, _ or -, and a key of at least 16 characters without blanks or commas"
+            )
+        if names.setdefault(_digest(match["key"]), match["name"]) != match["name"]:
+            raise SettingsError(f"DIALECTREE_SERVER_KEYS, entry {number}: two names have one key")
+    return names
+
+
+def _digest(key: str) -> bytes:
+    return sha256(key.encode()).digest()
+
+
+def name_of(key: str) -> str | None:
+    """Return whose key this is; None for a wrong one. Takes the same time for every key."""
+    digest = _digest(key)
+    matches = [name for known, name in keys().items() if hmac.compare_digest(known, digest)]
+    return matches[0] if matches else None
+
+
+class LocalOnly:
+    """Answers 403 to everybody but the programs of this machine where no keys are configured.
+
+    A page whose own name leads to this machine is no such program.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        asks = scope["type"] in ("http", "websocket") and not keys()
+        inside = scope.get("root_path", "").startswith("/noauth")  # the server asks itself
+        if asks and not inside and not _is_local(scope):
+            await JSONResponse({"detail": NO_KEYS}, status_code=403)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+
+def _is_local(scope: Scope) -> bool:
+    """Return whether a program of this machine asks, under a name of this machine."""
+    address, _ = scope.get("client") or ("127.0.0.1", 0)
+    host = re.sub(r":\d+$", "", Headers(scope=scope).get("host", "")).strip("[]")
+    return _is_loopback(address) and (host == "localhost" or _is_loopback(host))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False

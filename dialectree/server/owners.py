@@ -1,0 +1,119 @@
+"""What a client of the server may see and change: what is its own.
+
+Where no keys are configured all clients are the same person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from langgraph_sdk import Auth, get_client
+from langgraph_sdk.auth.types import AuthContext, MinimalUserDict
+
+from dialectree.api import in_python
+from dialectree.client_forms import Offered
+from dialectree.errors import DialectreeError
+from dialectree.protocol import Method, methods
+from dialectree.server.keys import keys, name_of
+from dialectree.sources import known
+
+auth = Auth()
+Filter = dict[str, str] | None
+
+_HOW = "send your key in the header x-api-key, or as Authorization: Bearer KEY"
+
+
+@auth.authenticate
+async def authenticate(headers: dict[bytes, bytes]) -> MinimalUserDict:
+    """Return who asks; 401 for whoever has no key of this server."""
+    if not keys():
+        return {"identity": "", "is_authenticated": True}
+    scheme, _, bearer = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    key = headers.get(b"x-api-key", b"").decode("latin-1")
+    key = key or (bearer.strip() if scheme.lower() == "bearer" else "")
+    if not key:
+        raise Auth.exceptions.HTTPException(401, f"no key: {_HOW}")
+    name = name_of(key)
+    if name is None:
+        raise Auth.exceptions.HTTPException(401, f"this key is not known here: {_HOW}")
+    return {"identity": name, "is_authenticated": True}
+
+
+def visible(owner: str | None, identity: str) -> bool:
+    """Return whether the client may see what belongs to ``owner``."""
+    return not keys() or owner == identity
+
+
+@auth.on
+async def own(ctx: AuthContext, value: Any) -> Filter:
+    """Mark what a client makes as its own, and let it see no other: threads, runs, crons."""
+    return _owned(ctx, value)
+
+
+@auth.on.threads.create_run
+async def create_run(ctx: AuthContext, value: Any) -> Filter:
+    """Refuse a run whose settings are wrong, before it is queued."""
+    try:
+        assistant = await get_client().assistants.get(str(value["assistant_id"]))
+    except httpx.HTTPStatusError:
+        return _owned(ctx, value)  # there is none: the server says so itself
+    preset: Any = assistant.get("context") or {}
+    context = value["kwargs"].get("context") or {}
+    require_settings(assistant["graph_id"], {**preset, **context})
+    return _owned(ctx, value)
+
+
+@auth.on.assistants
+async def assistants(ctx: AuthContext, value: Any) -> Filter:
+    """Let everybody use an assistant, and its owner alone change it."""
+    if ctx.action in ("read", "search"):
+        return None
+    if value.get("graph_id"):
+        config = value.get("config") or {}
+        context = value.get("context") or config.get("configurable") or {}
+        require_settings(value["graph_id"], context)
+    return _owned(ctx, value)
+
+
+@auth.on.store
+async def store(ctx: AuthContext, value: Any) -> None:
+    """Keep each client's items under its name."""
+    namespace = tuple(value.get("namespace") or ())
+    if keys() and namespace[:1] != (ctx.user.identity,):
+        value["namespace"] = (ctx.user.identity, *namespace)
+
+
+def _owned(ctx: AuthContext, value: Any) -> Filter:
+    """Name the client in the metadata of ``value``; return the filter for what is its own."""
+    if not keys():
+        return None
+    owner = {"owner": ctx.user.identity}
+    if isinstance(value, dict):
+        metadata = value.get("metadata")
+        if isinstance(metadata, dict):
+            metadata.update(owner)
+        elif ctx.action in ("create", "create_run"):
+            value["metadata"] = owner
+    return owner
+
+
+def require_settings(graph: str, context: Mapping[str, Any]) -> None:
+    """Answer 422, with a line that says what to change, where a graph's settings are wrong."""
+    method = _method(graph)
+    if method is None:
+        return
+    settings = method.protocol.settings
+    offered, others = Offered({}, settings.model_fields), known() - {*settings.model_fields}
+    values = {name: one for name, one in context.items() if name in offered and name not in others}
+    try:
+        method.configure(values, warn=lambda message: None)
+    except DialectreeError as error:
+        raise Auth.exceptions.HTTPException(422, in_python(str(error))) from None
+
+
+def _method(graph: str) -> Method | None:
+    """Return the method behind a graph of the project file; None for a graph of somebody else."""
+    declared = methods()
+    return declared.get(graph) or declared.get(graph.removesuffix("_chat"))

@@ -1,0 +1,44 @@
+"""Offer the presets of the installed protocols as assistants of the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from langgraph_sdk import get_client
+
+from dialectree.client_forms import plain
+from dialectree.protocol import Protocol, installed
+
+
+def preset_id(protocol: Protocol, name: str) -> UUID:
+    """Return the id that the assistant has on every server."""
+    return uuid5(NAMESPACE_URL, f"dialectree:{protocol.name}/{name}")
+
+
+async def offer_presets() -> None:
+    """Make an assistant of each preset whose protocol the server has, unless it is there."""
+    client = get_client()
+    for protocol in installed().values():
+        served = await client.assistants.search(graph_id=protocol.name, limit=1)
+        for name, settings in protocol.presets.items() if served else ():
+            context = {**settings}
+            made = await client.assistants.create(
+                protocol.name,
+                context=context,
+                assistant_id=str(preset_id(protocol, name)),
+                if_exists="do_nothing",
+                name=f"{protocol.title}: {name.replace('_', ' ')}",
+                description=_description(protocol, settings),
+                metadata={"created_by": "system", "preset": f"{protocol.name}/{name}"},
+            )
+            if made["context"] != context:  # of an earlier version
+                await client.assistants.update(made["assistant_id"], context=context)
+
+
+def _description(protocol: Protocol, settings: Mapping[str, Any]) -> str:
+    """Return what the protocol does, and what the preset's settings mean."""
+    fields = protocol.settings.model_fields
+    meanings = (f"{name} = {one}: {fields[name].description}" for name, one in settings.items())
+    return plain(" ".join([protocol.summary, *meanings]))

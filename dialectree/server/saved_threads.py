@@ -1,0 +1,57 @@
+"""Keep the threads of a server in a SQLite file, so that they outlive a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+
+import aiosqlite
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from dialectree.sources import threads_file
+
+
+@asynccontextmanager
+async def checkpointer() -> AsyncIterator[SavedThreads]:
+    """Open the file of the server's threads, for ``checkpointer`` in langgraph.json."""
+    path = threads_file()
+    await asyncio.to_thread(path.parent.mkdir, 0o700, parents=True, exist_ok=True)
+    async with aiosqlite.connect(path) as connection:
+        await connection.execute("PRAGMA journal_mode=WAL")
+        await connection.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing
+        yield SavedThreads(connection)
+
+
+class SavedThreads(AsyncSqliteSaver):
+    """A saver that also deletes what the server may ask it to."""
+
+    async def adelete_for_runs(self, run_ids: Iterable[str]) -> None:
+        """Delete what the runs saved, as when a run is rolled back."""
+        for run_id in run_ids:
+            await self._delete("json_extract(CAST(metadata AS TEXT), '$.run_id') = ?", str(run_id))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Delete the history of the threads but for the newest state of each graph in them."""
+        for thread_id in map(str, thread_ids):
+            if strategy == "delete_all":
+                await self.adelete_thread(thread_id)
+            else:
+                await self._delete(
+                    "thread_id = ? AND checkpoint_id < (SELECT MAX(checkpoint_id) FROM checkpoints"
+                    " AS newer WHERE newer.thread_id = checkpoints.thread_id"
+                    " AND newer.checkpoint_ns = checkpoints.checkpoint_ns)",
+                    thread_id,
+                )
+
+    async def _delete(self, where: str, value: str) -> None:
+        """Delete the checkpoints that match, and the writes that hang on them."""
+        await self.setup()
+        async with self.lock:
+            await self.conn.execute(
+                "DELETE FROM writes WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (SELECT"
+                f" thread_id, checkpoint_ns, checkpoint_id FROM checkpoints WHERE {where})",
+                (value,),
+            )
+            await self.conn.execute(f"DELETE FROM checkpoints WHERE {where}", (value,))
+            await self.conn.commit()
