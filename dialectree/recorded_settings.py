@@ -18,7 +18,7 @@ from dialectree.models.specs import Spec, require_embeddings, resolve
 from dialectree.protocol import Method, protocol
 from dialectree.records import Call, RunRecord
 
-_BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
+BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
 _PACKAGES = ("dialectree", "langgraph", "langchain-core", "langchain-openai", "pydantic")
 
 
@@ -48,7 +48,7 @@ def _names(speaker: object) -> JsonValue:
 def settled(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
     """Return the settings of a run, changed by those ``given`` and without its budgets."""
     kind = protocol(record.protocol).settings
-    values = {name: value for name, value in record.settings.items() if name not in _BUDGETS}
+    values = {name: value for name, value in record.settings.items() if name not in BUDGETS}
     if given.get("replay"):
         values.pop("cache", None)  # a run without the cache is replayed from its own calls
     try:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
+import sys
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -18,17 +18,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from dialectree import loop, report
+from dialectree import report
 from dialectree.api import in_python
 from dialectree.contests import start
 from dialectree.contests.wishes import Wish, parse
 from dialectree.errors import DialectreeError, InputError, RunNotFound
-from dialectree.protocol import protocol
+from dialectree.protocol import flag, protocol
+from dialectree.recorded_settings import BUDGETS
 from dialectree.records import RunRecord
-from dialectree.runner import Started, leave_reports
+from dialectree.runner import Started
 from dialectree.runs import RunFolder
 from dialectree.server.owners import visible
 from dialectree.sources import runs_folder
+from dialectree.threads import Threads
 
 
 class _Change(BaseModel):
@@ -48,6 +50,8 @@ def _runs() -> Path:
 _RUN_ID = re.compile(r"[\w-]+")
 _WAIT_S = 5.0
 """Seconds that a client waits for a contest before it is told where to look for it."""
+_CONTESTS = Threads(4, "contest")
+"""Each waits for the process of a contest."""
 _PAGE = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
@@ -139,17 +143,16 @@ async def contest(request: Request) -> Response:
         return begun
 
     begun = await asyncio.to_thread(begin)
-    ended = asyncio.wrap_future(_conduct(begun))
-    await asyncio.wait([ended], timeout=_WAIT_S)
     run_id = begun.record.run_id
     place = {"Location": f"/debates/{run_id}", **_SAFE}
-    if not ended.done():
+    loop = asyncio.get_running_loop()
+    conducted = loop.run_in_executor(_CONTESTS, _conduct, begun.folder, settings)
+    if not (await asyncio.wait([conducted], timeout=_WAIT_S))[0]:
         return JSONResponse({"run_id": run_id, "status": "running"}, 202, headers=place)
-    ended.result()
-    record = begun.record.model_dump(mode="json")
-    return JSONResponse(
-        {"run_id": run_id, "status": record["status"], "record": record}, 201, place
-    )
+    await conducted
+    record = (await asyncio.to_thread(begun.folder.record)).model_dump(mode="json")
+    answer = {"run_id": run_id, "status": record["status"], "record": record}
+    return JSONResponse(answer, 201, headers=place)
 
 
 def _listed(changes: object) -> list[Any]:
@@ -170,24 +173,14 @@ def _wish(change: object) -> Wish:
         raise InputError(f"{change!r:.200}: {part}: {fault['msg']}") from None
 
 
-def _conduct(begun: Started) -> Future[None]:
-    """Conduct a run in a thread of its own, for it writes files between its calls."""
-    ended: Future[None] = Future()
+def _conduct(folder: RunFolder, settings: dict[str, Any]) -> None:
+    """Conduct a contest that has begun to its end; its record says what went wrong.
 
-    async def whole() -> None:
-        try:
-            await begun.conduct()
-        finally:
-            leave_reports(begun.folder, begun.record)
-
-    def work() -> None:
-        try:
-            ended.set_result(loop.run(whole()))
-        except BaseException as error:  # handed to whoever waits; the record says it, too
-            ended.set_exception(error)
-
-    Thread(target=work, name="dialectree contest", daemon=True).start()
-    return ended
+    A process of its own writes the files, which a server's event loop may not.
+    """
+    budgets = [f"{flag(name)}={settings[name]}" for name in BUDGETS if settings.get(name)]
+    command = [sys.executable, "-m", "dialectree", "resume", str(folder.path), "--json", *budgets]
+    subprocess.run(command, capture_output=True, check=False)
 
 
 async def refuse(request: Request, error: Exception) -> Response:

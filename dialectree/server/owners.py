@@ -55,14 +55,33 @@ async def own(ctx: AuthContext, value: Any) -> Filter:
 @auth.on.threads.create_run
 async def create_run(ctx: AuthContext, value: Any) -> Filter:
     """Refuse a run whose settings are wrong, before it is queued."""
-    try:
-        assistant = await get_client().assistants.get(str(value["assistant_id"]))
-    except httpx.HTTPStatusError:
-        return _owned(ctx, value)  # there is none: the server says so itself
-    preset: Any = assistant.get("context") or {}
-    context = value["kwargs"].get("context") or {}
-    require_settings(assistant["graph_id"], {**preset, **context})
+    await _require_run(str(value["assistant_id"]), value["kwargs"].get("context") or {})
     return _owned(ctx, value)
+
+
+@auth.on.crons
+async def crons(ctx: AuthContext, value: Any) -> Filter:
+    """Refuse a repeated run whose settings are wrong."""
+    payload = value.get("payload") or {}
+    if payload.get("assistant_id"):
+        await _require_run(str(payload["assistant_id"]), _context(payload))
+    return _owned(ctx, value)
+
+
+async def _require_run(assistant_id: str, context: Mapping[str, Any]) -> None:
+    """Answer 422 where a run's settings, those of its assistant included, are wrong."""
+    if assistant_id in methods():
+        return require_settings(assistant_id, context)
+    try:
+        assistant = await get_client().assistants.get(assistant_id)
+    except httpx.HTTPStatusError:
+        return None  # there is none: the server says so itself
+    return require_settings(assistant["graph_id"], {**_context(assistant), **context})
+
+
+def _context(value: Any) -> Mapping[str, Any]:
+    """Return the settings that an assistant or a run names, in either place for them."""
+    return value.get("context") or (value.get("config") or {}).get("configurable") or {}
 
 
 @auth.on.assistants
@@ -71,9 +90,7 @@ async def assistants(ctx: AuthContext, value: Any) -> Filter:
     if ctx.action in ("read", "search"):
         return None
     if value.get("graph_id"):
-        config = value.get("config") or {}
-        context = value.get("context") or config.get("configurable") or {}
-        require_settings(value["graph_id"], context)
+        require_settings(value["graph_id"], _context(value))
     return _owned(ctx, value)
 
 

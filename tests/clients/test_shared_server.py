@@ -1,0 +1,173 @@
+"""A server that several people share, each with a key: who gets what, and who is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langgraph_sdk import get_client
+
+from tests.endpoint import LocalEndpoint
+from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
+
+pytestmark = pytest.mark.clients
+
+ALICE, BOB = "alice-0123456789abcdef", "bob-0123456789abcdef"
+NOBODY = str(uuid.uuid4())
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(rules=JUDGE_SAYS_B) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shared")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[str]:
+    more = folder / "keys"
+    more.write_text(f"bob:{BOB}\n")
+    own = f"alice:{ALICE}"
+    with serving(folder, DIALECTREE_SERVER_KEYS=own, DIALECTREE_SERVER_KEYS_FILE=str(more)) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def thread(server: str, endpoint: LocalEndpoint) -> str:
+    """A thread of alice's with a finished debate."""
+
+    async def debated() -> str:
+        context: Any = {"model": "openai:any", "base_url": endpoint.url}
+        async with get_client(url=server, api_key=ALICE) as client:
+            made = (await client.threads.create())["thread_id"]
+            await client.runs.wait(made, "rsd", input=COWS, context=context)
+            await client.store.put_item(["notes"], "cows", {"eat": "plants"})
+            return made
+
+    return asyncio.run(debated())
+
+
+def call(server: str, key: str | None, method: str, path: str, body: Any = None) -> httpx.Response:
+    headers = {} if key is None else {"x-api-key": key}
+    return httpx.request(method, f"{server}{path}", json=body, headers=headers, timeout=60)
+
+
+PATHS = ["/assistants/search", "/threads/search", "/runs/wait", "/debates", "/mcp/", "/store/items"]
+
+
+@pytest.mark.parametrize("key", [None, "", "wrong-0123456789abcdef", ALICE[:-1]])
+def test_without_a_key_of_the_server_nothing_is_served(server: str, key: str | None) -> None:
+    for path in PATHS:
+        refused = call(server, key, "GET" if path == "/debates" else "POST", path, {})
+        assert refused.status_code == 401, path
+        assert "x-api-key" in refused.text
+    studio = httpx.get(f"{server}/debates", headers={"x-auth-scheme": "langsmith"})
+    assert studio.status_code == 401
+
+
+def test_a_key_is_taken_as_a_bearer_too(server: str) -> None:
+    bearer = {"authorization": f"Bearer {BOB}"}
+    assert httpx.get(f"{server}/debates", headers=bearer).status_code == 200
+
+
+FOREIGN = [
+    ("GET", "/threads/{thread}", None),
+    ("GET", "/threads/{thread}/state", None),
+    ("POST", "/threads/{thread}/history", {}),
+    ("GET", "/threads/{thread}/runs", None),
+    ("PATCH", "/threads/{thread}", {"metadata": {"owner": "bob"}}),
+    ("POST", "/threads/{thread}/runs", {"assistant_id": "rsd", "input": COWS}),
+    ("POST", "/threads/{thread}/runs/wait", {"assistant_id": "rsd", "input": COWS}),
+    ("DELETE", "/threads/{thread}", None),
+    ("GET", "/debates/20260101-000000-abcdef", None),
+    ("GET", "/debates/20260101-000000-abcdef/report.html", None),
+    ("GET", "/debates/..%2Fkeys", None),
+    ("POST", "/debates/last/contest", {"changes": [{"change": "drop", "where": "0"}]}),
+    ("POST", "/runs/wait", {"assistant_id": NOBODY, "input": COWS}),
+    ("GET", f"/assistants/{NOBODY}", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), FOREIGN)
+def test_what_is_anothers_is_not_there(
+    server: str, thread: str, endpoint: LocalEndpoint, method: str, path: str, body: Any
+) -> None:
+    endpoint.reset()
+    refused = call(server, BOB, method, path.format(thread=thread), body)
+    assert refused.status_code in (403, 404) and "meat" not in refused.text
+    assert refused.status_code == 404 or "history" not in path
+    assert call(server, ALICE, "GET", f"/threads/{thread}").status_code == 200
+    assert endpoint.stats()["calls"] == 0
+
+
+def test_lists_hold_what_is_ones_own(server: str, thread: str) -> None:
+    threads = [call(server, key, "POST", "/threads/search", {}).json() for key in (ALICE, BOB)]
+    assert [len(one) for one in threads] == [1, 0]
+    items = [
+        call(server, key, "POST", "/store/items/search", {"namespace_prefix": []}).json()["items"]
+        for key in (ALICE, BOB)
+    ]
+    assert [len(one) for one in items] == [1, 0]
+
+
+def test_another_cannot_go_on_with_a_thread_by_a2a(server: str, thread: str) -> None:
+    part = {"kind": "text", "text": "why?"}
+    message = {"role": "user", "parts": [part], "messageId": "1", "contextId": thread}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+    headers = {"x-api-key": BOB, "accept": "application/json"}
+    reply = httpx.post(f"{server}/a2a/rsd", json=body, headers=headers, timeout=60)
+    assert "meat" not in reply.text and "error" in reply.json()
+
+
+WRONG = [
+    ({"max_cals": 1}, "is max_calls meant?"),
+    ({"gate": 99}, "gate: input should be less than or equal to 25"),
+    ({"roles": {"juge": "openai:any"}}, "no method has such a role"),
+    ({"judge_orders": "twice"}, "judge_orders: input should be 'one' or 'both'"),
+    ({"model": "no-provider"}, "model"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "line"), WRONG)
+def test_wrong_settings_are_refused_before_a_model_is_called(
+    server: str, endpoint: LocalEndpoint, wrong: dict[str, Any], line: str
+) -> None:
+    endpoint.reset()
+    context = {"model": "openai:any", "base_url": endpoint.url, **wrong}
+    run = {"assistant_id": "rsd", "input": COWS, "context": context}
+    assistant = {"graph_id": "rsd", "context": context}
+    cron = {**run, "schedule": "0 0 * * *"}
+    for path, body in (("/runs/wait", run), ("/assistants", assistant), ("/runs/crons", cron)):
+        refused = call(server, ALICE, "POST", path, body)
+        assert refused.status_code == 422, path
+        assert line in refused.json()["detail"]
+    assert endpoint.stats()["calls"] == 0
+
+
+def test_an_assistant_is_everybodys_to_use_and_its_owners_to_change(server: str) -> None:
+    body = {"graph_id": "rsd", "context": {"gate": 3}, "metadata": {"owner": "bob"}}
+    made = call(server, ALICE, "POST", "/assistants", body).json()
+    path = f"/assistants/{made['assistant_id']}"
+    assert made["metadata"]["owner"] == "alice"
+    assert call(server, BOB, "GET", path).status_code == 200
+    assert call(server, BOB, "PATCH", path, {"name": "mine"}).status_code == 404
+    assert call(server, BOB, "DELETE", path).status_code == 404
+    assert call(server, ALICE, "PATCH", path, {"name": "mine"}).status_code == 200
+
+
+def test_no_key_is_in_what_the_server_writes(server: str, folder: Path, thread: str) -> None:
+    seen = call(server, ALICE, "GET", f"/threads/{thread}/runs").text
+    seen += call(server, ALICE, "GET", f"/threads/{thread}/state").text
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "keys"]
+    seen += "".join(path.read_bytes().decode("latin-1") for path in files)
+    assert "alice" in seen
+    assert ALICE not in seen and BOB not in seen
