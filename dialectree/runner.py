@@ -167,16 +167,19 @@ def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
 
 
 async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
-    """Walk the graph while the folder is locked, then write the record; raise what ended it."""
+    """Walk the graph while the folder is locked, then write the record; raise what ended it.
+
+    Files are opened and written whole in threads: a server's event loop refuses to wait for them.
+    """
     folder, record, contest = started.folder, started.record, started.record.contest
     contested = folder.contested() if contest is not None else None
     overrides = contest.overrides if contest is not None else []
     ended: BaseException | None = None
     overrun: list[str] = []
     async with _in_threads(folder.held()):
-        folder.resume_events()
+        await asyncio.to_thread(folder.resume_events)
         if record.ended is not None or folder.told():
-            _mark_as_running(record, folder)
+            await asyncio.to_thread(_mark_as_running, record, folder)
         began, before = clock.seconds(), record.usage.wall_s
         try:
             async with calling(folder, started.context, overrides, started.budget) as run:
@@ -193,12 +196,9 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
             ended = error
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended, overrun)
-        if ended is None:
-            if contested is not None:
-                record.contest = verdict_diff.compared(contested, record)
-            await asyncio.to_thread(folder.write_record, record)  # others go on meanwhile
-        else:
-            folder.write_record(record)
+        if ended is None and contested is not None:
+            record.contest = verdict_diff.compared(contested, record)
+        await asyncio.to_thread(folder.write_record, record)
     if ended is not None:
         raise ended
 
