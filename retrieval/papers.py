@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from base64 import b64decode
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -107,7 +108,28 @@ def read(source: str | Path, *, title: str | None = None, abstract: str | None =
     names the file and says what to do; PartMissing where only the title is wanted. A paper without
     an abstract goes in with its opening paragraphs in its place, and ``notices`` say so.
     """
-    name, data, folder = _fetched(source)
+    return _read(*_fetched(source), title, abstract)
+
+
+def read_attachment(
+    name: str, content: str, *, title: str | None = None, abstract: str | None = None
+) -> Paper:
+    """Return the paper in a file that a client sent: its ``content`` in Base64, read as ``name``.
+
+    No other file is read, whatever this one includes. Raises InputError as :func:`read` does.
+    """
+    try:
+        data = b64decode(content, validate=True)
+    except ValueError:
+        raise InputError(f"{name}: its content is not Base64; send it again") from None
+    if not data.strip():
+        raise InputError(f"{name}: an empty file; give the paper's text")
+    return _read(name, data, None, title, abstract)
+
+
+def _read(
+    name: str, data: bytes, folder: Path | None, title: str | None, abstract: str | None
+) -> Paper:
     title, abstract = _stripped(title), _stripped(abstract)
     draft = _draft(name, data, folder, title, abstracted=bool(abstract))
     return _paper(name, draft, title, abstract)

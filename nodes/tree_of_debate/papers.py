@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from dialectree.errors import InputError
 from dialectree.nodes.tree_of_debate.state import LETTERS, Author, Letter, PaperGiven
 from dialectree.retrieval.library import Source
-from dialectree.retrieval.papers import Paper, PartMissing, from_fields, read
+from dialectree.retrieval.papers import Paper, PartMissing, from_fields, read, read_attachment
 from dialectree.retrieval.text import sound
 from dialectree.steps import require_question
 
@@ -36,11 +36,15 @@ def _read(letter: Letter, given: Mapping[str, Any]) -> Mapping[str, Any]:
     paper = given.get(f"paper_{letter}")
     if paper is None:
         raise InputError(f"paper {letter}: give a file, an arXiv id or a mapping")
-    if isinstance(paper, Mapping):
-        return cast(Mapping[str, Any], encodable(paper))
     parts = {part: given.get(f"{part}_{letter}") for part in ("title", "abstract")}
     try:
-        return as_data(read(paper, **parts), given.get(f"key_{letter}"))
+        if not isinstance(paper, Mapping):
+            return as_data(read(paper, **parts), given.get(f"key_{letter}"))
+        if "base64" in paper:
+            name, content = str(paper.get("name") or f"paper {letter}"), str(paper["base64"])
+            attached = read_attachment(name, content, **parts)
+            return as_data(attached, given.get(f"key_{letter}"))
+        return cast(Mapping[str, Any], encodable(paper))
     except PartMissing as error:
         missing = error.missing
         raise InputError(
