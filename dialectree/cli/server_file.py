@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,9 +84,8 @@ def _graphs(every: bool) -> Iterator[tuple[str, dict[str, str]]]:
     served = {name: one for name, one in methods().items() if not one.protocol.missing()}
     protocols = {name: one for name, one in served.items() if one.name == one.protocol.name}
     yield from ((name, _graph(one, one.variant.graph)) for name, one in protocols.items())
-    if find_spec("dialectree.chat"):
-        for name, one in protocols.items():
-            yield f"{name}_chat", _graph(one, f"dialectree.chat:{name}_chat", " In a chat.")
+    for name, one in protocols.items():
+        yield f"{name}_chat", _graph(one, f"dialectree.chat:{name}_chat", " In a chat.")
     if every:
         others = ((name, one) for name, one in served.items() if name not in protocols)
         yield from ((name, _graph(one, one.variant.graph)) for name, one in others)

@@ -253,6 +253,19 @@ def rows(record: RunRecord) -> list[Row]:
     return found
 
 
+CARRYING = 6
+
+
+def carrying(record: RunRecord) -> list[Node]:
+    """Return the first nodes that the verdict rests on: its leaves, arguments or topics."""
+    nodes = record.tree.nodes
+    root = nodes.get(record.tree.root)
+    if root is None:
+        return []
+    places = root.provenance if root.provenance not in ([], [root.id]) else root.children
+    return [nodes[place] for place in places if place in nodes][:CARRYING]
+
+
 def path(record: RunRecord, node: Node) -> list[str]:
     """Return the ids from the root down to the parent of ``node``."""
     up: list[str] = []

@@ -1,0 +1,153 @@
+"""A chat with a protocol: what a message asks for, and the one message that answers it."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+
+from dialectree import chat
+from dialectree.chat import chat_graph
+
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
+NOBODY = {"model": "openai:none@http://127.0.0.1:9"}
+BODY = "A title\n\nAbstract\n\nIt is short.\n\n1 Introduction\n\n{} saves memory in its own way."
+
+
+def read(name: str, *messages: Any, **sent: Any) -> dict[str, Any]:
+    """Return the state once the last message was read, before any debate."""
+
+    async def reading() -> dict[str, Any]:
+        graph = chat_graph(name).copy({"checkpointer": InMemorySaver()})
+        out: dict[str, Any] = {}
+        for message in messages:
+            given: Any = {"messages": [HumanMessage(message)], **sent}
+            out = await graph.ainvoke(given, CONFIG, context=NOBODY, interrupt_before=["debate"])
+        return {**(await graph.aget_state(CONFIG)).values, **out}
+
+    return asyncio.run(reading())
+
+
+def given(name: str, *messages: Any, **sent: Any) -> dict[str, Any]:
+    """Return what the debate gets, without what nobody gave."""
+    state = read(name, *messages, **sent)
+    assert state["todo"] == "debate", state["messages"][-1].text
+    return {field: value for field, value in state["given"].items() if value is not None}
+
+
+def reply(name: str, *messages: Any, **sent: Any) -> str:
+    """Return the reply to a message that begins no debate."""
+    state = read(name, *messages, **sent)
+    assert state["todo"] == "nothing"
+    assert isinstance(state["messages"][-1], AIMessage)
+    return str(state["messages"][-1].text)
+
+
+GAS = "Which gas do plants take in?"
+GASES = ["O2", "CO2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "messages", "sent", "wanted"),
+    [
+        ("tsd", [GAS], {}, {"question": GAS}),
+        ("tsd", [f"{GAS}\n- O2\n- CO2"], {}, {"question": f"{GAS}\n- O2\n- CO2"}),
+        ("rsd", [GAS], {}, {"question": GAS}),
+        ("rsd", [f"{GAS}\n- O2\n- CO2"], {}, {"question": GAS, "options": GASES}),
+        ("rsd", [f"{GAS}\n\nA) O2\nB) CO2"], {}, {"question": GAS, "options": GASES}),
+        ("rsd", [f"1. O2\n2. CO2\n{GAS}"], {}, {"question": GAS, "options": GASES}),
+        ("rsd", [f"{GAS}\nOption: O2\noption: CO2"], {}, {"question": GAS, "options": GASES}),
+        ("rsd", [GAS], {"options": GASES}, {"question": GAS, "options": GASES}),
+        ("rsd", ["- O2\n- CO2", GAS], {}, {"question": GAS, "options": GASES}),
+        ("art", ["Cows eat plants."], {}, {"question": "Cows eat plants."}),
+    ],
+)
+def test_a_message_is_read_as_the_input_that_the_protocol_declares(
+    name: str, messages: list[Any], sent: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    assert given(name, *messages, **sent) == wanted
+
+
+def base64(text: str) -> str:
+    return b64encode(text.encode()).decode()
+
+
+ATTACHED: dict[str, Callable[[str, str], dict[str, Any]]] = {
+    "langchain": lambda name, text: {
+        "type": "file",
+        "base64": base64(text),
+        "mime_type": "text/plain",
+        "extras": {"filename": name},
+    },
+    "agent-chat-ui": lambda name, text: {
+        "type": "file",
+        "data": base64(text),
+        "mimeType": "text/plain",
+        "metadata": {"filename": name},
+    },
+    "langchain, as text": lambda name, text: {
+        "type": "text-plain",
+        "text": text,
+        "mime_type": "text/plain",
+        "title": name,
+    },
+    "openai": lambda name, text: {
+        "type": "file",
+        "file": {"file_data": f"data:text/plain;base64,{base64(text)}", "filename": name},
+    },
+}
+
+
+@pytest.mark.parametrize("shape", ATTACHED)
+def test_attached_files_are_the_papers_of_a_comparison(shape: str) -> None:
+    one, other = (ATTACHED[shape](f"{x}.txt", BODY.format(x)) for x in ("ladder", "mesh"))
+    topic = {"type": "text", "text": "how memory is saved"}
+    graph_input = given("tod", [topic, one, other])
+    assert graph_input["question"] == "how memory is saved"
+    assert [paper["name"] for paper in graph_input["papers"]] == ["ladder.txt", "mesh.txt"]
+    assert given("tod", [one], [other], "how memory is saved") == graph_input
+    assert "takes 0 attached files" in reply("tsd", [{"type": "text", "text": GAS}, one])
+    assert "takes 2 attached files" in reply("tod", [topic, one, other, one])
+
+
+def test_no_message_names_a_file_of_the_server() -> None:
+    escaping = ATTACHED["agent-chat-ui"]("../../etc/p.tex", r"\documentclass{a}\input{/etc/passwd}")
+    assert "root:" not in reply("tod", [{"type": "text", "text": "x"}, escaping, escaping])
+    paper = {"title": "A", "abstract": "B", "body": "C"}
+    refused = reply("tod", "memory", paper_a="/etc/passwd", paper_b=paper)
+    assert refused == "paper_a: attach the file; a name or a path is not read here"
+
+
+@pytest.mark.parametrize(
+    ("name", "messages", "lines"),
+    [
+        ("tod", ["memory"], ["- **paper a**: Attach its file.", "- **paper b**: Attach its file."]),
+        ("rsd", ["- O2\n- CO2"], ["- **question**: One question, in full."]),
+        ("art", ["Do cows eat plants?"], ["this is a question"]),
+        ("rsd", [f"{GAS}\n- O2"], ["two"]),
+        ("tsd", ["why?"], ["no answer in this thread yet"]),
+        ("tsd", ["contest 0.1/A2: No."], ["no answer in this thread yet"]),
+        ("tsd", ["help"], ["A question begins a debate.", "`why 0.1?`", "`contest 0.1/A2: text`"]),
+        ("rsd", ["?"], ["Write each option on a line of its own, after a dash."]),
+        ("tod", [""], ["Attach 2 files"]),
+    ],
+)
+def test_what_begins_no_debate_is_answered_without_a_model(
+    name: str, messages: list[Any], lines: list[str]
+) -> None:
+    answer = reply(name, *messages)
+    assert [line for line in lines if line not in answer] == []
+
+
+def test_a_server_finds_every_protocols_chat_in_the_module() -> None:
+    for name in ("tsd", "rsd", "art", "tod"):
+        assert vars(chat)[f"{name}_chat"].get_name() == f"{name}_chat"
+    fields = chat_graph("rsd").get_input_jsonschema()["properties"]
+    assert {*fields} == {"messages", "question", "options"}
+    assert "2 to 26" in fields["options"]["description"]
