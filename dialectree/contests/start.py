@@ -73,6 +73,7 @@ def start(
     new = RunFolder.create(runs)
     record = RunRecord(
         run_id=new.run_id,
+        owner=old.owner,
         protocol=old.protocol,
         method=old.method,
         demonstration=old.demonstration or any(s.name == EMBEDDED for s in specs.values()),
