@@ -18,6 +18,7 @@ import pytest
 
 import dialectree
 from dialectree import prompts
+from dialectree.chat import chat_graph
 from dialectree.context import ProtocolSettings
 from dialectree.protocol import installed as protocols
 from dialectree.protocol import load, method
@@ -147,6 +148,8 @@ def test_an_agent_and_a_server_have_it() -> None:
     served = json.loads(command("server-file").out)["graphs"]
     for name, setting in (("council", {"members", "merged"}), ("majority_debate", {"rounds"})):
         assert served[name]["path"] == f"{name}.graph:graph"
+        assert served[f"{name}_chat"]["path"] == f"dialectree.chat:{name}_chat"
+        assert "messages" in chat_graph(name).get_input_jsonschema()["properties"]
         form = method(name).graph().get_context_jsonschema() or {}
         assert form["properties"].keys() == {*ProtocolSettings.model_fields, *setting}
 
