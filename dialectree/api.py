@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import create_model
+from pydantic.fields import FieldInfo
 
 from dialectree.contests import Wish, only_models_and_limits
 from dialectree.contests import start as contesting
@@ -246,6 +247,12 @@ def in_python(message: str, more: Mapping[str, str] | None = None) -> str:
         return flag[0] if name is None else f"{name}=False" if flag[1] else name
 
     return _FLAG.sub(parameter, message)
+
+
+def description(field: FieldInfo) -> str:
+    """Return a field's docstring in one line, in Python's terms."""
+    text = " ".join((field.description or "").split())
+    return in_python(text.replace("; - reads it from standard input", ""))  # the command alone does
 
 
 async def debate(

@@ -21,7 +21,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from dialectree.api import arun, in_python, run
+from dialectree.api import arun, description, run
 from dialectree.context import Speaker, about
 from dialectree.human_input import Ask
 from dialectree.protocol import Protocol, installed
@@ -102,9 +102,7 @@ def _arguments(protocol: Protocol) -> Iterator[tuple[str, str]]:
 
 def _sentence(field: FieldInfo) -> str:
     """Return the first sentence of a field's docstring, in Python's terms."""
-    text = " ".join((field.description or "").split())
-    text = text.replace("; - reads it from standard input", "")  # the command alone does
-    return in_python(re.split(r"(?<=\.)\s", text, maxsplit=1)[0])
+    return re.split(r"(?<=\.)\s", description(field), maxsplit=1)[0]
 
 
 def _settings(protocol: Protocol) -> Iterator[tuple[type[BaseModel], str]]:

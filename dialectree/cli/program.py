@@ -30,6 +30,7 @@ from dialectree.cli.help_groups import (
     GroupedCommand,
     GroupedCommands,
 )
+from dialectree.cli.mcp import mcp
 from dialectree.cli.runs import resume, show
 from dialectree.cli.server_file import server_file
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
@@ -56,6 +57,7 @@ app.command("show", rich_help_panel=LOOK)(show)
 app.command("protocols", rich_help_panel=LOOK)(debate.protocols)
 app.add_typer(evaluate.app, name="eval", rich_help_panel=EVALUATE)
 app.command("doctor", cls=GroupedCommand, rich_help_panel=SET_UP)(doctor)
+app.command("mcp", cls=GroupedCommand, rich_help_panel=SET_UP)(mcp)
 app.command("server-file", rich_help_panel=SET_UP)(server_file)
 
 

@@ -1,0 +1,87 @@
+"""``dialectree mcp``: the protocols as tools of a client that speaks MCP."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dialectree.cli import flags
+
+
+@flags.settings(*flags.MODELS_AND_LIMITS)
+def mcp(
+    settings: dict[str, Any],
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve over HTTP instead of stdin and stdout.")
+    ] = False,
+    host: Annotated[str, typer.Option(help="Address of the HTTP server.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Its port; 0: a free one.", min=0, max=65535)] = 8000,
+    papers: Annotated[
+        list[Path] | None,
+        typer.Option(help="Folder whose files clients may name (none).", metavar="DIR"),
+    ] = None,
+    wait: Annotated[
+        float,
+        typer.Option(help="How long a call waits for a verdict.", metavar="SECONDS", min=0),
+    ] = 45,
+    runs: flags.Runs = Path("runs"),
+) -> None:
+    """Serve the installed protocols to a client that speaks MCP: an editor, an agent, a chat.
+
+    Clients choose neither models nor addresses: those are the flags here, the environment and
+    dialectree.toml. DIALECTREE_MCP_KEY is the key of an HTTP server.
+    """
+    from dialectree import loop
+    from dialectree.cli.progress import DEMONSTRATION
+    from dialectree.context import EMBEDDED
+    from dialectree.errors import InputError, MissingPackage
+    from dialectree.packages import require
+    from dialectree.protocol import Protocol, installed
+    from dialectree.recorded_settings import speakers
+    from dialectree.streams import notice
+
+    require("dialectree mcp", "dialectree[mcp]")
+    from dialectree.mcp_server import server
+    from dialectree.mcp_server.debates import Debates
+
+    for folder in papers or []:
+        if not folder.is_dir():
+            raise InputError(f"--papers {folder}: there is no such folder")
+    debates = Debates(runs, papers or [], settings)
+    served: list[Protocol] = []
+    embedded = False
+    for one in installed().values():
+        try:
+            chosen = one.methods()[one.name]
+            chosen.graph()
+            specs = speakers(chosen, debates.configure(chosen, {}, notice))
+        except MissingPackage as error:
+            notice(f"{one.name} is left out: {error}")
+        else:
+            served.append(one)
+            embedded = embedded or any(spec.name == EMBEDDED for spec in specs.values())
+    if not served:
+        raise InputError("there is no protocol to serve")
+    if embedded:
+        notice(DEMONSTRATION)
+    listening = server.listen(host, port) if http else None
+
+    async def serve() -> None:
+        async with debates:
+            sdk = server.DebateServer(debates, served, wait).sdk
+            if listening is None:
+                await server.serve_stdio(sdk)
+            else:
+                at = listening.getsockname()
+                shown = f"[{at[0]}]" if ":" in at[0] else at[0]
+                notice(f"MCP server: http://{shown}:{at[1]}/mcp (Ctrl-C ends it)")
+                await server.serve_http(sdk, debates, listening, host)
+
+    loop.tune()
+    try:
+        loop.run(serve())
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise typer.Exit(130) from None
