@@ -172,7 +172,7 @@ def test_what_a_tool_returns_and_shows_fits_its_schema(
         ("verify", {"claim": " "}, "the claim is empty"),
         ("decide", {**COWS, "gold": "A"}, "gold: there is no such setting"),
         ("decide", {**COWS, "options": ["grass"]}, "one option is no choice"),
-        ("submit", {"tool": "show", "arguments": {}}, "tool: 'show'; one that debates: "),
+        ("submit", {"tool": "show", "arguments": {}}, "tool: 'show' does not debate: "),
         ("submit", {"tool": "verify", "arguments": {}}, "claim: field required"),
         ("show", {"run_id": "20260101"}, "there is no run '20260101'; `runs` lists them"),
         ("show", {"run_id": "../elsewhere"}, "run_id: string should match"),

@@ -178,20 +178,13 @@ class Debates:
         )
         return self._go_on(begun, [])
 
-    async def resume(self, name: str) -> Underway:
+    def resume(self, name: str) -> Underway:
         """Go on with a run that was broken off; one under way stays as it is."""
         folder = self._folder(name)
         if folder.run_id in self._underway:
             return self._underway[folder.run_id]
         own = self._own_of(self._method(folder.record()))
         return self._go_on(again(folder, own), [])
-
-    async def cancel(self, name: str) -> Debate:
-        """Break a run off. Its record is partial then, unless it is finished."""
-        if one := self.underway(name):
-            await one.cancel()
-            return one.state()
-        return self.state(name)
 
     def underway(self, name: str) -> Underway | None:
         """Return the run if it is under way in this server."""

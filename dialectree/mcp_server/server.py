@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import inspect
 import os
 import socket
 import threading
@@ -12,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, get_type_hints
 from urllib.parse import urlsplit
 
 import mcp.types as types
@@ -33,7 +34,7 @@ from dialectree.estimates import Estimate
 from dialectree.mcp_server import arguments
 from dialectree.mcp_server.debates import Debates, Tell, Underway
 from dialectree.mcp_server.results import Debate, Report, RunList, text
-from dialectree.protocol import Protocol, method
+from dialectree.protocol import Method, Protocol, method
 
 Context = ServerRequestContext[Any, Any]
 Handler = Callable[[Any, Tell], Awaitable[BaseModel]]
@@ -46,13 +47,6 @@ INSTRUCTIONS = (
 )
 _NAMES = {"method": "method", **{name: name for name in arguments.CHANGES}}
 """What messages call flags whose names are others in Python."""
-_LOOKS = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-_ASKS = types.ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True
-)
-_STOPS = types.ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
 
 
 @dataclass(frozen=True)
@@ -68,13 +62,16 @@ class DebateServer:
     """The tools of a server: one for each protocol, and those for estimates and runs.
 
     ``wait`` is how many seconds a call waits for a verdict before it returns how far it has come.
+    The docstrings of the tools are what clients read.
     """
 
     def __init__(self, debates: Debates, protocols: list[Protocol], wait: float) -> None:
         self._debates, self._wait = debates, wait
         self._protocols = {one.command or one.name: one for one in protocols}
-        tools = [*map(self._debating, self._protocols), *self._others()]
-        self._tools = {tool.described.name: tool for tool in tools}
+        self._tools = {name: self._debating(name) for name in self._protocols}
+        looks = (self.estimate, self.status, self.result, self.runs, self.show)
+        for handle in (*looks, self.submit, self.resume, self.contest, self.cancel):
+            self._tools[handle.__name__] = self._of_method(handle, handle in looks)
         self.sdk = Server(
             "dialectree",
             version=version("dialectree"),
@@ -84,160 +81,86 @@ class DebateServer:
             on_call_tool=self._call,
         )
 
-    # The tools
-
     def _debating(self, name: str) -> Tool:
         """Return the tool of one protocol."""
         protocol = self._protocols[name]
-        described = f"{protocol.title}. {protocol.summary} Takes many calls to models."
+        text = f"{protocol.title}. {protocol.summary} Slow and thorough: it takes many model calls."
         takes = arguments.of_protocol(protocol)
-        return _tool(
-            name, protocol.title, described, takes, Debate, partial(self._debate, protocol), _ASKS
-        )
+        described = _described(name, text, takes, Debate, reads=False)
+        return Tool(described, takes, partial(self._debate, protocol))
 
-    def _others(self) -> list[Tool]:
-        """Return the tools for estimates and runs."""
-        names = ", ".join(self._protocols)
-        return [
-            _tool(
-                "submit",
-                "Begin a debate",
-                f"Begin a debate by one of {names}, and return its run_id at once. It goes on in "
-                "the background; `status` and `result` take the run_id.",
-                arguments.Call,
-                Debate,
-                self._submit,
-                _ASKS,
-            ),
-            _tool(
-                "estimate",
-                "Estimate a debate",
-                f"Say what a debate by one of {names} would take: calls to models, tokens, time, "
-                "and money where prices are known. Calls no model.",
-                arguments.Call,
-                Estimate,
-                self._estimate,
-                types.ToolAnnotations(read_only_hint=True, open_world_hint=True),
-            ),
-            _tool(
-                "status",
-                "How a run stands",
-                "Say how far a run has come, or what came of it. Does not wait.",
-                arguments.Run,
-                Debate,
-                self._status,
-                _LOOKS,
-            ),
-            _tool(
-                "result",
-                "Wait for a verdict",
-                "Wait until a run under way has its verdict, and return it. Where that takes "
-                "longer than a call may, the status is still `running`: call it again.",
-                arguments.Run,
-                Debate,
-                self._result,
-                _LOOKS,
-            ),
-            _tool(
-                "cancel",
-                "Break a run off",
-                "Break a run off. What was paid stays in its folder; `resume` goes on with it.",
-                arguments.Run,
-                Debate,
-                self._cancel,
-                _STOPS,
-            ),
-            _tool(
-                "resume",
-                "Go on with a run",
-                "Go on with a run that was broken off. Finished calls are not made again.",
-                arguments.Run,
-                Debate,
-                self._resume,
-                _ASKS,
-            ),
-            _tool(
-                "contest",
-                "Contest a verdict",
-                "Change something in a finished run and do again only what depends on it, as a "
-                "new run. The ids of turns and nodes are those that `show` prints: 0.1 is a node, "
-                "0.1/A2 a turn.",
-                arguments.Contest,
-                Debate,
-                self._contest,
-                _ASKS,
-            ),
-            _tool(
-                "runs",
-                "List runs",
-                "List runs, the newest first.",
-                arguments.Runs,
-                RunList,
-                self._runs,
-                _LOOKS,
-            ),
-            _tool(
-                "show",
-                "Show a run",
-                "Return a whole run as Markdown: verdict, tree, and every turn with its id; or "
-                "one node of it with its transcript.",
-                arguments.Show,
-                Report,
-                self._show,
-                _LOOKS,
-            ),
-        ]
+    def _of_method(self, handle: Handler, reads: bool) -> Tool:
+        """Return a tool that is described by the docstring and the types of its method."""
+        hints, text = get_type_hints(handle), inspect.cleandoc(handle.__doc__ or "")
+        text = text.replace("TOOLS", ", ".join(self._protocols)).replace("\n", " ")
+        described = _described(handle.__name__, text, hints["given"], hints["return"], reads=reads)
+        return Tool(described, hints["given"], handle)
 
-    # What they do
+    # The tools
 
     async def _debate(self, protocol: Protocol, given: arguments.Arguments, tell: Tell) -> Debate:
         until = clock.seconds() + self._wait
-        return await self._ended(await self._begin(protocol, given), until, tell)
+        one = await self._debates.start(*_wanted(protocol, given))
+        return await self._ended(one, until, tell)
 
-    async def _submit(self, given: arguments.Call, tell: Tell) -> Debate:
-        return (await self._begin(*self._called(given))).state()
+    async def submit(self, given: arguments.Call, tell: Tell) -> Debate:
+        """Begin a debate by one of the tools TOOLS, and return its run_id at once. It goes on in
+        the background; `status` and `result` take the run_id."""
+        return (await self._debates.start(*self._called(given))).state()
 
-    async def _estimate(self, given: arguments.Call, tell: Tell) -> Estimate:
-        return await self._debates.estimate(*_wanted(*self._called(given)))
+    async def estimate(self, given: arguments.Call, tell: Tell) -> Estimate:
+        """Say what a debate by one of the tools TOOLS would take: calls to models, tokens, time,
+        and money where prices are known. Calls no model."""
+        return await self._debates.estimate(*self._called(given))
 
-    async def _status(self, given: arguments.Run, tell: Tell) -> Debate:
+    async def status(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Say how far a run has come, or what came of it. Does not wait."""
         return self._debates.state(given.run_id)
 
-    async def _result(self, given: arguments.Run, tell: Tell) -> Debate:
-        one = self._debates.underway(given.run_id)
-        if one is None:
-            return self._debates.state(given.run_id)
-        await one.follow(clock.seconds() + self._wait, tell)
-        return one.state()
+    async def result(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Wait until a run has its verdict, and return it. Where that takes longer than a call may,
+        the status is still `running`: call it again."""
+        if one := self._debates.underway(given.run_id):
+            await one.follow(clock.seconds() + self._wait, tell)
+            return one.state()
+        return self._debates.state(given.run_id)
 
-    async def _cancel(self, given: arguments.Run, tell: Tell) -> Debate:
-        return await self._debates.cancel(given.run_id)
+    async def cancel(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Break a run off. What was paid stays in its folder; `resume` goes on with it."""
+        if one := self._debates.underway(given.run_id):
+            await one.cancel()
+            return one.state()
+        return self._debates.state(given.run_id)
 
-    async def _resume(self, given: arguments.Run, tell: Tell) -> Debate:
-        one = await self._debates.resume(given.run_id)
+    async def resume(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Go on with a run that was broken off. Finished calls are not made again."""
+        one = self._debates.resume(given.run_id)
         return await self._ended(one, clock.seconds() + self._wait, tell)
 
-    async def _contest(self, given: arguments.Contest, tell: Tell) -> Debate:
+    async def contest(self, given: arguments.Contest, tell: Tell) -> Debate:
+        """Change something in a finished run and do again only what depends on it, as a new run.
+        The ids are those that `show` prints: 0.1 is a node, 0.1/A2 a turn."""
+        until = clock.seconds() + self._wait
         one = await self._debates.contest(given.run_id, given.wishes())
-        return await self._ended(one, clock.seconds() + self._wait, tell)
+        return await self._ended(one, until, tell)
 
-    async def _runs(self, given: arguments.Runs, tell: Tell) -> RunList:
+    async def runs(self, given: arguments.Runs, tell: Tell) -> RunList:
+        """List runs, the newest first."""
         return await asyncio.to_thread(self._debates.newest, given.limit)
 
-    async def _show(self, given: arguments.Show, tell: Tell) -> Report:
+    async def show(self, given: arguments.Show, tell: Tell) -> Report:
+        """Return a whole run as Markdown: the verdict, the tree, and every turn with its id; or one
+        node of it with its transcript."""
         return await asyncio.to_thread(self._debates.show, given.run_id, given.node)
 
-    def _called(self, given: arguments.Call) -> tuple[Protocol, arguments.Arguments]:
-        """Return the protocol of the tool that a call names, and what that takes."""
+    def _called(self, given: arguments.Call) -> tuple[Method, dict[str, Any], dict[str, Any]]:
+        """Return the method, the input and the settings that a call of another tool names."""
         if given.tool not in self._protocols:
             raise InputError(
-                f"tool: {given.tool!r}; one that debates: {', '.join(self._protocols)}"
+                f"tool: {given.tool!r} does not debate: {', '.join(self._protocols)} do"
             )
         takes = self._tools[given.tool].takes
-        return self._protocols[given.tool], arguments.checked(takes, given.arguments)
-
-    async def _begin(self, protocol: Protocol, given: arguments.Arguments) -> Underway:
-        return await self._debates.start(*_wanted(protocol, given))
+        return _wanted(self._protocols[given.tool], arguments.checked(takes, given.arguments))
 
     async def _ended(self, one: Underway, until: float, tell: Tell) -> Debate:
         """Return the verdict, or until then how far it has come; raise what broke it off.
@@ -251,8 +174,9 @@ class DebateServer:
             raise
         state = one.state()
         if one.fault is not None:
-            one.fault.args = (f"{one.fault}. Run {state.run_id} is {state.status}. {state.next}",)
-            raise one.fault
+            raise DialectreeError(
+                f"{one.fault}. Run {state.run_id} is {state.status}. {state.next}"
+            ) from one.fault
         return state
 
     # The protocol
@@ -279,31 +203,36 @@ class DebateServer:
         )
 
 
-def _tool(
+def _described(
     name: str,
-    title: str,
     description: str,
     takes: type[arguments.Arguments],
     returns: type[BaseModel],
-    handle: Handler,
-    annotations: types.ToolAnnotations,
-) -> Tool:
-    described = types.Tool(
+    *,
+    reads: bool,
+) -> types.Tool:
+    """Return a tool as clients read it. One that does not only read adds a run or ends one."""
+    return types.Tool(
         name=name,
-        title=title,
         description=description,
         input_schema=arguments.schema(takes),
         output_schema=arguments.schema(returns),
-        annotations=annotations,
+        annotations=types.ToolAnnotations(
+            read_only_hint=reads,
+            destructive_hint=False,
+            idempotent_hint=reads,
+            open_world_hint=not reads,
+        ),
     )
-    return Tool(described, takes, handle)
 
 
 def _block(words: str) -> types.TextContent:
     return types.TextContent(text=words)
 
 
-def _wanted(protocol: Protocol, given: arguments.Arguments) -> tuple[Any, Any, Any]:
+def _wanted(
+    protocol: Protocol, given: arguments.Arguments
+) -> tuple[Method, dict[str, Any], dict[str, Any]]:
     """Return the method, the input and the settings that a client wants."""
     values = given.given()
     chosen = method(values.pop("method", protocol.name), protocol.name)
