@@ -43,6 +43,8 @@ from dialectree.user_input import checked
 
 Watch = Callable[[Event], None]
 
+INTERRUPTED = "interrupted"
+"""The notice in the record of a run that was cancelled."""
 GRACE_S = 5.0
 """Seconds that a cancelled run waits for the calls under way."""
 
@@ -355,7 +357,7 @@ def complete(
 
 def _notice(ended: BaseException) -> str:
     if isinstance(ended, asyncio.CancelledError):
-        return str(ended) or "interrupted"
+        return str(ended) or INTERRUPTED
     return str(ended) if isinstance(ended, DialectreeError) else one_line(repr(ended))
 
 

@@ -37,8 +37,8 @@ def mcp(
     from dialectree import loop
     from dialectree.cli.progress import DEMONSTRATION
     from dialectree.context import EMBEDDED
-    from dialectree.errors import InputError, MissingPackage
-    from dialectree.packages import require
+    from dialectree.errors import InputError
+    from dialectree.packages import pip_line, require
     from dialectree.protocol import Protocol, installed
     from dialectree.recorded_settings import speakers
     from dialectree.streams import notice
@@ -52,20 +52,14 @@ def mcp(
             raise InputError(f"--papers {folder}: there is no such folder")
     debates = Debates(runs, papers or [], settings)
     served: list[Protocol] = []
-    embedded = False
     for one in installed().values():
-        try:
-            chosen = one.methods()[one.name]
-            chosen.graph()
-            specs = speakers(chosen, debates.configure(chosen, {}, notice))
-        except MissingPackage as error:
-            notice(f"{one.name} is left out: {error}")
+        if one.missing():
+            notice(f"{one.name} is left out: {pip_line(one.requires, one.install_advice)}")
         else:
             served.append(one)
-            embedded = embedded or any(spec.name == EMBEDDED for spec in specs.values())
-    if not served:
-        raise InputError("there is no protocol to serve")
-    if embedded:
+    methods = [one.methods()[one.name] for one in served]
+    specs = [speakers(chosen, debates.configure(chosen, {}, notice)) for chosen in methods]
+    if any(spec.name == EMBEDDED for roles in specs for spec in roles.values()):
         notice(DEMONSTRATION)
     listening = server.listen(host, port) if http else None
 

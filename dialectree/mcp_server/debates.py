@@ -89,6 +89,7 @@ class Underway:
             status="running",
             question=str(record.input["question"]),
             notes=self.notes,
+            started=record.started,
             calls=self.calls,
             expected_calls=self._expected(),
             seconds=round(clock.seconds() - self._began, 1),

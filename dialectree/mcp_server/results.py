@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from dialectree.records import Call, Node, RunRecord, RunStatus
 from dialectree.report import markdown, topics, words
+from dialectree.runner import INTERRUPTED
 from dialectree.steps import DEMONSTRATION
 
 
@@ -60,6 +61,8 @@ class Debate(Result):
     """The id of the run that this one contests."""
     moved: str | None = None
     """What the contest did to the verdict, in one line."""
+    started: str
+    ended: str | None = None
     calls: int
     """Calls to models so far."""
     seconds: float
@@ -71,6 +74,10 @@ class Debate(Result):
     next: str = ""
     """What can be done now."""
     _record: RunRecord | None = PrivateAttr(None)
+
+    def broken_off_by_request(self) -> bool:
+        """Return whether somebody broke the run off, and nothing went wrong."""
+        return self.status == "partial" and self.notes in ([], [INTERRUPTED])
 
 
 class Row(Result):
@@ -121,6 +128,8 @@ def finished(record: RunRecord, more: list[str]) -> Debate:
         rests_on=_supports(record) if done else [],
         contests=record.contest.run if record.contest else None,
         moved=record.contest.why if record.contest and done else None,
+        started=record.started,
+        ended=record.ended,
         calls=usage.calls,
         tokens=usage.prompt_tokens + usage.completion_tokens,
         cost=usage.cost,

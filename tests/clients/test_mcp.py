@@ -168,6 +168,13 @@ def test_stdout_has_the_protocol_alone_and_the_end_leaves_a_run_to_resume(
     over_stdio(endpoint, go_on)
 
 
+def test_without_a_model_a_line_says_that_the_embedded_one_speaks() -> None:
+    command = [sys.executable, "-m", "dialectree", "mcp"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.count("\n") == 1 and "no better than chance" in done.stderr
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_clients_over_http_share_the_debates_of_a_server(
     mode: str, endpoint: LocalEndpoint
