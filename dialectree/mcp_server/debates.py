@@ -15,9 +15,10 @@ from dialectree.allowed_files import allowed_files
 from dialectree.contests import Wish
 from dialectree.context import ProtocolSettings, build
 from dialectree.errors import DialectreeError, RunFolderError, RunNotFound
-from dialectree.mcp_server.results import Debate, Report, RunList, finished, report, row
+from dialectree.mcp_server.results import Debate, Report, Row, RunList, finished
 from dialectree.protocol import Method, method
 from dialectree.records import RunRecord
+from dialectree.report import markdown
 from dialectree.report.progress import Account
 from dialectree.runner import Started, again, begin, leave_reports, prepared
 from dialectree.runs import RunFolder
@@ -212,7 +213,17 @@ class Debates:
                 streams.notice(str(error))
                 continue
             status = "partial" if record.status == "running" else record.status
-            rows.append(row(record, "running" if folder.run_id in self._underway else status))
+            rows.append(
+                Row(
+                    run_id=record.run_id,
+                    method=record.method,
+                    status="running" if folder.run_id in self._underway else status,
+                    question=str(record.input["question"]),
+                    started=record.started,
+                    answer=record.verdict.answer if record.verdict else None,
+                    contests=record.contest.run if record.contest else None,
+                )
+            )
         return RunList(runs=rows)
 
     def show(self, name: str, node: str | None) -> Report:
@@ -222,7 +233,12 @@ class Debates:
         if node is not None and node not in record.tree.nodes:
             known = ", ".join(record.tree.nodes)
             raise RunNotFound(f"node {node}: the run has no such node; it has {known}")
-        return report(record, folder.calls(), node)
+        return Report(
+            run_id=record.run_id,
+            nodes=[*record.tree.nodes],
+            report=markdown(record, folder.calls()) if node is None else None,
+            node=record.tree.nodes[node] if node is not None else None,
+        )
 
     def _folder(self, name: str) -> RunFolder:
         """Return the folder of a run in the folder of runs, and nowhere else."""

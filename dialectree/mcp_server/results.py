@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from dialectree.records import Call, Node, RunRecord, RunStatus
-from dialectree.report import markdown, topics, words
+from dialectree.records import Node, RunRecord, RunStatus
+from dialectree.report import topics, words
 from dialectree.runner import INTERRUPTED
 from dialectree.steps import DEMONSTRATION
 
@@ -158,29 +158,6 @@ def _support(node: Node) -> Support:
         answer=node.verdict.answer if node.verdict else None,
         confidence=node.verdict.confidence if node.verdict else None,
         scores=node.scores,
-    )
-
-
-def row(record: RunRecord, status: RunStatus) -> Row:
-    """Return a run as a list shows it."""
-    return Row(
-        run_id=record.run_id,
-        method=record.method,
-        status=status,
-        question=str(record.input["question"]),
-        started=record.started,
-        answer=record.verdict.answer if record.verdict else None,
-        contests=record.contest.run if record.contest else None,
-    )
-
-
-def report(record: RunRecord, calls: list[Call], node: str | None) -> Report:
-    """Return a run, or one of its nodes, in full."""
-    return Report(
-        run_id=record.run_id,
-        nodes=[*record.tree.nodes],
-        report=markdown(record, calls) if node is None else None,
-        node=record.tree.nodes[node] if node is not None else None,
     )
 
 
