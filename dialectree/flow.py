@@ -304,15 +304,14 @@ class Flow:
         self._builder.add_conditional_edges(source, decide, [*dict.fromkeys(ends)])
 
     def _current(self, runtime: Runtime[Any] | None = None) -> ProtocolSettings:
-        """Return the settings of the run; the defaults where somebody edits a thread's state.
+        """Return the settings of the run; in a part of a graph that is edited, the defaults.
 
         A rule with a parameter ``runtime`` would make LangGraph's ``update_state`` fail.
         """
         runtime = runtime or get_runtime()
-        if runtime is None:
-            return self._settings()
-        look_up = hosted.settings_of if self._protocol else settings
-        return look_up(runtime, self._settings)
+        if self._protocol:
+            return hosted.settings_of(runtime, self._settings)
+        return self._settings() if runtime is None else settings(runtime, self._settings)
 
 
 async def _concluded(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:

@@ -31,6 +31,7 @@ from dialectree.context import (
     host_run,
     of_the_run,
     on_a_server,
+    rebuilt,
     resumed,
     settings,
 )
@@ -119,7 +120,6 @@ class HostedRun(Run):
         self._opening = asyncio.Lock()
         self._steps = 0
         self._stopped = False
-        self._failure: BaseException | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._leaving: asyncio.Task[None] | None = None
         self._began = clock.seconds()
@@ -166,8 +166,7 @@ class HostedRun(Run):
             self._stopped = True
             raise
         except (Exception, asyncio.CancelledError) as error:
-            if self._failure is None or isinstance(self._failure, asyncio.CancelledError):
-                self._failure = error
+            await self._give_up(error)  # at once: LangGraph does not wait for the steps beside it
             raise
         finally:
             self._steps -= 1
@@ -176,10 +175,23 @@ class HostedRun(Run):
 
     async def rest(self) -> None:
         """Do what there is to do while no step is under way."""
-        if self._failure is not None or self._stopped:
-            await self._leave(self._failure)
+        if self._stopped:
+            await self._leave(None)
         else:
             self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._wait_no_longer)
+
+    async def _give_up(self, error: BaseException) -> None:
+        """Leave the record of a run that failed or was cancelled, even if it is cancelled again."""
+        if _active.get(self.key) is self:
+            del _active[self.key]
+            self._leaving = asyncio.ensure_future(self._leave(error))
+        if self._leaving is None:
+            return
+        try:
+            await asyncio.shield(self._leaving)
+        except asyncio.CancelledError:
+            await asyncio.wait([self._leaving], timeout=GRACE_S)
+            raise
 
     def _wait_no_longer(self) -> None:
         self._leaving = asyncio.ensure_future(self._leave(None))
@@ -194,7 +206,8 @@ class HostedRun(Run):
 
     async def _leave(self, failure: BaseException | None, *, finished: bool = False) -> None:
         """Close the files, and say in the record how the run ended if it did."""
-        del _active[self.key]
+        if _active.get(self.key) is self:
+            del _active[self.key]
         cancelled = isinstance(failure, asyncio.CancelledError)
         try:
             await self.land(within=GRACE_S if cancelled else None)
@@ -357,12 +370,18 @@ def taken_up(
     return HostedRun(key, context, runtime.control, method, record, earlier.keeper)
 
 
-def settings_of(runtime: Runtime[Any], kind: type[Own]) -> Own:
-    """Return the settings of the run that a rule decides in."""
-    if isinstance(runtime.context, kind):
+def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
+    """Return the settings of the run that a rule decides in.
+
+    Where somebody edits a thread's state there is no ``runtime``, and no model to be asked.
+    """
+    if runtime is not None and isinstance(runtime.context, kind):
         return runtime.context
     stored = ChannelRead.do_read(get_config(), select="run")
     run = _active.get(stored["id"]) if stored else None
     if run is not None and isinstance(run.context, kind):
         return run.context
-    return settings(runtime, kind)
+    if runtime is not None or not stored:
+        return kind() if runtime is None else settings(runtime, kind)
+    recorded = {n: v for n, v in stored["settings"].items() if n not in ("model", "roles")}
+    return rebuilt(kind, recorded, {}, f"run {stored['id']}")

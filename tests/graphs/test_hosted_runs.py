@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 import dialectree
+from dialectree import hosted
 from dialectree.hosted import keeping
 from dialectree.protocol import methods
 from dialectree.records import RunRecord
 from dialectree.runner import begin
 from dialectree.runs import RunFolder
+from tests.breaking_off import Crash
+from tests.endpoint import LocalEndpoint
 from tests.graphs.test_every_protocol import Way, every
 from tests.scripted import ScriptedModel
 
@@ -68,3 +74,86 @@ def test_the_record_of_a_hosted_run_is_that_of_the_same_run_of_our_own(
         assert dialectree.load(record.run_id, runs=tmp_path / "runs") == record
         assert len(folders[0].calls()) == len(mine.calls)
         assert {event.run_id for event in folders[0].events()} == {record.run_id}
+
+
+def forget() -> None:
+    """Stand for a new process, which has nothing in memory of a run."""
+    hosted._active.clear()
+    hosted._resting.clear()
+
+
+def test_a_hosted_run_that_stopped_goes_on_elsewhere_with_its_id_and_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
+    saver = InMemorySaver()
+    with LocalEndpoint() as endpoint:
+        given: Any = {"model": "openai:any", "base_url": endpoint.url, "judge": "me"}
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+
+        async def drive(todo: Any, context: Any) -> Any:
+            thread = methods()["rsd"].graph().copy({"checkpointer": saver})
+            await thread.ainvoke(todo, CONFIG, context=context)
+            return await thread.aget_state(CONFIG)
+
+        question = {"question": "What do cows eat?", "options": ["plants", "meat"]}
+        stopped = asyncio.run(drive(question, given))
+        stop = stopped.interrupts[0]
+        first = dialectree.load(stopped.values["run"]["id"], runs=tmp_path / "runs")
+        assert (first.status, first.verdict) == ("running", None)
+        calls, before = endpoint.stats()["calls"], first.tree.nodes["0"].transcript
+        forget()
+        state = asyncio.run(drive(Command(resume={stop.id: "B"}), None)).values
+        assert endpoint.stats()["calls"] == calls
+    record = RunRecord.model_validate(state["record"])
+    assert record == dialectree.load(first.run_id, runs=tmp_path / "runs")
+    assert (record.run_id, state["verdict"]["label"]) == (first.run_id, "B")
+    assert (record.models["debater_a"], record.usage.calls) == (first.models["debater_a"], calls)
+    assert record.settings == first.settings
+    assert record.tree.nodes["0"].transcript[: len(before)] == before
+
+
+@every
+def test_a_broken_off_hosted_run_is_partial_and_goes_on_with_its_own_calls(
+    way: Way, tmp_path: Path
+) -> None:
+    alone = own(way, way.speakers(), tmp_path / "own")
+    model = way.speakers(fragile_at=max(1, alone.usage.calls // 2))
+    saver = InMemorySaver()
+
+    async def drive(todo: Any) -> Any:
+        thread = way.graph.copy({"checkpointer": saver})
+        with keeping(tmp_path / "runs"), suppress(Crash):
+            await thread.ainvoke(todo, CONFIG, context=way.context(model))
+        return (await thread.aget_state(CONFIG)).values
+
+    before = asyncio.run(drive({"question": CLAIM, **way.given}))
+    partial = dialectree.load(before["run"]["id"], runs=tmp_path / "runs")
+    assert (partial.status, partial.notices[-1:]) == ("partial", ["Crash()"])
+    model.fragile_at = 0
+    forget()
+    state = asyncio.run(drive(None))
+    record = RunRecord.model_validate(state["record"])
+    assert record.run_id == partial.run_id
+    assert (record.tree, record.verdict) == (alone.tree, alone.verdict)
+    assert record.usage.calls == alone.usage.calls
+
+
+@every
+def test_every_step_of_a_thread_can_be_edited_and_run_on_from(way: Way) -> None:
+    async def edited() -> None:
+        thread = way.graph.copy({"checkpointer": InMemorySaver()})
+        context = way.context(way.speakers())
+        given: Any = {"question": CLAIM, **way.given}
+        await thread.ainvoke(given, CONFIG, context=context)
+        history = [state async for state in thread.aget_state_history(CONFIG)]
+        for after, before in pairwise(history[:-1]):
+            if len(before.next) == 1 and after.next:  # one step led from one to the other
+                edit = {"question": f"{CLAIM} Or not?"}
+                at = await thread.aupdate_state(after.config, edit, as_node=before.next[0])
+                assert (await thread.aget_state(at)).next == after.next
+                ruling = await thread.ainvoke(None, at, context=context)
+                assert ruling["verdict"]["answer"]
+                assert ruling["run_id"]
+
+    asyncio.run(edited())
