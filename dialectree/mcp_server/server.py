@@ -286,7 +286,7 @@ async def _messages() -> AsyncIterator[str]:
 # Over HTTP
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-KEY = "DIALECTREE_MCP_KEY"
+KEY = MCP_KEY
 """The variable with the key that clients of the HTTP server must send."""
 
 
