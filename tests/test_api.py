@@ -114,35 +114,3 @@ def test_wrong_settings_are_said_before_a_folder_is_made() -> None:
     with pytest.raises(InputError, match="--method magic: there is no such method; known: "):
         method("magic")
     assert not Path("runs").exists()
-
-
-def _blocks(page: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
-
-
-def _examples() -> list[str]:
-    """Return the block of docs/server.md, and those of docs/python.md as one program."""
-    return [*_blocks("docs/server.md"), "\n".join(_blocks("docs/python.md"))]
-
-
-@pytest.mark.parametrize("number", range(len(_examples())))
-def test_the_examples_of_the_pages_on_servers_and_python_run(
-    number: int, url: str, tmp_path: Path
-) -> None:
-    program = _examples()[number]
-    if "builder.compile()" in program:
-        program += (
-            "import asyncio\n"
-            "asked = graph.ainvoke({'question': 'Is it so?'}, context={'max_depth': 0})\n"
-            "assert asyncio.run(asked)['verdict']['answer']\n"
-        )
-    environment = {"DIALECTREE_MODEL": f"openai:any@{url}", "DIALECTREE_CACHE": "false"}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", program],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (done.returncode, done.stderr) == (0, "")

@@ -1,16 +1,23 @@
-"""Run every command of the README and of docs/, page by page, as a reader would."""
+"""Run every command and every Python block of the README and of docs/, as a reader would.
+
+A block marked ``py`` is not run: it is a piece of a file in examples/, and compared with it.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
+import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+import yaml
 
 from dialectree.evals import datasets
 from dialectree.retrieval import arxiv
@@ -21,6 +28,13 @@ from tests.endpoint import LocalEndpoint
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DATA = re.compile(r"^```(json|toml|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+READ: dict[str, Callable[[str], object]] = {
+    "json": json.loads,
+    "toml": tomllib.loads,
+    "yaml": yaml.safe_load,
+}
 ADDRESS = re.compile(r"http://127\.0\.0\.1:11434/v1")
 RULES = [{"match": "`winner`", "set": {"winner": "ATTACK"}}]
 """No tie, which could not be flipped."""
@@ -80,6 +94,33 @@ def test_every_command_of_a_page_works(
                 assert installable(package), line
             case _:
                 raise AssertionError(f"{page.name}: no test runs: {line}")
+
+
+WITH_PYTHON = [page for page in PAGES[1:] if PYTHON.search(page.read_text(encoding="utf-8"))]
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
+@pytest.mark.usefixtures("installed", "endpoint")
+def test_the_python_of_a_page_runs_in_order(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DIALECTREE_CACHE", "false")
+    module = ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)
+    exec(compile(program(page), str(page), "exec"), module.__dict__)
+
+
+def program(page: Path) -> str:
+    """Return the Python blocks of ``page`` as one program, each on the lines where it stands."""
+    text, lines = page.read_text(encoding="utf-8"), list[str]()
+    for block in PYTHON.finditer(text):
+        lines += [""] * (text.count("\n", 0, block.start(1)) - len(lines))
+        lines += block[1].splitlines()
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_data_of_a_page_can_be_read(page: Path) -> None:
+    for kind, text in DATA.findall(page.read_text(encoding="utf-8")):
+        assert READ[kind](text) is not None
 
 
 def test_the_python_of_the_readme_prints_what_it_shows() -> None:
