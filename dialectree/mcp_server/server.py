@@ -35,6 +35,7 @@ from dialectree.mcp_server import arguments, tasks
 from dialectree.mcp_server.debates import Debates, Tell, Underway
 from dialectree.mcp_server.results import Debate, Report, RunList, text
 from dialectree.protocol import Method, Protocol, method
+from dialectree.sources import MCP_KEY
 
 Context = ServerRequestContext[Any, Any]
 Handler = Callable[[Any, Tell], Awaitable[BaseModel]]
