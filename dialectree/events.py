@@ -11,13 +11,23 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from dialectree import clock
+from dialectree import clock, tracing
 from dialectree.context import host_run
 from dialectree.records import EventKind
 
 
-def tell(runtime: Runtime[Any], node: str, kind: EventKind, data: Mapping[str, object]) -> None:
-    """Tell of one event at ``node`` of the tree; ``records.Event`` is its schema."""
+def tell(
+    runtime: Runtime[Any],
+    node: str,
+    kind: EventKind,
+    data: Mapping[str, object],
+    *,
+    took_s: float = 0.0,
+) -> None:
+    """Tell of one event at ``node`` of the tree; ``records.Event`` is its schema.
+
+    ``took_s`` is how long it took, for a trace.
+    """
     own = getattr(runtime.control, "run_id", None) is not None
     run = runtime.control if own else host_run.get()
     name = getattr(run, "run_id", "")
@@ -27,3 +37,5 @@ def tell(runtime: Runtime[Any], node: str, kind: EventKind, data: Mapping[str, o
         hear(event)
     if hear is None or not own:
         runtime.stream_writer(event)
+    if (tracer := tracing.tracer()) is not None:
+        tracer.hear(event, took_s)

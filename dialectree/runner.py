@@ -302,7 +302,6 @@ async def stream(
 ) -> dict[str, Payload]:
     """Walk ``graph``, keep every event, and return what it stops to ask a person."""
     config: RunnableConfig = {
-        "run_name": f"{record.method} {record.run_id}",
         "tags": ["dialectree", record.method, "nostream"],  # no chat of a host shows its words
         "metadata": {"run_id": record.run_id, "method": record.method},
         **(thread or {}),

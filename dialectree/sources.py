@@ -35,7 +35,9 @@ CHECKPOINTS = f"{PREFIX}CHECKPOINTS"
 SERVER_KEYS = f"{PREFIX}SERVER_KEYS"
 SERVER_KEYS_FILE = f"{PREFIX}SERVER_KEYS_FILE"
 MCP_KEY = f"{PREFIX}MCP_KEY"
-_NO_SETTINGS = (CACHE_DIR, CACHE_URL, RUNS, CHECKPOINTS, SERVER_KEYS, SERVER_KEYS_FILE, MCP_KEY)
+TRACE = f"{PREFIX}TRACE"
+_SERVER = (RUNS, CHECKPOINTS, SERVER_KEYS, SERVER_KEYS_FILE, MCP_KEY)
+_NO_SETTINGS = (CACHE_DIR, CACHE_URL, TRACE, *_SERVER)
 """Variables that are no settings: no client of a server has a say in them."""
 
 
@@ -220,6 +222,14 @@ def threads_file() -> Path:
 def server_keys() -> tuple[str | None, str | None]:
     """Return the keys of a server's clients, and the file that holds more of them."""
     return os.environ.get(SERVER_KEYS), os.environ.get(SERVER_KEYS_FILE)
+
+
+def trace_redacted() -> bool:
+    """Return whether DIALECTREE_TRACE keeps texts out of traces."""
+    wanted = os.environ.get(TRACE) or "full"
+    if wanted not in ("full", "redacted"):
+        raise SettingsError(f"{TRACE} must be full or redacted, not {wanted}")
+    return wanted == "redacted"
 
 
 def endpoint_from_environment() -> tuple[str | None, str | None]:

@@ -111,6 +111,16 @@ class Asking:
         """Return whether a live model is asked, which no cache can name."""
         return self.endpoint.spec.live is not None
 
+    def model(self) -> dict[str, object]:
+        """Return what LangSmith shows of the model, by its names."""
+        spec, decoding = self.endpoint.spec, self.request.decoding
+        return {
+            "ls_provider": spec.provider,
+            "ls_model_name": spec.model,
+            "ls_model_type": "chat",
+            "ls_temperature": decoding.temperature,
+        }
+
     @property
     def at_once(self) -> int:
         """Return the limit of requests under way; a model on this machine answers two at once."""

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import openai
-from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models import BaseChatModel, LangSmithParams
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
@@ -109,6 +109,15 @@ def _as_stream(response: httpx2.Response, reply: dict[str, Any]) -> httpx2.Respo
 
 class Chat(ChatOpenAI):
     """Raises Garbled for a reply that LangChain cannot read, whatever it stumbles over."""
+
+    def _get_invocation_params(self, stop: Any = None, **options: Any) -> dict[str, Any]:
+        """Return the fields of the request where traces look for them."""
+        body = options.pop("extra_body", {})
+        return {**super()._get_invocation_params(stop=stop, **options), **body}
+
+    def _get_ls_params(self, stop: Any = None, **options: Any) -> LangSmithParams:
+        """Return what LangSmith shows of the model; the temperature stands in the body."""
+        return super()._get_ls_params(stop=stop, **{**options, **options.get("extra_body", {})})
 
     async def _agenerate(self, *args: Any, **options: Any) -> ChatResult:
         try:

@@ -118,8 +118,10 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
 
 def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
     """Return name and metadata of a call in a trace."""
+    again = (place.speaker and place.round) or place.round > 1
+    name = f"{place.speaking()}, round {place.round}" if again else place.speaking()
     return {
-        "run_name": " ".join(filter(None, [place.role, place.called or place.speaker, place.node])),
+        "run_name": name if place.take == 1 else f"{name}, second pass",
         "metadata": {
             "tree_node": place.node,
             "role": place.role,

@@ -67,6 +67,12 @@ class Request(NamedTuple):
     config: RunnableConfig
     """Name and metadata of the call in a trace."""
 
+    def parameters(self) -> dict[str, Any]:
+        """Return decoding and schema, as OpenAI's API names them."""
+        wanted = {"name": self.form.name, "schema": self.form.full, "strict": True}
+        response_format = {"type": RUNGS[0], "json_schema": wanted}
+        return {**self.decoding._asdict(), "response_format": response_format}
+
 
 class Completion(NamedTuple):
     """What came back. ``error`` says why nothing did, to the last try."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from langgraph.runtime import RunControl, Runtime
 
-from dialectree import clock
+from dialectree import clock, tracing
 from dialectree.activity import Activity, Delay, Follow, State
 from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, host_run, settings
 from dialectree.errors import (
@@ -86,14 +86,22 @@ class Run(RunControl):
     async def call(self, asking: Asking) -> Call:
         """Return the call that ``asking`` describes, made now or before; CallError if it failed."""
         self._go_on()
-        call = self._changed(asking) or self._past(asking)
-        call = call or await self._cached(asking) or await self._paid(asking)
+        past = self._changed(asking) or self._past(asking)
+        call = past or await self._cached(asking) or await self._paid(asking)
+        if past is not None or call.source != "model":
+            self._trace(asking, call)
         self._show(asking, "answered", call=call)
         if call.error is not None:
             raise CallError(call.error)
         self.demonstration |= asking.endpoint.spec.name == EMBEDDED
         self.illustration |= call.model == ILLUSTRATION
         return call
+
+    def _trace(self, asking: Asking, call: Call) -> None:
+        """Show a call in a trace that no model is asked for now."""
+        if (tracer := tracing.tracer()) is not None:
+            asked = asking.request
+            tracer.replay(asked.config, asking.model(), asked.messages, asked.parameters(), call)
 
     def _changed(self, asking: Asking) -> Call | None:
         """Return the reply that a person wrote there, which neither journal nor cache has."""

@@ -1,127 +1,216 @@
 """Traces, as a LangSmith-compatible place receives them."""
 
 import json
-import os
-import subprocess
-import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from email.parser import BytesParser
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from dialectree.runs import RunFolder
 from tests.endpoint import LocalEndpoint
-from tests.rules import FOUR_CHILDREN
+from tests.rules import FOUR_CHILDREN, children
+from tests.server.trace_recorder import KEY, Recorder, recorder, run_program, tracing_to
 
-INGEST = {
-    "use_multipart_endpoint": True,
-    "size_limit": 100,
-    "size_limit_bytes": 20_000_000,
-    "scale_up_qsize_trigger": 1000,
-    "scale_up_nthreads_limit": 16,
-    "scale_down_nempty_trigger": 4,
-}
-KEY = "not-a-real-key-5f2c"
-
-
-class Recorder:
-    """Takes what a tracing client sends, and keeps it."""
-
-    def __init__(self) -> None:
-        self.runs: dict[str, dict[str, Any]] = {}
-        self.requests = 0
-        self.sent = b""
-
-    def take(self, kind: str, body: bytes) -> None:
-        """One multipart request: parts named post.ID, post.ID.extra, patch.ID.outputs, ..."""
-        self.requests += 1
-        self.sent += body
-        head = f"Content-Type: {kind}\r\n\r\n".encode()
-        for part in BytesParser().parsebytes(head + body).walk():
-            name = part.get_param("name", header="content-disposition")
-            payload = part.get_payload(decode=True)
-            if not isinstance(name, str) or not isinstance(payload, bytes):
-                continue
-            _, run, *field = name.split(".")
-            value = json.loads(payload)
-            self.runs.setdefault(run, {}).update({field[0]: value} if field else value)
-
-
-@contextmanager
-def recorder() -> Iterator[tuple[str, Recorder]]:
-    kept = Recorder()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._reply({"version": "0", "batch_ingest_config": INGEST})
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            kept.take(self.headers["content-type"], body)
-            self._reply({})
-
-        def _reply(self, value: object) -> None:
-            data = json.dumps(value).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", kept
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
+QUESTION = "Which language do all people in Europe speak?"
 PROGRAM = """
-import dialectree
+import dialectree, sys
 from langchain_core.tracers.langchain import wait_for_all_tracers
-record = dialectree.answer("Which language do all people in Europe speak?", max_depth=1)
+settings = dict(max_depth=1, leaf_rounds=1, synthesis_rounds=1)
+record = dialectree.answer({question!r}, **{{**settings, **{settings}}})
 assert record.status == "answered", record
 wait_for_all_tracers()
+print(record.run_id)
 """
 
 
-def _debate(folder: Path, url: str, **environment: str) -> None:
-    settings = {"DIALECTREE_MODEL": f"openai:any@{url}", "DIALECTREE_CACHE": "false"}
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("LANGSMITH", "LANGCHAIN"))}
-    subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=folder,
-        env={**env, **settings, "OPENAI_API_KEY": KEY, **environment},
-        check=True,
-        timeout=60,
-    )
+def debate(folder: Path, endpoint: str, url: str, question: str = QUESTION, **options: Any) -> str:
+    environment = {key: options.pop(key) for key in [*options] if key.isupper()}
+    program = PROGRAM.format(question=question, settings=options)
+    return run_program(program, folder, endpoint, **tracing_to(url), **environment).strip()
 
 
-def test_a_trace_names_every_role_with_its_node_of_the_tree(tmp_path: Path) -> None:
+def nodes(kept: Recorder) -> dict[str, dict[str, Any]]:
+    """Return the runs of the tree's nodes, by node."""
+    chains = [run for run in kept.runs.values() if run["run_type"] == "chain"]
+    return {run["extra"]["metadata"]["tree_node"]: run for run in chains}
+
+
+def test_the_trace_of_a_debate_is_its_tree_with_a_run_for_each_call(tmp_path: Path) -> None:
     with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint, recorder() as (url, kept):
-        tracing = {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": KEY}
-        _debate(tmp_path, endpoint.url, **tracing, LANGSMITH_ENDPOINT=url)
-    names = [run["name"] for run in kept.runs.values()]
-    models = [run for run in kept.runs.values() if run.get("run_type") == "llm"]
-    assert len(models) == 37
-    assert {"decomposer 0", "leaf_debater A 0.2", "leaf_judge 0.3", "answer_writer 0"} <= set(names)
-    roots = [run for run in kept.runs.values() if not run.get("parent_run_id")]
-    assert [root["name"].split()[0] for root in roots] == ["tsd"]
-    judge = next(run for run in models if run["name"] == "leaf_judge 0.3")
-    metadata = judge["extra"]["metadata"]
-    assert metadata["tree_node"] == "0.3"
-    assert metadata["role"] == "leaf_judge"
-    assert metadata["prompt"] == "tree_structured_debate/leaf_judge@2"
+        run_id = debate(tmp_path, endpoint.url, url, leaf_rounds=2)
+    record = RunFolder(tmp_path / "runs" / run_id).record()
+    shown = nodes(kept)
+    assert {name: run["parent_run_id"] for name, run in shown.items() if name != "0"} == {
+        name: shown[node.parent]["id"] for name, node in record.tree.nodes.items() if node.parent
+    }
+    assert kept.root() is shown["0"]
+    assert kept.root()["name"] == f"TSD: {QUESTION}"
+    assert shown["0.1"]["name"] == "leaf 0.1: Which languages are most widely used in Europe?"
+    verdict = record.tree.nodes["0.1"].verdict
+    assert verdict is not None
+    assert shown["0.1"]["outputs"]["answer"] == verdict.answer
+    debaters = [f"leaf debater {who}, round {n}" for n in (1, 2) for who in ("A", "B")]
+    under = [run["name"] for run in kept.under(shown["0.1"])]
+    assert (sorted(under[:4]), under[4]) == (sorted(debaters), "leaf judge")
+    calls = [run for run in kept.runs.values() if run["run_type"] == "llm"]
+    assert len(calls) == record.usage.calls
+    assert len(kept.runs) == len(calls) + len(record.tree.nodes)
     assert KEY.encode() not in kept.sent
 
 
-def test_without_tracing_nothing_is_sent(tmp_path: Path) -> None:
+def test_a_call_shows_model_temperature_schema_and_tokens(tmp_path: Path) -> None:
     with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint, recorder() as (url, kept):
-        _debate(tmp_path, endpoint.url, LANGSMITH_ENDPOINT=url, LANGSMITH_API_KEY=KEY)
-        assert endpoint.stats()["calls"] == 37
-    assert kept.requests == 0
+        debate(tmp_path, endpoint.url, url)
+    judge = next(run for run in kept.under(nodes(kept)["0.3"]) if run["name"] == "leaf judge")
+    assert [message["role"] for message in judge["inputs"]["messages"]] == ["system", "user"]
+    metadata, parameters = judge["extra"]["metadata"], judge["extra"]["invocation_params"]
+    names = ("tree_node", "role", "prompt", "ls_provider", "ls_model_name", "ls_temperature")
+    assert [metadata[name] for name in names] == [
+        "0.3",
+        "leaf_judge",
+        "tree_structured_debate/leaf_judge@2",
+        "openai",
+        "any",
+        parameters["temperature"],
+    ]
+    assert parameters["response_format"]["json_schema"]["name"] == "LeafJudgeReply"
+    tokens = judge["outputs"]["usage_metadata"]
+    assert tokens == metadata["usage_metadata"]
+    assert tokens["total_tokens"] == tokens["input_tokens"] + tokens["output_tokens"] > 0
+
+
+@pytest.mark.parametrize("again", ["from the cache", "from the journal"])
+def test_a_reply_that_nobody_is_paid_for_is_shown_and_marked(tmp_path: Path, again: str) -> None:
+    with LocalEndpoint(rules=children(2)) as endpoint, recorder() as (url, first):
+        run_id = debate(tmp_path, endpoint.url, url)
+        calls = endpoint.stats()["calls"]
+        with recorder() as (url, kept):
+            if again == "from the cache":
+                debate(tmp_path, endpoint.url, url)
+            else:
+                path = tmp_path / "runs" / run_id / "run.json"
+                path.write_text(json.dumps({**json.loads(path.read_text()), "status": "partial"}))
+                program = (
+                    f"import dialectree; dialectree.resume({run_id!r}); "
+                    "from langchain_core.tracers.langchain import wait_for_all_tracers as wait; "
+                    "wait()"
+                )
+                run_program(program, tmp_path, endpoint.url, **tracing_to(url))
+        assert endpoint.stats()["calls"] == calls
+    replayed = [run for run in kept.runs.values() if run["run_type"] == "llm"]
+    paid = [run for run in first.runs.values() if run["run_type"] == "llm"]
+    assert len(replayed) == calls
+    assert {tuple(run["tags"]) for run in replayed} == {("cached",)}
+    assert {run["outputs"]["usage_metadata"]["total_tokens"] for run in replayed} == {0}
+    for part in ("name", "inputs"):
+        assert sorted(str(r[part]) for r in replayed) == sorted(str(r[part]) for r in paid)
+
+
+SECRET = "Zweisimmen"
+TOLD = "Obersimmental"
+
+
+def test_a_redacted_trace_has_structure_and_usage_and_no_text(tmp_path: Path) -> None:
+    rules = [*children(2), {"match": "", "set": {"claim": TOLD, "answer": TOLD, "rationale": TOLD}}]
+    with LocalEndpoint(rules=rules) as endpoint:
+        with recorder() as (url, full):
+            debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?")
+        with recorder() as (url, kept):
+            once = {"DIALECTREE_TRACE": "redacted", "DIALECTREE_CACHE": "false"}
+            debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?", **once)
+    assert SECRET.encode() in full.sent
+    assert TOLD.encode() in full.sent
+    for text in (SECRET, TOLD, "debaters", "Europe", "claim"):
+        assert text.encode() not in kept.sent.replace(b'"claim"', b""), text
+    assert nodes(kept).keys() == nodes(full).keys()
+    assert nodes(kept)["0.1"]["name"] == "leaf 0.1"
+    usage = [
+        sum(
+            run["outputs"]["usage_metadata"]["total_tokens"]
+            for run in one.runs.values()
+            if run["run_type"] == "llm"
+        )
+        for one in (full, kept)
+    ]
+    assert usage[0] == usage[1] > 0
+
+
+def test_langsmiths_own_switch_hides_the_question_in_names_too(tmp_path: Path) -> None:
+    with LocalEndpoint(rules=children(2)) as endpoint, recorder() as (url, kept):
+        hide = {"LANGSMITH_HIDE_INPUTS": "true", "LANGSMITH_HIDE_OUTPUTS": "true"}
+        debate(tmp_path, endpoint.url, url, f"Is {SECRET} a town?", **hide)
+    assert SECRET.encode() not in kept.sent
+
+
+def test_a_misspelt_switch_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    with LocalEndpoint(rules=children(2)) as endpoint, recorder() as (url, kept):
+        program = (
+            "import dialectree\n"
+            "try: dialectree.answer('Is it?', max_depth=0)\n"
+            "except dialectree.errors.SettingsError as error: print(error)"
+        )
+        wrong = {**tracing_to(url), "DIALECTREE_TRACE": "redact"}
+        told = run_program(program, tmp_path, endpoint.url, **wrong)
+    assert told == "DIALECTREE_TRACE must be full or redacted, not redact\n"
+    assert not kept.runs
+
+
+def test_a_trace_of_fifty_nodes_is_small(tmp_path: Path) -> None:
+    with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint, recorder() as (url, kept):
+        debate(tmp_path, endpoint.url, url, max_depth=3, max_nodes=53, leaf_rounds=3)
+    assert len(nodes(kept)) >= 45
+    others = [run for run in kept.runs.values() if run["run_type"] != "llm"]
+    assert len(others) <= 6 * len(nodes(kept))
+    assert kept.transferred <= 1_000_000
+
+
+HOST = """
+import asyncio, operator
+from typing import Annotated
+from typing_extensions import TypedDict
+from langchain_core.tracers.langchain import wait_for_all_tracers
+from langgraph.graph import END, START, StateGraph
+from dialectree.graphs.role_switching_debate.graph import graph as debate
+
+class State(TypedDict):
+    question: str
+    options: list[str]
+    verdict: dict
+
+async def greet(state: State): return {}
+
+host = StateGraph(State)
+host.add_node("greet", greet)
+host.add_node("debate", debate)
+host.add_edge(START, "greet")
+host.add_edge("greet", "debate")
+host.add_edge("debate", END)
+graph = host.compile(name="host")
+kinds = []
+
+async def main():
+    asked = {"question": "What gives milk?", "options": ["a cow", "a tree"]}
+    async for namespace, mode, data in graph.astream(
+        asked, {"run_name": "the host's"}, stream_mode=["tasks", "custom"], subgraphs=True
+    ):
+        kinds.append(data["name"] if mode == "tasks" else data["kind"])
+
+asyncio.run(main())
+wait_for_all_tracers()
+print(" ".join(sorted(kinds)))
+"""
+
+
+def test_a_hosts_graph_is_the_root_and_its_stream_stays_as_it_is(tmp_path: Path) -> None:
+    with LocalEndpoint(seed=3) as endpoint, recorder() as (url, kept):
+        plain = run_program(HOST, tmp_path, endpoint.url)
+        assert not kept.requests
+        once = {"DIALECTREE_CACHE": "false"}
+        assert run_program(HOST, tmp_path, endpoint.url, **tracing_to(url), **once) == plain
+    assert kept.root()["name"] == "the host's"
+    steps = {run["name"]: run for run in kept.under(kept.root())}
+    assert steps.keys() == {"greet", "debate"}
+    [ours] = kept.under(steps["debate"])
+    assert ours["name"] == "RSD: What gives milk?"
+    assert {"answer", "confidence"} <= ours["outputs"].keys()
+    assert {run["run_type"] for run in kept.under(ours)} == {"llm"}
