@@ -5,6 +5,7 @@ PYTHON ?= python3
 QUESTION ?= Which language do all people in Europe speak?
 VENV := .venv
 AEGRA := .venv-aegra
+PHOENIX := .venv-phoenix
 AEGRA_PYTHON ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 PY := $(VENV)/bin/python
 MERMAID := @mermaid-js/tiny@11.17.2
@@ -27,7 +28,7 @@ test-slow: $(VENV)/.dev
 	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
 
 # Servers, databases and agents of others, each started for real.
-test-clients: $(VENV)/.clients $(AEGRA)/.installed
+test-clients: $(VENV)/.clients $(AEGRA)/.installed $(PHOENIX)/.installed
 	$(PY) -m pytest -n 2 --dist loadfile -m clients
 
 check: $(VENV)/.dev
@@ -97,5 +98,11 @@ $(VENV)/.docs: $(VENV)/.dev
 	@cd $(VENV)/mermaid && tar xzf "$$(npm pack --silent $(MERMAID))"
 	@touch $@
 
+# A place for traces, which wants versions of its own.
+$(PHOENIX)/.installed: constraints-phoenix.txt
+	@$(if $(UV),$(UV) venv --quiet --clear --python $(PYTHON),$(PYTHON) -m venv --clear) $(PHOENIX)
+	@$(if $(UV),$(UV) pip install --quiet --python $(PHOENIX)/bin/python,$(PHOENIX)/bin/python -m pip install -q) -r constraints-phoenix.txt
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(AEGRA) build dist site *.egg-info
+	rm -rf $(VENV) $(AEGRA) $(PHOENIX) build dist site *.egg-info
