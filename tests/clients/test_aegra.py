@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from langgraph_sdk import get_client
 
@@ -19,8 +21,10 @@ from tests.clients.databases import free_port, postgres, redis, running
 from tests.endpoint import ROOT, LocalEndpoint
 
 pytestmark = pytest.mark.clients
+PROJECT_FILE = ROOT / "deploy" / "aegra" / "aegra.json"
 PYTHON = ROOT / ".venv-aegra" / "bin" / "python"
 JUDGE_SAYS_B = [{"match": "You judge a debate", "set": {"label": "B", "answer": "meat"}}]
+KEYS = {"ann": "the-key-of-ann-here", "bob": "the-key-of-bob-here"}
 DEBATES = 60
 CALLS_AT_ONCE = 20
 """Calls to the model that one worker has under way."""
@@ -61,12 +65,14 @@ def endpoint() -> Iterator[LocalEndpoint]:
 def workers(endpoint: LocalEndpoint, tmp_path: Path) -> Iterator[list[Worker]]:
     with postgres() as database, redis() as broker:
         environment = {
-            "AEGRA_CONFIG": str(ROOT / "deploy" / "aegra" / "aegra.json"),
+            "AEGRA_CONFIG": str(PROJECT_FILE),
             "DATABASE_URL": database,
             "REDIS_URL": broker,
             "REDIS_BROKER_ENABLED": "true",
             **QUICK_LEASES,
             "DIALECTREE_CACHE_URL": database,
+            "DIALECTREE_SERVER_KEYS": ",".join(f"{name}:{key}" for name, key in KEYS.items()),
+            "DIALECTREE_RUNS": str(tmp_path / "runs"),
             "DIALECTREE_MODEL": "openai:any",
             "DIALECTREE_CONCURRENCY": str(CALLS_AT_ONCE),
             "OPENAI_BASE_URL": endpoint.url,
@@ -86,7 +92,7 @@ def test_every_debate_ends_and_no_finished_call_is_paid_again_when_a_worker_is_k
             "question": f"What do {number} cows eat?",
             "options": ["plants", "meat"],
         }
-        async with get_client(url=survivor.url) as client:
+        async with get_client(url=survivor.url, api_key=KEYS["ann"]) as client:
             thread = (await client.threads.create())["thread_id"]
             return await client.runs.wait(thread, "rsd", input=question)
 
@@ -105,3 +111,41 @@ def test_every_debate_ends_and_no_finished_call_is_paid_again_when_a_worker_is_k
     assert {times[digest] for digest in answered} == {1}
     repeated = times.total() - len(times)
     assert 0 < repeated <= CALLS_AT_ONCE
+    _require_keys(survivor.url)
+    _run_the_page(survivor.url)
+
+
+def _run_the_page(url: str) -> None:
+    """Fail unless the program of docs/aegra.md prints an answer."""
+    page = (ROOT / "docs" / "aegra.md").read_text(encoding="utf-8")
+    program = page.partition("```python\n")[2].partition("```")[0]
+    program = program.replace("http://127.0.0.1:2026", url).replace('"KEY"', repr(KEYS["ann"]))
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("meat\n", 0), done.stderr
+
+
+def _require_keys(url: str) -> None:
+    """Fail unless each client needs a key, and sees nothing of another one."""
+
+    def status(path: str, key: str, **body: object) -> int:
+        return httpx.post(url + path, json=body, headers={"x-api-key": key}).status_code
+
+    assert [status("/threads", key) for key in ("", "wrong", KEYS["ann"])] == [401, 401, 200]
+    found = httpx.post(f"{url}/threads/search", json={}, headers={"x-api-key": KEYS["bob"]})
+    assert found.json() == []
+    wrong = {"assistant_id": "rsd", "input": {}, "context": {"gate": -1}}
+    assert status("/runs", KEYS["ann"], **wrong) == 422
+    assert httpx.get(f"{url}/debates").status_code == 401
+    assert httpx.get(f"{url}/debates", headers={"x-api-key": KEYS["ann"]}).status_code == 200
+
+
+def test_a_server_without_keys_does_not_start(tmp_path: Path) -> None:
+    environment = {"AEGRA_CONFIG": str(PROJECT_FILE), "PYTHONPATH": str(PROJECT_FILE.parent)}
+    words = [str(PYTHON), "-c", "import served"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "DIALECTREE_SERVER_KEYS" in done.stderr
