@@ -64,13 +64,9 @@ def _folder(run_id: str, identity: str) -> RunFolder:
     """Return the folder of a run; RunNotFound for another client's, as for none."""
     folder = RunFolder(_runs() / run_id)
     there = _RUN_ID.fullmatch(run_id) is not None and (folder.path / "run.json").is_file()
-    if not there or not visible(_owner(folder.record()), identity):
+    if not there or not visible(folder.record().owner, identity):
         raise RunNotFound(f"you have no run {run_id!r} on this server")
     return folder
-
-
-def _owner(record: RunRecord) -> str | None:
-    return getattr(record, "owner", None)
 
 
 def _identity(request: Request) -> str:
@@ -111,7 +107,7 @@ async def list_runs(request: Request) -> Response:
 
     def read() -> list[dict[str, Any]]:
         records = (folder.record() for folder in RunFolder.all(_runs()))
-        return [_line(one) for one in records if visible(_owner(one), _identity(request))]
+        return [_line(one) for one in records if visible(one.owner, _identity(request))]
 
     return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
 
@@ -136,11 +132,7 @@ async def contest(request: Request) -> Response:
         old = folder.record()
         if protocol(old.protocol).settings.names_address(settings):
             raise InputError("a contest names no address: its models stand in the server's setup")
-        begun = start(folder, wishes, _runs(), settings, person=False)
-        if _owner(old) is not None:
-            begun.record.owner = _owner(old)  # type: ignore[attr-defined]
-            begun.folder.write_record(begun.record)
-        return begun
+        return start(folder, wishes, _runs(), settings, person=False)
 
     begun = await asyncio.to_thread(begin)
     run_id = begun.record.run_id

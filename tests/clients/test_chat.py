@@ -43,8 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(folder: Path, endpoint: LocalEndpoint) -> Iterator[str]:
     """Return the address of a server whose model the environment names."""
-    model = {"DIALECTREE_MODEL": "openai:any", "OPENAI_BASE_URL": endpoint.url}
-    with serving(folder, **model) as url:
+    with serving(folder, DIALECTREE_MODEL="openai:any", OPENAI_BASE_URL=endpoint.url) as url:
         yield url
 
 

@@ -40,7 +40,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @contextmanager
 def serving(
-    folder: Path, *, config: str | Path = "langgraph.all.json", kill: bool = False, **environment: str
+    folder: Path,
+    *,
+    config: str | Path = "langgraph.all.json",
+    kill: bool = False,
+    **environment: str,
 ) -> Iterator[str]:
     """The address of a ``langgraph dev`` with all methods of the repository."""
     port = _free_port()
