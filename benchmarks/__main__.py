@@ -16,7 +16,7 @@ from benchmarks.figures import Figure
 
 WIDTH = 140
 """Columns where the table goes to a file."""
-PARTS = ("overhead", "slots", "footprint", "retrieval", "false_findings")
+PARTS = ("overhead", "slots", "footprint", "retrieval", "false_findings", "tracing")
 """Each is the function of that name in the file of that name."""
 
 

@@ -212,6 +212,15 @@ class DebateTracer(LangChainTracer):
         self._answer(run, message, (generation.generation_info or {}).get("finish_reason"), usage)
         return run
 
+    def on_retriever_start(self, *_: Any, **__: Any) -> Any:
+        """Leave a retriever's own run out: the event shows what was retrieved, with ids."""
+
+    def on_retriever_end(self, *_: Any, **__: Any) -> Any:
+        """Leave its end out, too."""
+
+    def on_retriever_error(self, *_: Any, **__: Any) -> Any:
+        """Leave its error out: it ends the debate, whose run shows it."""
+
     def _llm_run_with_token_event(self, token: Any, run_id: UUID, *_: Any, **__: Any) -> Run:
         return super()._llm_run_with_token_event("", run_id)  # when it came, not what it says
 

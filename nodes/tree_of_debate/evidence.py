@@ -47,6 +47,7 @@ async def retrieve(
 ) -> dict[str, list[str]]:
     """Return the ids of the best segments of one paper for each query, by the query's name."""
     context, run, timing = runtime.context, run_of(runtime), library.Timing()
+    began = clock.seconds()
     rows = await library.find(
         topic["authors"][letter]["source"],
         context.embeddings,
@@ -55,6 +56,7 @@ async def retrieve(
         base_url=context.base_url,
         timing=timing,
     )
+    took_s = clock.seconds() - began
     run.embedding_s += timing.seconds
     ids: dict[str, list[str]] = {}
     for (name, text), hits in zip(wanted.items(), rows, strict=True):
@@ -77,7 +79,7 @@ async def retrieve(
                 for id_, hit in named
             ],
         }
-        tell(runtime, topic["id"], "retrieved", data)
+        tell(runtime, topic["id"], "retrieved", data, took_s=took_s)
     return ids
 
 

@@ -214,3 +214,26 @@ def test_a_hosts_graph_is_the_root_and_its_stream_stays_as_it_is(tmp_path: Path)
     assert ours["name"] == "RSD: What gives milk?"
     assert {"answer", "confidence"} <= ours["outputs"].keys()
     assert {run["run_type"] for run in kept.under(ours)} == {"llm"}
+
+
+COMPARING = """
+import dialectree
+from langchain_core.tracers.langchain import wait_for_all_tracers
+papers = [
+    {"title": name, "abstract": f"{name} bound the error.", "body": f"{name} treat noise well."}
+    for name in ("Ladders", "Meshes")
+]
+dialectree.compare(*papers, topic="noise", embeddings="bm25", max_depth=1)
+wait_for_all_tracers()
+"""
+
+
+def test_a_retrieval_is_a_retriever_run_with_ids_and_scores(tmp_path: Path) -> None:
+    with LocalEndpoint(seed=3) as endpoint, recorder() as (url, kept):
+        run_program(COMPARING, tmp_path, endpoint.url, **tracing_to(url))
+    retrievals = [run for run in kept.under(kept.root()) if run["run_type"] == "retriever"]
+    names = {f"evidence of paper {letter}, topic" for letter in "ab"}
+    assert {run["name"] for run in retrievals} >= names
+    found = [document for run in retrievals for document in run["outputs"]["documents"]]
+    assert found
+    assert all(one["metadata"]["id"] and one["metadata"]["score"] > 0 for one in found)

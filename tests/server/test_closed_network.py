@@ -1,0 +1,78 @@
+"""Without tracing, nothing but the requests to the model leaves the program."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.endpoint import LocalEndpoint
+from tests.rules import children
+from tests.server.trace_recorder import KEY
+
+GUARD = """
+import os, sys
+
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.sendto", "socket.sendmsg"):
+        address = arguments[1]
+        place = f"{address[0]}:{address[1]}" if isinstance(address, tuple) else str(address)
+    elif event in ("socket.getaddrinfo", "socket.gethostbyname"):
+        place = f"{arguments[0]}:{arguments[1] if len(arguments) > 1 else ''}"
+    else:
+        return
+    if place != os.environ["ONLY"]:
+        with open(os.environ["REFUSED"], "a") as file:
+            file.write(f"{event} {place}\\n")
+        raise OSError(f"the network is closed: {place}")
+
+sys.addaudithook(refuse)
+"""
+PYTHON = "import dialectree; dialectree.answer('Is it so?', max_depth=1, leaf_rounds=1)"
+COMMANDS = {
+    "answer": ["-m", "dialectree", "answer", "Is it so?", "--max-depth", "1"],
+    "decide": ["-m", "dialectree", "decide", "What?", "--option", "a cow", "--option", "a tree"],
+    "verify": ["-m", "dialectree", "verify", "Cows give milk."],
+    "show": ["-m", "dialectree", "show"],
+    "Python": ["-c", PYTHON],
+}
+
+
+def run(folder: Path, arguments: list[str], url: str, **environment: str) -> list[str]:
+    """Run Python with a network that reaches ``url`` only; return what was refused."""
+    (folder / "sitecustomize.py").write_text(GUARD)
+    refused = folder / "refused"
+    own = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(folder),
+        "PYTHONPATH": str(folder),
+        "ONLY": url.removeprefix("http://").partition("/")[0],
+        "REFUSED": str(refused),
+        "DIALECTREE_MODEL": f"openai:any@{url}",
+        "OPENAI_API_KEY": KEY,
+        "LANGSMITH_API_KEY": KEY,
+        "LANGSMITH_ENDPOINT": "http://127.0.0.1:9",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9",
+    }
+    subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**own, **environment},
+        stdout=subprocess.DEVNULL,
+        timeout=120,
+        check=False,
+    )
+    return refused.read_text().splitlines() if refused.exists() else []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_nothing_leaves_but_the_requests_to_the_model(tmp_path: Path, name: str) -> None:
+    with LocalEndpoint(rules=children(2)) as endpoint:
+        assert run(tmp_path, COMMANDS[name], endpoint.url) == []
+        assert (endpoint.stats()["calls"] > 0) == (name != "show")
+
+
+def test_the_closed_network_would_notice_a_trace(tmp_path: Path) -> None:
+    with LocalEndpoint(rules=children(2)) as endpoint:
+        refused = run(tmp_path, COMMANDS["Python"], endpoint.url, LANGSMITH_TRACING="true")
+    assert any("127.0.0.1:9" in line for line in refused)
