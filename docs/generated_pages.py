@@ -20,7 +20,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from typer.main import get_command
 
 from dialectree import prompts
@@ -129,7 +129,7 @@ def own_settings(protocol: Protocol) -> list[str]:
 
 def fields(kind: type[BaseModel], names: Iterable[str]) -> str:
     """Return a table of declared fields."""
-    schemas = kind.model_json_schema()["properties"]
+    schemas = TypeAdapter(kind).json_schema()["properties"]  # a server's form leaves some out
     rows = []
     for name in names:
         field = kind.model_fields[name]
