@@ -1,6 +1,7 @@
 """Run every command and every Python block of the README and of docs/, as a reader would.
 
-A block marked ``py`` is not run: it is a piece of a file in examples/, and compared with it.
+A block marked ``py`` is not run here: it is a piece of a file in examples/, with which it is
+compared, or it needs a program of others, with which tests/clients tries it.
 """
 
 from __future__ import annotations
@@ -103,6 +104,7 @@ WITH_PYTHON = [page for page in PAGES[1:] if PYTHON.search(page.read_text(encodi
 @pytest.mark.usefixtures("installed", "endpoint")
 def test_the_python_of_a_page_runs_in_order(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DIALECTREE_CACHE", "false")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
     module = ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
     exec(compile(program(page), str(page), "exec"), module.__dict__)
