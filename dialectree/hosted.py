@@ -35,7 +35,7 @@ from dialectree.context import (
     resumed,
     settings,
 )
-from dialectree.errors import SettingsError
+from dialectree.errors import Halted, SettingsError
 from dialectree.models.run import Run, shared_budget
 from dialectree.protocol import Method, methods
 from dialectree.recorded_settings import named, speakers, spoken
@@ -120,6 +120,7 @@ class HostedRun(Run):
         self._opening = asyncio.Lock()
         self._steps = 0
         self._stopped = False
+        self._failure: BaseException | None = None
         self._idle: asyncio.TimerHandle | None = None
         self._leaving: asyncio.Task[None] | None = None
         self._began = clock.seconds()
@@ -167,6 +168,8 @@ class HostedRun(Run):
             raise
         except (Exception, asyncio.CancelledError) as error:
             await self._give_up(error)  # at once: LangGraph does not wait for the steps beside it
+            if isinstance(error, Halted) and isinstance(self._failure, Exception):
+                raise self._failure  # why this step was halted
             raise
         finally:
             self._steps -= 1
@@ -184,6 +187,7 @@ class HostedRun(Run):
         """Leave the record of a run that failed or was cancelled, even if it is cancelled again."""
         if _active.get(self.key) is self:
             del _active[self.key]
+            self._failure = error
             self._leaving = asyncio.ensure_future(self._leave(error))
         if self._leaving is None:
             return
