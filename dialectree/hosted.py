@@ -169,7 +169,7 @@ class HostedRun(Run):
         except (Exception, asyncio.CancelledError) as error:
             await self._give_up(error)  # at once: LangGraph does not wait for the steps beside it
             if isinstance(error, Halted) and isinstance(self._failure, Exception):
-                raise self._failure  # why this step was halted
+                raise self._failure from None  # why this step was halted
             raise
         finally:
             self._steps -= 1

@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @contextmanager
 def serving(
     folder: Path,
-    *,
+    *flags: str,
     config: str | Path = "langgraph.all.json",
     kill: bool = False,
     **environment: str,
@@ -51,7 +51,7 @@ def serving(
     command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser"]
     log = (folder / "log").open("w")
     process = subprocess.Popen(
-        [*command, "--no-reload", "--port", str(port), "--config", str(ROOT / config)],
+        [*command, *flags, "--no-reload", "--port", str(port), "--config", str(ROOT / config)],
         cwd=folder,
         stdout=log,
         stderr=log,
