@@ -13,7 +13,7 @@ UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate test test-slow test-clients check bench server docs clean
+.PHONY: debate test test-slow test-clients check bench examples server docs clean
 
 # A small tree: the embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
@@ -31,7 +31,7 @@ test-slow: $(VENV)/.dev
 test-clients: $(VENV)/.clients $(AEGRA)/.installed $(PHOENIX)/.installed
 	$(PY) -m pytest -n 2 --dist loadfile -m clients
 
-check: $(VENV)/.dev
+check: $(VENV)/.clients
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
@@ -40,6 +40,10 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks
+
+# Against an endpoint without a model: what comes out is made up by chance.
+examples: $(VENV)/.clients
+	@$(PY) -m tests.examples
 
 # Serves what is installed; the first two variables let LangGraph call nobody.
 server: $(VENV)/.server
