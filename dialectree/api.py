@@ -131,7 +131,7 @@ async def aresume(
     """
     with naming_parameters():
         only_models_and_limits(settings, "a run is resumed")
-        begun = again(_folder(run, runs), settings)
+        begun = await asyncio.to_thread(lambda: again(_folder(run, runs), settings))
         return await _conduct(begun, ask, watch, progress)
 
 
@@ -169,8 +169,10 @@ async def acontest(
     wish that the run cannot fulfil.
     """
     with naming_parameters(_WISHES):
-        folder = _folder(run, runs)
-        begun = contesting(folder, wishes, Path(runs), settings, person=ask is not None)
+        folder, person = await asyncio.to_thread(_folder, run, runs), ask is not None
+        begun = await asyncio.to_thread(
+            lambda: contesting(folder, wishes, Path(runs), settings, person=person)
+        )
         return await _conduct(begun, ask, watch, progress)
 
 

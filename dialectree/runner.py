@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ class Started:
         return self.record
 
     def _load_prompts(self) -> None:
-        """Read all prompts: a broken one is an error before anything is paid."""
+        """Load every prompt: a broken one is an error before anything is paid."""
         for folder in self.method.prompts(self.context):
             for name in prompts.names(folder):
                 prompts.load(name)
@@ -178,8 +178,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     overrides = contest.overrides if contest is not None else []
     ended: BaseException | None = None
     overrun: list[str] = []
-    async with _in_threads(folder.held()):
-        await asyncio.to_thread(folder.resume_events)
+    async with _holding(folder):
         if record.ended is not None or folder.told():
             await asyncio.to_thread(_mark_as_running, record, folder)
         began, before = clock.seconds(), record.usage.wall_s
@@ -200,19 +199,29 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
         complete(record, folder, ended, overrun)
         if ended is None and contested is not None:
             record.contest = verdict_diff.compared(contested, record)
-        await asyncio.to_thread(folder.write_record, record)
+        # In a thread: others go on meanwhile, and a cancelled run has its record all the same.
+        await asyncio.shield(asyncio.to_thread(folder.write_record, record))
     if ended is not None:
         raise ended
 
 
 @asynccontextmanager
-async def _in_threads(block: AbstractContextManager[None]) -> AsyncIterator[None]:
-    """Enter and leave ``block`` in threads: it works on files, and a server's loop never waits."""
-    await asyncio.to_thread(block.__enter__)
+async def _holding(folder: RunFolder) -> AsyncIterator[None]:
+    """Hold ``folder``, with its earlier events; a server's event loop must not wait for files."""
+    held = folder.held()
+
+    def enter() -> None:
+        held.__enter__()
+        folder.resume_events()
+
+    entering = asyncio.ensure_future(asyncio.to_thread(enter))
     try:
+        await asyncio.wait([entering])
+        entering.result()
         yield
     finally:
-        await asyncio.to_thread(block.__exit__, None, None, None)
+        await asyncio.shield(asyncio.wait([entering]))
+        held.__exit__(None, None, None)
 
 
 def missing_in_papers(record: RunRecord) -> list[str]:
