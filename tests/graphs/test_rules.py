@@ -16,7 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from dialectree import graphs as every
 from dialectree import testing
-from dialectree.context import build
+from dialectree.context import about, build
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth, tournament
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.role_switching_debate import graph as role_switching_debate
@@ -300,16 +300,23 @@ def test_no_rule_is_sent_to_a_thread() -> None:
 def test_a_public_graph_takes_a_question_and_gives_a_verdict_and_shows_no_more(name: str) -> None:
     graph = methods()[name].graph()
     protocol = methods()[name].protocol.name
-    more = {"rsd": {"options", "gold"}, "tod": {"papers"}}.get(protocol, set())
+    more = {"rsd": {"options"}, "tod": {"papers"}}.get(protocol, set())
     assert graph.get_input_jsonschema()["properties"].keys() == {"question", *more}
     needed = {"question", *(["papers"] if protocol == "tod" else [])}
     assert {*graph.get_input_jsonschema()["required"]} == needed
     out = graph.get_output_jsonschema()
-    assert out["properties"].keys() == {"verdict"}
+    assert out["properties"].keys() == {"verdict", "run_id"}
     assert out["$defs"]["Verdict"]["properties"].keys() == {
         "answer", "label", "rationale", "confidence", "confidence_source", "notes",
     }  # fmt: skip
     context = graph.get_context_jsonschema()
     assert context is not None
-    assert context["properties"].keys() == {*methods()[name].protocol.settings.model_fields}
+    declared = methods()[name].protocol
+    hidden = {*declared.only_variants} | {
+        field
+        for field in declared.settings.model_fields
+        if {"operator", "hidden", "evaluation_only"} & about(declared.settings, field).keys()
+    }
+    assert context["properties"].keys() == declared.settings.model_fields.keys() - hidden
+    assert "base_url" in hidden
     assert all(part.get("description") for part in context["properties"].values())
