@@ -18,7 +18,7 @@ from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
 pytestmark = pytest.mark.clients
 
 ALICE, BOB = "alice-0123456789abcdef", "bob-0123456789abcdef"
-NOBODY = str(uuid.uuid4())
+NOBODY = str(uuid.UUID(int=1))
 
 
 @pytest.fixture(scope="module")
