@@ -8,6 +8,7 @@ server, and where a folder of runs is named, it has an ordinary folder of a run.
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -55,6 +56,7 @@ NO_MODEL = (
     "the embedded model, whose answers are no better than chance)"
 )
 
+_RUN_ID = re.compile(r"[\w-]+")
 _nowhere = Path()
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 _active: dict[str, HostedRun] = {}
@@ -117,6 +119,8 @@ class HostedRun(Run):
             self.hear = self._hear
             self.log = self._log
         self._files: AbstractContextManager[None] | None = None
+        self.owner = None if record is None else record.owner
+        """The client of a server whose run it is."""
         self._opening = asyncio.Lock()
         self._steps = 0
         self._stopped = False
@@ -237,8 +241,8 @@ class HostedRun(Run):
     def _find(self) -> None:
         """Find what was kept of the run before, and go on there."""
         runs = _runs()
-        folder = RunFolder(runs / self.key) if runs is not None else None
-        if folder is None or not (folder.path / "run.json").is_file():
+        folder = None if runs is None else _folder_of(runs, self.key, self.owner)
+        if folder is None:
             self.keeper = Unkept()  # what was told before is lost, and there is no record
             return
         self._open(folder)
@@ -340,10 +344,26 @@ def _new(
         _require_model(method, context)
     name, record = new_id(), None
     if method is not None:
-        user = runtime.server_info.user if runtime.server_info is not None else None
         record = new_record(method, given, context)
-        record.run_id, record.owner = name, None if user is None else str(user.identity)
+        record.run_id, record.owner = name, _owner(runtime)
     return HostedRun(name, context, runtime.control, method, record, Unkept())
+
+
+def _owner(runtime: Runtime[Any]) -> str | None:
+    """Return the client of a server that drives the graph."""
+    user = runtime.server_info.user if runtime.server_info is not None else None
+    return None if user is None else str(user.identity)
+
+
+def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
+    """Return the folder of the run ``key`` if it is one of ``owner``.
+
+    A client may write anything into the state of its thread: a path, or the run of another one.
+    """
+    folder = RunFolder(runs / key)
+    if not _RUN_ID.fullmatch(key) or not (folder.path / "run.json").is_file():
+        return None
+    return folder if folder.record().owner == owner else None
 
 
 def _require_model(method: Method | None, context: ProtocolSettings) -> None:
@@ -367,9 +387,12 @@ def taken_up(
     if run is not None and run.control is runtime.control and run.halted is None:
         return run
     context = resumed(runtime, kind, stored["settings"], f"run {key}")
-    earlier = _resting.pop(key, None)
-    if earlier is None:
-        return HostedRun(key, context, runtime.control, method)
+    owner = _owner(runtime)
+    if key not in _resting or _resting[key].owner != owner:
+        run = HostedRun(key, context, runtime.control, method)
+        run.owner = owner
+        return run
+    earlier = _resting.pop(key)
     record = earlier.record
     return HostedRun(key, context, runtime.control, method, record, earlier.keeper)
 

@@ -157,3 +157,38 @@ def test_every_step_of_a_thread_can_be_edited_and_run_on_from(way: Way) -> None:
                 assert ruling["run_id"]
 
     asyncio.run(edited())
+
+
+@pytest.mark.parametrize("named", ["{id}", "../runs/{id}"], ids=["another's run", "a path"])
+def test_a_thread_whose_state_names_a_run_that_is_not_its_own_takes_up_none(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
+    saver = InMemorySaver()
+    with LocalEndpoint() as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+        given: Any = {"model": "openai:any", "judge": "me"}
+        question = {"question": "What do cows eat?", "options": ["plants", "meat"]}
+
+        async def stop() -> Any:
+            thread = methods()["rsd"].graph().copy({"checkpointer": saver})
+            await thread.ainvoke(question, CONFIG, context=given)
+            return await thread.aget_state(CONFIG)
+
+        stopped = asyncio.run(stop())
+        folder = RunFolder.find(stopped.values["run"]["id"], tmp_path / "runs")
+        record = folder.record()
+        if named == "{id}":
+            record.owner = "somebody"
+        folder.write_record(record)
+        before = {path.name: path.read_bytes() for path in folder.path.iterdir()}
+
+        async def go_on() -> Any:
+            thread = methods()["rsd"].graph().copy({"checkpointer": saver})
+            run = {**stopped.values["run"], "id": named.format(id=folder.run_id)}
+            at = await thread.aupdate_state(CONFIG, {"run": run}, as_node="opening")
+            await thread.ainvoke(None, at, context=given)
+
+        forget()
+        asyncio.run(go_on())
+    assert {path.name: path.read_bytes() for path in folder.path.iterdir()} == before
