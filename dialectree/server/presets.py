@@ -20,8 +20,9 @@ def preset_id(protocol: Protocol, name: str) -> UUID:
 async def offer_presets() -> None:
     """Make an assistant of each preset whose protocol the server has, unless it is there."""
     client = get_client()
+    graphs = {one["graph_id"] for one in await client.assistants.search(limit=1000)}
     for protocol in installed().values():
-        served = await client.assistants.search(graph_id=protocol.name, limit=1)
+        served = protocol.name in graphs  # the server makes an assistant of each of its graphs
         for name, settings in protocol.presets.items() if served else ():
             context = {**settings}
             made = await client.assistants.create(
