@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -301,6 +302,7 @@ async def _conduct(
             warnings.warn(str(error), stacklevel=2)
 
 
+@cache  # pydantic reads our source files for it, which would block a server
 def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
     """Return the input that an agent may give: without the right answer and rare parts."""
     given.model_rebuild()

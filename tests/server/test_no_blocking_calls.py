@@ -8,6 +8,7 @@ from blockbuster import BlockingError
 from langgraph_runtime_inmem import queue  # type: ignore[import-untyped]
 
 import dialectree
+from dialectree.chat import chat_graph
 from dialectree.errors import BudgetReached
 from dialectree.runs import RunFolder
 from tests.endpoint import LocalEndpoint
@@ -41,3 +42,30 @@ def test_neither_a_whole_run_nor_one_that_is_broken_off_and_resumed_blocks_the_e
     with LocalEndpoint() as endpoint:
         asyncio.run(debates(endpoint.url))
     assert len(RunFolder.all(runs)) == 2
+
+
+def test_a_chats_first_message_does_not_block_the_event_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("DIALECTREE_MODEL", "openai:any")
+    chat = chat_graph("rsd")
+
+    answers: list[str] = []
+
+    async def ask(url: str) -> None:
+        guard = queue._enable_blockbuster()
+        try:
+            state = await chat.ainvoke(
+                {"messages": [("user", COWS["question"])]}, context={"base_url": url}
+            )
+            answers.append(str(state["messages"][-1].content))
+        finally:
+            if guard is not None:
+                guard.deactivate()
+
+    with LocalEndpoint() as endpoint:
+        # A reloading server is started by `python -c`: pydantic looks up where that code lies.
+        exec("asyncio.run(ask(url))", {"asyncio": asyncio, "ask": ask, "url": endpoint.url})
+    assert "Confidence" in answers[0]
