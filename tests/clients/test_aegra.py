@@ -118,7 +118,7 @@ def test_every_debate_ends_and_no_finished_call_is_paid_again_when_a_worker_is_k
 def _run_the_page(url: str) -> None:
     """Fail unless the program of docs/aegra.md prints an answer."""
     page = (ROOT / "docs" / "aegra.md").read_text(encoding="utf-8")
-    program = page.partition("```py\n")[2].partition("```")[0]
+    program = page.partition("```python\n")[2].partition("```")[0]
     program = program.replace("http://127.0.0.1:2026", url).replace('"KEY"', repr(KEYS["ann"]))
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

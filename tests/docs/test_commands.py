@@ -1,7 +1,8 @@
-"""Run every command and every Python block of the README and of docs/, as a reader would.
+"""Run or check every fenced block of the README and of docs/, as a reader would.
 
-A block marked ``py`` is not run here: it is a piece of a file in examples/, with which it is
-compared, or it needs a program of others, with which tests/clients tries it.
+The Python of a page runs here. Where it speaks to a server, tests/clients runs it. A block marked
+``py`` is part of a file in examples/. A shell block that needs more than a test has stands below a
+comment ``<!-- not run: reason -->``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,17 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import click
 import pytest
 import yaml
+from langgraph_cli.cli import cli as langgraph
+from typer.main import get_command
 
+from dialectree.cli.program import app
 from dialectree.evals import datasets
+from dialectree.protocol import installed
 from dialectree.retrieval import arxiv
 from tests.cli.commands import command
 from tests.docs import files
@@ -30,9 +37,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?:console|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-DATA = re.compile(r"^```(json|toml|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?```(?P<kind>\w*)\n(?P<text>.*?)^```",
+    re.MULTILINE | re.DOTALL,
+)
+OUTPUT = ("markdown", "mermaid", "text")
+ON_A_SERVER = ("aegra.md", "chat.md", "server.md")
+"""The pages whose Python speaks to a server. tests/clients runs them."""
 READ: dict[str, Callable[[str], object]] = {
     "json": json.loads,
+    "jsonl": lambda text: [json.loads(line) for line in text.splitlines()],
     "toml": tomllib.loads,
     "yaml": yaml.safe_load,
 }
@@ -97,7 +111,11 @@ def test_every_command_of_a_page_works(
                 raise AssertionError(f"{page.name}: no test runs: {line}")
 
 
-WITH_PYTHON = [page for page in PAGES[1:] if PYTHON.search(page.read_text(encoding="utf-8"))]
+WITH_PYTHON = [
+    page
+    for page in PAGES[1:]
+    if page.name not in ON_A_SERVER and PYTHON.search(page.read_text(encoding="utf-8"))
+]
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.name)
@@ -120,9 +138,47 @@ def program(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_data_of_a_page_can_be_read(page: Path) -> None:
-    for kind, text in DATA.findall(page.read_text(encoding="utf-8")):
-        assert READ[kind](text) is not None
+def test_every_block_of_a_page_is_checked(page: Path) -> None:
+    examples = "".join(path.read_text() for path in sorted((ROOT / "examples").rglob("*.*y*")))
+    for block in FENCE.finditer(page.read_text(encoding="utf-8")):
+        kind, text = block["kind"], block["text"]
+        if kind in READ:
+            content = READ[kind](text)
+            servers = content.get("mcpServers", {}) if isinstance(content, dict) else {}
+            for server in servers.values():
+                if "command" in server:
+                    require_options(server["command"], *server["args"])
+        elif kind in ("bash", "sh"):
+            if not block["reason"]:
+                for line in text.replace("\\\n", " ").splitlines():
+                    require_line(line)
+        elif kind == "py":
+            assert text in examples or page.name in ON_A_SERVER, text
+        else:
+            assert kind in ("console", "python", *OUTPUT), block[0]
+
+
+def require_line(line: str) -> None:
+    """Fail unless ``line`` sets variables or calls a program with options that it has."""
+    setting = re.match(r"(?:export )?([A-Z_]+)=", line)
+    if setting is None:
+        require_options(*shlex.split(line, comments=True))
+    elif setting[1].startswith("DIALECTREE_"):
+        folders = ("dialectree", "deploy")
+        sources = (path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+        known = any(setting[1] in path.read_text() for path in sources)
+        name = setting[1].removeprefix("DIALECTREE_").lower()
+        protocols = installed().values()
+        assert known or any(name in one.settings.model_fields for one in protocols), line
+
+
+def require_options(program: str, name: str, *arguments: str) -> None:
+    """Fail unless the command ``name`` of ``program`` takes these arguments."""
+    groups: dict[str, Any] = {"dialectree": get_command(app), "langgraph": langgraph}
+    group = groups[program]
+    command = group.get_command(click.Context(group), name)
+    assert command is not None, name
+    command.make_parser(click.Context(command)).parse_args([*arguments])
 
 
 def test_the_python_of_the_readme_prints_what_it_shows() -> None:
