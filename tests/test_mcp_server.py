@@ -6,16 +6,14 @@ Client and server stand in one process; tests/clients/test_mcp.py starts them fo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from mcp import Client, MCPError
-from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
-from mcp.types import CallToolResult, Request, Result
-from pydantic import Field
+from mcp import Client
+from mcp.types import CallToolResult
 
 from dialectree import protocol
 from dialectree.context import about
@@ -53,14 +51,13 @@ async def client(
     *,
     papers: Path | None = None,
     wait: float = 60,
-    extensions: Sequence[ClientExtension] = (),
     **own: Any,
 ) -> AsyncIterator[Client]:
     """Connect a client to a server of its own, whose owner chose the settings ``own``."""
     settings = {"model": "openai:any", "base_url": endpoint.url, "cache": False, **own}
     async with Debates(RUNS, [papers] if papers else [], settings) as debates:
         server = DebateServer(debates, [*protocol.installed().values()], wait)
-        async with Client(server.sdk, extensions=extensions) as connected:
+        async with Client(server.sdk) as connected:
             yield connected
 
 
@@ -242,79 +239,6 @@ def test_a_long_debate_goes_on_behind_a_handle(slow_endpoint: LocalEndpoint) -> 
             assert state["status"] == "answered" and "probability" in state
 
     asyncio.run(debated())
-
-
-class Polled(Result):
-    """A task, and in the end the result of its tool."""
-
-    result_type: Literal["task"] = "task"
-    task_id: str = Field(alias="taskId")
-
-
-class Found(Result):
-    """What ``tasks/get`` returns; the other methods return nothing."""
-
-    status: str = ""
-    result: Any = None
-
-
-class Tasks(ClientExtension):
-    """What a client does that knows tasks: it polls, or cancels."""
-
-    identifier = "io.modelcontextprotocol/tasks"
-
-    def __init__(self, *, cancels: bool) -> None:
-        self.states: list[str] = []
-        self._cancels = cancels
-
-    def claims(self) -> list[ResultClaim[Any]]:
-        return [ResultClaim(result_type="task", model=Polled, resolve=self._resolve)]
-
-    async def _resolve(self, task: Polled, context: ClaimContext) -> CallToolResult:
-        async def ask(method: str) -> Found:
-            request = Request[Any, Any](method=method, params={"taskId": task.task_id})
-            return await context.session.send_request(request, Found)
-
-        while True:
-            found = await ask("tasks/get")
-            self.states.append(found.status)
-            if found.status == "completed":
-                return CallToolResult.model_validate(found.result)
-            if found.status == "cancelled":
-                return CallToolResult(content=[], is_error=True)
-            if self._cancels:
-                await ask("tasks/cancel")
-            await asyncio.sleep(0.1)
-
-
-@pytest.mark.parametrize(("cancels", "last"), [(False, "completed"), (True, "cancelled")])
-def test_a_client_that_knows_tasks_polls_by_itself(
-    cancels: bool, last: str, slow_endpoint: LocalEndpoint
-) -> None:
-    extension = Tasks(cancels=cancels)
-
-    async def debated() -> CallToolResult:
-        async with client(slow_endpoint, wait=0.1, extensions=[extension]) as connected:
-            assert connected.server_capabilities.extensions == {extension.identifier: {}}
-            return await connected.call_tool("verify", CLAIM)
-
-    result = asyncio.run(debated())
-    assert extension.states[0] == "working" and extension.states[-1] == last
-    assert cancels or content(result)["status"] == "answered"
-
-
-@pytest.mark.parametrize(("extensions", "code"), [([], -32021), ([Tasks(cancels=True)], -32602)])
-def test_a_task_is_refused_to_strangers_and_where_there_is_none(
-    extensions: list[ClientExtension], code: int, endpoint: LocalEndpoint
-) -> None:
-    async def asked() -> None:
-        async with client(endpoint, extensions=extensions) as connected:
-            request = Request[Any, Any](method="tasks/get", params={"taskId": "20260101-000000-1"})
-            with pytest.raises(MCPError) as refusal:
-                await connected.session.send_request(request, Found)
-            assert refusal.value.code == code
-
-    asyncio.run(asked())
 
 
 def test_a_cancelled_debate_goes_on_without_paying_twice(slow_endpoint: LocalEndpoint) -> None:

@@ -6,7 +6,6 @@ from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from dialectree.records import Node, RunRecord, RunStatus
 from dialectree.report import topics, words
-from dialectree.runner import INTERRUPTED
 from dialectree.steps import DEMONSTRATION
 
 
@@ -74,10 +73,6 @@ class Debate(Result):
     next: str = ""
     """What can be done now."""
     _record: RunRecord | None = PrivateAttr(None)
-
-    def broken_off_by_request(self) -> bool:
-        """Return whether somebody broke the run off, and nothing went wrong."""
-        return self.status == "partial" and self.notes in ([], [INTERRUPTED])
 
 
 class Row(Result):

@@ -31,7 +31,7 @@ from dialectree import clock
 from dialectree.api import naming_parameters
 from dialectree.errors import DialectreeError, InputError
 from dialectree.estimates import Estimate
-from dialectree.mcp_server import arguments, tasks
+from dialectree.mcp_server import arguments
 from dialectree.mcp_server.debates import Debates, Tell, Underway
 from dialectree.mcp_server.results import Debate, Report, RunList, text
 from dialectree.protocol import Method, Protocol, method
@@ -57,8 +57,6 @@ class Tool:
     described: types.Tool
     takes: type[arguments.Arguments]
     handle: Handler
-    waits: bool = False
-    """Whether it begins a debate and waits for the verdict."""
 
 
 class DebateServer:
@@ -83,7 +81,6 @@ class DebateServer:
             on_list_tools=self._list,
             on_call_tool=self._call,
         )
-        tasks.add(self.sdk, debates, _result)
 
     def _debating(self, name: str) -> Tool:
         """Return the tool of one protocol."""
@@ -91,14 +88,14 @@ class DebateServer:
         text = f"{protocol.title}. {protocol.summary} Slow and thorough: it takes many model calls."
         takes = arguments.of_protocol(protocol)
         described = _described(name, text, takes, Debate, reads=False)
-        return Tool(described, takes, partial(self._debate, protocol), waits=True)
+        return Tool(described, takes, partial(self._debate, protocol))
 
     def _of_method(self, handle: Handler, reads: bool) -> Tool:
         """Return a tool that is described by the docstring and the types of its method."""
         hints, text = get_type_hints(handle), inspect.cleandoc(handle.__doc__ or "")
         text = text.replace("TOOLS", ", ".join(self._protocols)).replace("\n", " ")
         described = _described(handle.__name__, text, hints["given"], hints["return"], reads=reads)
-        return Tool(described, hints["given"], handle, handle in (self.resume, self.contest))
+        return Tool(described, hints["given"], handle)
 
     # The tools
 
@@ -188,23 +185,19 @@ class DebateServer:
     async def _list(self, context: Context, _: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool.described for tool in self._tools.values()])
 
-    async def _call(self, context: Context, call: types.CallToolRequestParams) -> Any:
-        """Call a tool; what goes wrong is an error of the tool, in one line.
-
-        A client that knows tasks gets one for a debate that is not done in time.
-        """
+    async def _call(
+        self, context: Context, call: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Call a tool. A failure is an error of the tool, in one line."""
         try:
             with naming_parameters(_NAMES):
                 if call.name not in self._tools:
                     raise InputError(f"there is no tool {call.name!r}; {', '.join(self._tools)}")
                 tool = self._tools[call.name]
                 given = arguments.checked(tool.takes, call.arguments or {})
-                result = await tool.handle(given, context.session.report_progress)
+                return _result(await tool.handle(given, context.session.report_progress))
         except DialectreeError as error:
             return types.CallToolResult(content=[_block(str(error))], is_error=True)
-        if tool.waits and isinstance(result, Debate) and result.status == "running":
-            return tasks.created(result) if tasks.known(context) else _result(result)
-        return _result(result)
 
 
 def _result(result: BaseModel) -> types.CallToolResult:
