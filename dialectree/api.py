@@ -24,6 +24,7 @@ from dialectree.protocol import Method, ProtocolInput, installed, method
 from dialectree.records import RunRecord
 from dialectree.runner import Started, Watch, again, leave_reports, prepared, start
 from dialectree.runs import RunFolder
+from dialectree.sources import DEFAULT_RUNS, runs_home
 
 if TYPE_CHECKING:
     from dialectree.estimates import Estimate
@@ -37,7 +38,7 @@ async def arun(
     protocol: str,
     *inputs: Any,
     method_name: str | None = None,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
     watch: Watch | None = None,
     progress: bool | None = None,
@@ -49,7 +50,8 @@ async def arun(
         protocol: The protocol's name, such as ``tsd``; ``dialectree protocols`` lists them.
         inputs: The protocol's input, in the order of its declaration.
         method_name: A baseline or an ablation of the protocol; without it, the protocol itself.
-        runs: The folder of all runs. This one gets a folder of its own in it.
+        runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``. This run gets a folder
+            of its own in it.
         ask: A plain or asynchronous function that answers where the settings ask a person.
         watch: A function that gets every event as it happens.
         progress: Show what goes on. None: in notebooks only.
@@ -66,14 +68,14 @@ async def arun(
         chosen, by_name = _chosen(protocol, inputs, method_name, values)
         if ask is not None and "ask" in chosen.reads():
             values["ask"] = True
-        return await debate(chosen, by_name, Path(runs), ask, watch, progress, values)
+        return await debate(chosen, by_name, runs_home(runs), ask, watch, progress, values)
 
 
 def run(
     protocol: str,
     *inputs: Any,
     method_name: str | None = None,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
     watch: Watch | None = None,
     progress: bool | None = None,
@@ -88,7 +90,7 @@ async def aestimate(
     protocol: str,
     *inputs: Any,
     method_name: str | None = None,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     **values: Any,
 ) -> Estimate:
     """Estimate what :func:`arun` will take with the same input and settings; call no model.
@@ -102,14 +104,14 @@ async def aestimate(
         context = chosen.configure(values, warn)
         # It may read papers.
         graph_input = await asyncio.to_thread(prepared, chosen, by_name, context)
-        return await estimate(chosen, graph_input, context, Path(runs))
+        return await estimate(chosen, graph_input, context, runs_home(runs))
 
 
 def estimate(
     protocol: str,
     *inputs: Any,
     method_name: str | None = None,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     **values: Any,
 ) -> Estimate:
     """Run :func:`aestimate` in programs without an event loop, and in notebooks."""
@@ -119,7 +121,7 @@ def estimate(
 async def aresume(
     run: str | Path | RunRecord,
     *,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
     watch: Watch | None = None,
     progress: bool | None = None,
@@ -139,7 +141,7 @@ async def aresume(
 def resume(
     run: str | Path | RunRecord,
     *,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
     watch: Watch | None = None,
     progress: bool | None = None,
@@ -154,7 +156,7 @@ async def acontest(
     run: str | Path | RunRecord,
     wishes: Iterable[Wish],
     *,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
     watch: Watch | None = None,
     progress: bool | None = None,
@@ -172,7 +174,7 @@ async def acontest(
     with naming_parameters(_WISHES):
         folder, person = await asyncio.to_thread(_folder, run, runs), ask is not None
         begun = await asyncio.to_thread(
-            lambda: contesting(folder, wishes, Path(runs), settings, person=person)
+            lambda: contesting(folder, wishes, runs_home(runs), settings, person=person)
         )
         return await _conduct(begun, ask, watch, progress)
 
@@ -181,7 +183,7 @@ def contest(
     run: str | Path | RunRecord,
     wishes: Iterable[Wish],
     *,
-    runs: str | Path = "runs",
+    runs: str | Path = DEFAULT_RUNS,
     ask: Ask | None = None,
     watch: Watch | None = None,
     progress: bool | None = None,
@@ -192,11 +194,11 @@ def contest(
     return wait_for(work)
 
 
-def load(run: str | Path, *, runs: str | Path = "runs") -> RunRecord:
+def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> RunRecord:
     """Return the record of a run; RunNotFound (a FileNotFoundError) if there is none.
 
     ``run`` is its id, the beginning of one, ``last``, or the path of its folder. ``runs`` is the
-    folder of all runs.
+    folder of all runs, by default DIALECTREE_RUNS or ``runs``.
     """
     return _folder(run, runs).record()
 
@@ -218,8 +220,8 @@ def _chosen(
 def _folder(run: str | Path | RunRecord, runs: str | Path) -> RunFolder:
     """Return the folder of a run that is named by its record, or as in :func:`load`."""
     if not isinstance(run, RunRecord):
-        return RunFolder.find(str(run), Path(runs))
-    return RunFolder(run.path) if run.path else RunFolder.find(run.run_id, Path(runs))
+        return RunFolder.find(str(run), runs_home(runs))
+    return RunFolder(run.path) if run.path else RunFolder.find(run.run_id, runs_home(runs))
 
 
 @contextmanager

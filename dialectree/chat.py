@@ -33,7 +33,7 @@ from dialectree.records import RunRecord
 from dialectree.report.markdown_page import macros
 from dialectree.runner import Started, leave_reports, prepared
 from dialectree.runs import RunFolder
-from dialectree.sources import runs_folder
+from dialectree.sources import runs_home
 from dialectree.state import Verdict
 
 KEY = "dialectree"
@@ -311,7 +311,7 @@ def _why(record: RunRecord, node: str | None) -> str:
 
 def _runs() -> Path:
     """Return the folder of the runs: a chat asks for one, so that every run can be contested."""
-    return runs_folder() or Path("runs")
+    return runs_home()
 
 
 async def _record(state: Any, runtime: Runtime[Any]) -> RunRecord:

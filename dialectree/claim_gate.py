@@ -17,6 +17,7 @@ from dialectree.formatting import figure
 from dialectree.human_input import require_person
 from dialectree.loop import wait_for
 from dialectree.runner import Watch
+from dialectree.sources import DEFAULT_RUNS
 from dialectree.tools import kept_in, on_the_stream
 
 FEEDBACK = "claim_gate"
@@ -43,7 +44,8 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         action: What becomes of an answer with a claim below it.
         rounds: The revisions of one answer.
         method: The method that verifies; None: the protocol that gives a probability.
-        runs: The folder of all runs, one for each claim. None: they are not kept.
+        runs: The folder of all runs, one for each claim; by default DIALECTREE_RUNS or ``runs``.
+            None: they are not kept.
         watch: A function that gets every event as it happens.
         settings: Settings of the verification, such as ``model`` or ``max_calls``. Budgets count
             for each answer. Wrong settings are refused here.
@@ -58,7 +60,7 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         action: Literal["block", "revise", "mark"] = "block",
         rounds: int = 2,
         method: str | None = None,
-        runs: str | Path | None = "runs",
+        runs: str | Path | None = DEFAULT_RUNS,
         watch: Watch | None = None,
         **settings: Any,
     ) -> None:

@@ -45,7 +45,7 @@ Raises:
 _TWIN_DOC = "Run :func:`{command}` in a program with an event loop; the arguments are the same."
 _OPTIONS = {
     "method_name": "The protocol itself, or a baseline or an ablation of it.",
-    "runs": "The folder of all runs. This one gets a folder of its own in it.",
+    "runs": "The folder of all runs. DIALECTREE_RUNS counts before the default.",
     "ask": "A function that answers where the settings let a person take part.",
     "watch": "A function that gets every event as it happens.",
     "progress": "Whether to show what goes on. None: in notebooks only.",

@@ -90,7 +90,7 @@ def verify(
         cache: Answer a request that was made before from the reply cache.
         replay: Answer from the reply cache alone; a request that it does not hold is an error.
         method_name: The protocol itself, or a baseline or an ablation of it.
-        runs: The folder of all runs. This one gets a folder of its own in it.
+        runs: The folder of all runs. DIALECTREE_RUNS counts before the default.
         ask: A function that answers where the settings let a person take part.
         watch: A function that gets every event as it happens.
         progress: Whether to show what goes on. None: in notebooks only.
@@ -206,7 +206,7 @@ def decide(
         cache: Answer a request that was made before from the reply cache.
         replay: Answer from the reply cache alone; a request that it does not hold is an error.
         method_name: The protocol itself, or a baseline or an ablation of it.
-        runs: The folder of all runs. This one gets a folder of its own in it.
+        runs: The folder of all runs. DIALECTREE_RUNS counts before the default.
         ask: A function that answers where the settings let a person take part.
         watch: A function that gets every event as it happens.
         progress: Whether to show what goes on. None: in notebooks only.
@@ -335,7 +335,7 @@ def compare(
         cache: Answer a request that was made before from the reply cache.
         replay: Answer from the reply cache alone; a request that it does not hold is an error.
         method_name: The protocol itself, or a baseline or an ablation of it.
-        runs: The folder of all runs. This one gets a folder of its own in it.
+        runs: The folder of all runs. DIALECTREE_RUNS counts before the default.
         ask: A function that answers where the settings let a person take part.
         watch: A function that gets every event as it happens.
         progress: Whether to show what goes on. None: in notebooks only.
@@ -467,7 +467,7 @@ def answer(
         cache: Answer a request that was made before from the reply cache.
         replay: Answer from the reply cache alone; a request that it does not hold is an error.
         method_name: The protocol itself, or a baseline or an ablation of it.
-        runs: The folder of all runs. This one gets a folder of its own in it.
+        runs: The folder of all runs. DIALECTREE_RUNS counts before the default.
         ask: A function that answers where the settings let a person take part.
         watch: A function that gets every event as it happens.
         progress: Whether to show what goes on. None: in notebooks only.

@@ -209,9 +209,21 @@ def cache_url() -> str | None:
 
 
 def runs_folder() -> Path | None:
-    """Return the folder that DIALECTREE_RUNS names for the runs of a host, or None."""
+    """Return the folder of runs that DIALECTREE_RUNS names, or None."""
     named = os.environ.get(RUNS)
     return Path(named) if named else None
+
+
+class DefaultRuns(str):
+    """The default of ``runs``. Its type tells it from the same folder that a caller names."""
+
+
+DEFAULT_RUNS = DefaultRuns("runs")
+
+
+def runs_home(runs: str | Path = DEFAULT_RUNS) -> Path:
+    """Return the folder of all runs: the one a caller names, DIALECTREE_RUNS, or ``runs``."""
+    return (isinstance(runs, DefaultRuns) and runs_folder()) or Path(runs)
 
 
 def threads_file() -> Path:

@@ -22,6 +22,7 @@ from dialectree.protocol import method
 from dialectree.records import Event, RunRecord
 from dialectree.report.words import basis, unresolved
 from dialectree.runner import Watch
+from dialectree.sources import DEFAULT_RUNS, runs_home
 
 
 def as_tool(
@@ -31,7 +32,7 @@ def as_tool(
     name: str | None = None,
     description: str | None = None,
     files_from: Sequence[str | Path] = (),
-    runs: str | Path | None = "runs",
+    runs: str | Path | None = DEFAULT_RUNS,
     watch: Watch | None = None,
     **settings: Any,
 ) -> StructuredTool:
@@ -47,7 +48,8 @@ def as_tool(
         name: What the agent's model calls the tool.
         description: What that model reads about it.
         files_from: The folders whose files the agent may name, such as papers. None: no file.
-        runs: The folder of all runs. None: the run is not kept.
+        runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``. None: the run is not
+            kept.
         watch: A function that gets every event as it happens.
         settings: Settings of every debate, such as ``model`` or ``max_calls``. Wrong ones, and
             missing packages, are refused here.
@@ -89,7 +91,7 @@ def as_tool(
 async def kept_in(runs: str | Path | None) -> AsyncIterator[Path]:
     """Yield the folder of the runs; without one, a folder that is removed at the end."""
     if runs is not None:
-        yield Path(runs)
+        yield runs_home(runs)
         return
     temporary = await asyncio.to_thread(TemporaryDirectory, prefix="dialectree-")
     try:

@@ -53,6 +53,7 @@ def demo(
 def _suggest(run: Playback, others: list[str]) -> None:
     """Say on stderr what can be done with the run now, and what else can be played."""
     from dialectree import turns
+    from dialectree.sources import runs_home
     from dialectree.streams import say
 
     path: Path | str = run.folder.path
@@ -67,7 +68,7 @@ def _suggest(run: Playback, others: list[str]) -> None:
     ]
     place, turn_name = next(iter(spoken), (record.tree.root, ""))
     argument = next((node.id for node in nodes if node.kind == "argument"), "")
-    path = "last" if run.folder.path.parent == Path("runs") else path
+    path = "last" if run.folder.path.parent == runs_home() else path
     rows = [(f"dialectree show {path} --node {place}", "all that was said at one place")]
     contest = f"dialectree contest {path}"
     if argument and run.method.protocol.outcome == "probability":

@@ -19,9 +19,10 @@ from pydantic import BaseModel
 from dialectree.cli.help_groups import RARE
 from dialectree.context import ProtocolSettings, about
 from dialectree.errors import SettingsError
+from dialectree.sources import RUNS
 
 Command = Callable[..., None]
-Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR")]
+Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR", envvar=RUNS)]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 DryRun = Annotated[

@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -29,7 +28,7 @@ from dialectree.records import RunRecord
 from dialectree.runner import Started
 from dialectree.runs import RunFolder
 from dialectree.server.owners import visible
-from dialectree.sources import runs_folder
+from dialectree.sources import runs_home
 from dialectree.threads import Threads
 
 
@@ -41,10 +40,6 @@ class _Change(BaseModel):
     change: str
     where: str
     text: str = ""
-
-
-def _runs() -> Path:
-    return runs_folder() or Path("runs")
 
 
 _RUN_ID = re.compile(r"[\w-]+")
@@ -62,7 +57,7 @@ _SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
 def _folder(run_id: str, identity: str) -> RunFolder:
     """Return the folder of a run; RunNotFound for another client's, as for none."""
-    folder = RunFolder(_runs() / run_id)
+    folder = RunFolder(runs_home() / run_id)
     there = _RUN_ID.fullmatch(run_id) is not None and (folder.path / "run.json").is_file()
     if not there or not visible(folder.record().owner, identity):
         raise RunNotFound(f"you have no run {run_id!r} on this server")
@@ -106,7 +101,7 @@ async def list_runs(request: Request) -> Response:
     """Answer with the client's runs, the newest first."""
 
     def read() -> list[dict[str, Any]]:
-        records = (folder.record() for folder in RunFolder.all(_runs()))
+        records = (folder.record() for folder in RunFolder.all(runs_home()))
         return [_line(one) for one in records if visible(one.owner, _identity(request))]
 
     return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
@@ -132,7 +127,7 @@ async def contest(request: Request) -> Response:
         old = folder.record()
         if protocol(old.protocol).settings.names_address(settings):
             raise InputError("a contest names no address: its models stand in the server's setup")
-        return start(folder, wishes, _runs(), settings, person=False)
+        return start(folder, wishes, runs_home(), settings, person=False)
 
     begun = await asyncio.to_thread(begin)
     run_id = begun.record.run_id
