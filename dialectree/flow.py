@@ -83,7 +83,7 @@ class Flow:
         if self._protocol:
             channels = self._builder.schemas[state]
             first = _afresh(self._set(opening), channels, get_type_hints(input))
-            self._builder.add_node(OPENING, self._beginning(first))
+            self._builder.add_node(OPENING, self._beginning(first), input_schema=input)
 
     def step(self, name: str, node: Step | None = None, *, calls_itself: bool = False) -> None:
         """Add a step; without a ``node`` it is only a place where ways meet.

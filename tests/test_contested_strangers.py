@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import operator
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -18,6 +20,7 @@ from dialectree.context import ProtocolSettings, option
 from dialectree.errors import InputError
 from dialectree.events import tell
 from dialectree.flow import Flow
+from dialectree.hosted import keeping
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
 from dialectree.protocol import Phase, Protocol, ProtocolInput
@@ -48,7 +51,13 @@ class Text(TypedDict):
     text: str
 
 
-class Duel(Debate):
+class Matter(Question):
+    """What the graph takes; its first step reads the question alone."""
+
+    remark: str
+
+
+class Duel(Matter, Debate):
     """A claim, arguments about it, and what was made of them."""
 
     arguments: list[Text]
@@ -61,6 +70,8 @@ class Input(ProtocolInput):
 
     question: str = option(positional=True)
     """The claim."""
+    remark: str = ""
+    """What else there is to say."""
 
 
 class Settings(ProtocolSettings):
@@ -126,7 +137,7 @@ def each_argument(state: Duel) -> list[Text]:
     return state["arguments"]
 
 
-flow = Flow(Duel, settings=Settings, input=Question, opening=opening)
+flow = Flow(Duel, settings=Settings, input=Matter, opening=opening)
 flow.role("rater", rater)
 flow.role("referee", referee, on_failure={"winner": "VOID"})
 flow.step("counting", counting)
@@ -200,3 +211,15 @@ def test_what_is_declared_can_be_changed_and_taken_back(
 def test_what_is_not_declared_is_refused(duel: RunRecord) -> None:
     with pytest.raises(InputError, match=r"^Replace 0\.0/rater: its reply is no text"):
         dialectree.contest(duel, [Replace("0.0/rater", "No.")])
+
+
+def test_a_run_of_a_host_is_contested_with_its_whole_input(duel: RunRecord, tmp_path: Path) -> None:
+    given = {"question": QUESTION, "remark": "By the way."}
+    context = Settings(model=ScriptedModel(script=script))
+    with keeping(tmp_path):
+        ended = asyncio.run(graph.ainvoke(given, context=context))
+    hosted = dialectree.load(ended["run_id"], runs=tmp_path)
+    assert hosted.input == given
+    new = dialectree.contest(hosted, [Set("0.0", 1.0)], runs=tmp_path, cache=False)
+    assert (new.input, new.usage.calls) == (given, 0)
+    assert new.verdict is not None and new.verdict.confidence == pytest.approx(0.65)
