@@ -2,6 +2,7 @@
 # uv installs where there is one (make UV= takes pip), but never PyTorch: it misses a small build
 # that pip finds on some machines.
 PYTHON ?= python3
+PORT ?= 2024
 QUESTION ?= Which language do all people in Europe speak?
 VENV := .venv
 AEGRA := .venv-aegra
@@ -49,7 +50,7 @@ examples: $(VENV)/.clients
 server: $(VENV)/.server
 	@$(VENV)/bin/dialectree server-file > $(VENV)/langgraph.json
 	LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=true \
-	  $(VENV)/bin/langgraph dev --no-browser --n-jobs-per-worker 10 --config $(VENV)/langgraph.json
+	  $(VENV)/bin/langgraph dev --no-browser --no-reload --port $(PORT) --n-jobs-per-worker 10 --config $(VENV)/langgraph.json
 
 # The site, in site/. A broken link is an error.
 docs: $(VENV)/.docs

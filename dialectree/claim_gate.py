@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired, get_args
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain.agents.middleware.types import OmitFromInput
@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 
 from dialectree import api
 from dialectree.claims import ClaimVerifier, Finding, verifying_method
+from dialectree.errors import InputError
 from dialectree.formatting import figure
 from dialectree.human_input import require_person
 from dialectree.loop import wait_for
@@ -20,6 +21,8 @@ from dialectree.runner import Watch
 from dialectree.sources import DEFAULT_RUNS
 from dialectree.tools import kept_in, on_the_stream
 
+Action = Literal["block", "revise", "mark"]
+"""What becomes of an answer with a claim that does not pass."""
 FEEDBACK = "claim_gate"
 """The name of the messages that tell the agent's model what was found."""
 
@@ -57,7 +60,7 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         self,
         *,
         min: float = 0.7,
-        action: Literal["block", "revise", "mark"] = "block",
+        action: Action = "block",
         rounds: int = 2,
         method: str | None = None,
         runs: str | Path | None = DEFAULT_RUNS,
@@ -65,6 +68,12 @@ class ClaimGate(AgentMiddleware[GateState, Any, Any]):
         **settings: Any,
     ) -> None:
         super().__init__()
+        if not 0 <= min <= 1:
+            raise InputError(f"min is a probability from 0 to 1, not {min!r}")
+        if action not in get_args(Action):
+            raise InputError(f"action is one of {', '.join(get_args(Action))}, not {action!r}")
+        if rounds < 0:
+            raise InputError(f"rounds is a number of revisions, 0 or more, not {rounds!r}")
         with api.naming_parameters():
             self._method = verifying_method(method)
             self._context = self._method.configure(settings, api.warn)

@@ -169,3 +169,7 @@ def test_wrong_settings_are_refused_when_the_gate_is_made() -> None:
         dialectree.ClaimGate(bredth=2)
     with pytest.raises(InputError, match="it gives no probability of a claim"):
         dialectree.ClaimGate(method="tsd")
+    wrong: tuple[dict[str, Any], ...] = ({"min": 7}, {"action": "blok"}, {"rounds": -1})
+    for given in wrong:
+        with pytest.raises(InputError, match=f"^{next(iter(given))} is .*, not "):
+            dialectree.ClaimGate(**given)

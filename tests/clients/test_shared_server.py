@@ -109,6 +109,21 @@ def test_what_is_anothers_is_not_there(
     assert endpoint.stats()["calls"] == 0
 
 
+def test_another_gets_no_record_report_or_contest_of_a_debate(
+    server: str, thread: str, endpoint: LocalEndpoint
+) -> None:
+    endpoint.reset()
+    (line,) = call(server, ALICE, "GET", "/debates").json()
+    path, drop = f"/debates/{line['run_id']}", {"changes": [{"change": "drop", "where": "0/A1"}]}
+    for key, status in ((ALICE, 200), (BOB, 404)):
+        for part in ("", "/report.html", "/report.md"):
+            assert call(server, key, "GET", path + part).status_code == status, part
+    refused = call(server, BOB, "POST", f"{path}/contest", drop)
+    assert refused.status_code == 404 and "you have no run" in refused.text
+    assert call(server, BOB, "GET", "/debates").json() == []
+    assert endpoint.stats()["calls"] == 0
+
+
 def test_lists_hold_what_is_ones_own(server: str, thread: str) -> None:
     threads = [call(server, key, "POST", "/threads/search", {}).json() for key in (ALICE, BOB)]
     assert [len(one) for one in threads] == [1, 0]
@@ -117,6 +132,22 @@ def test_lists_hold_what_is_ones_own(server: str, thread: str) -> None:
         for key in (ALICE, BOB)
     ]
     assert [len(one) for one in items] == [1, 0]
+
+
+def test_without_a_model_a_run_ends_with_one_line_and_no_call(
+    server: str, endpoint: LocalEndpoint
+) -> None:
+    endpoint.reset()
+
+    async def asked() -> Any:
+        async with get_client(url=server, api_key=BOB) as client:
+            made = (await client.threads.create())["thread_id"]
+            return await client.runs.wait(made, "rsd", input=COWS, raise_error=False)
+
+    ended = asyncio.run(asked())
+    assert "no model is named: put `model`" in ended["__error__"]["message"]
+    assert call(server, BOB, "GET", "/debates").json() == []
+    assert endpoint.stats()["calls"] == 0
 
 
 def test_another_cannot_go_on_with_a_thread_by_a2a(server: str, thread: str) -> None:
