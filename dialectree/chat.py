@@ -106,7 +106,7 @@ def _reading(title: str, chosen: Method, names: Sequence[str]) -> Callable[..., 
             return _reply(title, _help(declared.input))
         if _WHY.fullmatch(text):
             return _for_a_run(title, state, "explanation")
-        if text.casefold().startswith("contest "):
+        if f"{text.casefold()} ".startswith("contest "):
             return _for_a_run(title, state, "contest")
         sent = {name: state[name] for name in names if state.get(name) is not None}
         context = settings(runtime, declared.settings)

@@ -133,6 +133,7 @@ def test_no_message_names_a_file_of_the_server() -> None:
         ("rsd", [f"{GAS}\n- O2"], ["two"]),
         ("tsd", ["why?"], ["no answer in this thread yet"]),
         ("tsd", ["contest 0.1/A2: No."], ["no answer in this thread yet"]),
+        ("tsd", ["Contest"], ["no answer in this thread yet"]),
         ("tsd", ["help"], ["A question begins a debate.", "`why 0.1?`", "`contest 0.1/A2: text`"]),
         ("rsd", ["?"], ["Write each option on a line of its own, after a dash."]),
         ("tod", [""], ["Attach 2 files"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -148,7 +149,7 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
                 notice(f"node {name}: unresolved{': ' if why else ''}{why}")
         notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
     if status not in (0, 5):
-        again = f"go on with: dialectree resume {path}"
+        again = f"go on with: dialectree resume {path}{_addressed(run)}"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
         return
     missing = missing_in_papers(record)  # which the person read before the first call
@@ -160,6 +161,12 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
     if reported:
         _point_to("report", path / "report.html")
     notice(f"more: dialectree show {path}")
+
+
+def _addressed(run: Started) -> str:
+    """Return the address to name again: one from a record is never sent the environment's key."""
+    address = run.record.settings.get("base_url")
+    return f" --base-url {shlex.quote(str(address))}" if address else ""
 
 
 def _point_to(name: str, file: Path) -> None:

@@ -211,6 +211,14 @@ def test_an_addition_that_is_broken_off_is_resumed(run: str) -> None:
     assert resumed.record["contest"]["why"]
 
 
+def test_the_line_that_goes_on_names_the_address_again(run: str) -> None:
+    words = ["--add", "attack:0", "No.", "--no-cache", "--max-calls", "1", "--model", "openai:any"]
+    with LocalEndpoint() as other:
+        budget = contest(run, *words, "--base-url", other.url)
+    again = f"dialectree resume runs/{budget.record['run_id']} --base-url {other.url}"
+    assert budget.status == 4 and again in budget.err
+
+
 def test_an_addition_that_nobody_can_judge_is_left_out_and_said(run: str) -> None:
     with LocalEndpoint(empty=1.0) as silent:
         words = ["--add", "attack:0", "No.", "--model", f"openai:any@{silent.url}"]
