@@ -268,7 +268,7 @@ def _debate(title: str, chosen: Method) -> Callable[..., Any]:
     async def debate(state: Any) -> dict[str, Any]:
         """Debate the question; a person's part interrupts the chat as it does the debate."""
         graph = await asyncio.to_thread(chosen.graph)
-        with keeping(_runs()):
+        with keeping(runs_home()):
             outcome = await graph.ainvoke(state["given"], output_keys=["record"])
         return _answered(title, RunRecord.model_validate(outcome["record"]))
 
@@ -309,11 +309,6 @@ def _why(record: RunRecord, node: str | None) -> str:
 # Runs of the thread
 
 
-def _runs() -> Path:
-    """Return the folder of the runs: a chat asks for one, so that every run can be contested."""
-    return runs_home()
-
-
 async def _record(state: Any, runtime: Runtime[Any]) -> RunRecord:
     """Return the record of the thread's last run, from the thread or from its folder."""
     run_id, record = _run_id(state), state.get("record")
@@ -328,7 +323,7 @@ def _folder(run_id: str, runtime: Runtime[Any]) -> RunFolder:
 
     A client may write any id into the messages of its thread.
     """
-    folder = RunFolder(_runs() / run_id)
+    folder = RunFolder(runs_home() / run_id)
     user = runtime.server_info.user if runtime.server_info else None
     identity = user.identity if user else ""
     there = _RUN_ID.fullmatch(run_id) is not None and (folder.path / "run.json").is_file()
@@ -361,7 +356,7 @@ def _contested(state: Any, runtime: Runtime[Any]) -> Started:
         raise InputError("write what to change: contest 0.1/A2: text")
     wish = parse((found["change"] or "replace").lower(), found["where"], found["text"] or "")
     folder, models = _folder(_run_id(state), runtime), _live(runtime.context)
-    return contesting(folder, [wish], _runs(), models, person=False)
+    return contesting(folder, [wish], runs_home(), models, person=False)
 
 
 def _live(context: object) -> dict[str, Any]:

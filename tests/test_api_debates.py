@@ -18,10 +18,11 @@ from typing_extensions import TypedDict
 
 import dialectree
 from dialectree.contests import Add, Drop, Restore, Set
-from dialectree.errors import BudgetReached, InputError, RunFolderError, SettingsError
+from dialectree.errors import BudgetReached, InputError, RunFolderError, RunNotFound, SettingsError
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import Event
+from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.graphs.adaptive_reasoning_tree import arguing
 from tests.graphs.role_switching_debate.switching import TWO, debaters, rule
@@ -54,6 +55,20 @@ def test_decide_returns_the_record_that_lies_in_the_folder(model: str) -> None:
     assert record.input == {"question": QUESTION, "options": YES_NO}
     assert record.status in ("answered", "unresolved")
     assert kept(record, "elsewhere") == record
+
+
+def test_a_folder_of_runs_that_nobody_names_is_the_one_of_the_environment(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_RUNS", "hosts")
+    record = dialectree.decide(QUESTION, YES_NO, model=model)
+    assert kept(record, "hosts") == record == dialectree.load(record.run_id)
+    assert command("show", record.run_id, "--json").record == record.model_dump(mode="json")
+    named = dialectree.decide(QUESTION, YES_NO, model=model, runs="runs")
+    assert kept(named, "runs") == named
+    assert command("show", named.run_id, "--runs", "runs").status == 0
+    with pytest.raises(RunNotFound):
+        dialectree.load(named.run_id)
 
 
 def test_the_gold_answer_reaches_an_evaluation(model: str) -> None:
