@@ -141,6 +141,16 @@ def test_a_cost_is_null_as_soon_as_one_price_is_missing() -> None:
     assert usage([]).cost is None
 
 
+def test_a_ledger_tells_what_was_paid_from_what_the_reply_cache_answered() -> None:
+    paid = call(prompt_tokens=10, completion_tokens=5, cost=0.25)
+    cached = call(prompt_tokens=1, completion_tokens=2, cost=0.5, source="cache")
+    sums = usage([paid, cached])
+    assert (sums.calls, sums.calls_from_cache, sums.tokens_from_cache) == (2, 1, 3)
+    assert (sums.cost, sums.cost_from_cache) == (0.75, 0.5)
+    assert (usage([paid]).calls_from_cache, usage([paid]).cost_from_cache) == (0, 0.0)
+    assert usage([call(), cached]).cost_from_cache is None
+
+
 def test_the_critical_path_goes_down_the_longest_branch_and_back_up() -> None:
     tree, _ = fold(STORY)
     calls = [

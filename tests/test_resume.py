@@ -80,7 +80,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def but_for_times_and_ids(record: RunRecord) -> dict[str, Any]:
     told = record.model_dump(exclude={"run_id", "started", "ended"})
-    del told["usage"]["wall_s"]
+    for name in ("wall_s", "calls_from_cache", "tokens_from_cache"):
+        del told["usage"][name]
     return told
 
 
@@ -159,6 +160,11 @@ def test_a_replay_needs_no_endpoint_and_gives_the_same_record(tmp_path: Path) ->
         paid = short_lived.stats()["calls"]
         assert paid == first.usage.attempts
     replayed = run(url, tmp_path / "replayed", replay=True, cache=True)
+    assert (first.usage.calls_from_cache, first.usage.tokens_from_cache) == (0, 0)
+    for record in (second, replayed):
+        assert record.usage.calls_from_cache == first.usage.calls
+        used = record.usage.prompt_tokens + record.usage.completion_tokens
+        assert record.usage.tokens_from_cache == used > 0
     assert first.status == "answered"
     assert first.usage.calls > CALLS  # some replies were repaired
     assert but_for_times_and_ids(first) == but_for_times_and_ids(second)

@@ -156,7 +156,7 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
     for remark in record.notices:
         if remark not in missing:
             notice(remark)
-    notice(_spent(run))
+    notice(", ".join(sums(record)))
     _point_to("record", path / "run.json")
     if reported:
         _point_to("report", path / "report.html")
@@ -176,11 +176,3 @@ def _point_to(name: str, file: Path) -> None:
         console.print(Text(f"dialectree: {name}: ").append_text(link(file)), soft_wrap=True)
     else:
         notice(f"{name}: {file}")
-
-
-def _spent(run: Started) -> str:
-    """``20 calls (3 from the reply cache), 12,345 tokens, 1 min 26 s, cost 0.0123``."""
-    calls, *others = sums(run.record)
-    cached = sum(call.source == "cache" for call in run.folder.calls())
-    paid = f" ({cached:,} from the reply cache)" if cached else ""
-    return ", ".join([f"{calls}{paid}", *others])

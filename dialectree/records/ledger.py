@@ -17,13 +17,19 @@ class Usage(Strict):
     """The ledger's sums. A reply from the cache counts like the call that it stands for."""
 
     calls: int = 0
+    calls_from_cache: int = 0
+    """Of the calls, those that the reply cache answered. The others were paid."""
     attempts: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     """Prompt tokens that the provider read from its own cache."""
+    tokens_from_cache: int = 0
+    """Of the prompt and completion tokens, those of calls that the reply cache answered."""
     cost: float | None = None
     """In the unit of the prices given; null where a price, or what a call took, is not known."""
+    cost_from_cache: float | None = None
+    """Of the cost, that of calls that the reply cache answered."""
     wall_s: float = 0.0
     embedding_s: float = 0.0
     """Seconds of it that went into retrieval, of a comparison of papers: loading the model, cutting
@@ -88,16 +94,25 @@ class Call(Strict):
 def usage(calls: Iterable[Call]) -> Usage:
     """The sums of a ledger. ``cost`` is null as soon as one call has none."""
     calls = list(calls)
-    costs = [call.cost for call in calls]
-    known = [cost for cost in costs if cost is not None]
+    cached = [call for call in calls if call.source == "cache"]
     return Usage(
         calls=len(calls),
+        calls_from_cache=len(cached),
         attempts=sum(call.attempts for call in calls),
         prompt_tokens=sum(call.prompt_tokens for call in calls),
         completion_tokens=sum(call.completion_tokens for call in calls),
         cached_tokens=sum(call.cached_tokens for call in calls),
-        cost=round(sum(known), 9) if calls and len(known) == len(costs) else None,
+        tokens_from_cache=sum(call.prompt_tokens + call.completion_tokens for call in cached),
+        cost=_cost(calls) if calls else None,
+        cost_from_cache=_cost(cached) if calls and _cost(calls) is not None else None,
     )
+
+
+def _cost(calls: Iterable[Call]) -> float | None:
+    """Return what the calls cost together; None where the cost of one is not known."""
+    costs = [call.cost for call in calls]
+    known = [cost for cost in costs if cost is not None]
+    return round(sum(known), 9) if len(known) == len(costs) else None
 
 
 def seconds(calls: Iterable[Call]) -> float:

@@ -330,11 +330,14 @@ def measure(record: RunRecord) -> str:
 
 
 def sums(record: RunRecord) -> list[str]:
-    """``9 calls``, ``3,210 tokens``, ``12 s``, and the cost where it is known."""
+    """``9 calls (3 from the reply cache)``, ``3,210 tokens``, ``12 s``, and the cost if known."""
     usage = record.usage
+    calls = count(usage.calls, "call")
+    if usage.calls_from_cache:
+        calls += f" ({usage.calls_from_cache:,} from the reply cache)"
     tokens = count(usage.prompt_tokens + usage.completion_tokens, "token")
     cost = [] if usage.cost is None else [f"cost {money(usage.cost)}"]
-    return [count(usage.calls, "call"), tokens, duration(usage.wall_s), *cost]
+    return [calls, tokens, duration(usage.wall_s), *cost]
 
 
 def failed(failure: Failure) -> str:
