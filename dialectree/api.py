@@ -127,10 +127,12 @@ async def aresume(
     progress: bool | None = None,
     **settings: Any,
 ) -> RunRecord:
-    """Go on with a run that was broken off; finished calls are not made again.
+    """Go on with a run that was broken off, or whose calls failed.
 
-    ``run`` is as in :func:`load`, or a record. ``settings`` are models and limits: budgets count
-    anew from here, and a live model has to be given again. A finished run stays as it is.
+    Finished calls are not made again. A run that ended degraded or unresolved asks again the calls
+    that failed, and what depends on them; ``record.earlier`` keeps the verdict before. Any other
+    finished run stays as it is. ``run`` is as in :func:`load`, or a record. ``settings`` are models
+    and limits: budgets count anew from here, and a live model has to be given again.
     """
     with naming_parameters():
         only_models_and_limits(settings, "a run is resumed")

@@ -32,17 +32,28 @@ from dialectree.human_input import (
     require_person,
     without_person,
 )
-from dialectree.models.door import Run
+from dialectree.models.door import REPAIRS, Run
 from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget
 from dialectree.protocol import Method, method
 from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
-from dialectree.records import Event, Override, RunRecord, RunStatus, fold, verdict_diff
-from dialectree.runs import RunFolder, Unkept
+from dialectree.records import (
+    Call,
+    Event,
+    Override,
+    RunRecord,
+    RunStatus,
+    Verdict,
+    fold,
+    verdict_diff,
+)
+from dialectree.runs import RunFolder, Unkept, own_calls
 from dialectree.user_input import checked
 
 Watch = Callable[[Event], None]
 
+UNFINISHED: tuple[RunStatus, ...] = ("running", "partial")
+"""The statuses of a run that has not ended."""
 INTERRUPTED = "interrupted"
 """The notice in the record of a run that was cancelled."""
 GRACE_S = 5.0
@@ -77,7 +88,7 @@ class Started:
         ``ask`` answers for a person, and ``watch`` gets every event. A finished run stays as it is.
         Raises Halted, ModelUnavailable or InputError with the record already on disk.
         """
-        if self.record.status not in ("running", "partial"):
+        if self.record.status not in UNFINISHED:
             return self.record
         if self.record.contest is None:  # the journal of a contested run may have the ruling
             require_person(self.context, ask)
@@ -150,19 +161,52 @@ def new_record(
 
 
 def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
-    """Take up a run that was broken off, with its own settings except those ``given``.
+    """Take up a run that was broken off or whose calls failed.
 
-    Budgets count anew, and only those given now.
+    It has its own settings except those ``given``. Budgets count anew, and only those given now.
     """
-    record = folder.record()
-    unfinished = record.status in ("running", "partial")
-    chosen = method(record.method, record.protocol)
+    record, ledger = folder.record(), folder.ledger()
+    chosen, unfinished = method(record.method, record.protocol), record.status in UNFINISHED
     context = settled(record, given)
     chosen.require_roles(context, given)
-    if unfinished:
-        before = spoken(record.models, folder.ledger())
-        record.models = named(speakers(chosen, context), before)
+    failed = [] if context.replay else failed_calls(record, ledger)
+    if failed or unfinished:
+        record.models = named(speakers(chosen, context), spoken(record.models, ledger))
+    if failed:
+        _reopen(folder, record, failed)
     return Started(folder, record, chosen, context)
+
+
+def failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
+    """Return the calls of a run that ended without a part, for no reply or for invalid ones.
+
+    A ruling that contradicts itself is not among them. A run that was broken off takes the path
+    that it took before.
+    """
+    if record.status not in ("degraded", "unresolved"):
+        return []
+    calls = [call for call in own_calls(ledger) if not call.void]
+    invalid = {call.spot() for call in calls if call.repair == REPAIRS}
+    invalid -= {
+        (node.id, turn.phase, turn.role, turn.round, turn.take, turn.speaker)
+        for node in record.tree.nodes.values()
+        for turn in node.transcript
+    }
+    return [call for call in calls if call.error is not None or call.spot() in invalid]
+
+
+def _reopen(folder: RunFolder, record: RunRecord, failed: Sequence[Call]) -> None:
+    """Let the calls ``failed`` be made again, and all that depends on them.
+
+    The graph runs from its start and tells all events again, so those that rest on a failed call
+    are gone. The verdict that the run ended with stays in the record.
+    """
+    with folder.held():
+        record.earlier = [*record.earlier, record.verdict or Verdict()]
+        record.status = "partial"
+        folder.write_record(record)
+        folder.void(failed)
+        folder.write("events.jsonl", "")
 
 
 # Running it
@@ -183,7 +227,13 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
             await asyncio.to_thread(_mark_as_running, record, folder)
         began, before = clock.seconds(), record.usage.wall_s
         try:
-            async with calling(folder, started.context, overrides, started.budget) as run:
+            async with calling(
+                folder,
+                started.context,
+                overrides,
+                started.budget,
+                ended_before=bool(record.earlier),
+            ) as run:
                 run.follow = started.follow
                 try:
                     with started.method.packages():
@@ -254,6 +304,8 @@ async def calling(
     context: ProtocolSettings,
     overrides: Sequence[Override] = (),
     budget: Budget | None = None,
+    *,
+    ended_before: bool = False,
 ) -> AsyncIterator[Run]:
     """Open a run that calls models and keeps a journal.
 
@@ -261,7 +313,7 @@ async def calling(
     gives them up after :data:`GRACE_S` seconds, or when it is cancelled again.
     """
     journal = folder.journal()
-    run = Run(folder.run_id, context, journal, overrides, budget)
+    run = Run(folder.run_id, context, journal, overrides, budget, ended_before=ended_before)
     try:
         yield run
     except asyncio.CancelledError:

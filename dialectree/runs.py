@@ -24,6 +24,7 @@ from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, RunNotFound
 from dialectree.protocol import phase_order
 from dialectree.records import (
     UNORDERED,
+    VOID,
     Call,
     Event,
     PhaseOrder,
@@ -256,6 +257,18 @@ class RunFolder:
         """Every finished call of this run itself, in the order of their ends; one a place."""
         return own_calls(self.ledger())
 
+    def void(self, failed: Iterable[Call]) -> None:
+        """Let the calls ``failed`` be made again.
+
+        Their lines stay under a key that answers nothing: an invalid reply was paid for.
+        """
+        names = {(call.key, call.spot()) for call in failed}
+        ledger = self.ledger()
+        for call in ledger:
+            if (call.key, call.spot()) in names:
+                call.key = f"{VOID}{call.key}"
+        self.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in ledger))
+
     def events(self) -> list[Event]:
         """Everything that was told, the oldest first."""
         path = self._events_path
@@ -394,14 +407,22 @@ def _tell_of(record: RunRecord, folded: tuple[Tree, Verdict | None], ledger: lis
     took = record.usage.model_dump(include={"wall_s", "embedding_s"})
     took["wall_s"] = took["wall_s"] or seconds(calls)
     record.tree, record.verdict = folded
-    path = critical_path(record.tree, calls, phase_order(record.protocol))
+    valid = [call for call in calls if not call.void]
+    path = critical_path(record.tree, valid, phase_order(record.protocol))
     record.usage = usage(calls).model_copy(update={**took, "critical_path_calls": path})
     record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
 
 
 def own_calls(ledger: Iterable[Call]) -> list[Call]:
-    """Return a run's own calls to models, one a place: not those of the runs that it contests."""
-    own = (call for call in ledger if call.run is None and call.source != "person")
+    """Return a run's own calls to models, one a place: not those of the runs that it contests.
+
+    A call without a reply that is made again cost nothing and is left out.
+    """
+    own = (
+        call
+        for call in ledger
+        if call.run is None and call.source != "person" and not (call.void and call.error)
+    )
     return list({(call.key, call.spot()): call for call in own}.values())
 
 

@@ -32,7 +32,7 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.tasks import TASKS
 from dialectree.models.limits import Budget
 from dialectree.protocol import Method
-from dialectree.records import Call, RunRecord, from_cache, usage
+from dialectree.records import RunRecord, from_cache, usage
 from dialectree.runner import Started, begin, prepared
 from dialectree.runs import RunFolder, files
 
@@ -211,7 +211,7 @@ def _count(result: Result, runs: Sequence[Path]) -> None:
     judged = [*judging, *controlling]
     result.judging, result.controlling = usage(judging), usage(controlling)
     result.cached, result.cached_judging = from_cache([*calls, *judged]), from_cache(judged)
-    result.lost = sum(c.error is not None and not voided(c) for c in [*calls, *judged])
+    result.lost = sum(call.error is not None for call in [*calls, *judged])
 
 
 def _failed(record: RunRecord) -> str | None:
@@ -228,14 +228,6 @@ def _line(error: object) -> str:
 
 
 # Asking again for what failed
-
-_VOID = "void:"
-"""Begins the key of a call that was asked for again since. It may have been paid, so it stays."""
-
-
-def voided(call: Call) -> bool:
-    """Return whether the call was asked for again since."""
-    return call.key.startswith(_VOID)
 
 
 def reopen(path: Path) -> None:
@@ -260,15 +252,12 @@ def _void(folder: RunFolder, parts: set[tuple[str, str, str]]) -> bool:
 
     A part is known by its node, role and speaker.
     """
-    ledger = folder.ledger()
     failed = [
         call
-        for call in ledger
-        if not voided(call)
+        for call in folder.ledger()
+        if not call.void
         and (call.error is not None or (call.node, call.role, call.speaker) in parts)
     ]
-    for call in failed:
-        call.key = f"{_VOID}{call.key}"
     if failed:
-        folder.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in ledger))
+        folder.void(failed)
     return bool(parts) or bool(failed)

@@ -20,7 +20,7 @@ from dialectree.records import Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.drawing import link
 from dialectree.report.words import clean, confidence, failed, headline, line, probable, sums
-from dialectree.runner import GRACE_S, Started, leave_reports, missing_in_papers
+from dialectree.runner import GRACE_S, Started, failed_calls, leave_reports, missing_in_papers
 from dialectree.streams import notice, print_file
 
 DEMONSTRATION = (
@@ -147,7 +147,10 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
             why = "; ".join(note for note in part.notes if note not in printed)
             if part.status == "missing" and not part.failures and (why or name != record.tree.root):
                 notice(f"node {name}: unresolved{': ' if why else ''}{why}")
-        notice("finished, but " + ("unresolved" if record.status == "unresolved" else "degraded"))
+        ended = "unresolved" if record.status == "unresolved" else "degraded"
+        retry = f"ask the failed calls again with: dialectree resume {path}{_addressed(run)}"
+        more = [retry] if failed_calls(record, run.folder.ledger()) else []
+        notice("; ".join([f"finished, but {ended}", *more]))
     if status not in (0, 5):
         again = f"go on with: dialectree resume {path}{_addressed(run)}"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))

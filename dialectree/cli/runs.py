@@ -128,13 +128,16 @@ def resume(
     json: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Go on with a run that was broken off. Finished calls are not made again.
+    """Go on with a run that was broken off, or whose calls failed.
 
-    Budgets count anew from here.
+    Finished calls are not made again. Budgets count anew from here.
     """
+    from dialectree import streams
     from dialectree.cli import progress
-    from dialectree.runner import again
+    from dialectree.runner import UNFINISHED, again
     from dialectree.runs import RunFolder
 
     found = again(RunFolder.find(run, runs), settings)
+    if found.record.status not in UNFINISHED:
+        streams.notice("the run has ended and none of its calls failed: nothing is asked again")
     progress.follow(found, json=json, quiet=quiet)

@@ -134,7 +134,8 @@ class DebateServer:
         return self._debates.state(given.run_id)
 
     async def resume(self, given: arguments.Run, tell: Tell) -> Debate:
-        """Go on with a run that was broken off. Finished calls are not made again."""
+        """Go on with a run that was broken off, or whose calls failed. Finished calls are not made
+        again."""
         one = self._debates.resume(given.run_id)
         return await self._ended(one, clock.seconds() + self._wait, tell)
 

@@ -49,6 +49,8 @@ class Run(RunControl):
         journal: Journal | None = None,
         overrides: Sequence[Override] = (),
         budget: Budget | None = None,
+        *,
+        ended_before: bool = False,
     ) -> None:
         super().__init__()
         self.run_id = run_id
@@ -56,11 +58,10 @@ class Run(RunControl):
         self.log: Callable[[Call], None] | None = journal.append if journal else None
         """Keeps each call before a node sees its reply."""
         self.overrides = Overrides(overrides)
-        self._spoke = (
-            {(call.model, call.mark) for call in journal.past.values() if call.run}
-            if journal
-            else set()
-        )
+        self._ended_before = ended_before
+        """Whether the run had ended, and only its failed calls are made again."""
+        past = journal.past.values() if journal else ()
+        self._spoke = {(call.model, call.mark) for call in past if self._stands(call)}
         self.cache: ReplyCache | None = None
         if context.cache or context.replay:
             self.cache = reply_cache(cache_folder())
@@ -114,14 +115,18 @@ class Run(RunControl):
         return asking.call(reply, clock.stamp(), "person")
 
     def _past(self, asking: Asking) -> Call | None:
-        """Return the journal's call. A contest keeps the replies of the contested run's models."""
+        """Return the journal's call. A run that had ended keeps the replies of its models."""
         if self.journal is None:
             return None
         past = self._in(self.journal, asking.key, asking)
         for model, mark in () if past else self._spoke:
             earlier = self._in(self.journal, asking.key_for(model, mark), asking)
-            past = earlier if earlier is not None and earlier.run is not None else past
+            past = earlier if earlier is not None and self._stands(earlier) else past
         return past
+
+    def _stands(self, call: Call) -> bool:
+        """Return whether the call stands whichever model is asked now, as in a contest."""
+        return call.run is not None or self._ended_before
 
     def _in(self, journal: Journal, key: str, asking: Asking) -> Call | None:
         """Return the call at this very place, or the same request at another."""

@@ -20,6 +20,7 @@ from dialectree.records.events import Event, EventKind
 from dialectree.records.evidence import Found, Retrieval, Segment
 from dialectree.records.folding import apply, fold, path_key, segment_key
 from dialectree.records.ledger import (
+    VOID,
     Call,
     Usage,
     chains,
@@ -52,6 +53,7 @@ __all__ = [
     "OTHERS",
     "SCHEMA",
     "UNORDERED",
+    "VOID",
     "Call",
     "Change",
     "Claim",

@@ -38,6 +38,10 @@ class Usage(Strict):
     """The longest chain of calls in which each needs the one before."""
 
 
+VOID = "void:"
+"""Begins the key of a failed call that is made again. Its line stays, for it may have been paid."""
+
+
 class Call(Strict):
     """One line of calls.jsonl: a call to a model, the cache's answer to one, or a person's answer.
 
@@ -84,6 +88,11 @@ class Call(Strict):
         if not self.mark:
             kept.pop("mark")
         return kept
+
+    @property
+    def void(self) -> bool:
+        """Whether the call failed and is made again."""
+        return self.key.startswith(VOID)
 
     def spot(self) -> tuple[str, str, str, int, int, str]:
         """Where its reply is given; its repairs are given there, too."""

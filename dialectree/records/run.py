@@ -40,6 +40,8 @@ class RunRecord(Strict):
     contest: Contest | None = None
     """Of a run that contests another one."""
     verdict: Verdict | None = None
+    earlier: list[Verdict] = []
+    """Verdicts that the run ended with before its failed calls were made again."""
     tree: Tree = Tree()
     usage: Usage = Usage()
     notices: list[str] = []
