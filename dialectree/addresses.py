@@ -82,6 +82,11 @@ def address_in(text: str) -> str:
     return ((spec["url"] or "") if spec else text).rstrip("/")
 
 
+def is_loopback(url: str) -> bool:
+    """Return whether ``url`` is on this machine itself."""
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
 @lru_cache(maxsize=256)
 def mark(url: str) -> str:
     """Return a one-way mark of the user, password and query of ``url``; "" where it has none.

@@ -136,7 +136,9 @@ async def aresume(
     """
     with naming_parameters():
         only_models_and_limits(settings, "a run is resumed")
-        begun = await asyncio.to_thread(lambda: again(_folder(run, runs), settings))
+        begun = await asyncio.to_thread(
+            lambda: again(_folder(run, runs), settings, runs_home(runs))
+        )
         return await _conduct(begun, ask, watch, progress)
 
 

@@ -29,6 +29,7 @@ from dialectree import sources
 from dialectree.addresses import (
     address_in,
     harmless,
+    is_loopback,
     public,
     require_address,
     require_spec,
@@ -204,6 +205,8 @@ class ProtocolSettings(BaseModel):
     _lent: frozenset[str] = PrivateAttr(default=frozenset())
     """Addresses out of the settings of ``_lender``."""
     _lender: str = PrivateAttr(default="")
+    _own: bool = PrivateAttr(default=False)
+    """True where ``_lender`` is a run in the folder of runs that is in use."""
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
@@ -280,6 +283,10 @@ class ProtocolSettings(BaseModel):
             return None
         return self._lender if address.rstrip("/") in self._lent else sources.FILE
 
+    def keyless(self, address: str) -> bool:
+        """Return whether ``address`` is used without a key, as a run of one's own recorded it."""
+        return self._own and is_loopback(address) and address.rstrip("/") in self._lent
+
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
         """Return the model that plays ``role``; ``who`` names the speaker where two play it.
 
@@ -352,12 +359,17 @@ def build(kind: type[Own], **values: Any) -> Own:
 
 
 def rebuilt(
-    kind: type[Own], recorded: Mapping[str, Any], values: Mapping[str, Any], lender: str
+    kind: type[Own],
+    recorded: Mapping[str, Any],
+    values: Mapping[str, Any],
+    lender: str,
+    *,
+    own: bool = False,
 ) -> Own:
     """Return the settings that ``lender`` recorded, but for the ``values`` given now.
 
-    An address is recorded without user, password and query. The same address with them, given now,
-    opens it.
+    ``own`` says that it is a run in the folder of runs that is in use. An address is recorded
+    without user, password and query. The same address with them, given now, opens it.
     """
     named = kind._addresses(values) | kind._from_environment()
     count = Counter(map(public, named))
@@ -371,7 +383,9 @@ def rebuilt(
     again = {name: opened(value) for name, value in recorded.items()}
     if isinstance(roles := recorded.get("roles"), Mapping):
         again["roles"] = {role: opened(text) for role, text in roles.items()}
-    return _built(kind, {**again, **values}, named=values, lent=recorded, lender=lender)
+    made = _built(kind, {**again, **values}, named=values, lent=recorded, lender=lender)
+    made._own = own
+    return made
 
 
 def _built(
@@ -457,6 +471,7 @@ def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) 
     """
     made = _built(kind, {**outer.shared(), **values}, named=values)
     made._named, made._lent, made._lender = outer._named, outer._lent, outer._lender
+    made._own = outer._own
     return made
 
 

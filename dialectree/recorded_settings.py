@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from dialectree.context import ProtocolSettings, RetrievalSettings, build, rebuilt
+from dialectree.context import EMBEDDED, ProtocolSettings, RetrievalSettings, build, rebuilt
 from dialectree.errors import SettingsError
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
@@ -45,17 +45,26 @@ def _names(speaker: object) -> JsonValue:
     return str(speaker) if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
 
 
-def settled(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
-    """Return the settings of a run, changed by those ``given`` and without its budgets."""
+def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -> ProtocolSettings:
+    """Return the settings of a run, changed by those ``given`` and without its budgets.
+
+    ``own`` says that the run lies in the folder of runs that is in use.
+    """
     kind = protocol(record.protocol).settings
     values = {name: value for name, value in record.settings.items() if name not in BUDGETS}
     if given.get("replay"):
         values.pop("cache", None)  # a run without the cache is replayed from its own calls
     try:
-        return rebuilt(kind, values, given, f"{record.run_id}/run.json")
+        return rebuilt(kind, values, given, f"{record.run_id}/run.json", own=own)
     except SettingsError as error:
         build(kind, **given)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
+
+
+def without_models(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
+    """Return the settings of a run in which no model is asked: its journal has every reply."""
+    nobody = {"model": EMBEDDED, "roles": {}}
+    return settled(record, {**nobody, **given, "cache": True, "replay": True})
 
 
 def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:

@@ -23,7 +23,7 @@ from pydantic import JsonValue
 from dialectree import clock, prompts
 from dialectree.activity import Follow
 from dialectree.context import EMBEDDED, ProtocolSettings
-from dialectree.errors import DialectreeError
+from dialectree.errors import DialectreeError, MissingPackage, ReplayMiss, SettingsError
 from dialectree.human_input import (
     Ask,
     Payload,
@@ -36,7 +36,15 @@ from dialectree.models.door import REPAIRS, Run
 from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget
 from dialectree.protocol import Method, method
-from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
+from dialectree.recorded_settings import (
+    kept,
+    named,
+    settled,
+    speakers,
+    spoken,
+    versions,
+    without_models,
+)
 from dialectree.records import (
     Call,
     Event,
@@ -77,6 +85,8 @@ class Started:
     """The least and the most calls that were estimated; None where nothing was."""
     follow: Follow | None = None
     """Gets what each call to a model is doing, for whoever watches."""
+    refusal: DialectreeError | None = None
+    """Why no model can be asked. The run ends with it if one has to be."""
 
     def __post_init__(self) -> None:
         """Tell the record where it lies."""
@@ -160,18 +170,25 @@ def new_record(
     )
 
 
-def again(folder: RunFolder, given: Mapping[str, Any]) -> Started:
+def again(folder: RunFolder, given: Mapping[str, Any], runs: Path | None = None) -> Started:
     """Take up a run that was broken off or whose calls failed.
 
     It has its own settings except those ``given``. Budgets count anew, and only those given now.
+    ``runs`` is the folder of runs that is in use: a run in there goes on at its loopback address.
+    A contest in which nobody has to be asked goes on without the models of its record.
     """
     record, ledger = folder.record(), folder.ledger()
     chosen, unfinished = method(record.method, record.protocol), record.status in UNFINISHED
-    context = settled(record, given)
-    chosen.require_roles(context, given)
-    failed = [] if context.replay else failed_calls(record, ledger)
-    if failed or unfinished:
-        record.models = named(speakers(chosen, context), spoken(record.models, ledger))
+    try:
+        context = settled(record, given, own=runs is not None and folder.lies_under(runs))
+        chosen.require_roles(context, given)
+        failed = [] if context.replay else failed_calls(record, ledger)
+        if failed or unfinished:
+            record.models = named(speakers(chosen, context), spoken(record.models, ledger))
+    except (SettingsError, MissingPackage) as error:
+        if record.contest is None or not unfinished:
+            raise
+        return Started(folder, record, chosen, without_models(record, given), refusal=error)
     if failed:
         _reopen(folder, record, failed)
     return Started(folder, record, chosen, context)
@@ -245,6 +262,8 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
                 overrun = run.budget.overrun()
         except (Exception, asyncio.CancelledError) as error:
             ended = error
+            if started.refusal is not None and isinstance(error, ReplayMiss):
+                ended = started.refusal
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
         complete(record, folder, ended, overrun)
         if ended is None and contested is not None:

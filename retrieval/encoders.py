@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import metadata
 from pathlib import Path
@@ -16,7 +17,7 @@ import numpy.typing as npt
 import openai
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
-from dialectree.addresses import basic, public, require_address, veiled
+from dialectree.addresses import basic, is_loopback, public, require_address, veiled
 from dialectree.errors import (
     KeyRefused,
     ModelUnavailable,
@@ -25,7 +26,7 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.models.error_mapping import map_error, one_line
-from dialectree.models.specs import OPENAI, Spec, key
+from dialectree.models.specs import OPENAI, WITH_KEY, Spec, key
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings
@@ -200,6 +201,9 @@ class RemoteEncoder:
 
     batch = 256
 
+    access = WITH_KEY
+    """What is sent to the address."""
+
     def __init__(self, model: str, url: str | None) -> None:
         url = url or OPENAI
         try:
@@ -212,6 +216,8 @@ class RemoteEncoder:
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
         """Return a vector for each text. Waits at a rate limit, and retries passing failures."""
+        if self.access.refusal:
+            raise SettingsError(self.access.refusal)
         patient = Retrying(
             retry=retry_if_exception(_is_limited),
             wait=wait_exponential(max=30),
@@ -223,7 +229,8 @@ class RemoteEncoder:
                 lambda: _normalised(self._client().embed_documents([*texts]), len(texts))
             )
         except openai.APIError as error:
-            fault = map_error(error, self._spec, ())
+            asked = replace(self._spec, keyless=self.access.keyless)
+            fault = map_error(error, asked, ())
             if fault.kind == "lost":
                 raise Unreachable(f"nobody answers at {self._spec.where}: {fault.text}") from error
             passing = fault.kind in ("again", "wait")
@@ -233,7 +240,7 @@ class RemoteEncoder:
             raise RequestError(f"{self._spec.where} gives no embeddings: {error}") from error
 
     def _client(self) -> OpenAIEmbeddings:
-        secret = key()
+        secret = None if self.access.keyless else key()
         if not secret and self._url == OPENAI:
             raise KeyRefused(f"{OPENAI} needs a key: set OPENAI_API_KEY")
         return _client(self._spec.model, self._url, secret or "none")
@@ -249,7 +256,6 @@ def _client(model: str, url: str, secret: str) -> OpenAIEmbeddings:
     headers = {"Connection": "close"}  # nobody is there to close it later
     if token := basic(url):
         headers["Authorization"] = f"Basic {token}"
-    loopback = parts.hostname in ("localhost", "127.0.0.1", "::1")
     settings: dict[str, Any] = {
         "model": model,
         "base_url": f"{parts.scheme}://{place}{parts.path}",
@@ -258,7 +264,8 @@ def _client(model: str, url: str, secret: str) -> OpenAIEmbeddings:
         "openai_proxy": None,
         "default_headers": headers,
         "default_query": dict(parse_qsl(parts.query)) or None,
-        "http_client": openai.DefaultHttpxClient(trust_env=not loopback),  # no proxy before it
+        # No proxy stands between this machine and itself.
+        "http_client": openai.DefaultHttpxClient(trust_env=not is_loopback(url)),
         "timeout": openai.Timeout(ANSWER_S, connect=CONNECT_S),
         "max_retries": RETRIES,
         "chunk_size": RemoteEncoder.batch,

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from dialectree.addresses import whole
 from dialectree.errors import DialectreeError, InputError
+from dialectree.models.specs import WITH_KEY, Access
 from dialectree.retrieval import segments as cutting
 from dialectree.retrieval.embeddings import Embedder, embedder
 from dialectree.retrieval.embeddings import Timing as Timing
@@ -109,16 +110,19 @@ _thread = Threads(1, "shelving")
 
 @asynccontextmanager
 async def shelved(
-    sources: Sequence[Source], embeddings: str = BGE, base_url: str | None = None
+    sources: Sequence[Source],
+    embeddings: str = BGE,
+    base_url: str | None = None,
+    access: Access = WITH_KEY,
 ) -> AsyncIterator[None]:
     """Keep ``sources`` ready: each is cut, embedded and indexed once, however many use it.
 
     ``embeddings`` names a model, ``openai:NAME@URL`` or ``bm25``; ``base_url`` is the address of
-    an ``openai:NAME`` without one. Raises SettingsError for a name that is no model,
-    ModelUnavailable where the model cannot be had, InputError for an amended segment that the
-    paper does not have.
+    an ``openai:NAME`` without one, and ``access`` what is sent there. Raises SettingsError for a
+    name that is no model, ModelUnavailable where the model cannot be had, InputError for an amended
+    segment that the paper does not have.
     """
-    by = await asyncio.to_thread(_embedder, embeddings, base_url)
+    by = await asyncio.to_thread(_embedder, embeddings, base_url, access)
     thread = _thread if by is None else by.thread
     loop = asyncio.get_running_loop()
     # This list keeps its shelves alive; the table of all shelves refers to them weakly.
@@ -134,20 +138,26 @@ async def find(
     count: int,
     base_url: str | None = None,
     timing: Timing | None = None,
+    access: Access = WITH_KEY,
 ) -> list[list[Hit]]:
     """Return for each query the ``count`` best segments of the source whose digest is ``paper``.
 
     The best stands first; of equals, the one that the paper has first. ``bm25`` finds only segments
     that share a word with the query. ``timing`` grows by what embedding the queries took.
     """
-    return await _shelf(paper, embeddings, base_url).search(queries, count, timing or Timing())
+    shelf = _shelf(paper, embeddings, base_url, access)
+    return await shelf.search(queries, count, timing or Timing())
 
 
 def texts(
-    paper: str, embeddings: str, numbers: Sequence[int], base_url: str | None = None
+    paper: str,
+    embeddings: str,
+    numbers: Sequence[int],
+    base_url: str | None = None,
+    access: Access = WITH_KEY,
 ) -> dict[int, str]:
     """Return the texts of the segments with these numbers, as far as the source has them."""
-    known = _shelf(paper, embeddings, base_url).texts
+    known = _shelf(paper, embeddings, base_url, access).texts
     return {number: known[number] for number in numbers if number in known}
 
 
@@ -166,14 +176,14 @@ def _filled(source: Source, by: Embedder | None) -> _Shelf:
     return shelf
 
 
-def _shelf(paper: str, embeddings: str, base_url: str | None) -> _Shelf:
-    shelf = _shelves.get((paper, _embedder(embeddings, base_url)))
+def _shelf(paper: str, embeddings: str, base_url: str | None, access: Access) -> _Shelf:
+    shelf = _shelves.get((paper, _embedder(embeddings, base_url, access)))
     if shelf is None:
         raise DialectreeError(f"no debate under way has the paper {paper}")
     return shelf
 
 
-def _embedder(embeddings: str, base_url: str | None) -> Embedder | None:
+def _embedder(embeddings: str, base_url: str | None, access: Access) -> Embedder | None:
     if embeddings == LEXICAL:
         return None
-    return embedder(whole(embeddings), base_url and whole(base_url))
+    return embedder(whole(embeddings), base_url and whole(base_url), access)

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
-from dialectree.errors import InputError
+from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish, start
+from dialectree.errors import InputError, SettingsError
 from dialectree.records import RunRecord
 from dialectree.runner import again
 from tests.breaking_off import Crash
 from tests.contesting import (
+    RUNS,
     TEXT,
     at,
     begin,
@@ -220,6 +221,27 @@ def test_only_what_depends_on_a_change_is_asked_and_it_can_be_taken_back(
     back = contest(new, filled(case.back or Restore(override.id), old), model=model)
     assert model.calls == [] and back.usage.calls == 0
     assert outcome(back) == outcome(old)
+
+
+@pytest.mark.parametrize("case", CASES, ids=ids)
+def test_a_contest_needs_a_model_only_where_one_has_to_be_asked(
+    case: Case, elsewhere: Path
+) -> None:
+    old = made(elsewhere, case.run, MADE[case.run])  # a live model's, which no record keeps
+    wish, before = filled(case.wish, old), [*RUNS.iterdir()]
+    if case.calls:
+        with pytest.raises(SettingsError, match="keeps no model that could be asked"):
+            start(at(old), [wish], RUNS, {})
+        assert [*RUNS.iterdir()] == before
+        return
+    new = asyncio.run(start(at(old), [wish], RUNS, {}).conduct())
+    assert outcome(new) == outcome(contest(old, wish))
+    begun = start(
+        at(new), [filled(case.back or Restore(stated(new).overrides[0].id), old)], RUNS, {}
+    )
+    back = asyncio.run(again(begun.folder, {}).conduct())  # as a server does, in another process
+    assert outcome(back) == outcome(old)
+    assert (new.models, new.settings) == (back.models, back.settings) == (old.models, old.settings)
 
 
 @pytest.mark.parametrize(

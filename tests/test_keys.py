@@ -60,6 +60,12 @@ def written(**settings: Any) -> str:
     return changed(begun.record.run_id, **settings)
 
 
+def moved(run: str) -> str:
+    """The path of a run that was moved out of the folder of runs, as a stranger's may lie."""
+    Path("theirs").mkdir()
+    return str(Path("runs", run).rename(Path("theirs", run)))
+
+
 def changed(run: str, **settings: Any) -> str:
     path = Path("runs") / run / "run.json"
     record = json.loads(path.read_text())
@@ -97,24 +103,71 @@ def test_an_address_in_the_file_of_the_working_folder_gets_no_key(
 
 
 @ways
-def test_an_address_in_the_folder_of_a_run_gets_no_key(
+def test_an_address_in_the_folder_of_a_strangers_run_is_not_asked(
     thief: Recorder, way: Callable[[str], dict[str, Any]]
 ) -> None:
     run = written(**way(thief.url))
-    refused(command("resume", run), f"{thief.url}: that address comes from {run}/run.json")
+    path = moved(run)
+    refused(command("resume", path), f"{thief.url}: that address comes from {run}/run.json")
     with pytest.raises(SettingsError, match="name it yourself: base_url URL"):
-        dialectree.resume(run)
+        dialectree.resume(path)
+    assert not thief.keys
 
 
 @ways
-def test_an_address_in_the_folder_of_a_contested_run_gets_no_key(
+def test_an_address_in_the_folder_of_a_strangers_contested_run_is_not_asked(
     thief: Recorder, way: Callable[[str], dict[str, Any]]
 ) -> None:
-    given = way(thief.url)
+    run = contestable(way(thief.url))
+    done = command("contest", moved(run), *WISH)
+    refused(done, f"{thief.url}: that address comes from {run}/run.json")
+    assert not thief.keys and not [*Path("runs").iterdir()]
+
+
+WISH = ("--replace", "0.1/B2", "Something else.")
+
+
+def contestable(given: dict[str, Any]) -> str:
+    """The id of a finished run in whose folder these settings stand."""
     given["roles"] = dict(zip(["leaf_judge"], given.get("roles", {}).values(), strict=False))
-    run = changed(debate(speakers()).run_id, **{"model": "openai:any", **given})
-    wish = ("--replace", "0.1/A1", "Something else.")
-    refused(command("contest", run, *wish), f"{thief.url}: that address comes from {run}/run.json")
+    return changed(debate(speakers()).run_id, **{"model": "openai:any", **given})
+
+
+@ways
+def test_a_loopback_address_of_ones_own_run_is_asked_without_the_key(
+    thief: Recorder, way: Callable[[str], dict[str, Any]]
+) -> None:
+    for words in (
+        ["resume", written(**way(thief.url))],
+        ["contest", contestable(way(thief.url)), *WISH],
+    ):
+        thief.keys.clear()
+        done = command(*words)
+        assert (done.status, {*thief.keys}) == (3, {"Bearer none"})
+        assert "OPENAI_API_KEY was not sent" in done.err
+        assert "name it yourself: --base-url URL" in done.err
+
+
+@ways
+def test_another_address_of_ones_own_run_is_not_asked(
+    way: Callable[[str], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    url = "https://192.0.2.1/v1"
+    run = written(**way(url))
+    refused(command("resume", run), f"{url}: that address comes from {run}/run.json")
+    run = contestable(way(url))
+    refused(command("contest", run, *WISH), f"{url}: that address comes from {run}/run.json")
+
+
+def test_a_loopback_address_of_ones_own_run_embeds_without_the_key(thief: Recorder) -> None:
+    begun = running.begin(
+        "tod", TOPIC, Path("runs"), paper_a=PAPER_A, paper_b=PAPER_B, embeddings="bm25"
+    )
+    run = changed(begun.record.run_id, embeddings=f"openai:any@{thief.url}")
+    with pytest.raises(KeyRefused, match="OPENAI_API_KEY was not sent"):
+        dialectree.resume(run, model=speakers())
+    assert {*thief.keys} == {"Bearer none"}
 
 
 @pytest.mark.parametrize("server", ["langgraph_api", "aegra_api"])

@@ -137,7 +137,7 @@ def resume(
     from dialectree.runner import UNFINISHED, again
     from dialectree.runs import RunFolder
 
-    found = again(RunFolder.find(run, runs), settings)
+    found = again(RunFolder.find(run, runs), settings, runs)
     if found.record.status not in UNFINISHED:
         streams.notice("the run has ended and none of its calls failed: nothing is asked again")
     progress.follow(found, json=json, quiet=quiet)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from dialectree import clock, turns
@@ -28,11 +29,26 @@ from dialectree.contests.wishes import (
     listed,
     only_models_and_limits,
 )
-from dialectree.context import EMBEDDED, ProtocolSettings
-from dialectree.errors import InputError, MissingPackage, RunFolderError, SettingsError
+from dialectree.context import EMBEDDED
+from dialectree.errors import (
+    DialectreeError,
+    InputError,
+    MissingPackage,
+    RunFolderError,
+    SettingsError,
+)
+from dialectree.loop import wait_for
 from dialectree.models.specs import Spec
-from dialectree.protocol import Method, Phase, installed, method
-from dialectree.recorded_settings import kept, named, settled, speakers, spoken, versions
+from dialectree.protocol import Phase, installed, method
+from dialectree.recorded_settings import (
+    kept,
+    named,
+    settled,
+    speakers,
+    spoken,
+    versions,
+    without_models,
+)
 from dialectree.records import Call, RunRecord, Turn, verdict_diff
 from dialectree.runner import Started
 from dialectree.runs import RunFolder
@@ -48,9 +64,12 @@ def start(
 ) -> Started:
     """Begin a new run under ``runs`` in which ``wishes`` hold, each in the light of those before.
 
-    ``given`` are settings for the calls that it costs (models, limits). Raises InputError for a
-    wish that the run cannot fulfil, and where a person has to rule again and no ``person`` is
-    there; nothing is written then.
+    ``given`` are settings for the calls that it costs (models, limits). A live model is not kept
+    with a run, and a stranger's address is not used. Where a model cannot be asked, the contest
+    is first tried in a folder that is thrown away.
+
+    Raises InputError for a wish that the run cannot fulfil, where a person has to rule again and no
+    ``person`` is there, and where a model has to be asked and cannot be; nothing is written then.
     """
     wishes, old = listed(wishes), folder.record()
     if old.status in ("running", "partial"):
@@ -58,21 +77,27 @@ def start(
     only_models_and_limits(given)
     chosen = method(old.method, old.protocol)
     calls = _journal(folder, old)
-    without_models = settled(old, {"model": EMBEDDED, "roles": {}, **given})
-    draft = Draft(old, chosen, without_models, rulings.rulings_of_person(folder))
+    nobody = without_models(old, given)
+    draft = Draft(old, chosen, nobody, rulings.rulings_of_person(folder))
     if not wishes:
         raise InputError(f"nothing is contested: give {_flags(draft, 'or')}")
     with chosen.packages():
         for wish in wishes:
             _take_up(draft, wish)
     rulings.forget_rulings(folder, draft, person=person)
-    chosen.require_roles(without_models, given)
-    context, specs = _models(old, chosen, draft, calls, given)
+    chosen.require_roles(nobody, given)
+    specs: dict[str, Spec] = {}
+    refusal: DialectreeError | None = None
+    try:
+        context = settled(old, given, own=folder.lies_under(runs))
+        asked = speakers(chosen, context)
+        specs = {} if _numbers_alone(old, draft, calls) else asked
+    except (SettingsError, MissingPackage) as error:
+        context, refusal = nobody, error
     if not any(event.kind == "answered" and "of" not in event.data for event in folder.events()):
         context = context.model_copy(update={"ask": False})  # as nobody was asked before
-    new = RunFolder.create(runs)
     record = RunRecord(
-        run_id=new.run_id,
+        run_id="",
         owner=old.owner,
         protocol=old.protocol,
         method=old.method,
@@ -85,10 +110,19 @@ def start(
         versions={**versions()},
     )
     journal = [call.model_copy(update={"run": call.run or old.run_id}) for call in calls]
-    new.write_record(old, "contested.json")
-    new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
-    new.write_record(record)  # last: from here on the folder is a run
-    return Started(new, record, chosen, context)
+
+    def begin(runs: Path) -> Started:
+        new = RunFolder.create(runs)
+        begun = record.model_copy(update={"run_id": new.run_id})
+        new.write_record(old, "contested.json")
+        new.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in journal))
+        new.write_record(begun)  # last: from here on the folder is a run
+        return Started(new, begun, chosen, context, refusal=refusal)
+
+    if refusal is not None:
+        with TemporaryDirectory() as trial:  # raises the refusal if a model has to be asked
+            wait_for(begin(Path(trial)).conduct(ask=lambda request: ""))
+    return begin(runs)
 
 
 def _take_up(draft: Draft, wish: Wish) -> None:
@@ -148,26 +182,6 @@ def _flags(draft: Draft, last: str) -> str:
         "--add": any(phase.inserts for phase in phases),
     }
     return f"{', '.join(flag for flag, known in flags.items() if known)} {last} --restore"
-
-
-def _models(
-    old: RunRecord, chosen: Method, draft: Draft, calls: list[Call], given: Mapping[str, Any]
-) -> tuple[ProtocolSettings, dict[str, Spec]]:
-    """Return the settings of the run but for those ``given``, and who speaks anew.
-
-    A live model is not kept with a run, and has to be given again. Where only numbers change that
-    make up the verdict nobody is asked, and no model is needed.
-    """
-    asked = not _numbers_alone(old, draft, calls)
-    try:
-        context = settled(old, given)
-        specs = speakers(chosen, context)
-        return context, specs if asked else {}
-    except (SettingsError, MissingPackage):
-        if asked:
-            raise
-        nobody = {"model": EMBEDDED, "roles": {}}
-        return settled(old, {**nobody, **given, "cache": True, "replay": True}), {}
 
 
 def _numbers_alone(old: RunRecord, draft: Draft, calls: list[Call]) -> bool:

@@ -186,7 +186,7 @@ class Debates:
         if folder.run_id in self._underway:
             return self._underway[folder.run_id]
         own = self._own_of(self._method(folder.record()))
-        return self._go_on(again(folder, own), [])
+        return self._go_on(again(folder, own, self._runs), [])
 
     def underway(self, name: str) -> Underway | None:
         """Return the run if it is under way in this server."""

@@ -21,7 +21,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from dialectree.addresses import basic, public, secrets
+from dialectree.addresses import basic, is_loopback, public, secrets
 from dialectree.errors import RequestError
 from dialectree.models import providers
 from dialectree.models.error_mapping import Garbled
@@ -59,12 +59,11 @@ class HttpClient(openai.DefaultAioHttpClient):
         self._authorization = f"Basic {token}" if token else f"Bearer {key or 'none'}"
         self._query = dict(parse_qsl(parts.query))
         self._secrets = secrets(url, key)
-        loopback = parts.hostname in ("localhost", "127.0.0.1", "::1")
         try:
             super().__init__(
                 limits=httpx2.Limits(max_connections=CONNECTIONS),
                 verify=_certificates(),
-                trust_env=not loopback,  # no proxy between this machine and itself
+                trust_env=not is_loopback(url),  # no proxy between this machine and itself
             )
         except (ValueError, ImportError):
             raise RequestError(

@@ -290,7 +290,7 @@ class Endpoint:
             body["response_format"] = {"type": rung, "json_schema": wanted}
         elif rung == "json_object":
             body["response_format"] = {"type": rung}
-        secret = key()
+        secret = None if self.spec.keyless else key()
         if official and not secret:
             raise KeyRefused(
                 f"{OPENAI} needs a key: set OPENAI_API_KEY, or name an endpoint by --base-url"

@@ -13,7 +13,7 @@ import openai
 
 from dialectree import clock
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
-from dialectree.models.specs import Spec
+from dialectree.models.specs import NAME_IT, Spec
 
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
 """Parameters that a request can do without."""
@@ -116,9 +116,8 @@ def _map_status(
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     code = " ".join(str(getattr(error, name, "")) for name in ("code", "type", "param"))
     if status in (401, 403):
-        raise KeyRefused(
-            f"{where} refuses the key ({status}): {_key_hint(spec)}: {text}"
-        ) from error
+        what = "wants a key" if spec.keyless else "refuses the key"
+        raise KeyRefused(f"{where} {what} ({status}): {_key_hint(spec)}: {text}") from error
     if status == 402 or (status == 429 and "quota" in code):
         raise ModelUnavailable(f"{where} wants to be paid first ({status}): {text}") from error
     if status == 429:
@@ -147,6 +146,9 @@ def _map_status(
 def _key_hint(spec: Spec) -> str:
     if spec.live is not None:
         return "give the live model one that it accepts"
+    if spec.keyless:
+        asked = "OPENAI_API_KEY was not sent, since the address comes from the run's folder"
+        return f"{asked}; if it may have the key, {NAME_IT}"
     if not spec.openai_compatible:
         return f"set the one that {spec.provider} accepts"
     hint = "set OPENAI_API_KEY to one that it accepts"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import Runnable
 from pydantic import SecretStr
@@ -23,6 +23,19 @@ from dialectree.context import ProtocolSettings, RetrievalSettings, endpoint_fro
 from dialectree.errors import SettingsError
 
 OPENAI = "https://api.openai.com/v1"
+NAME_IT = "name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or OPENAI_BASE_URL"
+
+
+class Access(NamedTuple):
+    """What is sent to an address."""
+
+    keyless: bool = False
+    """True where the key of the environment is not sent."""
+    refusal: str = ""
+    """Why nothing is sent; empty where something is."""
+
+
+WITH_KEY = Access()
 
 
 @dataclass(frozen=True)
@@ -37,6 +50,8 @@ class Spec:
     whole_url: str | None = field(default=None, repr=False)
     """The address with its user, password and query."""
     live: Runnable[Any, Any] | None = None
+    keyless: bool = False
+    """True where the key of the environment is not sent."""
 
     @property
     def openai_compatible(self) -> bool:
@@ -93,16 +108,35 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
     if provider != "openai":
         from dialectree.models.providers import require
 
-        if url:
-            _refuse_stranger(f"the key of {provider}", url, context)
+        if url and (refusal := _refusal(f"the key of {provider}", url, context)):
+            raise SettingsError(refusal)
         spec = Spec(provider, model, public(url) if url else None, url)
         require(spec)  # its package finds the key by itself
         return spec
     url = url or whole(context.base_url or "") or _conventional()
+    access = _access(url, context)
+    if access.refusal:
+        raise SettingsError(access.refusal)
+    return Spec(provider, model, public(url), url, keyless=access.keyless)
+
+
+def _access(url: str, context: ProtocolSettings) -> Access:
+    """Return whether ``url`` gets the key of the environment, is used without it, or is refused."""
     own = (endpoint_from_environment()[1] or OPENAI).rstrip("/")
-    if key() and url.rstrip("/") not in (own, public(own)):
-        _refuse_stranger("OPENAI_API_KEY", url, context)
-    return Spec(provider, model, public(url), url)
+    if not key() or url.rstrip("/") in (own, public(own)) or context.stranger(url) is None:
+        return WITH_KEY
+    if context.keyless(url):
+        return Access(keyless=True)
+    return Access(refusal=_refusal("OPENAI_API_KEY", url, context))
+
+
+def embeddings_access(context: RetrievalSettings) -> Access:
+    """Return what is sent to the endpoint that embeds, if there is one."""
+    name = context.embeddings
+    if not name.startswith("openai:"):
+        return WITH_KEY
+    url = require_spec(whole(name))["url"] or whole(context.base_url or "") or _conventional()
+    return _access(url, context)
 
 
 def require_embeddings(context: RetrievalSettings) -> None:
@@ -129,14 +163,14 @@ def key() -> str | None:
     return secret
 
 
-def _refuse_stranger(what: str, url: str, context: ProtocolSettings) -> None:
-    """Raise SettingsError if ``url`` comes from a file or a client that nobody vouches for."""
-    if (stranger := context.stranger(url)) is not None:
-        raise SettingsError(
-            f"{what} is not sent to {public(url)}: that address comes from {stranger}. If it "
-            "may have the key, name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or "
-            "OPENAI_BASE_URL"
-        )
+def _refusal(what: str, url: str, context: ProtocolSettings) -> str:
+    """Say why ``url`` is refused if it is one that nobody vouches for, of a file or a client."""
+    if (stranger := context.stranger(url)) is None:
+        return ""
+    return (
+        f"{what} is not sent to {public(url)}: that address comes from {stranger}. If it "
+        f"may have the key, {NAME_IT}"
+    )
 
 
 def _conventional() -> str:

@@ -12,7 +12,7 @@ from langgraph.runtime import Runtime
 from dialectree import clock
 from dialectree.events import tell
 from dialectree.models.run import run_of
-from dialectree.models.specs import require_embeddings
+from dialectree.models.specs import embeddings_access, require_embeddings
 from dialectree.nodes.quotations import unfounded
 from dialectree.nodes.tree_of_debate.papers import sources
 from dialectree.nodes.tree_of_debate.state import (
@@ -55,6 +55,7 @@ async def retrieve(
         context.segments,
         base_url=context.base_url,
         timing=timing,
+        access=embeddings_access(context),
     )
     took_s = clock.seconds() - began
     run.embedding_s += timing.seconds
@@ -92,7 +93,13 @@ def quotable(
     for letter, author in sorted(authors.items()):
         numbers = sorted(int(name[2:]) for name in wanted if name.startswith(f"{letter}:"))
         if numbers:
-            texts = library.texts(author["source"], context.embeddings, numbers, context.base_url)
+            texts = library.texts(
+                author["source"],
+                context.embeddings,
+                numbers,
+                context.base_url,
+                embeddings_access(context),
+            )
             shown += [Quotable(f"{letter}:{number}", text) for number, text in texts.items()]
     return shown
 
@@ -149,8 +156,10 @@ async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncItera
         yield
         return
     context, began = runtime.context, clock.seconds()
-    require_embeddings(context)
+    access = embeddings_access(context)
+    if not context.replay:  # which may find all vectors in the cache
+        require_embeddings(context)
     papers = contested(runtime, sources(state["papers"])).values()
-    async with library.shelved([*papers], context.embeddings, base_url=context.base_url):
+    async with library.shelved([*papers], context.embeddings, context.base_url, access):
         run_of(runtime).embedding_s += clock.seconds() - began
         yield
