@@ -207,6 +207,9 @@ class ProtocolSettings(BaseModel):
     _lender: str = PrivateAttr(default="")
     _own: bool = PrivateAttr(default=False)
     """True where ``_lender`` is a run in the folder of runs that is in use."""
+    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    """The settings that their maker named, as they were given. All others are defaults, or come
+    from the environment or the file."""
 
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
@@ -227,6 +230,7 @@ class ProtocolSettings(BaseModel):
         """
         configured = sources.configured(type(self).protocol, type(self).model_fields)
         super().__init__(**sources.over(values, configured))
+        self._given = values
         self._trust(*_passed(values))
 
     @model_validator(mode="wrap")
@@ -250,6 +254,12 @@ class ProtocolSettings(BaseModel):
             )
             object.__setattr__(self, name, public_one)  # frozen for everybody else
         return self
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy; what ``update`` changes is named by its maker."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy._given = {**self._given, **(update or {})}
+        return copy
 
     @classmethod
     def addressed(cls) -> list[str]:
@@ -385,6 +395,7 @@ def rebuilt(
         again["roles"] = {role: opened(text) for role, text in roles.items()}
     made = _built(kind, {**again, **values}, named=values, lent=recorded, lender=lender)
     made._own = own
+    made._given = values
     return made
 
 
@@ -429,8 +440,11 @@ def on_a_server() -> bool:
 
 host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
 """The run that a step belongs to if a host drives the graph."""
-of_the_run: ContextVar[ProtocolSettings | None] = ContextVar("of_the_run", default=None)
-"""The settings of that run, whatever the host passes to this call."""
+of_the_run: ContextVar[tuple[object, ProtocolSettings | None]] = ContextVar(
+    "of_the_run", default=(None, None)
+)
+"""The context that the host passed to the graph of that run, and the run's settings. They count in
+its place: where the run goes on, that context names only what changes."""
 
 
 @overload
@@ -440,9 +454,9 @@ def settings(runtime: Runtime[Any], kind: type[Own]) -> Own: ...
 def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSettings) -> Any:
     """Return the settings of ``kind`` for this run, whatever the caller passed to the graph."""
     context: object = runtime.context
-    if isinstance(context, kind):
+    passed, own = of_the_run.get()
+    if isinstance(context, kind) and not (context is passed and isinstance(own, kind)):
         return context
-    own = of_the_run.get()
     return own if isinstance(own, kind) else _among(context if own is None else own, kind)
 
 
@@ -451,9 +465,12 @@ def resumed(
 ) -> Own:
     """Return the settings of a run that a host goes on with.
 
-    They are those that ``lender`` recorded, but for those in the host's context now.
+    They are those that ``lender`` recorded, but for those that the host's context names now.
+    LangGraph makes settings of any mapping, so their defaults say nothing.
     """
     own = _own(runtime.context) or _NOTHING
+    if isinstance(own, ProtocolSettings):
+        own = own._given
     if not isinstance(own, Mapping):
         return settings(runtime, kind)
     values = _without_others(own, kind)

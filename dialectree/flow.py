@@ -160,9 +160,8 @@ class Flow:
 
         @wraps(node)
         async def run(state: Any, runtime: Runtime[Any]) -> Any:
-            if not isinstance(runtime.context, self._settings):
-                runtime = runtime.override(context=settings(runtime, self._settings))
-            return await node(state, runtime)
+            context = settings(runtime, self._settings)
+            return await node(state, runtime.override(context=context))
 
         return run
 

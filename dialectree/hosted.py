@@ -21,7 +21,7 @@ from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
 from langgraph.graph import StateGraph
 from langgraph.pregel._read import ChannelRead  # public names read no channel beside the input
-from langgraph.runtime import RunControl, Runtime
+from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from dialectree import clock
@@ -39,7 +39,7 @@ from dialectree.context import (
 from dialectree.errors import Halted, SettingsError
 from dialectree.models.run import Run, shared_budget
 from dialectree.protocol import Method, methods
-from dialectree.recorded_settings import named, speakers, spoken
+from dialectree.recorded_settings import BUDGETS, named, speakers, spoken
 from dialectree.records import Call, Event, RunRecord
 from dialectree.runner import GRACE_S, complete, new_record
 from dialectree.runs import RunFolder, Unkept, new_id
@@ -103,15 +103,19 @@ class HostedRun(Run):
         self,
         key: str,
         context: ProtocolSettings,
-        control: RunControl | None,
+        runtime: Runtime[Any],
         method: Method | None,
         record: RunRecord | None = None,
         keeper: RunFolder | Unkept | None = None,
     ) -> None:
-        super().__init__(key, context, budget=shared_budget(control, context))
+        passed = runtime.context
+        shares = passed if isinstance(passed, type(context)) else context
+        super().__init__(key, context, budget=shared_budget(runtime.control, shares))
         self.key = key
         """The id that the thread's state has."""
-        self.context, self.control, self.method = context, control, method
+        self.context, self.control, self.method = context, runtime.control, method
+        self.passed = passed
+        """What the host passed to the graph."""
         self.record = record
         self.keeper = keeper
         """Where events and calls go; None until the files of an earlier part are found."""
@@ -148,7 +152,7 @@ class HostedRun(Run):
     @contextmanager
     def current(self) -> Iterator[None]:
         """Be the run, with its settings, of all that happens in here."""
-        tokens = host_run.set(self), of_the_run.set(self.context)
+        tokens = host_run.set(self), of_the_run.set((self.passed, self.context))
         try:
             yield
         finally:
@@ -346,7 +350,7 @@ def _new(
     if method is not None:
         record = new_record(method, given, context)
         record.run_id, record.owner = name, _owner(runtime)
-    return HostedRun(name, context, runtime.control, method, record, Unkept())
+    return HostedRun(name, context, runtime, method, record, Unkept())
 
 
 def _owner(runtime: Runtime[Any]) -> str | None:
@@ -386,15 +390,21 @@ def taken_up(
     run = _active.get(key)
     if run is not None and run.control is runtime.control and run.halted is None:
         return run
-    context = resumed(runtime, kind, stored["settings"], f"run {key}")
+    context = _resumed(runtime, kind, stored)
     owner = _owner(runtime)
     if key not in _resting or _resting[key].owner != owner:
-        run = HostedRun(key, context, runtime.control, method)
+        run = HostedRun(key, context, runtime, method)
         run.owner = owner
         return run
     earlier = _resting.pop(key)
     record = earlier.record
-    return HostedRun(key, context, runtime.control, method, record, earlier.keeper)
+    return HostedRun(key, context, runtime, method, record, earlier.keeper)
+
+
+def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:
+    """Return the settings of the run in a thread's state; its budgets held until it stopped."""
+    recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
+    return resumed(runtime, kind, recorded, f"run {stored['id']}")
 
 
 def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
@@ -402,13 +412,14 @@ def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
 
     Where somebody edits a thread's state there is no ``runtime``, and no model to be asked.
     """
-    if runtime is not None and isinstance(runtime.context, kind):
-        return runtime.context
-    stored = ChannelRead.do_read(get_config(), select="run")
-    run = _active.get(stored["id"]) if stored else None
+    ours = runtime is not None and isinstance(runtime.control, Run)
+    stored = None if ours else ChannelRead.do_read(get_config(), select="run")
+    if not stored:
+        return kind() if runtime is None else settings(runtime, kind)
+    run = _active.get(stored["id"])
     if run is not None and isinstance(run.context, kind):
         return run.context
-    if runtime is not None or not stored:
-        return kind() if runtime is None else settings(runtime, kind)
+    if runtime is not None:
+        return _resumed(runtime, kind, stored)
     recorded = {n: v for n, v in stored["settings"].items() if n not in ("model", "roles")}
     return rebuilt(kind, recorded, {}, f"run {stored['id']}")

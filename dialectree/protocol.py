@@ -7,7 +7,9 @@ dialectree knows a protocol by name.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
@@ -392,6 +394,19 @@ def broken() -> dict[str, str]:
 
 @cache
 def _found() -> tuple[dict[str, Protocol], dict[str, str]]:
+    """Load every declaration; in a thread where an event loop is running.
+
+    A server's event loop refuses to read files, and every import there would fail.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _loaded()
+    with ThreadPoolExecutor(1, "protocols") as pool:
+        return pool.submit(_loaded).result()
+
+
+def _loaded() -> tuple[dict[str, Protocol], dict[str, str]]:
     """Load every declaration. A broken one stops nobody; of two with one name neither is used."""
     loaded: list[tuple[EntryPoint, Protocol]] = []
     faults: dict[str, str] = {}

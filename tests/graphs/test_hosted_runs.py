@@ -16,7 +16,9 @@ from langgraph.types import Command
 
 import dialectree
 from dialectree import hosted
+from dialectree.errors import BudgetReached
 from dialectree.hosted import keeping
+from dialectree.nodes.role_switching_debate.state import Settings
 from dialectree.protocol import methods
 from dialectree.records import RunRecord
 from dialectree.runner import begin
@@ -82,8 +84,13 @@ def forget() -> None:
     hosted._resting.clear()
 
 
+NAMED = {"nothing": None, "an empty mapping": {}, "another budget": {"max_calls": 50}}
+named_now = pytest.mark.parametrize("named", NAMED.values(), ids=NAMED)
+
+
+@named_now
 def test_a_hosted_run_that_stopped_goes_on_elsewhere_with_its_id_and_its_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
     saver = InMemorySaver()
@@ -103,7 +110,7 @@ def test_a_hosted_run_that_stopped_goes_on_elsewhere_with_its_id_and_its_setting
         assert (first.status, first.verdict) == ("running", None)
         calls, before = endpoint.stats()["calls"], first.tree.nodes["0"].transcript
         forget()
-        state = asyncio.run(drive(Command(resume={stop.id: "B"}), None)).values
+        state = asyncio.run(drive(Command(resume={stop.id: "B"}), named)).values
         assert endpoint.stats()["calls"] == calls
     record = RunRecord.model_validate(state["record"])
     assert record == dialectree.load(first.run_id, runs=tmp_path / "runs")
@@ -111,6 +118,83 @@ def test_a_hosted_run_that_stopped_goes_on_elsewhere_with_its_id_and_its_setting
     assert (record.models["debater_a"], record.usage.calls) == (first.models["debater_a"], calls)
     assert record.settings == first.settings
     assert record.tree.nodes["0"].transcript[: len(before)] == before
+
+
+JUDGE_SAYS_A = [{"match": "You judge a debate", "set": {"label": "A", "answer": "yes"}}]
+COWS: dict[str, Any] = {"question": "Do cows eat plants?"}
+STOPPED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "rsd": ("rsd", {"judge_orders": "both"}, {**COWS, "options": ["yes", "no"]}),
+    "tsd": ("tsd", {"max_depth": 0, "leaf_rounds": 4}, COWS),
+    "tsd with rsd": (
+        "tsd",
+        {"max_depth": 0, "leaf_protocol": "rsd", "leaf": {"judge_orders": "both"}},
+        COWS,
+    ),
+}
+
+
+class Stopped:
+    """A run of a host that stopped at its budget of four calls."""
+
+    def __init__(self, endpoint: LocalEndpoint, name: str) -> None:
+        self.method, own, self.question = STOPPED[name]
+        self.saver = InMemorySaver()
+        first: Any = {"model": "openai:first", "base_url": endpoint.url, "cache": False, **own}
+        self.whole = asyncio.run(self.drive(self.question, first))["usage"]["calls"]
+        endpoint.reset()
+        with pytest.raises(BudgetReached):
+            asyncio.run(self.drive(self.question, {**first, "max_calls": 4}))
+        assert endpoint.stats()["calls"] == 4 < self.whole
+        forget()
+
+    async def drive(self, todo: Any, context: Any) -> Any:
+        """Return the record of the run in the thread."""
+        thread = methods()[self.method].graph().copy({"checkpointer": self.saver})
+        await thread.ainvoke(todo, CONFIG, context=context)
+        return (await thread.aget_state(CONFIG)).values["record"]
+
+
+def models(record: Any) -> set[str]:
+    return {
+        spec.replace(f"@{record['settings']['base_url']}", "") for spec in record["models"].values()
+    }
+
+
+@named_now
+@pytest.mark.parametrize("name", STOPPED)
+def test_a_run_that_stopped_at_a_budget_goes_on_with_the_models_and_settings_it_had(
+    name: str, named: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
+    with LocalEndpoint(rules=JUDGE_SAYS_A) as endpoint:
+        stopped = Stopped(endpoint, name)
+        monkeypatch.setenv("DIALECTREE_MODEL", "openai:other")
+        record = asyncio.run(stopped.drive(None, named))
+        assert {call["model"] for call in endpoint.calls()} == {"first"}
+        assert endpoint.stats()["calls"] == stopped.whole == record["usage"]["calls"]
+    assert (record["status"], models(record)) == ("answered", {"openai:first"})
+
+
+@pytest.mark.parametrize("kind", ["a mapping", "settings", "a copy of settings"])
+def test_what_is_named_where_a_run_goes_on_counts_over_what_it_had(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
+    with LocalEndpoint(rules=JUDGE_SAYS_A) as endpoint:
+        stopped = Stopped(endpoint, "rsd")
+        named: Any = {"model": "openai:second", "max_calls": 2}
+        if kind == "settings":
+            named = Settings(**named)
+        if kind == "a copy of settings":
+            named = Settings().model_copy(update=named)
+        with pytest.raises(BudgetReached):
+            asyncio.run(stopped.drive(None, named))
+        record = asyncio.run(stopped.drive(None, {}))
+        assert Counter(call["model"] for call in endpoint.calls()) == {
+            "first": stopped.whole - 2,
+            "second": 2,
+        }
+    assert models(record) >= {"openai:first, openai:second"}
 
 
 @every

@@ -203,6 +203,33 @@ def test_a_person_judges_what_the_run_stops_for(server: str, endpoint: LocalEndp
     assert endpoint.stats()["calls"] == 8
 
 
+@pytest.mark.parametrize("named", [None, {}, {"max_calls": 50}], ids=str)
+def test_a_run_over_its_budget_goes_on_with_its_own_models_and_settings(
+    server: str, endpoint: LocalEndpoint, named: Any
+) -> None:
+    async def twice() -> Any:
+        context: Any = {"model": "openai:any", "base_url": endpoint.url, "judge_orders": "both"}
+        async with get_client(url=server) as client:
+            thread = (await client.threads.create())["thread_id"]
+            await client.runs.wait(
+                thread,
+                "rsd",
+                input=COWS,
+                context={**context, "max_calls": 4},
+                raise_error=False,
+            )
+            assert endpoint.stats()["calls"] == 4
+            await client.runs.wait(thread, "rsd", input=None, context=named)
+            state: Any = await client.threads.get_state(thread)
+            return state["values"]["record"]
+
+    endpoint.reset()
+    record = asyncio.run(twice())
+    assert endpoint.stats()["calls"] == 10 == record["usage"]["calls"]
+    assert {*record["models"].values()} == {f"openai:any@{endpoint.url}"}
+    assert record["status"] == "answered"
+
+
 REFUSED = [
     ("art", {"question": "Do cows eat plants?"}, "this is a question"),
     ("tod", {**PAPERS, "papers": [PAPER_A, PAPER_A]}, "both papers are the same text"),

@@ -1,13 +1,18 @@
-"""A server whose project file leaves a protocol out, as where that one lacks a package."""
+"""A server whose project file leaves protocols out, as where one lacks a package."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-from tests.server.test_langgraph_dev import ROOT, serving
+from tests.endpoint import LocalEndpoint
+from tests.examples.conftest import target
+from tests.server.test_langgraph_dev import COWS, ROOT, ask, serving
+
+__all__ = ["target"]
 
 
 def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_presets(
@@ -22,3 +27,16 @@ def test_a_server_without_one_of_the_protocols_starts_and_offers_the_others_pres
         found = httpx.post(f"{url}/assistants/search", json={}, timeout=30).json()
     assert {one["graph_id"] for one in found} == {"tsd"}
     assert len(found) > 1
+
+
+def test_a_server_with_a_strangers_graph_alone_knows_the_other_protocols(
+    tmp_path: Path, target: Path
+) -> None:
+    graphs = {"majority_debate": {"path": "majority_debate.graph:graph"}}
+    config = tmp_path / "langgraph.json"
+    config.write_text(json.dumps({"dependencies": [str(ROOT)], "env": {}, "graphs": graphs}))
+    of_others: Any = {"PYTHONPATH": str(target), "DIALECTREE_MAX_DEPTH": "1"}
+    with LocalEndpoint() as endpoint, serving(tmp_path, config=config, **of_others) as url:
+        roles = {"leaf_judge": "openai:other"}
+        answer = ask(url, "majority_debate", endpoint.url, COWS, roles=roles)
+    assert answer.get("verdict"), answer
