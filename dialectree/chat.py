@@ -81,8 +81,7 @@ def chat_graph(name: str) -> Graph:
     builder.add_conditional_edges("reading", after_reading)
     for step in ("debate", "explanation", "contest"):
         builder.add_edge(step, END)
-    graph: Graph = builder.compile(name=title)
-    return graph.with_config(tags=["nostream"])  # the debaters' words stay out of the chat
+    return builder.compile(name=title)
 
 
 def after_reading(state: Any) -> Literal["debate", "explanation", "contest", "__end__"]:

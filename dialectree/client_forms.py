@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict, get_type_hints
 
 from dialectree.protocol import Protocol, installed
+from dialectree.sources import known
 
 JsonSchema = dict[str, Any]
 
@@ -27,7 +28,8 @@ class Offered(dict[str, Any]):
     """The fields of a form by name, which claim every setting and a misspelt name, too.
 
     ``langgraph dev`` drops names that are not in here from a context without a word. A misspelt
-    name is handed on, and refused. A name that is like no setting (``thread_id``) may be a host's.
+    name is handed on, and refused; a setting of another protocol is handed on, and the record names
+    it. A name that is like no setting (``thread_id``) may be a host's.
     """
 
     def __init__(self, fields: Mapping[str, Any], known: Collection[str]) -> None:
@@ -35,7 +37,7 @@ class Offered(dict[str, Any]):
         self._known = known
 
     def __contains__(self, name: object) -> bool:
-        return bool(get_close_matches(str(name), self._known, n=1))
+        return name in known() or bool(get_close_matches(str(name), self._known, n=1))
 
 
 def settings_form(name: str, schema: JsonSchema) -> JsonSchema:

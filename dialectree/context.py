@@ -226,12 +226,14 @@ class ProtocolSettings(BaseModel):
     def __init__(self, **values: Any) -> None:
         """Take the settings of a host's program, or of a mapping that LangGraph passes to a graph.
 
-        On a server that mapping is a client's, and nothing here tells the two apart.
+        On a server that mapping is a client's, and nothing here tells the two apart. Settings of
+        other protocols change nothing there: the record names them.
         """
+        own = _without_others(values, type(self)) if on_a_server() else values
         configured = sources.configured(type(self).protocol, type(self).model_fields)
-        super().__init__(**sources.over(values, configured))
+        super().__init__(**sources.over(own, configured))
         self._given = values
-        self._trust(*_passed(values))
+        self._trust(*_passed(own))
 
     @model_validator(mode="wrap")
     @classmethod
@@ -414,6 +416,12 @@ def _built(
         message = "; ".join(sources.lines(error, values, kind.protocol, known))
         unknown = values.keys() - known.keys()
         raise (ArgumentError if unknown else SettingsError)(message) from None
+    if others := _others(values, kind):  # on a server these are passed over
+        raise ArgumentError(
+            "; ".join(
+                f"{name}: {sources.no_such(name, kind.model_fields)}" for name in sorted(others)
+            )
+        )
     if made.replay and not made.cache:
         replay = sources.source("replay", [], values, kind.protocol)
         cache = sources.source("cache", [], values, kind.protocol)
@@ -517,9 +525,21 @@ def _own(context: object) -> object:
     return getattr(context, "dialectree", None)
 
 
+def of_others(context: object, kind: type[ProtocolSettings]) -> list[str]:
+    """Return the settings in a host's context that only other protocols have."""
+    own = _own(context)
+    given = own._given if isinstance(own, kind) else own
+    return [*_others(given, kind)] if isinstance(given, Mapping) else []
+
+
+def _others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> set[str]:
+    strange = values.keys() - kind.model_fields.keys()
+    return strange & sources.known() if strange else strange
+
+
 def _without_others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> dict[str, Any]:
     """Return ``values`` without the settings that only other protocols have."""
-    others = sources.known() - {*kind.model_fields}
+    others = _others(values, kind)
     return {name: value for name, value in values.items() if name not in others}
 
 

@@ -30,6 +30,7 @@ from dialectree.context import (
     Own,
     ProtocolSettings,
     host_run,
+    of_others,
     of_the_run,
     on_a_server,
     rebuilt,
@@ -116,6 +117,8 @@ class HostedRun(Run):
         self.context, self.control, self.method = context, runtime.control, method
         self.passed = passed
         """What the host passed to the graph."""
+        self.ignored = of_others(passed, type(context))
+        """The settings of other protocols in there."""
         self.record = record
         self.keeper = keeper
         """Where events and calls go; None until the files of an earlier part are found."""
@@ -147,7 +150,7 @@ class HostedRun(Run):
     def stored(self) -> dict[str, Any]:
         """Return what the thread's state has of the run."""
         recorded = self.record.settings if self.record is not None else {}
-        return {"id": self.run_id, "settings": recorded}
+        return {"id": self.run_id, "settings": recorded, "ignored": self.ignored}
 
     @contextmanager
     def current(self) -> Iterator[None]:
@@ -297,11 +300,17 @@ class HostedRun(Run):
                 usage.wall_s = round(usage.wall_s + clock.seconds() - self._began, 6)
                 if finished or failure is not None:
                     overrun = self.budget.overrun() if finished else []
-                    complete(self.record, self.keeper, failure, overrun)
+                    complete(self.record, self.keeper, failure, [*self._passed_over(), *overrun])
                 if isinstance(self.keeper, RunFolder):
                     self.keeper.write_record(self.record)
         finally:
             self._close_files()
+
+    def _passed_over(self) -> Iterator[str]:
+        """Yield a notice on each setting of the host that this method has not."""
+        of = self.record.method if self.record is not None else ""
+        for name in sorted({*self.ignored}):
+            yield f"{name}: that is no setting of {of}, so it changes nothing"
 
     def _close_files(self) -> None:
         files, journal, self._files, self.journal = self._files, self.journal, None, None
@@ -395,10 +404,11 @@ def taken_up(
     if key not in _resting or _resting[key].owner != owner:
         run = HostedRun(key, context, runtime, method)
         run.owner = owner
-        return run
-    earlier = _resting.pop(key)
-    record = earlier.record
-    return HostedRun(key, context, runtime, method, record, earlier.keeper)
+    else:
+        earlier = _resting.pop(key)
+        run = HostedRun(key, context, runtime, method, earlier.record, earlier.keeper)
+    run.ignored += stored.get("ignored", [])
+    return run
 
 
 def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:

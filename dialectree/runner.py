@@ -382,7 +382,7 @@ async def stream(
 ) -> dict[str, Payload]:
     """Walk ``graph``, keep every event, and return what it stops to ask a person."""
     config: RunnableConfig = {
-        "tags": ["dialectree", record.method, "nostream"],  # no chat of a host shows its words
+        "tags": ["dialectree", record.method],
         "metadata": {"run_id": record.run_id, "method": record.method},
         **(thread or {}),
     }

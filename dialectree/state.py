@@ -29,7 +29,7 @@ class Verdict(TypedDict):
     confidence: float | None
     """0 to 1; None when no judge gave one."""
     confidence_source: str | None
-    """Whose figure the confidence is; None where there is none."""
+    """Whose figure the confidence is, or ``person`` where a person ruled without one; else None."""
     notes: list[str]
     """What a reader should know beside it, such as what the question leaves open."""
 
@@ -46,7 +46,8 @@ class Hosted(Ruling):
     """What a thread of a host keeps of a run; a run of our own has a folder instead."""
 
     run: dict[str, Any] | None
-    """The ``id`` of the run, and its ``settings`` as a record has them, without secrets."""
+    """The ``id`` of the run, its ``settings`` as a record has them, without secrets, and those that
+    the host gave and that are ``ignored``."""
     record: dict[str, Any] | None
     """The finished record, as run.json has it."""
 

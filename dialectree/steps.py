@@ -14,6 +14,8 @@ from dialectree.models.run import run_of
 from dialectree.state import Hosted, Question, Ruling, Verdict
 
 DEMONSTRATION = "the embedded model took part: its answers are no better than chance"
+PERSON = "person"
+"""The source of a verdict's confidence where a person ruled, who may give none."""
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
 
 
@@ -118,7 +120,7 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> Ruling:
     run = run_of(runtime)
     if run.illustration:
         verdict["notes"] = [*verdict["notes"], ILLUSTRATION]
-    if verdict["confidence"] is None:
+    if verdict["confidence"] is None and verdict["confidence_source"] != PERSON:
         verdict["confidence_source"] = None
     tell(runtime, "0", "concluded", {**verdict})
     if run.demonstration and run is not runtime.control:

@@ -284,13 +284,13 @@ def test_a_contest_is_a_new_run_that_says_what_moved(endpoint: LocalEndpoint) ->
     async def contested() -> None:
         async with client(endpoint) as connected:
             before = content(await connected.call_tool("verify", CLAIM))
-            change = {"change": "drop", "node": "0.0"}
+            change = {"change": "drop", "where": "0.0"}
             wishes = {"run_id": before["run_id"], "changes": [change]}
             after = content(await connected.call_tool("contest", wishes))
             assert after["contests"] == before["run_id"] != after["run_id"]
             assert after["probability"] < before["probability"]
             assert "0.0" in after["moved"] and after["calls"] == 0
-            wishes["changes"] = [{"change": "replace", "turn": "0/nothing", "text": "No."}]
+            wishes["changes"] = [{"change": "replace", "where": "0/nothing", "text": "No."}]
             assert await error(connected, "contest", wishes)
 
     asyncio.run(contested())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
@@ -71,8 +71,30 @@ class Rule(NamedTuple):
 
 
 Wish = Set | Drop | Flip | Void | Restore | Add | Replace | Rule
+CHANGES = ("replace", "verdict", "drop", "restore", "set", "flip", "void", "add")
+"""What a person can do to a run, by the flags of ``dialectree contest``."""
 _SEGMENT = re.compile(r"[A-Za-z]:[0-9]+")
 """A piece of a paper; the two sides of a pair are paths such as ``0.1``."""
+
+
+class Change(BaseModel):
+    """A change as a client of a server sends it: ``{"change": "drop", "where": "0.1"}``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    change: str = Field(json_schema_extra={"enum": [*CHANGES]})
+    """`replace` what a turn says, set another `verdict`, `drop` an argument, a part or a turn,
+    `restore` what was changed; `set` a strength, `flip` or `void` a comparison, `add` an argument
+    where arguments are weighed."""
+    where: str
+    """What is changed: 0/A1 (a turn), 0.1 (a node), 0.1=0.3 (`set`), 0.0:0.1 (a comparison),
+    support:0 or attack:0 (`add`)."""
+    text: str = ""
+    """The new text of `replace`, `verdict` and `add`."""
+
+    def wish(self) -> Wish:
+        """Return the wish that the change stands for."""
+        return parse(self.change, self.where, self.text)
 
 
 def parse(change: str, where: str, text: str = "") -> Wish:
@@ -100,7 +122,7 @@ def parse(change: str, where: str, text: str = "") -> Wish:
         case "add":
             return _add(where, text)
         case _:
-            known = "replace, verdict, drop, restore, set, flip, void, add"
+            known = ", ".join(CHANGES)
             raise InputError(f"{change}: there is no such change; known: {known}")
 
 

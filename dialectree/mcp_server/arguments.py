@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
-from functools import reduce
-from operator import or_
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 
 from dialectree.api import arguments, description
-from dialectree.contests import Rule, Wish
+from dialectree.contests.wishes import Change
 from dialectree.context import about
 from dialectree.errors import InputError
 from dialectree.protocol import Protocol
 from dialectree.sources import no_such
-
-CHANGES: dict[str, type[Any]] = {
-    "verdict" if kind is Rule else kind.__name__.lower(): kind for kind in get_args(Wish)
-}
-"""The wishes of a contest, by the names of their flags."""
 
 
 class Arguments(BaseModel):
@@ -65,28 +57,11 @@ class Call(Arguments):
     """What that tool takes."""
 
 
-def _changes() -> Iterator[Any]:
-    """Yield the model of each change of a contest."""
-    for name, kind in CHANGES.items():
-        fields: dict[str, Any] = {"change": (Literal[name], ...)}
-        for part, annotation in get_type_hints(kind).items():
-            fields[part] = (annotation, kind._field_defaults.get(part, ...))
-        meaning = (kind.__doc__ or "").partition(": ")[2]
-        yield create_model(kind.__name__, __doc__=meaning, __base__=Arguments, **fields)
-
-
-_Change: Any = Annotated[reduce(or_, _changes()), Field(discriminator="change")]
-
-
 class Contest(Run):
     """What to change in a finished run. The ids are those that the tool `show` prints."""
 
-    changes: list[_Change] = Field(min_length=1)  # pyright: ignore[reportInvalidTypeForm]
+    changes: list[Change] = Field(min_length=1)
     """The changes, each in the light of those before."""
-
-    def wishes(self) -> list[Wish]:
-        """Return the changes as a contest takes them."""
-        return [CHANGES[one.change](**one.model_dump(exclude={"change"})) for one in self.changes]
 
 
 def of_protocol(protocol: Protocol) -> type[Arguments]:

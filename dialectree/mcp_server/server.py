@@ -29,6 +29,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dialectree import clock
 from dialectree.api import naming_parameters
+from dialectree.contests.wishes import CHANGES
 from dialectree.errors import DialectreeError, InputError
 from dialectree.estimates import Estimate
 from dialectree.mcp_server import arguments
@@ -46,7 +47,7 @@ INSTRUCTIONS = (
     "calls and how much time a debate takes. `show` has the whole debate, and `contest` changes "
     "something in it and does again only what depends on that."
 )
-_NAMES = {"method": "method", **{name: name for name in arguments.CHANGES}}
+_NAMES = {"method": "method", **{name: name for name in CHANGES}}
 """What messages call flags whose names are others in Python."""
 
 
@@ -143,7 +144,7 @@ class DebateServer:
         """Change something in a finished run and do again only what depends on it, as a new run.
         The ids are those that `show` prints: 0.1 is a node, 0.1/A2 a turn."""
         until = clock.seconds() + self._wait
-        one = await self._debates.contest(given.run_id, given.wishes())
+        one = await self._debates.contest(given.run_id, [one.wish() for one in given.changes])
         return await self._ended(one, until, tell)
 
     async def runs(self, given: arguments.Runs, tell: Tell) -> RunList:

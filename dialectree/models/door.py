@@ -117,11 +117,12 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
 
 
 def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
-    """Return name and metadata of a call in a trace."""
+    """Return name and metadata of a call in a trace; no chat of a host shows its words."""
     again = (place.speaker and place.round) or place.round > 1
     name = f"{place.speaking()}, round {place.round}" if again else place.speaking()
     return {
         "run_name": name if place.take == 1 else f"{name}, second pass",
+        "tags": ["nostream"],
         "metadata": {
             "tree_node": place.node,
             "role": place.role,

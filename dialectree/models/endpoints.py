@@ -65,7 +65,7 @@ class Request(NamedTuple):
     deadline_s: float
     per_minute: float | None
     config: RunnableConfig
-    """Name and metadata of the call in a trace."""
+    """Name, tags and metadata of the call in a trace."""
 
     def parameters(self) -> dict[str, Any]:
         """Return decoding and schema, as OpenAI's API names them."""

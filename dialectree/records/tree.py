@@ -31,7 +31,8 @@ class Verdict(Strict):
     label: str | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)
     confidence_source: str | None = None
-    """Whose figure the confidence is, such as ``judge`` or ``product of judges``."""
+    """Whose figure the confidence is, such as ``judge`` or ``product of judges``; ``person`` where
+    a person ruled, who may give none."""
     rationale: str | None = None
     notes: list[str] = []
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -20,7 +20,7 @@ from starlette.routing import Route
 from dialectree import report
 from dialectree.api import in_python
 from dialectree.contests import start
-from dialectree.contests.wishes import Wish, parse
+from dialectree.contests.wishes import Change, Wish
 from dialectree.errors import DialectreeError, InputError, RunNotFound
 from dialectree.protocol import flag, protocol
 from dialectree.recorded_settings import BUDGETS
@@ -30,17 +30,6 @@ from dialectree.runs import RunFolder
 from dialectree.server.owners import visible
 from dialectree.sources import runs_home
 from dialectree.threads import Threads
-
-
-class _Change(BaseModel):
-    """A change as a client sends it: ``{"change": "drop", "where": "0.1"}``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    change: str
-    where: str
-    text: str = ""
-
 
 _RUN_ID = re.compile(r"[\w-]+")
 _WAIT_S = 5.0
@@ -153,7 +142,7 @@ def _listed(changes: object) -> list[Any]:
 def _wish(change: object) -> Wish:
     """Return the wish that a change stands for; it is named as by ``dialectree contest``."""
     try:
-        return parse(**_Change.model_validate(change).model_dump())
+        return Change.model_validate(change).wish()
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         part = ".".join(map(str, fault["loc"]))

@@ -33,7 +33,7 @@ from dialectree.nodes.role_switching_debate.state import (
     other,
 )
 from dialectree.state import Ruling
-from dialectree.steps import settle
+from dialectree.steps import PERSON, settle
 
 UNCERTAIN = "uncertain"
 
@@ -149,6 +149,9 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     last = (latest(state["turns"], speaker, "judgment") for speaker in ("judge", "swapped"))
     rulings = [ruling for ruling in last if ruling is not None]
     label, notes = agreed_label(rulings)
+    by_person = settings(runtime, Settings).judge == "me" and label is not None
+    if by_person:
+        notes.insert(0, "a person ruled, and gave no confidence")
     winner = None if label == UNCERTAIN else label
     notes += disclosed(state, winner)
     answer = confidence = None
@@ -169,7 +172,7 @@ async def verdict(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
         winner=winner,
         rationale="\n".join(ruling["rationale"] for ruling in rulings).strip(),
         confidence=confidence,
-        confidence_source="judge",
+        confidence_source=PERSON if by_person else "judge",
         notes=notes,
     )
     return {"outcome": ruled["verdict"]}

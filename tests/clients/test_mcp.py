@@ -127,7 +127,7 @@ def test_a_debate_outlives_its_server(endpoint: LocalEndpoint) -> None:
         assert content(await client.call_tool("result", run))["status"] == "partial"
         assert content(await client.call_tool("resume", run))["status"] == "answered"
         assert content(await client.call_tool("status", run))["probability"] <= 1
-        wishes = {**run, "changes": [{"change": "drop", "node": "0.1"}]}
+        wishes = {**run, "changes": [{"change": "drop", "where": "0.1"}]}
         contested = content(await client.call_tool("contest", wishes))
         assert contested["contests"] == run["run_id"] and contested["moved"]
 

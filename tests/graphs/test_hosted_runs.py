@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 
 import dialectree
 from dialectree import hosted
 from dialectree.errors import BudgetReached
 from dialectree.hosted import keeping
-from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Settings
 from dialectree.protocol import methods
 from dialectree.records import RunRecord
 from dialectree.runner import begin
@@ -195,6 +196,29 @@ def test_what_is_named_where_a_run_goes_on_counts_over_what_it_had(
             "second": 2,
         }
     assert models(record) >= {"openai:first, openai:second"}
+
+
+def test_the_record_names_settings_of_other_protocols_also_where_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DIALECTREE_RUNS", str(tmp_path / "runs"))
+    way = Way("rsd", {"judge": "me"})
+    host: Any = StateGraph(RoleSwitchingDebate)
+    host.add_node("debate", way.graph)
+    host.add_edge(START, "debate")
+    thread = host.compile(InMemorySaver())
+    own = {"model": way.speakers(), "judge": "me"}
+
+    async def drive() -> None:
+        question: Any = {"question": CLAIM, "options": ["yes", "no"]}
+        await thread.ainvoke(question, CONFIG, context={"dialectree": {**own, "max_depth": 1}})
+        forget()
+        await thread.ainvoke(Command(resume="A"), CONFIG, context={"dialectree": own})
+
+    asyncio.run(drive())
+    record = dialectree.load("last", runs=tmp_path / "runs")
+    notice = "max_depth: that is no setting of rsd, so it changes nothing"
+    assert (record.status, record.notices) == ("answered", [notice])
 
 
 @every

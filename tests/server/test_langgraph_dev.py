@@ -132,6 +132,21 @@ def test_a_misspelt_setting_is_refused_and_a_hosts_own_name_is_not(
     assert "meat" in asyncio.run(decided(thread_id="one", user_id="somebody"))
 
 
+@pytest.mark.parametrize("kind", ["context", "configurable"])
+@pytest.mark.parametrize("method", ["rsd", "art"])
+def test_the_record_names_settings_of_other_protocols(
+    server: str, endpoint: LocalEndpoint, method: str, kind: str
+) -> None:
+    context = {"model": "openai:any", "base_url": endpoint.url, "max_depth": 2}
+    given = COWS if method == "rsd" else {"question": "Cows eat plants."}
+    named = {"context": context} if kind == "context" else {"config": {"configurable": context}}
+    run = {"assistant_id": method, "input": given, **named}
+    answer = httpx.post(f"{server}/runs/wait", json=run, timeout=60).json()
+    record = httpx.get(f"{server}/debates/{answer['run_id']}").json()
+    notice = f"max_depth: that is no setting of {method}, so it changes nothing"
+    assert (record["status"], record["notices"]) == ("answered", [notice])
+
+
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[LocalEndpoint]:
     with LocalEndpoint(rules=JUDGE_SAYS_B) as started:

@@ -110,6 +110,15 @@ def test_a_person_may_be_uncertain_where_that_is_allowed() -> None:
     assert host.asked[0]["request"].endswith("A, B, uncertain")
 
 
+@pytest.mark.parametrize(
+    ("ruling", "source"), [("B", "person"), ("uncertain", "person"), ("", None)]
+)
+def test_the_verdict_says_that_a_person_ruled(ruling: str, source: str | None) -> None:
+    verdict = Host(debaters(), allow_uncertain=True).answers(ruling)["verdict"]
+    assert (verdict["confidence"], verdict["confidence_source"]) == (None, source)
+    assert ("a person ruled, and gave no confidence" in verdict["notes"]) == bool(ruling)
+
+
 def test_a_person_judges_every_debate_of_a_knockout() -> None:
     model = debaters()
     host = Host(model, THREE, candidates="knockout")
