@@ -129,7 +129,7 @@ def test_a_host_that_streams_gets_tokens_and_a_broken_stream_is_asked_for_again(
         async with ScriptedEndpoint(*script) as served:
             context = build(ProtocolSettings, model=f"openai:any@{served.url}", cache=False)
             graph = method("single_shot").graph()
-            told = graph.astream_events(ASKED, context=context, version="v2")
+            told: Any = graph.astream_events(ASKED, context=context, version="v2")
             chunks: list[Any] = [
                 event["data"]["chunk"]
                 async for event in told
