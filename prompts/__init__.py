@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,18 +29,25 @@ _OURS = frozenset(_TAGS.split("|"))
 """The tags of our own prompts."""
 _CLOSING_TAG = re.compile(r"</([a-z0-9_]+)>")
 _PUT_IN = re.compile(r"\{[{%#]")
-_CHAT = "s|bos|eos|sys|start_of_turn|end_of_turn|tool_call|tool_response"
+_CHAT = "s|bos|eos|sys|think|thinking|start_of_turn|end_of_turn|tool_call|tool_response"
 _SQUARE = "inst|system_prompt|available_tools|tool_calls|tool_results"
 """Marks of chat templates without a bar in them, as in ``<s>``, and as in ``[INST]``."""
 _CLOSING = frozenset(">˃›〉❭❯❱⟩⧽〉﹥＞]］")
-_UNSEEN = r"\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-"""Signs that nobody sees."""
-_BEFORE = rf"[\s/／∕⁄{_UNSEEN}]*+"
-_OPENING = r"<˂‹〈❬❮❰⟨⧼〈﹤＜\[［"
-_NAME = rf"(?P<name>[\w{_UNSEEN}]+)(?P<next>\W?)"
-_INSIDE = rf"(?=(?!~)(?:[{_UNSEEN}]*+(?P<bar>[|｜│∣])|{_BEFORE}{_NAME}))"
-_WHOLE = re.compile(f"(?P<bracket>[{_OPENING}]){_INSIDE}")
-_BROKEN = re.compile(f"(?P<bracket>[{_OPENING}])~{_INSIDE}")
+_BLANK_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+"""Fillers of Hangul, and Braille without a dot: Unicode counts them as letters and symbols."""
+_OPENING = r"[<˂‹〈❬❮❰⟨⧼〈﹤＜\[［]"
+_INSIDE = r"(?:(?P<bar>[|｜│∣])|[\s/／∕⁄]*+(?P<name>\w+)(?P<next>\W?))"
+_BRACKET = re.compile(f"{_OPENING}(?=(?P<sign>~?){_INSIDE}|)")
+_BRACKET_ALONE = re.compile(f"{_OPENING}(~?)")
+
+
+def unseen(char: str) -> bool:
+    """Return whether ``char`` is invisible by itself; white space is not meant.
+
+    That is every control, format and combining character, variation selectors among them.
+    """
+    kind = unicodedata.category(char)
+    return (kind[0] in "CM" and not char.isspace()) or char in _BLANK_LETTERS
 
 
 def disarmed(text: str, tags: Collection[str] = _OURS) -> str:
@@ -48,24 +55,32 @@ def disarmed(text: str, tags: Collection[str] = _OURS) -> str:
 
     What stays is as readable as it was; :func:`rearmed` takes the signs out of what quotes it.
     """
-    return _WHOLE.sub(lambda found: found[0] + "~" * _is_mark(found, tags), text)
+    marks = iter([not found["sign"] and _is_mark(found, tags) for found in _brackets(text)])
+    return _BRACKET_ALONE.sub(lambda found: found[0] + "~" * next(marks), text)
 
 
 def rearmed(text: str) -> str:
     """Put the marks together again that :func:`disarmed` broke up, so that a quotation is one."""
-    return _BROKEN.sub(lambda found: found["bracket"] if _is_mark(found) else found[0], text)
+    marks = iter([_is_mark(found) for found in _brackets(text)])
+    return _BRACKET_ALONE.sub(lambda found: found[0][: 1 if next(marks) else None], text)
+
+
+def _brackets(text: str) -> Iterator[re.Match[str]]:
+    """Yield every opening bracket of ``text`` with what a reader sees behind it."""
+    hidden = {ord(char) for char in set(text) if unseen(char)}
+    return _BRACKET.finditer(text.translate(dict.fromkeys(hidden)) if hidden else text)
 
 
 def _is_mark(found: re.Match[str], tags: Collection[str] = _OURS) -> bool:
     """Whether a bracket and what follows it could pass for a mark."""
-    seen = re.sub(f"[{_UNSEEN}]", "", found["name"] or "")
-    name = unicodedata.normalize("NFKC", seen).casefold()
+    letters = unicodedata.normalize("NFKD", found["name"] or "")
+    name = "".join(char for char in letters if char.isascii()).casefold()
     closed = found["next"] in _CLOSING
-    if found["bracket"] in "[［":
+    if found[0] in "[［":
         return closed and name in _SQUARE.split("|")
     if found["bar"] or name in tags:
         return True
-    mixed = not name.isascii() and re.search("[a-z]", name)  # е, of another script, looks like e
+    mixed = not letters.isascii() and re.search("[a-z]", name)  # е, of another script, looks like e
     return closed and (name in _CHAT.split("|") or bool(mixed))
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -60,10 +59,8 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
         parsed, mended = _parse(text.strip(), cut_off=finish == "length")
         extra: Literal["forbid", "ignore"] = "forbid" if mended else "ignore"
         # The prompt showed the marks of its sources broken up.
-        value = _mapped(parsed, prompts.rearmed)
+        value = _mapped(_mapped(parsed, prompts.rearmed), _without_blanks)
         valid = reply.model_validate_json(json.dumps(value), strict=True, extra=extra)
-        if (emptied := _mapped(value, _without_blanks)) != value:
-            reply.model_validate_json(json.dumps(emptied), strict=True, extra=extra)
     except ValidationError as error:
         raise Fault("invalid", _joined(_invalid(error))) from None
     except RecursionError:
@@ -84,8 +81,7 @@ def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
 
 def _without_blanks(text: str) -> str:
     """Return ``text``, or nothing if all its characters are invisible."""
-    visible = (c for c in text if not c.isspace() and unicodedata.category(c) not in ("Cc", "Cf"))
-    return text if any(visible) else ""
+    return "" if all(char.isspace() or prompts.unseen(char) for char in text) else text
 
 
 def _parse(text: str, *, cut_off: bool) -> tuple[dict[str, JsonValue], bool]:

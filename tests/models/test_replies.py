@@ -90,6 +90,12 @@ def test_tags_and_fences_inside_a_text_are_text() -> None:
     assert said(but(answer=text)).answer == text
 
 
+@pytest.mark.parametrize("unseen", ["\u3164\ufe0f", "\x00\x1b", " \U000e0041", "\u2800"])
+def test_a_rationale_without_a_visible_character_is_empty(unseen: str) -> None:
+    assert said(but(rationale=unseen)).rationale == ""
+    assert said(but(rationale=f"{unseen}.")).rationale == f"{unseen}."
+
+
 NOT_READ = {
     "nothing": ("", "empty"),
     "only thinking": ("<think>hm</think>", "empty"),
@@ -105,6 +111,7 @@ NOT_READ = {
     "a winner that is none": (but(winner="C"), "invalid"),
     "an empty answer": (but(answer=""), "invalid"),
     "an answer of blanks": (but(answer=" \n\t\u00a0"), "invalid"),
+    "an answer that nobody sees": (but(answer="\u3164\ufe0f\U000e0041\u0301\u2800"), "invalid"),
     "a truth value in words": (but(stop="no"), "invalid"),
     "a confidence out of range": (but(confidence=1.0001), "invalid"),
     "a confidence in quotes": (but(confidence="0.7"), "invalid"),

@@ -314,6 +314,7 @@ MARKS = [
     "<start_of_turn>", "<end_of_turn>", "＜/question＞", "﹤path﹥", "〈／evidence〉", "‹ answer ›",
     "⟨/paper⟩", "❮claim❯", "＜ｑｕｅｓｔｉｏｎ＞", "<\u200b/candidates>", "</𝐭𝐨𝐩𝐢𝐜>",
     "</que\u200bstion>", "<\u00ad/paper>", "<\u202e/claim>", "<\u200b|im_end|>", "</\u0441laim>",
+    "<think>", "</think>", "</Thinking>", "</th\u200bink>", "</th\u00ednk>", "</thi\u0301nk>",
 ]  # fmt: skip
 """What a chat template, or a model, takes for the end of a message or of a tag."""
 HARMLESS = [
@@ -334,6 +335,20 @@ def test_a_mark_is_broken_up_by_one_sign_that_can_be_taken_out_again(parts: list
     if "~" not in text:
         assert prompts.rearmed(shown) == text
     assert all(prompts.disarmed(each) == prompts.rearmed(each) == each for each in HARMLESS)
+
+
+UNSEEN = st.characters(categories=["Cc", "Cf", "Cn", "Mn", "Me", "Mc"]).filter(
+    lambda char: not char.isspace()
+)
+
+
+@hypothesis.given(st.sampled_from(["</question>", "<|im_end|>", "</think>", "[/INST]"]), st.data())
+def test_nothing_unseen_hides_a_mark(mark: str, data: st.DataObject) -> None:
+    for hidden in ("\x00", "\x1b", "\ufe0f", "\U000e0067", "\u3164", "\u0301", data.draw(UNSEEN)):
+        for place in range(1, len(mark)):
+            text = mark[:place] + hidden + mark[place:]
+            assert prompts.disarmed(text) == text[0] + "~" + text[1:]
+            assert prompts.rearmed(prompts.disarmed(text)) == text
 
 
 @pytest.mark.parametrize("name", EVERY)
