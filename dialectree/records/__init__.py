@@ -18,7 +18,7 @@ from dialectree.records.contest import (
 )
 from dialectree.records.events import Event, EventKind
 from dialectree.records.evidence import Found, Retrieval, Segment
-from dialectree.records.folding import apply, fold, path_key, segment_key
+from dialectree.records.folding import Folding, fold, path_key, segment_key
 from dialectree.records.ledger import (
     VOID,
     Call,
@@ -62,6 +62,7 @@ __all__ = [
     "Event",
     "EventKind",
     "Failure",
+    "Folding",
     "Found",
     "Letter",
     "Moved",
@@ -87,7 +88,6 @@ __all__ = [
     "Turn",
     "Usage",
     "Verdict",
-    "apply",
     "chains",
     "critical_path",
     "fold",

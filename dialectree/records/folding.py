@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from pydantic import JsonValue
 
@@ -20,6 +21,7 @@ from dialectree.records.tree import (
     Verdict,
 )
 
+Item = TypeVar("Item", Turn, Comparison, Retrieval, Failure)
 _DIGITS = re.compile("[0-9]{1,9}")
 
 
@@ -30,29 +32,65 @@ def fold(events: Iterable[Event], order: PhaseOrder = UNORDERED) -> tuple[Tree, 
     Children follow their parents. Every child is a node of the tree, and every node a child of its
     parent, wherever the events break off.
     """
-    nodes: dict[str, Node] = {}
+    folding = Folding()
     segments: dict[str, Segment] = {}
     verdict: Verdict | None = None
     for event in events:
         if event.kind == "concluded":
             verdict = Verdict.model_validate(event.data)
-        elif event.kind == "retrieved" and event.node in nodes:
+        elif event.kind == "retrieved" and event.node in folding.nodes:
             found = [Segment.model_validate(one) for one in _list(event.data["segments"])]
             segments |= {segment.id: segment for segment in found}
-        apply(nodes, event, order)
+        folding.apply(event)
     in_order = {name: segments[name] for name in sorted(segments, key=segment_key)}
-    return Tree(nodes=_hung(nodes), segments=in_order), verdict
+    for node in folding.nodes.values():
+        _sort(node, order)
+    return Tree(nodes=_hung(folding.nodes), segments=in_order), verdict
 
 
-def apply(nodes: dict[str, Node], event: Event, order: PhaseOrder = UNORDERED) -> None:
-    """Apply one event to its node among ``nodes``; applying it again changes nothing.
+class Folding:
+    """Apply events to their nodes, one by one; applying one again changes nothing.
 
-    An event at a node that was not opened, and the verdict of the whole run, change nothing.
+    What a node holds several of stands in the order of its first event until :func:`fold` sorts it.
     """
-    if event.kind == "opened":
-        _open(nodes, event)
-    elif event.kind != "concluded" and event.node in nodes:
-        _apply(nodes[event.node], event, order)
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        """By id, in the order in which they were opened."""
+        self._places: dict[Hashable, int] = {}
+        """Where a turn, a comparison, a retrieval or a failure stands in the list of its node."""
+
+    def apply(self, event: Event) -> None:
+        """Apply one event.
+
+        An event at a node that was not opened, and the verdict of the whole run, change nothing.
+        """
+        node = self.nodes.get(event.node)
+        if event.kind == "opened":
+            _open(self.nodes, event)
+        elif node is not None and event.kind == "spoke":
+            turn = Turn.model_validate(event.data)
+            self._put(node, node.transcript, turn, turn.place())
+        elif node is not None and event.kind == "compared":
+            met = Comparison.model_validate(event.data)
+            self._put(node, node.comparisons, met, met.pair())
+        elif node is not None and event.kind == "retrieved":
+            about = {name: value for name, value in event.data.items() if name != "segments"}
+            found = Retrieval.model_validate(about)
+            self._put(node, node.retrievals, found, (found.paper, found.of))
+        elif node is not None and event.kind == "failed":
+            failure = Failure.model_validate(event.data)
+            self._put(node, node.failures, failure, (failure.role, failure.speaker, failure.fault))
+        elif node is not None and event.kind != "concluded":
+            _apply(node, event)
+
+    def _put(self, node: Node, items: list[Item], item: Item, key: tuple[object, ...]) -> None:
+        """Add ``item`` to the ``items`` of ``node``, or put it in the place of the one of its key.
+
+        No item is looked at for it, so that a node may have thousands.
+        """
+        place = self._places.setdefault((node.id, type(item), key), len(items))
+        items[place : place + 1] = [item]
 
 
 def path_key(node_id: str) -> tuple[int, ...]:
@@ -103,28 +141,14 @@ def _hung(nodes: Mapping[str, Node]) -> dict[str, Node]:
     return hung
 
 
-def _apply(node: Node, event: Event, order: PhaseOrder) -> None:
+def _apply(node: Node, event: Event) -> None:
     data = event.data
     match event.kind:
-        case "spoke":
-            turn = Turn.model_validate(data)
-            others = [t for t in node.transcript if t.place() != turn.place()]
-            node.transcript = _sorted([*others, turn], order)
         case "scored":
             for name, value in _mapping(data["scores"]).items():
                 node.scores.pop(name, None)
                 if isinstance(value, int | float):
                     node.scores[name] = float(value)
-        case "compared":
-            new = Comparison.model_validate(data)
-            met = [c for c in node.comparisons if c.pair() != new.pair()]
-            node.comparisons = sorted([*met, new], key=_pair_order)
-        case "retrieved":
-            found = Retrieval.model_validate({k: v for k, v in data.items() if k != "segments"})
-            before = [r for r in node.retrievals if (r.paper, r.of) != (found.paper, found.of)]
-            node.retrievals = sorted(
-                [*before, found], key=lambda one: (one.of != "topic", one.of, one.paper)
-            )
         case "branched":
             _branch(node, data)
         case "settled":
@@ -132,10 +156,6 @@ def _apply(node: Node, event: Event, order: PhaseOrder) -> None:
         case "noted" | "asked" | "answered":
             _note(node, data.get("note"))
             node.data = _merged(node.data, data)
-        case "failed":
-            failure = Failure.model_validate(data)
-            failed = [f for f in node.failures if f != failure]
-            node.failures = sorted([*failed, failure], key=lambda f: (f.role, f.speaker, f.fault))
         case "contested":
             _note(node, data["change"])
             node.dropped = bool(data.get("dropped", node.dropped))
@@ -144,14 +164,17 @@ def _apply(node: Node, event: Event, order: PhaseOrder) -> None:
             raise ValueError(f"an event of the unknown kind {event.kind!r}")
 
 
-def _sorted(turns: list[Turn], order: PhaseOrder) -> list[Turn]:
-    """Sort the turns of a node by pass, phase, step, speaker and round."""
+def _sort(node: Node, order: PhaseOrder) -> None:
+    """Sort what a node holds: its turns by pass, phase, step, speaker and round."""
 
     def place(turn: Turn) -> tuple[bool, int, int, int, str, int]:
         closing, phase = order.place(turn.phase)
         return closing, turn.take, phase, turn.step, turn.speaker, turn.round
 
-    return sorted(turns, key=place)
+    node.transcript.sort(key=place)
+    node.comparisons.sort(key=_pair_order)
+    node.retrievals.sort(key=lambda one: (one.of != "topic", one.of, one.paper))
+    node.failures.sort(key=lambda one: (one.role, one.speaker, one.fault))
 
 
 def _branch(node: Node, data: Mapping[str, JsonValue]) -> None:

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dialectree import clock, turns
-from dialectree.records import Event, Failure, Node, Turn, apply, path_key
+from dialectree.records import Event, Failure, Folding, Node, Turn, path_key
 from dialectree.report import topics, words
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SOFT, WARN, bar
 
@@ -144,7 +144,8 @@ class LiveTree:
         self._marks = _FINE if console.encoding.startswith("utf") else _PLAIN
         self._question = words.line(question, _LONGEST)
         self._rounds = rounds or {}
-        self._nodes: dict[str, Node] = {}
+        self._folding = Folding()
+        self._nodes: dict[str, Node] = self._folding.nodes
         self._rows: list[Node] = []
         self._busy: dict[str, str] = {}
         """By node, its last turn in words, until the node is settled or waits for others."""
@@ -174,7 +175,7 @@ class LiveTree:
         with self._lock:
             new = event.node not in self._nodes
             try:
-                apply(self._nodes, event)
+                self._folding.apply(event)
                 if new and event.node in self._nodes:
                     insort(self._rows, self._nodes[event.node], key=lambda one: path_key(one.id))
                 self._note(event)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.records import Event, Tree
+from dialectree.records import Comparison, Event, EventKind, Tree, Turn
 from tests.folding import fold
 from tests.graphs.debating import debate, debaters, rate, rule, split
 from tests.scripted import no_reply
@@ -95,3 +97,34 @@ def test_events_of_different_nodes_may_arrive_in_any_order(random: Any) -> None:
     while any(queues.values()):
         mixed.append(queues[random.choice([n for n, q in queues.items() if q])].pop(0))
     assert fold(mixed) == (TREE, VERDICT)
+
+
+def _duel(arguments: int) -> list[Event]:
+    """Tell of a claim whose arguments all spoke and met, each supporter every attacker."""
+    ids = [f"0.{number}" for number in range(2 * arguments)]
+    told: list[tuple[str, EventKind, dict[str, Any]]] = [
+        ("0", "opened", {"text": "So.", "depth": 0, "kind": "claim"}),
+        ("0", "branched", {"children": ids, "kind": "claim"}),
+    ]
+    for number, name in enumerate(ids):
+        stance = "attack" if number % 2 else "support"
+        told.append((name, "opened", {"text": "", "parent": "0", "depth": 1, "stance": stance}))
+    for one in ids[::2]:
+        for other in ids[1::2]:
+            speaks = {"role": "judge", "speaker": f"{one}:{other}", "phase": "tournament"}
+            told.append(("0", "spoke", {**speaks, "step": 0, "fields": {}}))
+            told.append(("0", "compared", {"supporter": one, "attacker": other, "winner": "TIE"}))
+    return [Event(t="", run_id="", node=name, kind=kind, data=data) for name, kind, data in told]
+
+
+def test_folding_looks_at_a_turn_and_a_comparison_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = Counter[str]()
+    for kind, method in ((Turn, "place"), (Comparison, "pair")):
+        whole = getattr(kind, method)
+        monkeypatch.setattr(
+            kind, method, lambda self, whole=whole: looked.update([whole.__name__]) or whole(self)
+        )
+    events = _duel(12)
+    tree, _ = fold([*events, *events])
+    assert len(tree.nodes["0"].transcript) == len(tree.nodes["0"].comparisons) == 12 * 12
+    assert looked == {"place": 2 * 12 * 12, "pair": 2 * 12 * 12}
