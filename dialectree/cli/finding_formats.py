@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -82,9 +83,9 @@ def junit(findings: Findings) -> str:
     suite = ElementTree.SubElement(suites, "testsuite", counts)
     for one in findings.claims:
         about = {
-            "classname": findings.file,
+            "classname": clean(findings.file),
             "name": clean(one.claim),
-            "file": findings.file,
+            "file": clean(findings.file),
             "line": str(one.line),
         }
         case = ElementTree.SubElement(suite, "testcase", about)
@@ -116,14 +117,14 @@ def sarif(findings: Findings) -> str:
 
 def _result(finding: Finding, findings: Findings) -> dict[str, Any]:
     path = Path(findings.file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
     region = {"startLine": finding.line, "endLine": finding.last_line}
     place = {"artifactLocation": {"uri": uri}, "region": region}
     words = ": ".join(filter(None, [_message(finding, findings.minimum), finding.reason]))
     return {
         "ruleId": _rule(finding),
         "level": "error",
-        "message": {"text": words},
+        "message": {"text": clean(words)},
         "locations": [{"physicalLocation": place}],
         "properties": {"probability": finding.probability, "run": finding.run},
     }

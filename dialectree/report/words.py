@@ -27,7 +27,10 @@ _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def clean(text: str) -> str:
-    """Remove from ``text`` what a terminal or a page would obey: escapes, control characters."""
+    """Remove from ``text`` what a terminal or a page would obey: escapes, control characters.
+
+    What is left is valid in XML, too.
+    """
     if text.isascii() and text.isprintable():
         return text
     text = _BREAKS.sub("\n", _ESCAPES.sub("", text)).replace("\t", "    ")
@@ -38,7 +41,7 @@ def _visible(char: str) -> str:
     if char == "\n":
         return char
     kind = unicodedata.category(char)
-    if kind == "Cs":
+    if kind == "Cs" or ord(char) & 0xFFFE == 0xFFFE:  # half a pair, or no character at all
         return "\ufffd"
     return "" if kind == "Cc" or char in _TURNS else char
 

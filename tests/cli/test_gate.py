@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 from xml.etree import ElementTree
 
 import pytest
 
 import dialectree
+from dialectree.claims import Finding
+from dialectree.cli import finding_formats
+from dialectree.cli.finding_formats import Findings
 from dialectree.cli.progress import DEMONSTRATION
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
@@ -91,6 +96,23 @@ def test_the_junit_report_has_a_case_for_each_claim_and_a_failure_for_each_that_
     failures = [one.find("failure") for one in cases]
     assert [one is not None for one in failures] == [False, True, False]
     assert failures[1] is not None and failures[1].get("message", "").startswith("P(claim) 0.20")
+
+
+HOSTILE = "\ufffe\uffff\x1b[31m\x00\ud800\U0001ffff"
+
+
+@pytest.mark.parametrize("file", [os.fsdecode(b"\xff\x1b.md"), os.fsdecode(b"/tmp/\xff.md")])
+def test_reports_for_other_programs_are_valid_whatever_a_claim_or_a_file_is_called(
+    file: str,
+) -> None:
+    one = Finding(line=1, last_line=1, claim=HOSTILE, passed=False, reason=HOSTILE)
+    findings = Findings(file, "art", 0.7, False, [one], True)
+    suites = ElementTree.fromstring(finding_formats.junit(findings).encode())
+    assert suites.find("testsuite/testcase/failure") is not None
+    (result,) = json.loads(finding_formats.sarif(findings))["runs"][0]["results"]
+    assert result["message"]["text"].isprintable()
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert os.fsencode(file) == unquote_to_bytes(uri.removeprefix("file://"))
 
 
 def test_the_sarif_log_has_a_result_with_its_lines_for_each_claim_that_fails() -> None:
