@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import weakref
 from contextlib import suppress
 from pathlib import Path
 
@@ -70,6 +71,7 @@ class SqliteCache:
             self._connection = sqlite3.connect(
                 self._path, timeout=30, isolation_level=None, check_same_thread=False
             )
+            weakref.finalize(self, self._connection.close)  # at the end of the program, too
             self._connection.execute("pragma journal_mode=wal")
             self._connection.execute("pragma synchronous=normal")
             self._connection.execute(_TABLE)
