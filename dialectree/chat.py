@@ -325,7 +325,7 @@ def _folder(run_id: str, runtime: Runtime[Any]) -> RunFolder:
     folder = RunFolder(runs_home() / run_id)
     user = runtime.server_info.user if runtime.server_info else None
     identity = user.identity if user else ""
-    there = _RUN_ID.fullmatch(run_id) is not None and (folder.path / "run.json").is_file()
+    there = _RUN_ID.fullmatch(run_id) is not None and folder.exists()
     if not there or (folder.record().owner or "") != identity:
         raise RunNotFound(f"run {run_id}: its folder is not here, so nothing can be done again")
     return folder

@@ -374,7 +374,7 @@ def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
     A client may write anything into the state of its thread: a path, or the run of another one.
     """
     folder = RunFolder(runs / key)
-    if not _RUN_ID.fullmatch(key) or not (folder.path / "run.json").is_file():
+    if not _RUN_ID.fullmatch(key) or not folder.exists():
         return None
     return folder if folder.record().owner == owner else None
 

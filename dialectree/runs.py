@@ -7,12 +7,14 @@ and ``resume`` is answered from it, so that a finished call is never paid twice.
 from __future__ import annotations
 
 import asyncio
+import errno
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,6 +39,7 @@ from dialectree.records import (
     seconds,
     usage,
 )
+from dialectree.streams import notice
 from dialectree.threads import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -54,8 +57,11 @@ _SYNC_S = 1.0
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file, as ``opener`` of ``open``; a new one is readable by its owner only."""
-    return os.open(path, flags, 0o600)
+    """Open a file, as ``opener`` of ``open``; a new one is readable by its owner only.
+
+    A symbolic link is not followed: somebody else's folder could lead to any file of the user's.
+    """
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
 @contextmanager
@@ -69,6 +75,8 @@ def files(path: Path, then: str = "resume") -> Iterator[None]:
     except OSError as error:
         if error.errno in NO_ROOM:
             raise DiskFull(f"no room left to write {path}: free some, then {then}") from error
+        if error.errno == errno.ELOOP:
+            raise RunFolderError(f"{path}: a symbolic link, which is not followed") from error
         raise RunFolderError(f"{path}: {error.strerror or error}") from error
 
 
@@ -194,11 +202,11 @@ class RunFolder:
         path = Path(run).parent if Path(run).name == "run.json" else Path(run)
         by_id = re.fullmatch(r"[\w.-]+", run) is not None
         for one in (runs / run, path) if by_id else (path,):
-            if os.path.isfile(one / "run.json"):
+            if cls(one).exists():
                 return cls(one)
+        if run == "last" and (newest := cls._newest(runs)) is not None:
+            return newest
         every = cls.all(runs) if by_id else []
-        if run == "last" and every:
-            return cls._newest(every)
         match [folder for folder in every if folder.run_id.startswith(run)]:
             case [folder]:
                 return folder
@@ -211,10 +219,15 @@ class RunFolder:
                 raise RunFolderError(f"{run!r} may be {names}{more}: write more of the id")
 
     @classmethod
-    def _newest(cls, every: list[RunFolder]) -> RunFolder:
+    def _newest(cls, runs: Path) -> RunFolder | None:
         """Return the folder of the run that was started last; ids tell no more than seconds."""
-        same = [one for one in every if one.run_id[:_SECOND] == every[0].run_id[:_SECOND]]
-        return max(same, key=lambda one: one.record().started) if same[1:] else same[0]
+        readable = cls.readable(runs, notice)
+        newest = next(readable, None)
+        if newest is None:
+            return None
+        second = newest[0].run_id[:_SECOND]
+        same = takewhile(lambda one: one[0].run_id[:_SECOND] == second, readable)
+        return max([newest, *same], key=lambda one: one[1].started)[0]
 
     def lies_under(self, runs: Path) -> bool:
         """Return whether it is the folder of a run in ``runs``."""
@@ -224,8 +237,26 @@ class RunFolder:
     def all(cls, runs: Path) -> list[RunFolder]:
         """The folder of every run under ``runs``, the newest first; none where there is no such."""
         with files(runs):
-            found = [path for path in runs.glob("*/run.json") if path.is_file()]
-        return [cls(path.parent) for path in sorted(found, reverse=True)]
+            found = [cls(path.parent) for path in runs.glob("*/run.json")]
+        return sorted(filter(cls.exists, found), key=lambda one: one.path, reverse=True)
+
+    @classmethod
+    def readable(
+        cls, runs: Path, tell: Callable[[str], None]
+    ) -> Iterator[tuple[RunFolder, RunRecord]]:
+        """Yield every run under ``runs`` with its record, the newest first.
+
+        ``tell`` gets one line on a run whose record cannot be read.
+        """
+        for folder in cls.all(runs):
+            try:
+                yield folder, folder.record()
+            except RunFolderError as error:
+                tell(str(error))
+
+    def exists(self) -> bool:
+        """Return whether there is a run; a symbolic link to a folder is none."""
+        return os.path.isfile(self.path / "run.json") and not self.path.is_symlink()
 
     @contextmanager
     def held(self, within_s: float = 0) -> Iterator[None]:
@@ -238,7 +269,7 @@ class RunFolder:
         for draft in self.path.glob(f".*{_DRAFT}"):
             draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
         try:
-            with files(self.path):
+            with files(self._events_path):
                 self._told = open(self._events_path, "ab", buffering=0, opener=private)  # noqa: SIM115
             yield
         finally:
@@ -448,9 +479,11 @@ def _event_id(event: Event) -> tuple[str, ...]:
 
 def _whole_lines(path: Path) -> tuple[list[bytes], bool]:
     """The complete lines of a file, and whether a torn one follows them."""
-    if not path.exists():
+    try:
+        with open(path, "rb", opener=private) as file:
+            lines = file.readlines()
+    except FileNotFoundError:
         return [], False
-    lines = path.read_bytes().splitlines(keepends=True)
     torn = bool(lines) and not lines[-1].endswith(b"\n")
     return lines[: len(lines) - torn], torn
 

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.errors import DiskFull, RunFolderError
+from dialectree.errors import DiskFull, RunFolderError, RunNotFound
 from dialectree.records import Call, Event, RunRecord
 from dialectree.runs import Journal, RunFolder
 
@@ -270,6 +270,45 @@ def test_a_record_that_cannot_be_read_is_one_line(
     with pytest.raises(RunFolderError, match=says) as error:
         folder.record()
     assert "\n" not in str(error.value)
+
+
+def _take_up(folder: RunFolder) -> None:
+    with folder.held(), journal(folder.path / "calls.jsonl"):
+        folder.resume_events()
+
+
+@pytest.mark.parametrize(
+    ("name", "read"), [("calls.jsonl", RunFolder.ledger), ("events.jsonl", RunFolder.events)]
+)
+@pytest.mark.parametrize("content", [b"mine", b"mine\n", None])
+def test_a_symbolic_link_is_not_followed_to_what_it_leads_to(
+    folder: RunFolder,
+    name: str,
+    read: Callable[[RunFolder], object],
+    content: bytes | None,
+    tmp_path: Path,
+) -> None:
+    folder.write_record(record(status="running"))
+    target = tmp_path / "target"
+    if content is not None:
+        target.write_bytes(content)
+    (folder.path / name).symlink_to(target)
+    for work in (read, RunFolder.record, _take_up):
+        with pytest.raises(RunFolderError, match=f"{name}: a symbolic link, which is not followed"):
+            work(folder)
+    assert (target.read_bytes() if target.exists() else None) == content
+
+
+def test_a_symbolic_link_to_a_folder_is_no_run(folder: RunFolder, tmp_path: Path) -> None:
+    folder.write_record(record())
+    runs, link = folder.path.parent, tmp_path / "runs" / "link"
+    link.symlink_to(folder.path)
+    assert [one.path for one in RunFolder.all(runs)] == [folder.path]
+    for name in ("link", str(link), str(link / "run.json")):
+        with pytest.raises(RunNotFound):
+            RunFolder.find(name, runs)
+    (tmp_path / "elsewhere").symlink_to(runs)
+    assert RunFolder.find("last", tmp_path / "elsewhere").run_id == folder.run_id
 
 
 HOLDER = """

@@ -70,20 +70,20 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
         fault, status = error, error.status
     except (KeyboardInterrupt, asyncio.CancelledError):
         status = 130
-    reported = not isinstance(fault, DiskFull) and _write_reports(run)
+    unreported = fault if isinstance(fault, DiskFull) else _write_reports(run)
     _say(run.record, json=json)
-    _explain(run, status, fault, reported=reported)
-    raise typer.Exit(status)
+    _explain(run, status, fault, reported=unreported is None)
+    raise typer.Exit(DiskFull.status if isinstance(unreported, DiskFull) else status)
 
 
-def _write_reports(run: Started) -> bool:
-    """Write the reports to the run's folder. Say why and return False if they do not fit."""
+def _write_reports(run: Started) -> DialectreeError | None:
+    """Write the reports to the run's folder; say and return why they cannot be written."""
     try:
         leave_reports(run.folder, run.record)
     except DialectreeError as error:
         notice(str(error))
-        return False
-    return True
+        return error
+    return None
 
 
 def _say(record: RunRecord, *, json: bool) -> None:

@@ -88,15 +88,9 @@ def _list(runs: Path, *, json: bool) -> None:
     from rich.console import Console
 
     from dialectree import report, streams
-    from dialectree.errors import RunFolderError
     from dialectree.runs import RunFolder
 
-    found: list[RunRecord] = []
-    for folder in RunFolder.all(runs):
-        try:
-            found.append(folder.record())
-        except RunFolderError as error:
-            streams.notice(str(error))
+    found = [record for _, record in RunFolder.readable(runs, streams.notice)]
     found.sort(key=lambda record: record.started, reverse=True)  # an id tells no more than seconds
     if json:
         rows = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -206,12 +207,7 @@ class Debates:
     def newest(self, limit: int) -> RunList:
         """Return the newest runs; one that cannot be read is left out, and named on stderr."""
         rows = []
-        for folder in RunFolder.all(self._runs)[:limit]:
-            try:
-                record = folder.record()
-            except RunFolderError as error:
-                streams.notice(str(error))
-                continue
+        for folder, record in islice(RunFolder.readable(self._runs, streams.notice), limit):
             status = "partial" if record.status == "running" else record.status
             rows.append(
                 Row(

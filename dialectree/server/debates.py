@@ -6,13 +6,14 @@ A client sees its own runs alone. File work stays out of the event loop.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -20,8 +21,8 @@ from starlette.routing import Route
 from dialectree import report
 from dialectree.api import in_python
 from dialectree.contests import start
-from dialectree.contests.wishes import Change, Wish
-from dialectree.errors import DialectreeError, InputError, RunNotFound
+from dialectree.contests.wishes import Change
+from dialectree.errors import DialectreeError, InputError, RunFolderError, RunNotFound
 from dialectree.protocol import flag, protocol
 from dialectree.recorded_settings import BUDGETS
 from dialectree.records import RunRecord
@@ -31,6 +32,18 @@ from dialectree.server.owners import visible
 from dialectree.sources import runs_home
 from dialectree.threads import Threads
 
+
+class _Contest(BaseModel):
+    """The body of a contest."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    changes: list[Change] = Field(min_length=1)
+    settings: dict[str, Any] | None = None
+
+
+_SHAPE = '`changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
+_log = logging.getLogger("dialectree")
 _RUN_ID = re.compile(r"[\w-]+")
 _WAIT_S = 5.0
 """Seconds that a client waits for a contest before it is told where to look for it."""
@@ -47,10 +60,13 @@ _SAFE = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 def _folder(run_id: str, identity: str) -> RunFolder:
     """Return the folder of a run; RunNotFound for another client's, as for none."""
     folder = RunFolder(runs_home() / run_id)
-    there = _RUN_ID.fullmatch(run_id) is not None and (folder.path / "run.json").is_file()
-    if not there or not visible(folder.record().owner, identity):
-        raise RunNotFound(f"you have no run {run_id!r} on this server")
-    return folder
+    there = _RUN_ID.fullmatch(run_id) is not None and folder.exists()
+    try:
+        if there and visible(folder.record().owner, identity):
+            return folder
+    except RunFolderError as error:  # whose it is cannot be told
+        _log.warning(str(error))
+    raise RunNotFound(f"you have no readable run {run_id!r} on this server")
 
 
 def _identity(request: Request) -> str:
@@ -90,8 +106,8 @@ async def list_runs(request: Request) -> Response:
     """Answer with the client's runs, the newest first."""
 
     def read() -> list[dict[str, Any]]:
-        records = (folder.record() for folder in RunFolder.all(runs_home()))
-        return [_line(one) for one in records if visible(one.owner, _identity(request))]
+        runs = RunFolder.readable(runs_home(), _log.warning)
+        return [_line(one) for _, one in runs if visible(one.owner, _identity(request))]
 
     return JSONResponse(await asyncio.to_thread(read), headers=_SAFE)
 
@@ -105,11 +121,9 @@ def _line(record: RunRecord) -> dict[str, Any]:
 
 async def contest(request: Request) -> Response:
     """Begin a contest; answer with its record, or with its id where it takes longer."""
-    body = await request.json()
-    if not isinstance(body, dict) or body.keys() - {"changes", "settings"}:
-        raise InputError("send an object with `changes` and, where wanted, `settings`")
-    wishes = [_wish(change) for change in _listed(body.get("changes"))]
-    settings = body.get("settings") or {}
+    body = _body(await request.body())
+    wishes = [change.wish() for change in body.changes]
+    settings = body.settings or {}
 
     def begin() -> Started:
         folder = _folder(request.path_params["run_id"], _identity(request))
@@ -131,22 +145,14 @@ async def contest(request: Request) -> Response:
     return JSONResponse(answer, 201, headers=place)
 
 
-def _listed(changes: object) -> list[Any]:
-    if not isinstance(changes, list) or not changes:
-        raise InputError(
-            '`changes` lists what to change, such as {"change": "drop", "where": "0.1"}'
-        )
-    return changes
-
-
-def _wish(change: object) -> Wish:
-    """Return the wish that a change stands for; it is named as by ``dialectree contest``."""
+def _body(content: bytes) -> _Contest:
+    """Return the contest that a client sends; InputError where it is no JSON of that shape."""
     try:
-        return Change.model_validate(change).wish()
+        return _Contest.model_validate_json(content)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        part = ".".join(map(str, fault["loc"]))
-        raise InputError(f"{change!r:.200}: {part}: {fault['msg']}") from None
+        where = ".".join(map(str, fault["loc"])) or "the body"
+        raise InputError(f"{where:.200}: {fault['msg']}; {_SHAPE}") from None
 
 
 def _conduct(folder: RunFolder, settings: dict[str, Any]) -> None:
@@ -164,7 +170,8 @@ async def refuse(request: Request, error: Exception) -> Response:
     status = (
         404 if isinstance(error, RunNotFound) else 422 if isinstance(error, InputError) else 502
     )
-    return JSONResponse({"detail": in_python(str(error))}, status, headers=_SAFE)
+    line = in_python(str(error)).replace(f"{runs_home()}/", "")  # where it lies is no client's
+    return JSONResponse({"detail": line}, status, headers=_SAFE)
 
 
 routes = [

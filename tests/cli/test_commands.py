@@ -3,7 +3,9 @@
 Commands run in this process; those that a signal, a limit or a start concerns are processes.
 """
 
+import errno
 import json
+import os
 import re
 import resource
 import signal
@@ -20,6 +22,7 @@ import pytest
 
 from dialectree.context import about
 from dialectree.protocol import Protocol, installed
+from dialectree.runs import RunFolder, files
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody
@@ -157,6 +160,28 @@ def test_a_full_disk_stops_the_run_with_whole_files_and_resume_goes_on(answer: A
     assert json.loads(went_on.out)["usage"]["calls"] == 37
 
 
+def test_a_disk_that_is_full_when_the_report_is_written_is_status_4_and_a_line(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = RunFolder.write
+
+    def full(self: RunFolder, name: str, text: str) -> None:
+        with files(self.path / name):
+            if name == "report.html":
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        whole(self, name, text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "write", full)
+        done = answer(QUESTION, "--json")
+    assert (done.status, done.record["status"]) == (4, "answered")
+    page = only_run() / "report.html"
+    assert f"dialectree: no room left to write {page}: free some, then resume\n" in done.err
+    assert "Traceback" not in done.err and "broken off" not in done.err
+    assert command("resume", str(only_run())).status == 0
+    assert page.is_file()
+
+
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_interrupting_leaves_a_run_that_resumes_and_pays_nothing_twice(by: signal.Signals) -> None:
     with LocalEndpoint(rules=children(2), latency_ms=100) as slow:
@@ -246,6 +271,13 @@ def test_a_run_is_named_by_last_or_by_the_beginning_of_its_id(answer: Answer) ->
         assert command("resume", name[:-1], "--json").record["run_id"] == name
     refused(command("show", ids[0][:4]), f"'{ids[0][:4]}' may be ")
     refused(command("show", "1999"), "there is no run '1999'")
+    torn = Path("runs/99990101-000000-torn/run.json")
+    torn.parent.mkdir()
+    torn.write_text("{")
+    shown = command("show", "last", "--json")
+    assert shown.record["input"]["question"] == "Second?"
+    assert shown.err.startswith(f"dialectree: {torn} is not a run's record: ")
+    refused(command("show", torn.parent.name), f"{torn} is not a run's record: ")
 
 
 def test_show_opens_the_report_and_writes_it_first(
