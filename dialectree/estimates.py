@@ -27,7 +27,7 @@ from dialectree.errors import RunFolderError
 from dialectree.human_input import payload_of
 from dialectree.models.limits import price
 from dialectree.models.rehearsal import WORDS, Draw, Rehearsal
-from dialectree.protocol import Method, phase_order
+from dialectree.protocol import Method
 from dialectree.recorded_settings import speakers
 from dialectree.records import Call, critical_path, fold, seconds
 from dialectree.report.words import count, duration
@@ -238,7 +238,9 @@ async def _rehearse(
                 stop.id: rehearsal.answer(payload_of(stop.value)) for stop in ended.interrupts
             }
             todo = Command(resume=answers) if answers else None
-    calls, order = rehearsal.calls, phase_order(chosen.protocol.name)
+    leaf = chosen.leaf(context)
+    order = chosen.protocol.order.around([leaf.protocol.order] if leaf else [])
+    calls = rehearsal.calls
     costs = [
         price(context, call.model, call.prompt_tokens, call.completion_tokens) for call in calls
     ]

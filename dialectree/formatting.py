@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 NOT_DETERMINED = "not determined"
 _DIGITS = 17
 """Decimals that tell any two shares apart."""
@@ -57,6 +59,8 @@ def money(cost: float) -> str:
 
 def duration(seconds: float) -> str:
     """``0.9 s``, ``1 min 26 s``, ``2 h 03 min``."""
+    if not isfinite(seconds):
+        return "–"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)

@@ -8,7 +8,7 @@ dialectree knows a protocol by name.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -474,11 +474,18 @@ def method(name: str, of: str | None = None) -> Method:
     return known[name]
 
 
-def phase_of(protocol_name: str, role: str, stage: str) -> Phase | None:
-    """Return what ``role`` says in the phase ``phase`` of a protocol, or of one at its leaves."""
-    own = installed().get(protocol_name)
-    others = [one for one in installed().values() if one is not own and one.leaf]
-    for declared in [*([own] if own else []), *others]:
+def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protocol]:
+    """Return the protocols of a run: its own, and the one that its settings name for its leaves.
+
+    One that is not installed is left out. No other one has a say in how the run is shown.
+    """
+    names = (protocol_name, settings.get("leaf_protocol"))
+    return [found for name in names if (found := installed().get(str(name))) is not None]
+
+
+def phase_of(protocols: Iterable[Protocol], role: str, stage: str) -> Phase | None:
+    """Return what ``role`` says in the phase ``stage``, by the first of ``protocols`` to say it."""
+    for declared in protocols:
         phases = [one for one in declared.phases if one.role == role]
         for phase in sorted(phases, key=lambda one: one.name == ""):
             if phase.name in ("", stage):
@@ -486,12 +493,13 @@ def phase_of(protocol_name: str, role: str, stage: str) -> Phase | None:
     return None
 
 
-def phase_order(protocol_name: str) -> PhaseOrder:
-    """Return the order of a protocol's phases, with those of a protocol that settles its leaves."""
+def phase_order(protocol_name: str, settings: Mapping[str, Any]) -> PhaseOrder:
+    """Return the order of a run's phases, with those of a protocol that settles its leaves."""
     own = installed().get(protocol_name)
     if own is None:
         return UNORDERED
-    return own.order.around([one.order for one in installed().values() if one.leaf])
+    others = [one.order for one in taking_part(protocol_name, settings) if one is not own]
+    return own.order.around(others)
 
 
 def families() -> dict[str, str]:

@@ -355,7 +355,8 @@ class RunFolder:
 
         Where its first part was killed, or is under way, it is the time of the calls.
         """
-        _tell_of(record, self._folded(events, phase_order(record.protocol)), self.ledger())
+        order = phase_order(record.protocol, record.settings)
+        _tell_of(record, self._folded(events, order), self.ledger())
 
     def _folded(
         self, events: list[Event], order: PhaseOrder = UNORDERED
@@ -429,7 +430,7 @@ class Unkept:
 
     def tell_of(self, record: RunRecord, events: list[Event]) -> None:
         """Fold ``events`` and the calls into ``record``."""
-        _tell_of(record, fold(events, phase_order(record.protocol)), self.calls)
+        _tell_of(record, fold(events, phase_order(record.protocol, record.settings)), self.calls)
 
 
 def new_id() -> str:
@@ -443,7 +444,7 @@ def _tell_of(record: RunRecord, folded: tuple[Tree, Verdict | None], ledger: lis
     took["wall_s"] = took["wall_s"] or seconds(calls)
     record.tree, record.verdict = folded
     valid = [call for call in calls if not call.void]
-    path = critical_path(record.tree, valid, phase_order(record.protocol))
+    path = critical_path(record.tree, valid, phase_order(record.protocol, record.settings))
     record.usage = usage(calls).model_copy(update={**took, "critical_path_calls": path})
     record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
 

@@ -212,7 +212,7 @@ def check_contest(record: RunRecord, script: Script, runs: Path) -> None:
     """Check that every text can be replaced, and that taking it back asks nobody anything."""
     for node in record.tree.nodes.values():
         for turn in node.transcript:
-            if not (place := turns.printed(record.protocol, node, turn)):
+            if not (place := turns.printed(record, node, turn)):
                 continue
             model = ScriptedModel(script=script)
             changed = api.contest(record, [Replace(place, "Other.")], model=model, runs=runs)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dialectree.protocol import Phase, phase_of
-from dialectree.records import Call, Node, Turn
+from dialectree.protocol import Phase, phase_of, taking_part
+from dialectree.records import Call, Node, RunRecord, Turn
 
 _BY_STAGE = ("persona",)
 """Roles whose turns are told apart by their stage."""
@@ -49,18 +49,23 @@ def name(node: Node, turn: Turn) -> str:
     return f"{node.id}/{who}{number}{stage}{again}"
 
 
-def editable(protocol: str, turn: Turn) -> Phase | None:
+def declared(record: RunRecord, turn: Turn) -> Phase | None:
+    """Return what is declared of the role and the phase of ``turn``."""
+    return phase_of(taking_part(record.protocol, record.settings), turn.role, turn.phase)
+
+
+def editable(record: RunRecord, turn: Turn) -> Phase | None:
     """Return what may be changed of ``turn``; None where its reply is no text, such as a split."""
-    phase = phase_of(protocol, turn.role, turn.phase)
+    phase = declared(record, turn)
     return phase if phase is not None and phase.editable else None
 
 
-def text(protocol: str, turn: Turn) -> str:
+def text(record: RunRecord | None, turn: Turn) -> str:
     """Return the words of ``turn``: its declared text, or else the longest text in its reply."""
-    phase = editable(protocol, turn)
-    declared = turn.fields.get(phase.editable[0]) if phase is not None else None
-    if isinstance(declared, str) and declared.strip():
-        return declared
+    phase = editable(record, turn) if record is not None else None
+    words = turn.fields.get(phase.editable[0]) if phase is not None else None
+    if isinstance(words, str) and words.strip():
+        return words
     return max(_texts(turn.fields), key=len, default="")
 
 
@@ -76,7 +81,7 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(part)
 
 
-def printed(protocol: str, node: Node, turn: Turn) -> str:
+def printed(record: RunRecord, node: Node, turn: Turn) -> str:
     """Return the name of ``turn`` where a person can contest it; else nothing."""
-    known = editable(protocol, turn) is not None and turn.speaker != "distractor"
+    known = editable(record, turn) is not None and turn.speaker != "distractor"
     return name(node, turn) if known else ""

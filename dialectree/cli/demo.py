@@ -64,7 +64,7 @@ def _suggest(run: Playback, others: list[str]) -> None:
         for node in nodes
         if not node.children
         for turn in node.transcript
-        if (name := turns.printed(record.protocol, node, turn))
+        if (name := turns.printed(record, node, turn))
     ]
     place, turn_name = next(iter(spoken), (record.tree.root, ""))
     argument = next((node.id for node in nodes if node.kind == "argument"), "")

@@ -42,9 +42,7 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
     view: Watcher
     if drawn:
         rounds = run.context.rounds_by_phase()
-        view = LiveTree(
-            console, question, rounds=rounds, protocol=run.record.protocol, expected=run.expected
-        )
+        view = LiveTree(console, question, rounds=rounds, record=run.record, expected=run.expected)
     else:
         view = Lines(Console(stderr=True, quiet=quiet))
     run.follow = view.follow

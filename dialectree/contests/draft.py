@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from dialectree import turns
 from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.protocol import Method, Phase, phase_of
+from dialectree.protocol import Method, Phase
 from dialectree.records import Node, Override, RunRecord, Spot, Turn
 
 
@@ -92,7 +92,7 @@ class Draft:
             hint = self._hint(name.partition("/")[0])
             raise InputError(f"{flag} {name}: the run has no such turn; {hint}")
         node, turn = self.turns[name]
-        phase = turns.editable(self.record.protocol, turn)
+        phase = turns.editable(self.record, turn)
         if phase is None or self._form(turn) is None:
             raise InputError(f"{flag} {name}: its reply is no text that could be changed")
         return node, turn, phase
@@ -101,21 +101,21 @@ class Draft:
         names = [
             name
             for name, (at, turn) in self.turns.items()
-            if at.id == node and turns.editable(self.record.protocol, turn) is not None
+            if at.id == node and turns.editable(self.record, turn) is not None
         ]
         if names:
             return f"at that node there are {', '.join(names)}"
         editable = (
             name
             for name, (_, turn) in self.turns.items()
-            if turns.editable(self.record.protocol, turn) is not None
+            if turns.editable(self.record, turn) is not None
         )
         example = next(editable, "")
         return "dialectree show --node prints their ids" + (f", such as {example}" * bool(example))
 
     def phase(self, turn: Turn) -> Phase | None:
         """Return what is declared of the role and the phase of ``turn``."""
-        return phase_of(self.record.protocol, turn.role, turn.phase)
+        return turns.declared(self.record, turn)
 
     def settings_of(self, phase: Phase) -> ProtocolSettings:
         """Return the settings of the protocol that declares ``phase``."""

@@ -133,7 +133,7 @@ def _names(draft: Draft, override: Override) -> list[str]:
     """Return what a person may call an override: the turn, or the very text that was replaced."""
     field = override.field
     if not field and override.what == "replaced" and override.id in draft.turns:
-        phase = turns.editable(draft.record.protocol, draft.turns[override.id][1])
+        phase = turns.editable(draft.record, draft.turns[override.id][1])
         field = phase.editable[0] if phase is not None else ""
     return [override.id, f"{override.id}/{field}"] if field else [override.id]
 

@@ -32,7 +32,7 @@ from dialectree.records.ledger import (
 )
 from dialectree.records.phases import OTHERS, UNORDERED, PhaseOrder
 from dialectree.records.run import ILLUSTRATION, SCHEMA, RunRecord, RunStatus
-from dialectree.records.strict import Strict
+from dialectree.records.strict import Strict, fitting
 from dialectree.records.topics import Claim, Letter, Position, Sentence, Topic, topic_of
 from dialectree.records.tree import (
     Comparison,
@@ -90,6 +90,7 @@ __all__ = [
     "Verdict",
     "chains",
     "critical_path",
+    "fitting",
     "fold",
     "from_cache",
     "path_key",

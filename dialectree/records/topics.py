@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from dialectree.records.strict import Strict
+from dialectree.records.strict import Strict, fitting
 from dialectree.records.tree import Node
 
 Letter = Literal["a", "b"]
@@ -78,5 +78,5 @@ class Topic(BaseModel):
 
 
 def topic_of(node: Node) -> Topic:
-    """Return the data of ``node`` as those of a topic; ValueError if they have another shape."""
-    return Topic.model_validate(node.data)
+    """Return the data of ``node`` as those of a topic, so far as they have its shape."""
+    return fitting(Topic, node.data)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from graphlib import CycleError, TopologicalSorter
+from typing import Literal, Self
 
 from pydantic import (
     Field,
@@ -173,3 +174,17 @@ class Tree(Strict):
     root: str = "0"
     nodes: dict[str, Node] = {}
     segments: dict[str, Segment] = {}
+
+    @model_validator(mode="after")
+    def _require_no_circle(self) -> Self:
+        """Refuse a damaged tree: a walk up or down it would have no end."""
+        above = TopologicalSorter[str]()
+        for name, node in self.nodes.items():
+            above.add(name, *([node.parent] if node.parent is not None else []))
+            for child in node.children:
+                above.add(child, name)
+        try:
+            above.prepare()
+        except CycleError as error:
+            raise ValueError(f"nodes in a circle: {', '.join(error.args[1])}") from None
+        return self

@@ -103,11 +103,10 @@ def anew(record: RunRecord) -> str:
     return f"{words.count(calls, 'call')} {verb} made anew; all else is as it was said."
 
 
-def tag(record: RunRecord | None, node: Node, turn: Turn) -> str:
+def tag(record: RunRecord, node: Node, turn: Turn) -> str:
     """``0.1/A2``, and what a person changed; empty for a turn that cannot be contested."""
-    name = turns.printed(record.protocol if record else "", node, turn)
-    contest = record.contest if record is not None else None
-    for change in reversed(contest.overrides) if contest is not None else []:
+    name = turns.printed(record, node, turn)
+    for change in reversed(record.contest.overrides) if record.contest is not None else []:
         if any(spot.node == node.id and _at(turn, spot) for spot in change.spots):
             return ", ".join(filter(None, [name, _MADE[change.what]]))
     return name

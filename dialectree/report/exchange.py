@@ -10,8 +10,8 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from dialectree import turns as naming
-from dialectree.protocol import installed
-from dialectree.records import Node, NodeVerdict, RunRecord, Turn
+from dialectree.protocol import taking_part
+from dialectree.records import Node, NodeVerdict, RunRecord, Turn, fitting
 from dialectree.report import view
 from dialectree.report.view import Entry, Stage
 from dialectree.report.words import count, label
@@ -43,7 +43,7 @@ _RULING = frozenset({"rationale", "label", "answer", "confidence"})
 
 
 def _reply(turn: Turn) -> _Reply:
-    return _Reply.model_validate(turn.fields)
+    return fitting(_Reply, turn.fields)
 
 
 class Side(NamedTuple):
@@ -151,10 +151,9 @@ class Exchange(NamedTuple):
         return ", ".join(f"{number} × {answer}" for answer, number in answers.most_common())
 
 
-def parts(record: RunRecord | None, node: Node) -> list[Stage | Exchange]:
+def parts(record: RunRecord, node: Node) -> list[Stage | Exchange]:
     """Return the transcript of ``node`` in order, each two-sided debate in one piece."""
-    declared = [one for one in installed().values() if one.view == "two_sided"]
-    phases = [phase for one in declared for phase in one.order.phases]
+    phases = _two_sided(record)
     found: list[Stage | Exchange] = []
     takes: set[int] = set()
     for stage in view.stages(node):
@@ -167,12 +166,20 @@ def parts(record: RunRecord | None, node: Node) -> list[Stage | Exchange]:
     return found
 
 
-def exchanges(record: RunRecord | None, node: Node) -> list[Exchange]:
+def _two_sided(record: RunRecord) -> set[str]:
+    """Return the phases in which two speakers face each other, at its leaves or everywhere."""
+    phases: dict[bool, set[str]] = {True: set(), False: set()}
+    for one in taking_part(record.protocol, record.settings):
+        phases[one.view == "two_sided"].update(one.order.phases)
+    return phases[True] - phases[False]
+
+
+def exchanges(record: RunRecord, node: Node) -> list[Exchange]:
     """Return the two-sided debates of ``node``, one for each pass."""
     return [part for part in parts(record, node) if isinstance(part, Exchange)]
 
 
-def _exchange(record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]) -> Exchange:
+def _exchange(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -> Exchange:
     sides = _both_sides(record, node, take, turns)
     exchange = Exchange(take, sides, [], [], [])
     for name in dict.fromkeys(turn.phase for turn in turns):
@@ -190,9 +197,7 @@ def _exchange(record: RunRecord | None, node: Node, take: int, turns: Sequence[T
     return exchange
 
 
-def _both_sides(
-    record: RunRecord | None, node: Node, take: int, turns: Sequence[Turn]
-) -> list[Side]:
+def _both_sides(record: RunRecord, node: Node, take: int, turns: Sequence[Turn]) -> list[Side]:
     """Return both sides, so far as they spoke."""
     options, labels = dict(_options(record)), naming.labels(node, take)
     sides: list[Side] = []
@@ -251,9 +256,10 @@ def share(turn: Turn) -> float | None:
 
 def rest(turn: Turn, node: Node, column: Column | None = None) -> list[Entry]:
     """Return the fields without a form of their own. An answer is left out if it is the side's."""
-    without = {"errors", "percent"}
+    shown = {"errors", "percent"}
     if turn.fields.keys() >= _RULING:
-        without |= _RULING
+        shown |= _RULING
+    without = shown & _reply(turn).model_fields_set  # those of another shape stand as they are
     if column is not None and turn.fields.get("answer") == column.holder.answer:
         without.add("answer")
     return view.entries(turn, node, {}, without)
@@ -268,8 +274,8 @@ class Option(NamedTuple):
     """What became of it: debated, the answer, known to be right."""
 
 
-def _options(record: RunRecord | None) -> list[tuple[str, str]]:
-    texts = record.input.get("options") if record is not None else None
+def _options(record: RunRecord) -> list[tuple[str, str]]:
+    texts = record.input.get("options")
     return [*zip(ascii_uppercase, map(str, texts if isinstance(texts, list) else []), strict=False)]
 
 
@@ -293,13 +299,13 @@ def options(record: RunRecord) -> list[Option]:
     return found
 
 
-def opposed(record: RunRecord | None, node: Node) -> str:
+def opposed(record: RunRecord, node: Node) -> str:
     """``B: plants, against C: oil``; empty without a debate."""
     debates = exchanges(record, node)
     return ", against ".join(side.candidate for side in debates[-1].sides) if debates else ""
 
 
-def winner(record: RunRecord | None, node: Node, ruled: NodeVerdict) -> str:
+def winner(record: RunRecord, node: Node, ruled: NodeVerdict) -> str:
     """Return who won the debate of ``node``, in words; empty if nobody did."""
     for debate in exchanges(record, node):
         for side in debate.sides:

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dialectree import clock, turns
-from dialectree.records import Event, Failure, Folding, Node, Turn, path_key
+from dialectree.records import Event, Failure, Folding, Node, RunRecord, Turn, path_key
 from dialectree.report import topics, words
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SOFT, WARN, bar
 
@@ -127,7 +127,7 @@ class LiveTree:
     """Draw the tree of a run while it grows.
 
     ``expected`` is the least and the most calls that the run should take, ``rounds`` holds the
-    rounds of a phase, and ``protocol`` says which words of a reply are its text.
+    rounds of a phase, and ``record`` says whose words of a reply are its text.
     """
 
     def __init__(
@@ -136,11 +136,11 @@ class LiveTree:
         question: str,
         *,
         rounds: Mapping[str, int] | None = None,
-        protocol: str = "",
+        record: RunRecord | None = None,
         expected: tuple[int, int] | None = None,
     ) -> None:
         self._console = console
-        self._protocol, self._expected = protocol, expected
+        self._record, self._expected = record, expected
         self._marks = _FINE if console.encoding.startswith("utf") else _PLAIN
         self._question = words.line(question, _LONGEST)
         self._rounds = rounds or {}
@@ -208,7 +208,7 @@ class LiveTree:
             turn = Turn.model_validate(event.data)
             self._busy[node.id] = self._turn(node, turn)
             self._voices.pop((node.id, turn.speaker), None)
-            if text := turns.text(self._protocol, turn):
+            if text := turns.text(self._record, turn):
                 heading = f"{node.id} {self._busy[node.id]}"
                 voice = _Voice(node.id, heading, words.line(text, 2 * _LONGEST))
                 self._voices[node.id, turn.speaker] = voice
@@ -443,10 +443,7 @@ def _outcome(node: Node, marks: _Marks) -> Text:
     strength = node.score("strength")
     share = node.verdict.confidence if node.verdict and strength is None else strength
     if share is None or not 0 <= share <= 1:
-        try:
-            concession = topics.outcome(node) if topics.debated(node) else ""
-        except ValueError:  # data of another shape
-            concession = ""
+        concession = topics.outcome(node) if topics.debated(node) else ""
         return Text(concession or "settled", SOFT)
     return Text.assemble(bar(share, 6, marks.full, marks.empty), f" {words.figure(share):>5}")
 

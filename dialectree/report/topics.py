@@ -17,6 +17,7 @@ from dialectree.records import (
     Sentence,
     Tree,
     Turn,
+    fitting,
     path_key,
     segment_key,
     topic_of,
@@ -98,7 +99,7 @@ def papers(record: RunRecord) -> list[Paper]:
 def _paper(record: RunRecord | None, letter: str) -> _GivenPaper | None:
     both = record.input.get("papers") if record is not None else None
     papers = dict(zip("ab", both if isinstance(both, list) else [], strict=False))
-    return _GivenPaper.model_validate(papers[letter]) if letter in papers else None
+    return fitting(_GivenPaper, papers[letter]) if letter in papers else None
 
 
 def title(record: RunRecord | None, letter: str, limit: int = 90) -> str:
@@ -436,7 +437,7 @@ def _argues(turn: Turn) -> bool:
 
 
 def _argument(turn: Turn) -> _Argument:
-    return _Argument.model_validate(turn.fields)
+    return fitting(_Argument, turn.fields)
 
 
 class Words(NamedTuple):
@@ -488,7 +489,7 @@ def _words(record: RunRecord | None, node: Node, turn: Turn) -> Words:
         argument.questions,
         argument.proposals,
         argument.concedes,
-        view.entries(turn, node, {}, _Argument.model_fields),
+        view.entries(turn, node, {}, argument.model_fields_set),
     )
 
 
@@ -540,12 +541,12 @@ def _made(record: RunRecord | None, node: Node, claim: Claim) -> Made:
 def _effects(home: Node, claim: str) -> dict[str, list[str]]:
     """Return what each segment of the other paper does to a claim, by the replies at ``home``."""
     weighed = [
-        _Weighed.model_validate(turn.fields).segments
+        fitting(_Weighed, turn.fields).segments
         for turn in home.transcript
         if turn.fields.get("claim") == claim and "segments" in turn.fields
     ]
     return {
-        one["id"]: [effect for effect in _EFFECTS if one.get(effect) == "yes"]
+        one.get("id", ""): [effect for effect in _EFFECTS if one.get(effect) == "yes"]
         for segments in weighed
         for one in segments
     }
@@ -554,7 +555,7 @@ def _effects(home: Node, claim: str) -> dict[str, list[str]]:
 class _Weighed(BaseModel):
     """A reply that weighs segments against a claim, each effect yes or no."""
 
-    segments: list[dict[str, str]]
+    segments: list[dict[str, str]] = []
 
 
 def _remark(claim: Claim, counter: list[str] | None, effects: list[str]) -> str:

@@ -270,6 +270,7 @@ def contested() -> RunRecord:
 def leaf_of_a_tree() -> RunRecord:
     """A tree-structured debate whose only open part is settled by an argument tree."""
     tree = sample.record()
+    tree.settings |= {"leaf_protocol": "art", "leaf": {}}
     inner, _ = fold(
         event.model_copy(update={"node": f"0.1{event.node[1:]}", "data": _below(event)})
         for event in events()

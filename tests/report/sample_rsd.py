@@ -304,6 +304,7 @@ def everywhere(text: str) -> RunRecord:
 def leaf_of_a_tree() -> RunRecord:
     """A tree-structured debate one of whose leaves was settled by five phases."""
     tree = sample.record()
+    tree.settings |= {"leaf_protocol": "rsd", "leaf": {}}
     leaf = tree.tree.nodes["0.1"]
     leaf.transcript = proposed([*phases("Half.", "All."), ruling("A", "Half.")])
     leaf.verdict = NodeVerdict(answer="Half.", rationale="so", confidence=0.7, winner="A")

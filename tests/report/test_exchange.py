@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from dialectree import protocol
+from dialectree.context import ProtocolSettings
+from dialectree.protocol import Phase
 from dialectree.records import Call, Node, RunRecord
-from dialectree.report import exchange, html, words
+from dialectree.report import exchange, html, markdown, words
 from dialectree.report.words import clean
-from tests.report import sample, sample_rsd
+from tests.report import sample, sample_art, sample_rsd
 from tests.report.test_pages import Page
 
 RUNS = [
@@ -51,8 +55,11 @@ def test_a_long_answer_is_found_whole() -> None:
 
 
 def test_the_letters_are_those_of_the_turns() -> None:
-    node = sample_rsd.won().tree.nodes["0"]
-    assert exchange.opposed(None, node) == "B: plant materials, against C: oil products"
+    record = sample_rsd.won()
+    assert (
+        exchange.opposed(record, record.tree.nodes["0"])
+        == "B: plant materials, against C: oil products"
+    )
 
 
 @pytest.mark.parametrize("make", RUNS)
@@ -116,4 +123,26 @@ def test_every_call_of_a_phase_is_told_from_the_next_phase() -> None:
 
 
 def test_a_node_without_a_transcript_is_no_exchange() -> None:
-    assert exchange.exchanges(None, Node(id="0", text="", depth=0)) == []
+    assert exchange.exchanges(sample_rsd.won(), Node(id="0", text="", depth=0)) == []
+
+
+def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A package whose phases have the same names changes no report of another protocol."""
+    records = [sample.record(), sample.partial(), sample_rsd.leaf_of_a_tree(), sample_art.record()]
+    before = [(html(one, []), markdown(one, [])) for one in records]
+    tsd = protocol.installed()["tsd"]
+    stranger = replace(
+        tsd,
+        name="stranger",
+        settings=type("Settings", (ProtocolSettings,), {}),
+        view="two_sided",
+        order=replace(tsd.order, beside_all=("debate",)),
+        phases=(Phase(role="decomposer", reply=(), editable=("reason",)),),
+        leaf=tsd.methods()["tsd"].variant,
+    )
+    everything = {**protocol.installed(), "stranger": stranger}
+    monkeypatch.setattr(protocol, "_found", lambda: (everything, {}))
+    assert [(html(one, []), markdown(one, [])) for one in records] == before
+    assert protocol.phase_order("tsd", records[0].settings).beside_all == ()

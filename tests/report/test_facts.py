@@ -89,7 +89,7 @@ def of_a_future_protocol() -> RunRecord:
 
 
 def hardly_begun() -> RunRecord:
-    tree = Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0", "0.7"])})
+    tree = Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0.7"])})
     update = {"status": "running", "tree": tree, "verdict": None, "ended": None}
     return sample.record().model_copy(update=update)
 

@@ -149,7 +149,7 @@ def test_a_status_has_a_colour() -> None:
 
 
 def hardly_begun() -> RunRecord:
-    begun = Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0", "0.7"])})
+    begun = Tree(nodes={"0": Node(id="0", text="", depth=0, children=["0.7"])})
     return sample.record().model_copy(update={"tree": begun, "verdict": None})
 
 

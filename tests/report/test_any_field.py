@@ -1,0 +1,133 @@
+"""A report is drawn whatever stands in a record: fields of strangers, damaged ones, none."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, seed
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from rich.console import Console
+
+from dialectree import report
+from dialectree.records import Call, Node, RunRecord, Tree
+from dialectree.report import pages
+from dialectree.report.markdown_page import macros
+from tests.report import sample, sample_art, sample_rsd, sample_tod
+
+RECORDS: list[dict[str, Any]] = [
+    json.loads(make().model_dump_json())
+    for make in (
+        sample.record, sample.partial, sample.contested, sample_rsd.won, sample_rsd.knockout,
+        sample_rsd.leaf_of_a_tree, sample_art.ensemble, sample_art.leaf_of_a_tree,
+        sample_tod.record, sample_tod.two_stage,
+    )
+]  # fmt: skip
+SOME = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+NAMES = st.sampled_from(["id", "text", "quote", "answer", "title", "a"])
+ANYTHING = st.recursive(
+    SOME | st.sampled_from(["0", "0.1", "0.2", "a1", "a:1", "A"]),
+    lambda parts: st.lists(parts, max_size=2) | st.dictionaries(NAMES, parts, max_size=2),
+    max_leaves=6,
+)
+
+
+def paths(value: object) -> Iterator[tuple[str | int, ...]]:
+    """Yield the place of every part of ``value``."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value)  # type: ignore[arg-type]
+    for name, part in parts:
+        yield (name,)
+        if isinstance(part, dict | list):
+            yield from ((name, *below) for below in paths(part))
+
+
+def replaced(value: Any, path: tuple[str | int, ...], part: object) -> Any:
+    """Return ``value`` with another part at ``path``."""
+    copy = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], part) if path[1:] else part
+    return copy
+
+
+def draw(record: RunRecord, calls: list[Call]) -> None:
+    """Draw everything that is made of a record."""
+    console = Console(file=io.StringIO())
+    report.html(record, calls)
+    report.markdown(record, calls)
+    pages.card(record)
+    repr(record)
+    console.print(report.tree(record), report.overview([record]))
+    for node in record.tree.nodes.values():
+        console.print(report.transcript(node, record))
+    for part in ("answer", "why"):
+        macros("chat.md.jinja", record)(part)
+
+
+@seed(1)
+@hypothesis_settings(
+    max_examples=60, deadline=None, database=None, suppress_health_check=[*HealthCheck]
+)
+@given(st.sampled_from(RECORDS), st.data())
+def test_whatever_stands_in_a_field_the_reports_are_drawn(
+    whole: dict[str, Any], data: st.DataObject
+) -> None:
+    places = [path for path in paths(whole) if path[:2] != ("tree", "segments")]
+    path = data.draw(st.sampled_from(places))
+    try:
+        record = RunRecord.model_validate(replaced(whole, path, data.draw(ANYTHING)))
+    except ValidationError:
+        assume(False)
+    draw(record, sample.calls())
+
+
+def _reply(**fields: Any) -> RunRecord:
+    record = sample_rsd.won()
+    for turn in record.tree.nodes["0"].transcript:
+        turn.fields |= {name: value for name, value in fields.items() if name in turn.fields}
+    return record
+
+
+def _at(node: str, **changes: Any) -> Callable[[RunRecord], RunRecord]:
+    def change(record: RunRecord) -> RunRecord:
+        for name, value in changes.items():
+            setattr(record.tree.nodes[node], name, value)
+        return record
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        _reply(percent="x"),
+        _reply(errors=[{"quote": 1}], label=["B"], confidence="high", rationale=None),
+        _at("0", data={"claims": [], "positions": "x"})(sample_tod.record()),
+        _at("0", scores={"strength": 1e300, "tau": float("nan")})(sample_art.record()),
+    ],
+)
+def test_a_field_of_another_shape_stands_as_it_is(record: RunRecord) -> None:
+    draw(record, [])
+
+
+def test_a_percentage_that_is_no_number_is_shown() -> None:
+    assert "about half" in report.html(_reply(percent="about half"), [])
+    assert "about half" in report.markdown(_reply(percent="about half"), [])
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        {"0": Node(id="0", text="", depth=0, children=["0"])},
+        {
+            "0": Node(id="0", text="", depth=0, parent="1"),
+            "1": Node(id="1", text="", depth=0, parent="0"),
+        },
+    ],
+)
+def test_nodes_in_a_circle_are_no_tree(nodes: dict[str, Node]) -> None:
+    with pytest.raises(ValidationError, match="nodes in a circle"):
+        Tree(nodes=nodes)
