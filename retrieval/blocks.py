@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from ftfy.fixes import fix_latin_ligatures, remove_control_chars
 
+from dialectree.retrieval.deadline import timely
+
 LONGEST = 20_000
 """Characters of a paragraph, after which nothing is added to it."""
 
@@ -63,7 +65,7 @@ def words_of(lines: Iterable[str]) -> Counter[str]:
     """Count the words of lines, without the two parts of a word at a line's hyphen."""
     counts = Counter[str]()
     after_hyphen = False
-    for line in lines:
+    for line in timely(lines):
         words = _WORD.findall(line.lower())
         broken = line.rstrip().endswith(tuple(_LINE_END_HYPHENS))
         counts.update(words[after_hyphen : len(words) - broken])
@@ -92,7 +94,7 @@ def joined(left: str, right: str, words: Counter[str]) -> tuple[str, int]:
 def on_one_line(lines: Iterable[str], words: Counter[str]) -> str:
     """Join the lines of a paragraph; empty lines are left out."""
     pieces = [""]
-    for line in filter(str.strip, lines):
+    for line in timely(filter(str.strip, lines)):
         text, start = joined(pieces[-1], line, words)
         pieces[-1:] = [text[:start], text[start:]]
     return "".join(pieces)
@@ -129,7 +131,7 @@ def after(first: Block, second: Block, words: Counter[str]) -> Block:
 def flowing(blocks: Sequence[Block], words: Counter[str]) -> list[Block]:
     """Join paragraphs that an equation, a figure or a page's end cuts in two."""
     flow: list[Block] = []
-    for block in blocks:
+    for block in timely(blocks):
         if flow and not flow[-1].heading and not block.heading and _continues(flow[-1], block):
             flow[-1] = after(flow[-1], block, words)
         else:

@@ -14,6 +14,7 @@ from pylatexenc import latex2text, latexwalker, macrospec
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, latex_source, sections
 from dialectree.retrieval.blocks import Block, Draft
+from dialectree.retrieval.deadline import timely
 
 _SECTION = "\x01"
 """Begins a paragraph that is a heading; removed from the source itself."""
@@ -140,6 +141,8 @@ def draft(text: str, *, name: str, folder: Path | None = None) -> Draft:
         above = _blocks(_words(abstract, cited))
         own_blocks = _blocks(_words(body, cited))
         above = above or _blocks(_words(command, cited))
+    except InputError:
+        raise
     except _UNREADABLE as error:
         raise InputError(f"{name}: LaTeX that cannot be read; give its PDF or text") from error
     summary: str | None = "\n\n".join(block.text for block in above)
@@ -194,7 +197,7 @@ def _blocks(text: str) -> list[Block]:
 
 
 def _paragraphs(whole: str) -> Iterator[Block]:
-    for paragraph in re.split(r"\n\s*\n", whole):
+    for paragraph in timely(re.split(r"\n\s*\n", whole)):
         text = re.sub(r"\s+", " ", blocks.plain_signs(paragraph)).strip()
         text = re.sub(r"\(\s*\)|\[\s*\]", "", text)
         text = re.sub(r"(?<=\w\.)\s+\.(?=\s|$)(?!\s\.)", "", text)  # "Fig. ." of a reference

@@ -18,6 +18,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from dialectree.retrieval import blocks, latex, sections
 from dialectree.retrieval.blocks import Block, Draft
+from dialectree.retrieval.deadline import timely
 
 _FLOATS = re.compile(
     r"^ {0,3}\\begin\{(figure|table|tabular|longtable|algorithm)(\*?)\}.*?\\end\{\1\2\}",
@@ -135,7 +136,7 @@ def _front_matter(tokens: Sequence[Token], words: Counter[str]) -> dict[str, str
 def _blocks(tokens: Sequence[Token], words: Counter[str]) -> Iterator[Block]:
     """Return the paragraphs and headings, without tables, notes and code."""
     unread, heading = 0, False
-    for token in tokens:
+    for token in timely(tokens):
         if token.type.startswith(("table_", "footnote_block_")):
             unread += token.nesting
         elif token.type.startswith("heading_"):

@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from dialectree.errors import InputError
 from dialectree.retrieval import arxiv, sections
 from dialectree.retrieval.blocks import Block, Draft
+from dialectree.retrieval.deadline import reading, timely
 from dialectree.retrieval.text import blocks_of, decoded, sound
 from dialectree.retrieval.text import draft as draft_of_text
 
@@ -131,8 +132,9 @@ def _read(
     name: str, data: bytes, folder: Path | None, title: str | None, abstract: str | None
 ) -> Paper:
     title, abstract = _stripped(title), _stripped(abstract)
-    draft = _draft(name, data, folder, title, abstracted=bool(abstract))
-    return _paper(name, draft, title, abstract)
+    with reading(name):
+        draft = _draft(name, data, folder, title, abstracted=bool(abstract))
+        return _paper(name, draft, title, abstract)
 
 
 def from_fields(fields: Mapping[str, object]) -> Paper:
@@ -141,7 +143,8 @@ def from_fields(fields: Mapping[str, object]) -> Paper:
     ``name`` says what to call it. Raises InputError as :func:`read` does.
     """
     name = str(fields.get("name") or "the paper")
-    return _paper(name, _draft_of_fields(fields, name))
+    with reading(name):
+        return _paper(name, _draft_of_fields(fields, name))
 
 
 def _paper(name: str, draft: Draft, title: str | None = None, abstract: str | None = None) -> Paper:
@@ -309,7 +312,7 @@ def _own(blocks: Sequence[Block], title: str | None, abstract: str | None) -> li
 
 def _passages(blocks: Sequence[Block]) -> Iterator[Passage]:
     offset, heading = 0, None
-    for block in blocks:
+    for block in timely(blocks):
         if block.heading:
             heading = block.text
             continue

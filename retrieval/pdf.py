@@ -12,6 +12,7 @@ from itertools import groupby, pairwise
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, sections
 from dialectree.retrieval.blocks import Block, Draft
+from dialectree.retrieval.deadline import timely
 from dialectree.retrieval.pdf_process import Line, Region, regions_of
 
 _ABSTRACT_WORDS = 30
@@ -77,7 +78,7 @@ def _margin(page: Sequence[Region]) -> dict[Line, str]:
     height = page[0].height if page else 0.0
     return {
         line: _PAGE_NUMBER.sub("", line.text)
-        for line in lines
+        for line in timely(lines)
         if (line.foot < _MARGIN * height or line.top > (1 - _MARGIN) * height)
         and len(line.text.split()) < _LONGEST_HEAD
         and not any(-0.5 < _gap(line, other) / line.size < 1 for other in lines)
@@ -178,7 +179,7 @@ def _title(regions: Sequence[Region], usual: float) -> tuple[str | None, list[Re
 def _blocks(regions: Sequence[Region], usual: float, words: Counter[str]) -> list[Block]:
     """Make paragraphs; one goes on after a figure, a column or a page until its sentence ends."""
     flow: list[Block] = []
-    for region in regions:
+    for region in timely(regions):
         if _is_aside(region, usual):
             continue
         for lines in _split(region.lines):

@@ -7,19 +7,27 @@ from __future__ import annotations
 
 import contextlib
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
+from threading import BoundedSemaphore
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from dialectree.errors import InputError
+from dialectree.retrieval import deadline
+from dialectree.retrieval.deadline import too_much
 
+_READERS = BoundedSemaphore(2)
+"""Each may take gigabytes, and the whole of a processor."""
 MEMORY = 3_000_000_000
 """Bytes of address space that the process may take; PDFium sets aside 1.2 GB for any file."""
-SECONDS = 75.0
+WAIT_S = 300.0
+"""Seconds after which the process is ended on a system without a limit of the processor's time."""
 MOST_PAGES = 2_000
 
 
@@ -84,36 +92,34 @@ def regions_of(data: bytes, name: str) -> list[Region]:
         raise InputError(f"{name}: not a PDF, whatever its name says; give the paper's own file")
     if b"%%EOF" not in data.rstrip(b"\0\t\r\n ")[-4096:]:
         raise InputError(f"{name}: a PDF that is cut short; fetch or save it again")
-    command = [sys.executable, "-P", "-m", __name__, str(MEMORY)]
+    seconds = deadline.SECONDS
+    command = [sys.executable, "-P", "-m", __name__, str(MEMORY), str(ceil(seconds))]
     try:
-        done = subprocess.run(
-            command, input=data, capture_output=True, timeout=SECONDS, start_new_session=True
-        )
+        with _READERS:
+            done = subprocess.run(
+                command, input=data, capture_output=True, timeout=WAIT_S, start_new_session=True
+            )
     except subprocess.TimeoutExpired:
-        raise _too_much(name, f"{SECONDS:g} s") from None
+        raise too_much(name, f"{WAIT_S:g} s") from None
+    if done.returncode < 0 and signal.Signals(-done.returncode).name == "SIGXCPU":
+        raise too_much(name, f"{seconds:g} s")
     if done.returncode > 0:
         raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.decode(errors='replace')}")
     if done.returncode < 0 or not done.stdout:
-        raise _too_much(name, f"{MEMORY / 1e9:g} GB of memory")
+        raise too_much(name, f"{MEMORY / 1e9:g} GB of memory")
     answer = _ANSWER.validate_json(done.stdout)
     if isinstance(answer, str):
         raise InputError(f"{name}: {answer}")
     return answer
 
 
-def _too_much(name: str, limit: str) -> InputError:
-    return InputError(
-        f"{name}: reading this PDF takes more than {limit}, or it is damaged; "
-        "print it to a new PDF, or give the paper's text"
-    )
-
-
-def _main(memory: int) -> None:
+def _main(memory: int, seconds: int) -> None:
     """Read the PDF on stdin and write its regions, or why they cannot be read, to stdout."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limit
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds)):
+            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
     sys.stdout.buffer.write(_ANSWER.dump_json(_read(sys.stdin.buffer.read())))
 
 
@@ -170,4 +176,4 @@ def _place(item: Any, blocks: Sequence[Any]) -> int | None:
 
 if __name__ == "__main__":
     with contextlib.suppress(MemoryError):
-        _main(int(sys.argv[1]))
+        _main(int(sys.argv[1]), int(sys.argv[2]))

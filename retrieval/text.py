@@ -13,6 +13,7 @@ import ftfy
 from dialectree.errors import InputError
 from dialectree.retrieval import blocks, sections
 from dialectree.retrieval.blocks import Block, Draft
+from dialectree.retrieval.deadline import timely
 
 _ONE_PARAGRAPH = 160
 """Characters; where a line is longer, the file has one line for each paragraph."""
@@ -79,7 +80,7 @@ def blocks_of(text: str) -> list[Block]:
 def _paragraphs(text: str) -> list[list[str]]:
     """Return the lines between empty lines, without numbers of pages and lines."""
     paragraphs: list[list[str]] = []
-    for part in re.split(r"\n\s*\n|\f", text):
+    for part in timely(re.split(r"\n\s*\n|\f", text)):
         lines = [blocks.plain_signs(line).rstrip() for line in part.splitlines()]
         lines = [line for line in lines if line.strip() and not line.strip().isdigit()]
         if lines:
@@ -115,7 +116,7 @@ def _blocks(paragraphs: Sequence[list[str]]) -> list[Block]:
     words = blocks.words_of(line for lines in paragraphs for line in lines)
     followed = [len(line) for lines in paragraphs for line in lines[:-1]]
     width = max(_NARROWEST, median(followed or [0]))
-    each = [block for lines in paragraphs for block in _parted(lines, words, width)]
+    each = [block for lines in timely(paragraphs) for block in _parted(lines, words, width)]
     return blocks.flowing(each, words)
 
 
@@ -136,7 +137,7 @@ def _groups(lines: Sequence[str], width: float) -> list[tuple[bool, list[str]]]:
     one_each = any(len(line) > _ONE_PARAGRAPH for line in lines)
     widest = max(map(len, lines), default=0)
     groups: list[tuple[bool, list[str]]] = []
-    for at, line in enumerate(lines):
+    for at, line in timely(enumerate(lines)):
         above, below = lines[at - 1] if at else "", "".join(lines[at + 1 : at + 2])
         headed = _is_heading(line, above, below, width)
         ended = len(lines) > 12 and len(above) < 0.75 * widest and above.endswith((".", "?", "!"))

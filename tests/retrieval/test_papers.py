@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dialectree.errors import InputError
-from dialectree.retrieval import papers
+from dialectree.retrieval import deadline, papers
 from dialectree.retrieval.papers import Paper, PartMissing, read
 
 PLAIN = """Debates on Trees
@@ -300,3 +300,18 @@ def test_a_huge_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(papers, "LARGEST_TEXT", 1_000_000)
     with pytest.raises(InputError, match="over 1 MB"):
         paper_of(tmp_path, "words and words " * 100_000)
+
+
+@pytest.mark.parametrize("kind", ["txt", "md", "tex", "json"])
+def test_a_document_that_takes_too_long_is_refused_in_one_line(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One-word paragraphs of 19 MB take longer than the limit; here it is shorter instead."""
+    path = tmp_path / f"long.{kind}"
+    text = PLAIN.replace("They work.", "They work.\n\n" * 100)
+    path.write_text(json.dumps({"title": "A", "body": text}) if kind == "json" else text)
+    assert read(path, title="A title").passages
+    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    with pytest.raises(InputError, match=rf"^long\.{kind}: .* more than 0 s") as error:
+        read(path, title="A title")
+    assert "\n" not in str(error.value)

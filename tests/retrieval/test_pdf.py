@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from subprocess import CompletedProcess
+from threading import Barrier, Lock
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from dialectree.errors import InputError
-from dialectree.retrieval import pdf, pdf_process
+from dialectree.retrieval import deadline, pdf, pdf_process
 from dialectree.retrieval.blocks import joined, words_of
 from dialectree.retrieval.papers import Paper, read
 from tests.retrieval import pdfs
@@ -164,16 +169,46 @@ def test_any_damage_gives_a_paper_or_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "value", "told"),
-    [("MEMORY", 200_000_000, "more than 0.2 GB of memory"), ("SECONDS", 0.01, "more than 0.01 s")],
+    ("module", "limit", "value", "told"),
+    [
+        (pdf_process, "MEMORY", 200_000_000, "more than 0.2 GB of memory"),
+        (pdf_process, "WAIT_S", 0.01, "more than 0.01 s"),
+        (deadline, "SECONDS", 1.0, "more than 1 s"),
+    ],
 )
 def test_a_pdf_that_takes_too_much_is_refused(
-    limit: str, value: float, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType,
+    limit: str,
+    value: float,
+    told: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pdf_process, limit, value)
+    monkeypatch.setattr(module, limit, value)
     assert len(pdfs.bomb()) < 100_000
     with pytest.raises(InputError, match=rf"^paper\.pdf: .*{told}"):
         paper_of(tmp_path, pdfs.bomb())
+
+
+def test_at_most_two_pdfs_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most, lock = 0, 0, Lock()
+    both = Barrier(2, timeout=30)
+
+    def run(*_: Any, **__: Any) -> CompletedProcess[bytes]:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        both.wait()
+        with lock:
+            running -= 1
+        return CompletedProcess([], 0, b"[]")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with ThreadPoolExecutor(6) as threads:
+        reading = [threads.submit(pdf_process.regions_of, b"%PDF-%%EOF", "a.pdf") for _ in "123456"]
+        assert [one.result() for one in reading] == [[]] * 6
+    assert most == 2
 
 
 def test_a_pdf_without_abstract_has_its_opening_in_place_of_one(tmp_path: Path) -> None:
