@@ -66,7 +66,7 @@ def _folder(run_id: str, identity: str) -> RunFolder:
             return folder
     except RunFolderError as error:  # whose it is cannot be told
         _log.warning(str(error))
-    raise RunNotFound(f"you have no readable run {run_id!r} on this server")
+    raise RunNotFound(f"you have no run {run_id!r} on this server that can be read")
 
 
 def _identity(request: Request) -> str:
