@@ -300,7 +300,8 @@ class HostedRun(Run):
                 usage.wall_s = round(usage.wall_s + clock.seconds() - self._began, 6)
                 if finished or failure is not None:
                     overrun = self.budget.overrun() if finished else []
-                    complete(self.record, self.keeper, failure, [*self._passed_over(), *overrun])
+                    notices = [*self._passed_over(), *self.notices, *overrun]
+                    complete(self.record, self.keeper, failure, notices)
                 if isinstance(self.keeper, RunFolder):
                     self.keeper.write_record(self.record)
         finally:

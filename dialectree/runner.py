@@ -238,7 +238,7 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
     contested = folder.contested() if contest is not None else None
     overrides = contest.overrides if contest is not None else []
     ended: BaseException | None = None
-    overrun: list[str] = []
+    notices: list[str] = []
     async with _holding(folder):
         if record.ended is not None or folder.told():
             await asyncio.to_thread(_mark_as_running, record, folder)
@@ -258,14 +258,15 @@ async def _run(started: Started, ask: Ask | None, watch: Watch | None) -> None:
                     _tell_changes(started, run, watch)
                 finally:
                     record.usage.embedding_s += round(run.embedding_s, 6)
+                    notices = run.notices
             if started.budget is None:  # whoever shares a budget reports it for all of its runs
-                overrun = run.budget.overrun()
+                notices = [*notices, *run.budget.overrun()]
         except (Exception, asyncio.CancelledError) as error:
             ended = error
             if started.refusal is not None and isinstance(error, ReplayMiss):
                 ended = started.refusal
         record.usage.wall_s = round(before + clock.seconds() - began, 6)
-        complete(record, folder, ended, overrun)
+        complete(record, folder, ended, notices)
         if ended is None and contested is not None:
             record.contest = verdict_diff.compared(contested, record)
         # In a thread: others go on meanwhile, and a cancelled run has its record all the same.
@@ -424,14 +425,14 @@ def complete(
     record: RunRecord,
     kept_in: RunFolder | Unkept,
     ended: BaseException | None,
-    overrun: Sequence[str] = (),
+    notices: Sequence[str] = (),
 ) -> None:
     """Fold the events into the record, and write there how the run ended."""
     kept_in.tell_of(record, kept_in.told())
     record.ended = clock.stamp()
     record.status = _status(record, ended)
     reason = [] if ended is None else [_notice(ended)]
-    record.notices = [*missing_in_papers(record), *reason, *overrun]
+    record.notices = [*missing_in_papers(record), *reason, *notices]
 
 
 def _notice(ended: BaseException) -> str:

@@ -114,6 +114,20 @@ class Budget:
             if limit is not None and spent >= limit:
                 raise _used_up(name, limit)
 
+    @asynccontextmanager
+    async def in_time(self) -> AsyncIterator[None]:
+        """Cancel what is awaited within, and raise BudgetReached, when the seconds are used up."""
+        limit = self.context.max_seconds
+        left_s = None if limit is None else self.started + limit - clock.seconds()
+        timer = asyncio.timeout(left_s)
+        try:
+            async with timer:
+                yield
+        except TimeoutError:
+            if limit is None or not timer.expired():
+                raise
+            raise _used_up("max_seconds", limit) from None
+
     async def sleep(self, duration_s: float) -> None:
         """Sleep no longer than the budget of seconds lasts; raise BudgetReached at its end."""
         limit = self.context.max_seconds or math.inf

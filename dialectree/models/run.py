@@ -22,10 +22,13 @@ from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, host_ru
 from dialectree.errors import (
     CallError,
     DialectreeError,
+    DiskFull,
     Dropped,
     Halted,
+    InputError,
     PartFailed,
     ReplayMiss,
+    SettingsError,
 )
 from dialectree.models.asking import Asking
 from dialectree.models.cache import ReplyCache, reply_cache
@@ -73,7 +76,9 @@ class Run(RunControl):
         self.halted: DialectreeError | None = None
         """The first reason why no further call is made."""
         self.unkept: Exception | None = None
-        """Why the reply cache could not keep a reply."""
+        """A fault of ours in the reply cache."""
+        self.notices: list[str] = []
+        """Lines for the record on what the run did without."""
         self.demonstration = context.model == EMBEDDED and not context.roles
         """True when the embedded model takes part: its answers are no better than chance."""
         self.illustration = False
@@ -141,7 +146,7 @@ class Run(RunControl):
         completion = None
         if self.cache is not None and not asking.live:
             completion = self._unusable.get(asking.cache_key)
-            completion = completion or await self.cache.get(asking.cache_key)
+            completion = completion or await self._looked_up(self.cache, asking)
         if completion is None:
             if asking.context.replay:
                 what = f"{asking.prompt} at node {asking.place.node}"
@@ -152,6 +157,21 @@ class Run(RunControl):
             self.log(call)
         return call
 
+    async def _looked_up(self, cache: ReplyCache, asking: Asking) -> Completion | None:
+        try:
+            return await cache.get(asking.cache_key)
+        except (InputError, DiskFull) as error:
+            if asking.context.replay or isinstance(error, SettingsError):
+                raise
+            self._do_without_cache(error)
+            return None
+
+    def _do_without_cache(self, error: DialectreeError) -> None:
+        """Go on without a reply cache that cannot be used, and say so in the record."""
+        if self.cache is not None:
+            self.cache = None
+            self.notices.append(f"{error}; the run went on without it")
+
     async def _paid(self, asking: Asking) -> Call:
         """Make the call in a task of its own: a cancelled node does not lose a paid reply.
 
@@ -161,7 +181,8 @@ class Run(RunControl):
         same = asyncio.get_running_loop(), asking.cache_key
         while shared and (other := _paying.get(same)) is not None:
             # The same request is under way: once it is answered, the cache holds the reply.
-            answered, _ = await asyncio.wait([other], timeout=asking.request.deadline_s)
+            async with self.budget.in_time():
+                answered, _ = await asyncio.wait([other], timeout=asking.request.deadline_s)
             self._go_on()
             if (call := await self._cached(asking)) is not None:
                 return call
@@ -203,7 +224,8 @@ class Run(RunControl):
         try:
             require_prices(context, [asking.endpoint.spec.name])  # a host's run was not checked
             slots = limiter(asking.endpoint.spec.provider)
-            async with slots.slot(asking.at_once, context.requests_per_minute):
+            slot = slots.slot(asking.at_once, context.requests_per_minute)
+            async with self.budget.in_time(), slot:
                 self._go_on()
                 await self.budget.begin()
                 started = clock.stamp()
@@ -231,20 +253,23 @@ class Run(RunControl):
         rows = (*asking.repaired, (asking.cache_key, done))
         puts = [cache.put(key, completion) for key, completion in rows]
         if self.journal is None:
-            await asyncio.gather(*puts)
+            try:
+                await asyncio.gather(*puts)
+            except (InputError, DiskFull) as error:
+                self._do_without_cache(error)
             return
         for put in puts:  # the journal has the reply, so no node waits
             self._under_way.add(put)
             put.add_done_callback(self._kept)
 
     def _kept(self, put: asyncio.Future[None]) -> None:
-        """End the run if the reply cache cannot keep a reply."""
+        """Note a reply that the cache could not keep."""
         self._under_way.discard(put)
         error = None if put.cancelled() else put.exception()
-        if isinstance(error, Exception):  # the node has gone on: the end of the run reports it
+        if isinstance(error, InputError | DiskFull):
+            self._do_without_cache(error)
+        elif isinstance(error, Exception):  # the node has gone on: the end of the run reports it
             self.unkept = self.unkept or error
-        if isinstance(error, DialectreeError):
-            self.halted = self.halted or error
 
     async def land(self, within: float | None = None) -> None:
         """Wait for the calls under way, so that what is paid is kept; no other one starts.

@@ -18,6 +18,7 @@ from dialectree.context import ProtocolSettings, build, cache_folder
 from dialectree.errors import (
     BudgetReached,
     DialectreeError,
+    InputError,
     KeyRefused,
     ReplayMiss,
     ReplyError,
@@ -256,7 +257,41 @@ def test_a_budget_of_seconds_holds_while_an_endpoint_asks_to_wait(
     assert sum(quick.slept) <= 30
 
 
+@pytest.mark.parametrize("waits_for", ["an endpoint that hangs", "a slot", "another's reply"])
+async def test_a_budget_of_seconds_ends_a_call_that_waits(waits_for: str) -> None:
+    async with ScriptedEndpoint(after(60, says(GOOD))) as served:
+        patient = at(served.url, concurrency=1, cache=waits_for == "another's reply")
+        other = asyncio.create_task(question(patient))
+        if waits_for == "an endpoint that hangs":
+            other.cancel()
+        else:
+            while not served.bodies:
+                await asyncio.sleep(0.01)
+        hurried = patient.model_copy(update={"max_seconds": 0.2})
+        node = "0" if patient.cache else "0.1"
+        with pytest.raises(BudgetReached, match="--max-seconds"):
+            await asyncio.wait_for(question(hurried, node=node), 30)
+        other.cancel()
+
+
 # The cache
+
+
+async def test_a_cache_that_cannot_be_opened_is_a_notice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "file"))
+    reply = '{"answer": "Yes.", "explanation": "So.", "confidence": 1}'
+    async with ScriptedEndpoint(says(reply)) as served:
+        chosen, asked = method("single_shot"), {"question": "Is it so?"}
+        begun = start(chosen, asked, cached(served.url), tmp_path / "runs")
+        record = await begun.conduct()
+        assert record.status == "answered"
+        (notice,) = record.notices
+        assert str(tmp_path / "file") in notice and "went on without it" in notice
+        with pytest.raises(InputError, match="the reply cache"):
+            await question(cached(served.url, replay=True))
 
 
 def cached(url: str, **settings: Any) -> ProtocolSettings:
