@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ def clean_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             monkeypatch.delenv(name)
     monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
+    if (endpoints := sys.modules.get("dialectree.models.endpoints")) is not None:
+        endpoints._endpoints.clear()  # a port may come again
 
 
 @pytest.fixture

@@ -21,9 +21,11 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
+from dialectree import clock
 from dialectree.addresses import basic, is_loopback, public, secrets
 from dialectree.errors import RequestError
 from dialectree.models import providers
+from dialectree.models.bounds import usage
 from dialectree.models.error_mapping import Garbled
 from dialectree.models.specs import Spec
 
@@ -118,6 +120,22 @@ class Chat(ChatOpenAI):
         """Return what LangSmith shows of the model; the temperature stands in the body."""
         return super()._get_ls_params(stop=stop, **{**options, **options.get("extra_body", {})})
 
+    def _create_chat_result(self, response: Any, *args: Any, **options: Any) -> ChatResult:
+        """Return the result; odd token counts in it would lose a reply that was paid for."""
+        if isinstance(response, openai.BaseModel):
+            reported = getattr(response, "usage", None)
+            if isinstance(reported, openai.BaseModel):
+                reported = reported.model_dump(warnings=False)
+            response = response.model_copy(update={"usage": usage(reported)})
+        return super()._create_chat_result(response, *args, **options)
+
+    def _convert_chunk_to_generation_chunk(
+        self, chunk: dict[str, Any], *args: Any
+    ) -> ChatGenerationChunk | None:
+        """Return a piece of a stream, with the same care."""
+        chunk = {**chunk, "usage": usage(chunk.get("usage"))}
+        return super()._convert_chunk_to_generation_chunk(chunk, *args)
+
     async def _agenerate(self, *args: Any, **options: Any) -> ChatResult:
         try:
             result = await super()._agenerate(*args, **options)
@@ -130,14 +148,22 @@ class Chat(ChatOpenAI):
         return result
 
     async def _astream(self, *args: Any, **options: Any) -> AsyncIterator[ChatGenerationChunk]:
-        empty = True
+        pieces, held = 0, None
         try:
             async for chunk in super()._astream(*args, **options):
-                empty = False
-                yield chunk
+                pieces += 1
+                held = chunk if held is None else held + chunk
+                # LangChain keeps each piece, whose object is far larger than its text.
+                if pieces < 1000 or pieces % 100 == 0:
+                    yield held
+                    held = None
+                if pieces % 100 == 0:
+                    await clock.sleep(0)  # a stream that never pauses must not hold up others
         except json.JSONDecodeError as error:
             raise Garbled(str(error)) from error
-        if empty:
+        if held is not None:
+            yield held
+        if not pieces:
             raise Garbled("a stream without a reply")
 
 
@@ -172,6 +198,7 @@ class Clients:
                 cache=False,
                 max_retries=0,
                 stream_usage=stream_usage,
+                stream_chunk_timeout=None,  # wait_for of Python 3.11 may ignore our own deadline
                 use_responses_api=False,
             )
         return self._chats[name]

@@ -20,6 +20,7 @@ from langgraph.errors import GraphBubbleUp
 from dialectree import chance, clock
 from dialectree.activity import Delay, Pause
 from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
+from dialectree.models.bounds import Oversized, bounded, token_count
 from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_error
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
@@ -30,11 +31,13 @@ RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")
 """The ways to ask for a structured reply, the surest first."""
 
 ATTEMPTS = 6
-"""Failures after which a call fails for good."""
+"""Failures after which a call fails for good, unless the endpoint is down for a while."""
 CONNECT_S = 5.0
 """Seconds for a connection, from looking up the host's name on."""
 UNREACHABLE_AFTER_S = 8.0
-"""Seconds without an answer after which an address counts as unreachable."""
+"""Seconds without a connection after which an address that never answered is unreachable."""
+SHORTEST_TRY_S = 0.5
+"""Seconds that the last attempt at an endpoint that is down has at least."""
 PATIENCE_S = 900.0
 """Seconds for which one call waits at a rate limit."""
 
@@ -93,20 +96,29 @@ class _Attempts:
     def __init__(self, deadline_s: float) -> None:
         self.deadline_s = deadline_s
         self.made = self.waits = self._failed = 0
-        self._end = 0.0
+        self.began = self._end = 0.0
+        self.over = False
+        """True once the deadline leaves no time for another attempt."""
         self._waiting_since = math.inf
 
     def begin(self, waited_s: float) -> None:
         """Count an attempt, and extend the deadline by ``waited_s``, which others caused."""
-        self._end = self._end + waited_s if self.made else clock.seconds() + self.deadline_s
+        if not self.made:
+            self.began = clock.seconds()
+            waited_s = self.deadline_s
+            self._end = self.began
+        self._end += waited_s
         self.made += 1
 
     def left_s(self) -> float:
         """Return the seconds that an attempt may take."""
         return max(0.001, self._end - clock.seconds())
 
-    def pause_after(self, error: MappedError) -> float | None:
-        """Return the seconds to pause before the next attempt; None if there is none."""
+    def pause_after(self, error: MappedError, *, patient: bool) -> float | None:
+        """Return the seconds to pause before the next attempt; None if there is none.
+
+        ``patient``: only the deadline ends the attempts, whatever their number.
+        """
         now = clock.seconds()
         if error.kind == "wait":
             self.waits += 1
@@ -116,8 +128,24 @@ class _Attempts:
         longest = 2.0 if error.kind == "lost" else 8.0
         most = min(longest, 0.25 * 2 ** min(self._failed, 6))
         pause = max(min(error.wait_s or 0.0, 30.0), most / 2 + chance.jitter(most / 2))
-        spent = self._failed >= ATTEMPTS and error.kind != "lost"
-        return None if spent or now + pause >= self._end else pause
+        left_s = self._end - now
+        if patient:
+            pause = min(pause, left_s / 2)
+        self.over = left_s - pause < (SHORTEST_TRY_S if patient else 0.0)
+        spent = self._failed >= ATTEMPTS and not patient
+        return None if spent or self.over else pause
+
+
+@dataclass(eq=False)
+class Address:
+    """What the calls of this process learnt about one address, whatever the model."""
+
+    answers: bool = False
+    """True once anybody answered there, if only with an error."""
+    replied: float = -math.inf
+    """When the last reply came, by ``clock.seconds``."""
+    lost_since: float = -math.inf
+    lost_last: float = -math.inf
 
 
 @dataclass(eq=False)
@@ -125,14 +153,13 @@ class Endpoint:
     """One model at one address, and what was learnt about it."""
 
     spec: Spec
+    address: Address = field(default_factory=Address)
     rung: Rung = "json_schema"
     rung_known: bool = False
     """True once a reply came at this rung as it was asked for."""
     dropped: set[str] = field(default_factory=set)
     """Parameters that the endpoint refuses."""
     _quiet_until: float = -math.inf
-    _lost_since: float = -math.inf
-    _lost_last: float = -math.inf
 
     def below(self, rung: Rung) -> Rung | None:
         """Return the next way to ask; None after the last. Only OpenAI's API has all three."""
@@ -144,9 +171,10 @@ class Endpoint:
     ) -> Completion:
         """Return one reply, whatever it says; ``rung`` asks lower than the endpoint's own for once.
 
-        Tries again on 429 (waiting as long as the endpoint asks, which is no failure), 5xx,
-        time-outs, broken connections and answers that are none. Raises what ends a run:
-        Unreachable, KeyRefused, RequestError, ModelUnavailable, and what ``pause`` raises.
+        Tries again on 429 (waiting as long as the endpoint asks, which is no failure), and until
+        the deadline on 5xx and while an address that answered before does not. Time-outs and
+        answers that are none count as failures. Raises what ends a run: Unreachable, KeyRefused,
+        RequestError, ModelUnavailable, and what ``pause`` raises.
         """
         attempts, pause = _Attempts(request.deadline_s), pause or _sleep
         while True:
@@ -154,20 +182,25 @@ class Endpoint:
             at, without, began = rung or self.rung, frozenset(self.dropped), clock.seconds()
             try:
                 async with asyncio.timeout(attempts.left_s()):
-                    reply = await self._send(request, at)
+                    with bounded():
+                        reply = await self._send(request, at)
             except (openai.OpenAIError, TimeoutError, Garbled, Failed) as error:
                 mapped = map_error(error, self.spec, without)
                 self._learn(mapped, at, attempts.waits, began)
                 if mapped.kind in ("parameter", "format"):
                     rung = None if mapped.kind == "format" else rung
                     continue
-                wait_s = None if mapped.kind == "hopeless" else attempts.pause_after(mapped)
+                broken = mapped.kind == "broken" and self.address.answers
+                patient = broken or mapped.kind in ("lost", "down")
+                hopeless = mapped.kind == "hopeless"
+                wait_s = None if hopeless else attempts.pause_after(mapped, patient=patient)
                 if wait_s is None:
                     return self._give_up(mapped, attempts)
                 if mapped.kind != "wait":  # else the endpoint is quiet, which the next turn awaits
                     await pause(wait_s, "retry", mapped.text)
             else:
-                self._lost_last = -math.inf
+                self.address.answers, self.address.replied = True, clock.seconds()
+                self.address.lost_last = -math.inf
                 return reply._replace(attempts=attempts.made)
 
     async def _await_turn(
@@ -186,18 +219,19 @@ class Endpoint:
     def _learn(self, error: MappedError, at: Rung, waits: int, began: float) -> None:
         """Remember what concerns other calls, too.
 
-        Raises Unreachable if no call was answered for a while, and RequestError if the endpoint
-        refuses every way to ask.
+        Raises Unreachable if the address never answered and nobody was there for a while, and
+        RequestError if the endpoint refuses every way to ask.
         """
-        now = clock.seconds()
+        now, address = clock.seconds(), self.address
         if error.kind == "lost":
-            if began - self._lost_last > UNREACHABLE_AFTER_S:
-                self._lost_since = began
-            self._lost_last = now
-            if now - self._lost_since >= UNREACHABLE_AFTER_S:
-                raise self._unreachable(error)
+            if began - address.lost_last > UNREACHABLE_AFTER_S:
+                address.lost_since = began
+            address.lost_last = now
+            if not address.answers and now - address.lost_since >= UNREACHABLE_AFTER_S:
+                raise Unreachable(f"nobody answers at {self.spec.where}: {error.text}")
             return
-        self._lost_last = -math.inf
+        address.lost_last = -math.inf
+        address.answers |= error.kind != "broken"
         if error.kind == "parameter":
             self.dropped.add(error.parameter)
         elif error.kind == "wait":
@@ -210,17 +244,19 @@ class Endpoint:
             if RUNGS.index(below) > RUNGS.index(self.rung):
                 self.rung, self.rung_known = below, False
 
-    def _unreachable(self, error: MappedError) -> Unreachable:
-        return Unreachable(f"nobody answers at {self.spec.where}: {error.text}")
-
     def _give_up(self, error: MappedError, attempts: _Attempts) -> Completion:
-        """Return a call that failed; raise what shows that no other call can succeed."""
-        if error.kind == "lost":
-            raise self._unreachable(error)
+        """Return a call that failed; raise what shows that no other call can succeed.
+
+        Raises Unreachable if no call at the address was answered for the whole deadline.
+        """
         where, text = self.spec.where, error.text
         if error.kind == "page":
             hint = "check --base-url, which usually ends in /v1"
             raise RequestError(f"{where} answers with a web page: {hint}: {text}")
+        if attempts.over and self.address.replied < attempts.began:
+            raise Unreachable(
+                f"{where} answered no call for {attempts.deadline_s:g} s (--call-deadline): {text}"
+            )
         if error.kind != "hopeless":
             made = "1 attempt" if attempts.made == 1 else f"{attempts.made} attempts"
             text = f"{where} gave no reply in {made} (deadline {attempts.deadline_s:g} s): {text}"
@@ -243,7 +279,7 @@ class Endpoint:
         }
         try:
             reply = await chat.ainvoke(_messages(request, rung), request.config, **options)
-        except httpx2.HTTPError as error:  # in the middle of a stream
+        except (httpx2.HTTPError, Oversized) as error:  # in the middle of a stream
             raise Failed(str(error)) from error
         return _completion(reply)
 
@@ -309,7 +345,11 @@ _MOST_ENDPOINTS = 256
 def endpoint(spec: Spec) -> Endpoint:
     """Return the endpoint of ``spec``, which remembers what it learnt for the whole process."""
     name = spec if spec.live is None else id(spec.live)
-    found = _endpoints.setdefault(name, Endpoint(spec))
+    found = _endpoints.get(name)
+    if found is None:
+        url, others = spec.whole_url, [*_endpoints.values()]
+        shared = (other.address for other in others if url and other.spec.whole_url == url)
+        found = _endpoints.setdefault(name, Endpoint(spec, next(shared, Address())))
     if len(_endpoints) > _MOST_ENDPOINTS:
         del _endpoints[next(iter(_endpoints))]  # the oldest
     return found
@@ -342,14 +382,14 @@ def _completion(message: BaseMessage) -> Completion:
         refusal = refusal or "the endpoint's content filter withheld the reply"
     if finish is not None and finish.lower() == "max_tokens":
         finish = "length"
-    prompt_tokens = usage.get("input_tokens") or 0
+    prompt_tokens = token_count(usage.get("input_tokens"))
     return Completion(
         text=wellformed(text_of(message)),
         finish=finish,
         refusal=wellformed(str(refusal)) if refusal else None,
         prompt_tokens=prompt_tokens,
-        completion_tokens=usage.get("output_tokens") or 0,
-        cached_tokens=min(details.get("cache_read") or 0, prompt_tokens),
+        completion_tokens=token_count(usage.get("output_tokens")),
+        cached_tokens=min(token_count(details.get("cache_read")), prompt_tokens),
     )
 
 

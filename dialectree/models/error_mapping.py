@@ -13,6 +13,7 @@ import openai
 
 from dialectree import clock
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
+from dialectree.models.bounds import Oversized
 from dialectree.models.specs import NAME_IT, Spec
 
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
@@ -39,11 +40,14 @@ class MappedError(NamedTuple):
     """What an error means.
 
     ``again``: the failure may pass. ``page``: the same, but the address may be wrong. ``wait``: the
-    endpoint asks for patience. ``lost``: nobody answers. ``format``, ``parameter``: the endpoint
-    refuses a part of the request. ``hopeless``: this call fails for good, others may not.
+    endpoint asks for patience. ``down``: the server fails (5xx). ``lost``: nobody is there.
+    ``broken``: the connection broke. ``format``, ``parameter``: the endpoint refuses a part of the
+    request. ``hopeless``: this call fails for good, others may not.
     """
 
-    kind: Literal["again", "page", "wait", "lost", "format", "parameter", "hopeless"]
+    kind: Literal[
+        "again", "page", "wait", "down", "lost", "broken", "format", "parameter", "hopeless"
+    ]
     text: str
     wait_s: float | None = None
     """Seconds that the endpoint asks to wait."""
@@ -58,6 +62,9 @@ def map_error(error: Exception, spec: Spec, dropped: Container[str]) -> MappedEr
     """
     causes = [*_causes(error)]
     text = one_line(discreet(_message(causes), spec))
+    for cause in causes:
+        if isinstance(cause, Oversized):
+            return MappedError("again", str(cause))
     if status := _status(causes[0]):
         return _map_status(status, causes[0], spec, text, dropped)
     if any(isinstance(cause, aiohttp.ClientConnectorCertificateError) for cause in causes):
@@ -72,10 +79,10 @@ def map_error(error: Exception, spec: Spec, dropped: Container[str]) -> MappedEr
     if isinstance(error, Garbled):
         kind: Literal["page", "again"] = "page" if _PAGE.search(text) else "again"
         return MappedError(kind, f"that is not a chat completion: {text}")
+    if _is_broken(causes):
+        return MappedError("broken", "the connection broke")
     if isinstance(error, TimeoutError | openai.APITimeoutError):
         return MappedError("again", "it timed out")
-    if isinstance(error, openai.APIConnectionError):
-        return MappedError("again", "the connection broke")
     if isinstance(error, Failed) and _NO_KEY.search(text):
         raise KeyRefused(f"{spec.where} has no key that it accepts: {text}") from error
     return MappedError("again", f"{type(causes[0]).__name__}: {text}")
@@ -123,7 +130,8 @@ def _map_status(
     if status == 429:
         return MappedError("wait", "rate limit", wait_s=_wait(headers))
     if status in (408, 409, 425) or status >= 500:
-        return MappedError("again", f"status {status}: {text}", wait_s=_wait(headers))
+        kind: Literal["down", "again"] = "down" if status >= 500 else "again"
+        return MappedError(kind, f"status {status}: {text}", wait_s=_wait(headers))
     if status == 404:
         flags = "--model (or --embeddings) and --base-url"
         hint = f"check {flags}; `dialectree doctor` lists what an endpoint has"
@@ -180,6 +188,13 @@ def _never_connected(causes: list[BaseException]) -> bool:
         return any(isinstance(cause, nobody) for cause in ours)
     names = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError")
     return any(type(cause).__name__ in names for cause in causes)
+
+
+def _is_broken(causes: list[BaseException]) -> bool:
+    """Return whether somebody at the address hung up, or another fault cut the connection."""
+    ours = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, aiohttp.ClientPayloadError)
+    names = ("ReadError", "WriteError", "RemoteProtocolError")
+    return any(isinstance(cause, ours) or type(cause).__name__ in names for cause in causes)
 
 
 def discreet(text: str, spec: Spec) -> str:

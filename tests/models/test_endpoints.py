@@ -22,7 +22,7 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.models import clients
-from dialectree.models.endpoints import ATTEMPTS, endpoint
+from dialectree.models.endpoints import ATTEMPTS, UNREACHABLE_AFTER_S, endpoint
 from dialectree.models.specs import resolve
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
 from tests.models.scripted_endpoint import (
@@ -162,7 +162,7 @@ def test_what_may_pass_is_tried_again(broken: Answer, quick: QuickClock) -> None
 
 
 def test_what_does_not_pass_is_given_up_with_one_line(quick: QuickClock) -> None:
-    error, served = asked(fails(500))
+    error, served = asked(sends({"error": {"message": "busy", "code": 502}}))
     assert isinstance(error, CallError) and len(served.bodies) == ATTEMPTS
     assert served.url in str(error) and f"{ATTEMPTS} attempts" in str(error)
     assert "\n" not in str(error)
@@ -175,9 +175,70 @@ def test_a_web_page_is_a_wrong_address(quick: QuickClock) -> None:
 
 def test_a_call_that_hangs_is_given_up_at_its_deadline() -> None:
     error, served = asked(after(60, says(GOOD)), call_deadline=2.1)
-    assert isinstance(error, CallError)
+    assert isinstance(error, Unreachable)
     assert "2.1 s" in str(error) and "timed out" in str(error)
     assert len(served.bodies) == 2  # a request that hangs leaves time for another
+
+
+# What is down for a while
+
+
+@pytest.mark.parametrize("wait", [{}, {"retry-after": "300"}])
+def test_a_server_that_fails_is_waited_for_within_the_deadline(
+    wait: dict[str, str], quick: QuickClock
+) -> None:
+    down = [fails(503, headers=wait)] * (3 if wait else ATTEMPTS + 3)
+    reply, served = asked(*down, says(GOOD), call_deadline=70)
+    assert (reply, len(served.bodies)) == (RULE, len(down) + 1)
+    assert sum(quick.slept) < 70
+
+
+def test_an_address_that_answers_no_call_for_a_whole_deadline_ends_the_run(
+    quick: QuickClock,
+) -> None:
+    error, served = asked(fails(503, "busy"), call_deadline=70)
+    assert isinstance(error, Unreachable) and error.status == 3
+    assert f"{served.url} answered no call for 70 s" in str(error) and "busy" in str(error)
+    assert 60 < sum(quick.slept) <= 70
+
+
+async def test_a_call_that_fails_alone_leaves_the_run_to_the_others(quick: QuickClock) -> None:
+    def choose(body: Any) -> Answer:
+        return fails(503) if "unlucky" in str(body["messages"]) else says(GOOD)
+
+    async with ScriptedEndpoint(choose=choose) as served:
+        context = at(served.url)
+        asking = [question(context, question=f"Is it {luck}?") for luck in ("unlucky", "lucky")]
+        failed, reply = await asyncio.gather(*asking, return_exceptions=True)
+    assert isinstance(failed, CallError) and "gave no reply" in str(failed)
+    assert reply == RULE
+
+
+@pytest.mark.parametrize("returns", [True, False])
+async def test_an_address_that_answered_before_is_waited_for(
+    returns: bool, quick: QuickClock
+) -> None:
+    async with ScriptedEndpoint(says(GOOD)) as served:
+        assert await question(at(served.url)) == RULE
+    context = at(served.url, call_deadline=3000)
+    asking = asyncio.create_task(question(context, node="0.1"))
+    while sum(quick.slept) < 5 * UNREACHABLE_AFTER_S and not asking.done():
+        await asyncio.sleep(0)
+    if returns:
+        async with ScriptedEndpoint(says(GOOD), port=served.port):
+            assert await asking == RULE
+    else:
+        with pytest.raises(Unreachable, match="answered no call for 3000 s"):
+            await asking
+
+
+async def test_a_connection_that_breaks_is_tried_anew_where_somebody_answered_before(
+    quick: QuickClock,
+) -> None:
+    breaks = [breaks_off()] * (2 * ATTEMPTS)
+    async with ScriptedEndpoint(says(GOOD), *breaks, says(GOOD)) as served:
+        for node in ("0.0", "0.1"):
+            assert await question(at(served.url), node=node) == RULE
 
 
 # Rate limits

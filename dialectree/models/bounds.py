@@ -1,0 +1,148 @@
+"""Bound what comes back with a reply: the size of its body, and the token counts it reports.
+
+Chat models of every library read their replies over httpx or httpx2, so the size is limited there,
+for requests sent within :func:`bounded` alone. Seen with httpx 0.28 and httpx2 2.16.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import httpx
+import httpx2
+
+BODY_BYTES = 8_000_000
+"""Bytes of a reply's body, decompressed; no reply needs a tenth of it."""
+MOST_TOKENS = 10**9
+"""The highest token count that is believed."""
+
+_STEP_BYTES = 65536
+"""Bytes to decompress at once."""
+_is_bounded = ContextVar("_is_bounded", default=False)
+
+
+class Oversized(Exception):
+    """The body of a reply is too large, or compressed in a way that hides its size."""
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    """Raise Oversized while the body of a reply is read, as soon as it exceeds ``BODY_BYTES``."""
+    token = _is_bounded.set(True)
+    try:
+        yield
+    finally:
+        _is_bounded.reset(token)
+
+
+class _Body:
+    """Decompress a body piece by piece and count its bytes.
+
+    The libraries decompress a piece whole, and a few kilobytes can become gigabytes.
+    """
+
+    def __init__(self, headers: Any) -> None:
+        self._coding = headers.pop("content-encoding", "identity").strip().lower()
+        self._gzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self._left = BODY_BYTES
+
+    def read(self, piece: bytes) -> Iterator[bytes]:
+        """Yield ``piece`` decompressed; raise Oversized if the body is too large."""
+        if self._coding == "identity":
+            yield self._counted(piece)
+        elif self._coding == "gzip":
+            while piece:
+                try:
+                    yield self._counted(self._gzip.decompress(piece, _STEP_BYTES))
+                except zlib.error as error:
+                    raise Oversized(f"its body is not gzip: {error}") from None
+                piece = self._gzip.unconsumed_tail
+        else:
+            raise Oversized(f"its body is compressed by {self._coding!r}, which was not asked for")
+
+    def _counted(self, piece: bytes) -> bytes:
+        self._left -= len(piece)
+        if self._left < 0:
+            raise Oversized(f"its body is larger than {BODY_BYTES // 10**6} MB")
+        return piece
+
+
+class _Stream(
+    httpx.AsyncByteStream, httpx2.AsyncByteStream, httpx.SyncByteStream, httpx2.SyncByteStream
+):
+    """The stream of a response, decompressed and counted."""
+
+    def __init__(self, response: Any) -> None:
+        self._stream, self._body = response.stream, _Body(response.headers)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            for part in self._body.read(piece):
+                yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._stream:
+            yield from self._body.read(piece)
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _Transport:
+    """Send by another transport, and bound the body of the response."""
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+
+    async def handle_async_request(self, request: Any) -> Any:
+        request.headers["accept-encoding"] = "gzip"
+        response = await self._transport.handle_async_request(request)
+        response.stream = _Stream(response)
+        return response
+
+    def handle_request(self, request: Any) -> Any:
+        request.headers["accept-encoding"] = "gzip"
+        response = self._transport.handle_request(request)
+        response.stream = _Stream(response)
+        return response
+
+
+def _bound(client: Any) -> None:
+    """Bound what clients of that class send within :func:`bounded`."""
+    name = "_transport_for_url"  # asked for every request, also those that follow a redirect
+    transport_of = getattr(client, name)
+
+    def transport_for_url(self: Any, url: Any) -> Any:
+        transport = transport_of(self, url)
+        return _Transport(transport) if _is_bounded.get() else transport
+
+    setattr(client, name, transport_for_url)
+
+
+for _client in (httpx.AsyncClient, httpx.Client, httpx2.AsyncClient, httpx2.Client):
+    _bound(_client)
+
+
+def token_count(value: object) -> int:
+    """Return a token count of a reply; 0 unless it is whole, finite and at most ``MOST_TOKENS``."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return int(value) if 0 <= value <= MOST_TOKENS and value == int(value) else 0
+
+
+def usage(value: object) -> dict[str, Any]:
+    """Return the usage that a reply of OpenAI's API reports, with counts that can be added."""
+    counts: dict[str, Any] = {}
+    for name, count in value.items() if isinstance(value, Mapping) else ():
+        if name.endswith("_details"):
+            counts[name] = usage(count)
+        else:
+            counts[name] = token_count(count) if name.endswith("_tokens") else count
+    return counts
