@@ -289,9 +289,9 @@ class Outage:
 
 
 def unavailable() -> openai.OpenAIError:
-    """What a proxy says whose endpoint is down for longer than any call can wait."""
-    response: Any = SimpleNamespace(status_code=503, headers={"retry-after": "30"}, request=None)
-    return openai.InternalServerError("down", response=response, body=None)
+    """What a filter says that stops a call at once, while others are answered."""
+    response: Any = SimpleNamespace(status_code=400, headers={}, request=None)
+    return openai.BadRequestError("content_filter", response=response, body=None)
 
 
 def compared(out: str) -> dict[tuple[str, str], Any]:
