@@ -35,6 +35,7 @@ from dialectree.runner import Started, leave_reports, prepared
 from dialectree.runs import RunFolder
 from dialectree.sources import runs_home
 from dialectree.state import Verdict
+from dialectree.tracing import ChatGraph, show
 
 KEY = "dialectree"
 """Where a message's ``response_metadata`` has what a program reads."""
@@ -81,7 +82,9 @@ def chat_graph(name: str) -> Graph:
     builder.add_conditional_edges("reading", after_reading)
     for step in ("debate", "explanation", "contest"):
         builder.add_edge(step, END)
-    return builder.compile(name=title)
+    graph: Graph = builder.compile(name=title)
+    show(graph, ChatGraph)
+    return graph
 
 
 def after_reading(state: Any) -> Literal["debate", "explanation", "contest", "__end__"]:
@@ -268,7 +271,7 @@ def _debate(title: str, chosen: Method) -> Callable[..., Any]:
         """Debate the question; a person's part interrupts the chat as it does the debate."""
         graph = await asyncio.to_thread(chosen.graph)
         with keeping(runs_home()):
-            outcome = await graph.ainvoke(state["given"], output_keys=["record"])
+            outcome = await graph.ainvoke(state["given"], output_keys=["record", "verdict"])
         return _answered(title, RunRecord.model_validate(outcome["record"]))
 
     return debate

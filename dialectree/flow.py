@@ -28,7 +28,7 @@ from dialectree.models.run import Run, run_of
 from dialectree.protocol import Method
 from dialectree.state import Hosted, Ruling
 from dialectree.steps import conclusion, opening, unresolved
-from dialectree.tracing import DebateGraph
+from dialectree.tracing import DebateGraph, show
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Step = Callable[..., Awaitable[Any]]
@@ -258,7 +258,7 @@ class Flow:
         graph: Graph = self._builder.compile(name=name)
         if self._protocol:
             _whole(graph, get_type_hints(self._input))
-            graph.__class__ = DebateGraph
+            show(graph, DebateGraph)
         return graph
 
     def _add_ends(self) -> None:

@@ -14,28 +14,41 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from langsmith.run_trees import get_cached_client
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 
+_LANGSMITHS = "langsmith.internal_provider"
+"""Attribute of the provider that LangSmith's client sets where there is none."""
+_ROLES = {"human": "user", "ai": "assistant"}
+"""Roles of OpenAI's messages, by the types of LangChain's."""
 _KINDS = {"llm": "LLM", "retriever": "RETRIEVER", "tool": "TOOL"}
 _OPERATIONS = {"llm": "chat", "retriever": "retrieval", "tool": "execute_tool"}
 
 
+@cache
 def provide() -> None:
-    """Set the tracer provider of this process, unless its program has set one."""
-    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+    """Give LangSmith's client of this process a provider of spans, unless the program has set one.
+
+    The client takes its provider when it is made. ``langgraph dev`` makes others before, which
+    leave a provider of LangSmith's own behind.
+    """
+    there = trace.get_tracer_provider()
+    known = getattr(there, "resource", None) or Resource({})
+    if not isinstance(there, trace.ProxyTracerProvider) and _LANGSMITHS not in known.attributes:
         return
     project = os.environ.get("LANGSMITH_PROJECT") or "dialectree"
     service = {} if "OTEL_SERVICE_NAME" in os.environ else {SERVICE_NAME: "dialectree"}
     resource = Resource({"openinference.project.name": project}).merge(Resource.create(service))
     provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(Exporter()))
-    trace.set_tracer_provider(provider)
+    get_cached_client(otel_tracer_provider=provider)
 
 
 class Exporter(OTLPSpanExporter):
@@ -49,7 +62,7 @@ class Exporter(OTLPSpanExporter):
 def _translated(span: ReadableSpan) -> ReadableSpan:
     given = dict(span.attributes or {})
     return ReadableSpan(
-        name=str(given.get("langsmith.trace.name") or span.name),
+        name=_sound(str(given.get("langsmith.trace.name") or span.name)),
         context=span.context,
         parent=span.parent,
         resource=span.resource,
@@ -72,9 +85,10 @@ def _attributes(given: dict[str, Any]) -> dict[str, Any]:
         for name, value in given.items()
         if name.startswith("langsmith.metadata.")
     }
-    inputs = json.loads(given.pop("gen_ai.prompt", None) or "{}")
-    outputs = json.loads(given.pop("gen_ai.completion", None) or "{}")
-    role, speaker, run = about.get("role"), about.get("speaker"), about.get("run_id")
+    inputs = _values(given.pop("gen_ai.prompt", None))
+    outputs = _values(given.pop("gen_ai.completion", None))
+    role, speaker = about.get("role"), about.get("speaker")
+    run = about.get("run_id" if "tree_node" in about else "thread_id")
     agent = role if speaker in (None, role) else f"{role} {speaker}"
     named = {
         "openinference.span.kind": _KINDS.get(kind, "AGENT" if "protocol" in about else "CHAIN"),
@@ -92,15 +106,30 @@ def _attributes(given: dict[str, Any]) -> dict[str, Any]:
         "metadata": json.dumps({**about, "tags": given.get("langsmith.span.tags", "")}),
         **dict(_texts("input", inputs)),
         **dict(_texts("output", outputs)),
-        **dict(_messages("llm.input_messages", inputs.get("messages") or ())),
-        **dict(_messages("llm.output_messages", [c["message"] for c in _choices(outputs)])),
+        **dict(_messages("llm.input_messages", inputs.get("messages"))),
+        **dict(_messages("llm.output_messages", _replies(outputs))),
         **dict(_documents(outputs)),
     }
-    return {**given, **{name: value for name, value in named.items() if value is not None}}
+    both = {**given, **named}
+    return {name: _sound(value) for name, value in both.items() if value is not None}
 
 
-def _choices(outputs: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return outputs.get("choices") or ()
+def _values(text: object) -> Mapping[str, Any]:
+    """Return the inputs or outputs of a run; what is no JSON object is one value."""
+    try:
+        values = json.loads(str(text or "{}"))
+    except ValueError:  # as a limit on the length of attributes leaves it
+        values = text
+    return values if isinstance(values, Mapping) else {"value": values}
+
+
+def _replies(outputs: Mapping[str, Any]) -> list[object]:
+    choices = outputs.get("choices")
+    return [
+        choice.get("message")
+        for choice in (choices if isinstance(choices, list) else ())
+        if isinstance(choice, Mapping)
+    ]
 
 
 def _texts(side: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -108,23 +137,41 @@ def _texts(side: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not values:
         return
     plain = values.get("question") or values.get("query")
+    plain = plain if isinstance(plain, str) else None
     yield f"{side}.value", plain or json.dumps(values, ensure_ascii=False)
     yield f"{side}.mime_type", "text/plain" if plain else "application/json"
 
 
-def _messages(name: str, messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    for n, message in enumerate(messages):
-        content = message.get("content")
-        yield f"{name}.{n}.message.role", str(message.get("role"))
+def _messages(name: str, messages: object) -> Iterator[tuple[str, str]]:
+    """Yield the messages that have one of the shapes that LangChain takes."""
+    for n, message in enumerate(messages if isinstance(messages, list) else ()):
+        match message:
+            case {"role": role, "content": content} | {"type": role, "content": content}:
+                pass
+            case [role, content]:
+                pass
+            case _:
+                continue
+        yield f"{name}.{n}.message.role", _ROLES.get(str(role), str(role))
         yield (
             f"{name}.{n}.message.content",
-            content if isinstance(content, str) else json.dumps(content),
+            content if isinstance(content, str) else json.dumps(content, ensure_ascii=False),
         )
 
 
 def _documents(outputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for n, document in enumerate(outputs.get("documents") or ()):
-        name = f"retrieval.documents.{n}.document"
-        yield f"{name}.id", document["metadata"]["id"]
-        yield f"{name}.score", document["metadata"]["score"]
-        yield f"{name}.content", document["page_content"]
+    documents = outputs.get("documents")
+    for n, document in enumerate(documents if isinstance(documents, list) else ()):
+        match document:
+            case {"page_content": content, "metadata": {**about}}:
+                shown = {"id": about.get("id"), "score": about.get("score"), "content": content}
+                for field, value in shown.items():
+                    if isinstance(value, str | int | float):
+                        yield f"retrieval.documents.{n}.document.{field}", value
+            case _:
+                pass
+
+
+def _sound(value: Any) -> Any:
+    """Return a value that can be encoded: half of a surrogate pair becomes a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -9,12 +9,13 @@ drawing and state are as without it.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackManager
@@ -54,20 +55,61 @@ _LABELS = frozenset(("role", "type", "id", "finish_reason"))
 """Fields whose text a redacted trace shows."""
 _OPENTELEMETRY = ("OTEL_ENABLED", "OTEL_ONLY")
 """Variables that ask for OpenTelemetry, after LANGSMITH_."""
+_HIDDEN = "[redacted]"
+_ERROR = re.compile(r"(\w+)(?:\(|$)")
+"""The class at the beginning of an error."""
 _NOTHING = object()
+_Tracer = TypeVar("_Tracer", bound=LangChainTracer)
 _COLLECTOR = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
-class DebateGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """The graph of a whole protocol."""
+class _TracedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A graph that puts a tracer of its own in the place of LangSmith's."""
 
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        """Walk the graph as LangGraph does; a trace shows the debate."""
-        traced = _traced(self, config)
+        """Walk the graph as LangGraph does."""
+        traced = self._traced(config)
         if traced is None:
             return super().astream(input, config, **options)
         steps: Any = super().astream(input, traced, **options)
         return _alone(steps)
+
+    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        """Return ``config`` with another tracer; None if the one there may stay."""
+        raise NotImplementedError
+
+
+class DebateGraph(_TracedGraph):
+    """The graph of a whole protocol: a trace shows the debate."""
+
+    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        return _replaced(config, self._tracer)
+
+    def _tracer(self, tracer: LangChainTracer) -> DebateTracer:
+        debate = _Debate(*_called(self), sources.trace_redacted())
+        if isinstance(tracer, DebateTracer) and tracer.debate.root is not None:
+            debate.around = tracer.debate.root.id
+        new = _successor(DebateTracer, tracer)
+        new.debate = debate
+        return new
+
+
+class ChatGraph(_TracedGraph):
+    """The graph of a chat: a redacted trace shows its steps without their texts."""
+
+    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        traced = _replaced(config, _redacting)
+        return traced and {**traced, "run_name": self.get_name()}  # a client may name its run
+
+
+def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[_TracedGraph]) -> None:
+    """Let traces show ``graph`` as ``kind`` does.
+
+    Spans are provided for now: where a host's graph or a server comes first, LangSmith's client is
+    made before this graph runs.
+    """
+    _provide_spans()
+    graph.__class__ = kind
 
 
 async def _alone(stream: AsyncGenerator[Any]) -> AsyncGenerator[Any]:
@@ -111,23 +153,6 @@ class DebateTracer(LangChainTracer):
     """Send a debate to LangSmith, or wherever its client sends runs."""
 
     debate: _Debate
-
-    @classmethod
-    def replacing(cls, tracer: LangChainTracer, debate: _Debate) -> DebateTracer:
-        """Return a tracer that goes on where ``tracer`` is."""
-        new = cls(
-            example_id=tracer.example_id,
-            project_name=tracer.project_name,
-            address=tracer.address,
-            client=tracer.client,
-            tags=tracer.tags,
-            metadata=tracer.tracing_metadata,
-            run_map=tracer.run_map,
-            order_map=tracer.order_map,
-            _external_run_ids=tracer._external_run_ids,
-        )
-        new.debate = debate
-        return new
 
     def copy_with_metadata_defaults(self, **defaults: Any) -> DebateTracer:
         """Return a tracer of the same debate; LangGraph asks for one in every graph."""
@@ -180,6 +205,7 @@ class DebateTracer(LangChainTracer):
             if str(run.id) in self.run_map:
                 self._end(run)
         root.outputs = {**(verdict or root.outputs or {})}
+        root.extra["metadata"]["run_id"] = self.debate.run_id
         self._end(root)
 
     # Its calls to models
@@ -275,7 +301,7 @@ class DebateTracer(LangChainTracer):
             case "retrieved":
                 self._retrieved(node, data, took_s)
             case "settled":
-                self._settle(self._node(node), data.get("verdict"))
+                self._settle(self._node(node), data.get("verdict") or data.get("data"))
 
     def _rename(self, node: str, kind: str | None, parent: str | None = None) -> None:
         run = self._node(node, parent)
@@ -300,10 +326,13 @@ class DebateTracer(LangChainTracer):
         hidden = self.debate.redacted or self.client._hide_inputs
         return start if hidden or not text else f"{start}: {text}"
 
-    def _settle(self, run: Run, verdict: Mapping[str, Any] | None) -> None:
-        """End a node's run. A second pass may settle it again, with calls in between."""
-        if verdict is not None or not run.outputs:
-            run.outputs = {**(verdict or {"answer": None})}
+    def _settle(self, run: Run, outcome: Mapping[str, Any] | None) -> None:
+        """End a node's run with its verdict, or with what else stands at the end of its debate.
+
+        A second pass may settle it again, with calls in between.
+        """
+        if outcome is not None or not run.outputs:
+            run.outputs = {**(outcome or {"answer": None})}
         if run is self.debate.root:
             return
         run.end_time = datetime.now(UTC)
@@ -412,40 +441,68 @@ class DebateTracer(LangChainTracer):
             if name.startswith(_INTERNAL) or (within and name not in _STRUCTURE):
                 del metadata[name]
         run.serialized = None
-        if self.debate.redacted:
-            run.inputs, run.outputs = _hidden(run.inputs), _hidden(run.outputs)
-            run.extra = {**_hidden(run.extra), "metadata": metadata}
-            run.tags = [tag for tag in run.tags or () if tag in _MARKS]
-            run.error = run.error and run.error.partition("(")[0][:100]
-        return run
+        return _redact(run, metadata) if self.debate.redacted else run
+
+
+class RedactedTracer(LangChainTracer):
+    """Send the steps of a graph without their texts."""
+
+    def _persist_run_single(self, run: Run) -> None:
+        if not run.extra.get("__disabled"):
+            _redact(run, {}).post()
+
+    def _update_run_single(self, run: Run) -> None:  # type: ignore[override]
+        if not run.extra.get("__disabled"):
+            _redact(run, {}).patch()
 
 
 # Finding the tracer
 
 
-def _traced(graph: DebateGraph, config: RunnableConfig | None) -> RunnableConfig | None:
-    """Return ``config`` with a DebateTracer in place of LangSmith's tracer; None without one."""
-    if any(map(is_env_var_truish, _OPENTELEMETRY)) and any(map(os.environ.get, _COLLECTOR)):
-        _provide_spans()
+def _replaced(
+    config: RunnableConfig | None,
+    successor: Callable[[LangChainTracer], LangChainTracer | None],
+) -> RunnableConfig | None:
+    """Return ``config`` with the successor of LangSmith's tracer; None if there is none."""
+    _provide_spans()
     outer: RunnableConfig = var_child_runnable_config.get() or {}
     callbacks = (config or {}).get("callbacks") or outer.get("callbacks")
     manager = AsyncCallbackManager.configure(callbacks)
     tracer = next((one for one in manager.handlers if isinstance(one, LangChainTracer)), None)
-    if tracer is None:
+    new = None if tracer is None else successor(tracer)
+    if new is None:
         return None
-    debate = _Debate(*_called(graph), sources.trace_redacted())
-    if isinstance(tracer, DebateTracer) and tracer.debate.root is not None:
-        debate.around = tracer.debate.root.id
-    new = DebateTracer.replacing(tracer, debate)
     for handlers in (manager.handlers, manager.inheritable_handlers):
         handlers[:] = [new if isinstance(one, LangChainTracer) else one for one in handlers]
     return {**(config or {}), "callbacks": manager}
 
 
+def _redacting(tracer: LangChainTracer) -> RedactedTracer | None:
+    """Return a tracer that hides texts, if the environment asks for it."""
+    return _successor(RedactedTracer, tracer) if sources.trace_redacted() else None
+
+
+def _successor(kind: type[_Tracer], tracer: LangChainTracer) -> _Tracer:
+    """Return a tracer of another kind that goes on where ``tracer`` is."""
+    return kind(
+        example_id=tracer.example_id,
+        project_name=tracer.project_name,
+        address=tracer.address,
+        client=tracer.client,
+        tags=tracer.tags,
+        metadata=tracer.tracing_metadata,
+        run_map=tracer.run_map,
+        order_map=tracer.order_map,
+        _external_run_ids=tracer._external_run_ids,
+    )
+
+
 def _provide_spans() -> None:
-    with packages.needed("LANGSMITH_OTEL_ENABLED", "dialectree[server]"):
-        from dialectree import telemetry
-    telemetry.provide()
+    """Provide for OpenTelemetry's spans if the environment asks for them."""
+    if any(map(is_env_var_truish, _OPENTELEMETRY)) and any(map(os.environ.get, _COLLECTOR)):
+        with packages.needed("LANGSMITH_OTEL_ENABLED", "dialectree[server]"):
+            from dialectree import telemetry
+        telemetry.provide()
 
 
 def _called(graph: DebateGraph) -> tuple[str, str]:
@@ -471,6 +528,18 @@ def tracer() -> DebateTracer | None:
 # What a trace shows
 
 
+def _redact(run: Run, metadata: Mapping[str, Any]) -> Run:
+    """Take the texts out of a run; of its metadata only ``metadata`` stay."""
+    run.inputs, run.outputs = _hidden(run.inputs), _hidden(run.outputs)
+    run.extra = {**_hidden(run.extra), "metadata": metadata}
+    run.tags = [tag for tag in run.tags or () if tag in _MARKS]
+    run.serialized = None
+    if run.error:
+        kind = _ERROR.match(run.error)
+        run.error = kind[1] if kind else _HIDDEN
+    return run
+
+
 def _cut(value: Any) -> Any:
     """Return ``value`` with long texts cut, such as the papers that a debate compares."""
     if isinstance(value, str) and len(value) > _LONGEST:
@@ -488,4 +557,4 @@ def _hidden(value: Any, name: str = "") -> Any:
         return [_hidden(one) for one in value]
     if value is None or isinstance(value, int | float) or name in _LABELS:
         return value
-    return "[redacted]"
+    return _HIDDEN

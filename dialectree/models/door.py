@@ -118,8 +118,11 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
 
 def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
     """Return name and metadata of a call in a trace; no chat of a host shows its words."""
-    again = (place.speaker and place.round) or place.round > 1
-    name = f"{place.speaking()}, round {place.round}" if again else place.speaking()
+    name = place.speaking()
+    if place.speaker and place.phase not in place.role:  # a debater's phase is the debate
+        name = f"{name}, {place.phase.replace('_', ' ')}"
+    if (place.speaker and place.round) or place.round > 1:
+        name = f"{name}, round {place.round}"
     return {
         "run_name": name if place.take == 1 else f"{name}, second pass",
         "tags": ["nostream"],

@@ -1,6 +1,7 @@
 """Traces, as a LangSmith-compatible place receives them."""
 
 import json
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,40 @@ def test_a_redacted_trace_has_structure_and_usage_and_no_text(tmp_path: Path) ->
         for one in (full, kept)
     ]
     assert usage[0] == usage[1] > 0
+
+
+CHAT = """
+import asyncio
+from base64 import b64encode
+from langchain_core.tracers.langchain import wait_for_all_tracers
+from langgraph.checkpoint.memory import InMemorySaver
+from dialectree.chat import tod_chat
+
+named = {{"filename": "{told}"}}
+file = {{"type": "file", "data": b64encode(b"{told}").decode(), "metadata": named}}
+config = {{"run_name": "{told}", "tags": ["{told}"], "metadata": {{"source": "{told}"}}}}
+config["configurable"] = {{"thread_id": "{told}"}}
+
+async def main():
+    chat = tod_chat.copy({{"checkpointer": InMemorySaver()}})
+    for content in ("help", "{told}", [file], "{told}"):
+        sent = {{"messages": [{{"role": "user", "content": content}}]}}
+        await chat.ainvoke(sent, config)
+    await chat.ainvoke(sent, config, context={{"max_depth": "{told}"}})
+
+try: asyncio.run(main())
+except ValueError: pass
+wait_for_all_tracers()
+"""
+
+
+def test_a_redacted_trace_of_a_chat_has_its_steps_and_no_text(tmp_path: Path) -> None:
+    once = {"DIALECTREE_CACHE": "false", "DIALECTREE_TRACE": "redacted"}
+    with recorder() as (url, kept):
+        run_program(CHAT.format(told=TOLD), tmp_path, url, **tracing_to(url), **once)
+    assert {"tod_chat", "reading"} <= {run["name"] for run in kept.runs.values()}
+    for text in (TOLD, b64encode(TOLD.encode()).decode(), "question begins"):
+        assert text.encode() not in kept.sent, text
 
 
 def test_langsmiths_own_switch_hides_the_question_in_names_too(tmp_path: Path) -> None:
