@@ -8,6 +8,7 @@ import re
 from base64 import b64decode
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import dropwhile
 from pathlib import Path
@@ -117,7 +118,8 @@ def read_attachment(
 ) -> Paper:
     """Return the paper in a file that a client sent: its ``content`` in Base64, read as ``name``.
 
-    No other file is read, whatever this one includes. Raises InputError as :func:`read` does.
+    No other file is read, whatever this one includes. Raises InputError as :func:`read` does, but
+    not for a missing title: the file's name stands in its place.
     """
     try:
         data = b64decode(content, validate=True)
@@ -125,15 +127,24 @@ def read_attachment(
         raise InputError(f"{name}: its content is not Base64; send it again") from None
     if not data.strip():
         raise InputError(f"{name}: an empty file; give the paper's text")
-    return _read(name, data, None, title, abstract)
+    return _read(name, data, None, title, abstract, untitled=Path(name).stem)
 
 
 def _read(
-    name: str, data: bytes, folder: Path | None, title: str | None, abstract: str | None
+    name: str,
+    data: bytes,
+    folder: Path | None,
+    title: str | None,
+    abstract: str | None,
+    untitled: str | None = None,
 ) -> Paper:
+    """Return the paper in a file; ``untitled`` is its title where none is found."""
     title, abstract = _stripped(title), _stripped(abstract)
     with reading(name):
         draft = _draft(name, data, folder, title, abstracted=bool(abstract))
+        if not title and not _on_one_line(draft.title) and untitled:
+            notice = "no title found in it; the file's name stands in the title's place"
+            draft = replace(draft, title=untitled, notices=[*draft.notices, notice])
         return _paper(name, draft, title, abstract)
 
 

@@ -13,7 +13,7 @@ from dialectree.errors import InputError
 from dialectree.retrieval import blocks, sections
 from dialectree.retrieval.blocks import Block, Draft
 from dialectree.retrieval.deadline import timely
-from dialectree.retrieval.pdf_process import Line, Region, regions_of
+from dialectree.retrieval.pdf_process import Line, Region, layout_of
 
 _ABSTRACT_WORDS = 30
 """Fewer words above the first heading are an address, not an abstract without its name."""
@@ -40,8 +40,9 @@ _NOTICE = re.compile(
 
 
 def draft(data: bytes, *, name: str) -> Draft:
-    """Return what a PDF shows: its largest words on page 1 are the title."""
-    regions = list(_regions(regions_of(data, name)))
+    """Return what a PDF shows: its largest words on page 1 are the title, or its metadata's."""
+    layout = layout_of(data, name)
+    regions = list(_regions(layout.regions))
     lines = [line for region in regions for line in region.lines]
     if not any(map(str.isalnum, "".join(line.text for line in lines))):
         raise InputError(f"{name}: no text in it, only pictures of pages; OCR it first")
@@ -55,7 +56,11 @@ def draft(data: bytes, *, name: str) -> Draft:
     abstract, body = sections.abstract_by_heading(body, summary=True)
     if abstract is None:
         abstract, body = sections.abstract_by_place(body, _ABSTRACT_WORDS)
-    return Draft(title, abstract, body)
+    notices = []
+    if title is None and layout.title is not None:
+        title = layout.title
+        notices.append(f"no title found on page 1; the file's metadata names it {title!r}")
+    return Draft(title, abstract, body, notices=notices)
 
 
 def _regions(regions: Sequence[Region]) -> Iterator[Region]:

@@ -79,12 +79,21 @@ class Region:
         return self.lines[0].top
 
 
-_ANSWER = TypeAdapter[list[Region] | str](list[Region] | str)
-"""The regions of a PDF, or why they cannot be read."""
+@dataclass(frozen=True)
+class Layout:
+    """The regions of all pages, each with the pieces of its lines."""
+
+    regions: list[Region]
+    title: str | None
+    """The title in the PDF's metadata, which need not be the paper's."""
 
 
-def regions_of(data: bytes, name: str) -> list[Region]:
-    """Return the regions of all pages, each with the pieces of its lines.
+_ANSWER = TypeAdapter[Layout | str](Layout | str)
+"""The layout of a PDF, or why it cannot be read."""
+
+
+def layout_of(data: bytes, name: str) -> Layout:
+    """Return the layout of all pages.
 
     Raises InputError where the file is no PDF or takes too much to read.
     """
@@ -114,7 +123,7 @@ def regions_of(data: bytes, name: str) -> list[Region]:
 
 
 def _main(memory: int, seconds: int) -> None:
-    """Read the PDF on stdin and write its regions, or why they cannot be read, to stdout."""
+    """Read the PDF on stdin and write its layout, or why it cannot be read, to stdout."""
     with contextlib.suppress(ImportError, ValueError, OSError):  # Windows knows no such limit
         import resource
 
@@ -123,7 +132,7 @@ def _main(memory: int, seconds: int) -> None:
     sys.stdout.buffer.write(_ANSWER.dump_json(_read(sys.stdin.buffer.read())))
 
 
-def _read(data: bytes) -> list[Region] | str:
+def _read(data: bytes) -> Layout | str:
     from liteparse.parser import LiteParse
     from liteparse.types import ParseError
 
@@ -144,7 +153,17 @@ def _read(data: bytes) -> list[Region] | str:
         return "a damaged PDF, or one without pages; fetch or save it again"
     if result.total_pages > MOST_PAGES:
         return f"{result.total_pages} pages, at most {MOST_PAGES} are read; cut it down"
-    return [region for page in result.pages for region in _regions(page)]
+    return Layout([region for page in result.pages for region in _regions(page)], _title(data))
+
+
+def _title(data: bytes) -> str | None:
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    try:
+        title: str = PdfDocument(data).get_metadata_value("Title")
+    except PdfiumError:
+        return None
+    return None if title in ("", "untitled") else title
 
 
 def _regions(page: Any) -> list[Region]:

@@ -116,6 +116,15 @@ def test_attached_files_are_the_papers_of_a_comparison(shape: str) -> None:
     assert "takes 2 attached files" in reply("tod", [topic, one, other, one])
 
 
+def test_a_file_without_a_title_is_called_by_its_name() -> None:
+    topic = {"type": "text", "text": "how memory is saved"}
+    one = ATTACHED["agent-chat-ui"]("ladder.txt", BODY.format("ladder"))
+    other = ATTACHED["agent-chat-ui"]("mesh.json", '{"body": "It saves memory in its own way."}')
+    papers = given("tod", [topic, one, other])["papers"]
+    assert [paper["title"] for paper in papers] == ["A title", "mesh"]
+    assert "file's name" in papers[1]["notices"][0]
+
+
 def test_no_message_names_a_file_of_the_server() -> None:
     escaping = ATTACHED["agent-chat-ui"]("../../etc/p.tex", r"\documentclass{a}\input{/etc/passwd}")
     assert "root:" not in reply("tod", [{"type": "text", "text": "x"}, escaping, escaping])

@@ -48,10 +48,12 @@ def paper(
     hyphens: dict[str, str] | None = None,
     row_by_row: bool = False,
     encrypt: str | None = None,
+    metadata: str = "",
 ) -> bytes:
     """A paper with a large title, an abstract and headed sections ("# Introduction")."""
     stream = io.BytesIO()
     canvas = Canvas(stream, pagesize=A4, encrypt=encrypt, invariant=True)
+    canvas.setTitle(metadata)
     canvas.setFont("Times-Bold", 18)
     canvas.drawCentredString(WIDTH / 2, HEIGHT - 90, title)
     canvas.setFont("Times-Roman", SIZE)

@@ -168,6 +168,15 @@ def test_any_damage_gives_a_paper_or_one_line(tmp_path: Path) -> None:
             assert "\n" not in str(error)
 
 
+def test_the_metadata_name_a_paper_whose_first_page_does_not(tmp_path: Path) -> None:
+    untitled = pdfs.paper(paragraphs(5), title="Introduction", metadata="Ladders Söund")
+    paper = paper_of(tmp_path, untitled)
+    assert paper.title == "Ladders Söund"
+    assert "metadata" in paper.notices[0]
+    titled = paper_of(tmp_path, pdfs.paper(paragraphs(5), metadata="Microsoft Word - draft3.doc"))
+    assert (titled.title, titled.notices) == ("A Study of Paired Debates", ())
+
+
 @pytest.mark.parametrize(
     ("module", "limit", "value", "told"),
     [
@@ -206,7 +215,7 @@ def test_at_most_two_pdfs_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(subprocess, "run", run)
     with ThreadPoolExecutor(6) as threads:
-        reading = [threads.submit(pdf_process.regions_of, b"%PDF-%%EOF", "a.pdf") for _ in "123456"]
+        reading = [threads.submit(pdf_process.layout_of, b"%PDF-%%EOF", "a.pdf") for _ in "123456"]
         assert [one.result() for one in reading] == [[]] * 6
     assert most == 2
 
