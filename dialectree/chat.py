@@ -31,6 +31,7 @@ from dialectree.hosted import keeping
 from dialectree.protocol import Method, ProtocolInput, installed, protocol
 from dialectree.records import RunRecord
 from dialectree.report.markdown_page import macros
+from dialectree.report.markdown_text import readable
 from dialectree.runner import Started, leave_reports, prepared
 from dialectree.runs import RunFolder
 from dialectree.sources import runs_home
@@ -281,7 +282,7 @@ def _answered(title: str, record: RunRecord) -> dict[str, Any]:
     """Return the update that ends a turn with the outcome of a run."""
     plain = record.model_dump(mode="json")
     about = {name: plain[name] for name in ("run_id", "method", "status", "verdict")}
-    reply = _reply(title, macros("chat.md.jinja", record)("answer"), **about)
+    reply = _reply(title, readable(macros("chat.md.jinja", record)("answer")), **about)
     return {**reply, "verdict": plain["verdict"], "run_id": record.run_id, "record": plain}
 
 
@@ -302,9 +303,9 @@ def _why(record: RunRecord, node: str | None) -> str:
     """Return why the verdict of a run is as it is, or all that was said at ``node``."""
     part = macros("chat.md.jinja", record)
     if node is None:
-        return part("why")
+        return readable(part("why"))
     if node in record.tree.nodes:
-        return part("node", record.tree.nodes[node])
+        return readable(part("node", record.tree.nodes[node]))
     return f"Run {record.run_id} has no {node}; it has {', '.join(record.tree.nodes)}."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from html import unescape
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -21,6 +22,10 @@ _LINKS = re.compile(
     r"(?<=:)(?=//)|(?<=@)(?=[^\W\d]|\w+[.-])|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)",
     re.IGNORECASE,
 )
+_ENTITY = re.compile(r"(?P<start>^[ >]*(?:- )?)?(?P<entity>&(?:#\d+|lt|gt|amp);)", re.MULTILINE)
+"""An entity, and what of ours stands before it where it begins its line."""
+_TAG = re.compile(r"\w+;|[A-Za-z/!?]")
+"""What makes an entity or a tag of a sign before it."""
 _NUMBERED = re.compile(r"(\d+|[A-Za-z]|[ivxlcdm]+)([.)])(?=\s|$)")
 
 
@@ -41,6 +46,26 @@ def escaped(text: str) -> str:
 def finalize(value: object) -> Markup:
     """Escape any value that a template prints, except markup of our own."""
     return value if isinstance(value, Markup) else Markup(escaped(str(value)))
+
+
+def readable(page: str) -> str:
+    """Return Markdown of ours without entities, for readers who may see it as it stands.
+
+    It means the same in CommonMark and GFM, whatever a report has to survive.
+    """
+    return _ENTITY.sub(_sign, page)
+
+
+def _sign(entity: re.Match[str]) -> str:
+    """Return what an entity stands for, with a backslash only where it would be markup."""
+    start, char = entity["start"], unescape(entity["entity"])
+    if char == "]":
+        char += BREAKER  # no address and no definition follows
+    elif char in "&<":
+        char = f"\\{char}" if _TAG.match(entity.string, entity.end()) else char
+    elif char in "\\`|~$" or (start is not None and char not in "[{}"):
+        char = f"\\{char}"
+    return f"{start or ''}{char}"
 
 
 def lines(text: str) -> list[str]:

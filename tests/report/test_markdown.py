@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from dialectree.records import RunRecord
 from dialectree.report import markdown
-from dialectree.report.markdown_text import escaped, lines
+from dialectree.report.markdown_text import bold, escaped, lines, readable
 from dialectree.report.words import clean
 from tests.report import sample, sample_art, sample_rsd, sample_tod
 
@@ -66,6 +66,24 @@ def test_escaped_text_stays_text_within_what_is_around_it(text: str) -> None:
     structure = {"bullet_list_open", "list_item_open", "table_open", "thead_open", "tr_open"}
     structure |= {"th_open", "td_open", "tbody_open"}
     assert {k for k in read(around)[0] if not k.endswith("_close")} <= PLAIN | structure
+
+
+@steady
+@given(lively | st.sampled_from(sample.HOSTILE))
+def test_text_in_a_chat_is_text_too_and_has_no_entity(text: str) -> None:
+    said = flat(clean(text))
+    page = readable("\n".join(lines(text)))
+    kinds, shown = read(page)
+    assert kinds <= PLAIN and flat(shown) == (said or "–")
+    around = readable(f"before\n\n> {escaped(text)}\n\n- {escaped(text)}\n\n{bold(text)}")
+    structure = {"blockquote_open", "bullet_list_open", "list_item_open", "strong_open"}
+    assert {k for k in read(around)[0] if not k.endswith("_close")} <= PLAIN | structure
+    assert not re.search(r"&#\d+;", page) or "&#" in text
+
+
+def test_a_chat_shows_signs_as_they_are() -> None:
+    text = "A[i] = {x > 1} & f(a) ^ 2 [rests on nothing], -1 < 0"
+    assert readable(escaped(text)).replace("\u2060", "") == text
 
 
 HOSTILE = "\n".join(text for text in sample.HOSTILE if len(text) < 1_000)
