@@ -12,10 +12,11 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage
 from langgraph.channels import EphemeralValue
+from langgraph.errors import GraphInterrupt
 from langgraph.graph import END, START, StateGraph, add_messages
 from langgraph.runtime import Runtime
 from pydantic import Field
@@ -25,14 +26,15 @@ from dialectree.api import arguments, in_python
 from dialectree.contests import parse
 from dialectree.contests import start as contesting
 from dialectree.context import ProtocolSettings, settings
-from dialectree.errors import InputError, RunNotFound
+from dialectree.errors import Halted, InputError, RunNotFound
 from dialectree.flow import Graph
 from dialectree.hosted import keeping
+from dialectree.human_input import Ask, Payload, interrupted, payload_of
 from dialectree.protocol import Method, ProtocolInput, installed, protocol
-from dialectree.records import RunRecord
+from dialectree.records import RunRecord, path_key
 from dialectree.report.markdown_page import macros
-from dialectree.report.markdown_text import readable
-from dialectree.runner import Started, leave_reports, prepared
+from dialectree.report.markdown_text import block_quote, bold, escaped, readable
+from dialectree.runner import Started, again, leave_reports, prepared
 from dialectree.runs import RunFolder
 from dialectree.sources import runs_home
 from dialectree.state import Verdict
@@ -48,7 +50,9 @@ changes: `contest verdict 0.1: text`, `contest drop 0.1/A2`, `contest restore 0.
 arguments are weighed also `contest set 0.1=0.3`, `contest flip 0.0:0.1`, `contest void 0.0:0.1` \
 and `contest add support:0: text`."""
 
-Todo = Literal["debate", "explanation", "contest", "nothing"]
+ANSWERING = "*Your next message is the answer; `-` gives none.*"
+
+Todo = Literal["debate", "person", "hearing", "explanation", "contest", "nothing"]
 
 _WHY = re.compile(r"why(?:\s+(?P<node>\d+(?:\.\d+)*)\S*?)?\s*\??", re.IGNORECASE)
 _CONTEST = re.compile(
@@ -68,6 +72,7 @@ def chat_graph(name: str) -> Graph:
     messages = {"messages": Annotated[list[AnyMessage], add_messages]}
     answer: dict[str, Any] = {"verdict": Verdict, "run_id": str}
     own: dict[str, Any] = {"record": dict[str, Any], "given": dict[str, Any] | None, "todo": Todo}
+    own["said"] = str
     title = f"{name}_chat"
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(
         _typed_dict(title, {**messages, **sent, **answer, **own}, total=False),
@@ -77,21 +82,33 @@ def chat_graph(name: str) -> Graph:
     )
     builder.add_node("reading", _reading(title, chosen, [*sent]))
     builder.add_node("debate", _debate(title, chosen))
+    builder.add_node("person", _person)
+    builder.add_node("hearing", _hearing(title))
     builder.add_node("explanation", _explanation(title))
     builder.add_node("contest", _contest(title))
     builder.add_edge(START, "reading")
     builder.add_conditional_edges("reading", after_reading)
-    for step in ("debate", "explanation", "contest"):
+    for step in ("debate", "hearing"):
+        builder.add_conditional_edges(step, after_debate)
+    builder.add_edge("person", "hearing")
+    for step in ("explanation", "contest"):
         builder.add_edge(step, END)
     graph: Graph = builder.compile(name=title)
     show(graph, ChatGraph)
     return graph
 
 
-def after_reading(state: Any) -> Literal["debate", "explanation", "contest", "__end__"]:
+def after_reading(
+    state: Any,
+) -> Literal["debate", "person", "hearing", "explanation", "contest", "__end__"]:
     """Do what the message asks for; end where the reply stands already."""
     todo: Todo = state["todo"]
     return "__end__" if todo == "nothing" else todo
+
+
+def after_debate(state: Any) -> Literal["person", "__end__"]:
+    """Stop for a person if the debate asked one."""
+    return "person" if state["todo"] == "person" else "__end__"
 
 
 # Reading a message
@@ -102,6 +119,8 @@ def _reading(title: str, chosen: Method, names: Sequence[str]) -> Callable[..., 
 
     async def reading(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
         """Read the last message; reply where it is no question that can be debated."""
+        if (asked := _asked(state["messages"])) is not None:
+            return _heard(asked)
         turn = _turn(state["messages"])
         text = turn[-1].text.strip() if turn else ""
         attached = any(True for message in turn[-1:] for _ in _attachments(message))
@@ -144,6 +163,34 @@ def _run_id(state: Any) -> str:
         if run_id := _about(message).get("run_id"):
             return str(run_id)
     return str(state.get("run_id") or "")
+
+
+class _Asked(NamedTuple):
+    """What a chat asks a person."""
+
+    request: Payload
+    run_id: str
+    replies: Sequence[HumanMessage]
+    """The person's messages since."""
+
+
+def _asked(messages: Sequence[BaseMessage]) -> _Asked | None:
+    """Return what the last message of ours asks a person, if it does."""
+    for n, message in reversed([*enumerate(messages)]):
+        if about := _about(message):
+            replies = [one for one in messages[n + 1 :] if isinstance(one, HumanMessage)]
+            request = about.get("asked")
+            return request and _Asked(request, str(about["run_id"]), replies)
+    return None
+
+
+def _heard(asked: _Asked) -> dict[str, Any]:
+    """Return the update that takes the person's message as the answer."""
+    update: dict[str, Any] = {"given": None, "run_id": asked.run_id}
+    if not asked.replies:
+        return {**update, "todo": "person"}
+    said = asked.replies[-1].text.strip()
+    return {**update, "todo": "hearing", "said": "" if said == "-" else said}
 
 
 def _about(message: BaseMessage) -> Mapping[str, Any]:
@@ -269,13 +316,80 @@ def _help(kind: type[ProtocolInput]) -> str:
 
 def _debate(title: str, chosen: Method) -> Callable[..., Any]:
     async def debate(state: Any) -> dict[str, Any]:
-        """Debate the question; a person's part interrupts the chat as it does the debate."""
+        """Debate the question, until a person is asked."""
         graph = await asyncio.to_thread(chosen.graph)
-        with keeping(runs_home()):
-            outcome = await graph.ainvoke(state["given"], output_keys=["record", "verdict"])
+        outcome: dict[str, Any] = {}
+        names = ["record", "verdict", "run_id"]
+        try:
+            with keeping(runs_home()):
+                async for values in graph.astream(
+                    state["given"], stream_mode="values", output_keys=names
+                ):
+                    outcome = values
+        except GraphInterrupt as stop:
+            requests = [payload_of(one.value) for one in stop.args[0]]
+            first = min(requests, key=lambda request: path_key(request["node"]))
+            return _question(title, first, outcome["run_id"])
         return _answered(title, RunRecord.model_validate(outcome["record"]))
 
     return debate
+
+
+def _question(title: str, request: Payload, run_id: str) -> dict[str, Any]:
+    """Return the update that asks a person; the message is there before the chat stops."""
+    transcript = request.get("transcript")
+    parts = [
+        bold(request["question"]),
+        *([block_quote(transcript)] if transcript else []),
+        escaped(request["request"]),
+        ANSWERING,
+    ]
+    reply = _reply(title, readable("\n\n".join(parts)), run_id=run_id, asked={**request})
+    return {**reply, "todo": "person", "run_id": run_id}
+
+
+async def _person(state: Any) -> dict[str, Any]:
+    """Stop for the person, whose answer comes here unless it is the thread's next message."""
+    asked = _asked(state["messages"])
+    assert asked is not None
+    return {"said": interrupted(asked.request)}
+
+
+def _hearing(title: str) -> Callable[..., Any]:
+    async def hearing(state: Any, runtime: Runtime[Any]) -> dict[str, Any]:
+        """Go on with the debate, which hears what the person said, until it asks again."""
+        before, said, asked = _asked(state["messages"]), [str(state["said"])], list[Payload]()
+        assert before is not None
+
+        def ask(request: Payload) -> str:
+            if said and {**request, "request": ""} == {**before.request, "request": ""}:
+                return said.pop()
+            asked.append(request)
+            raise Halted("a person is asked in the chat")
+
+        try:
+            folder = await asyncio.to_thread(_folder, before.run_id, runtime)
+            run = await asyncio.to_thread(again, folder, _live(runtime.context))
+        except (InputError, RunNotFound) as error:
+            return _reply(title, in_python(str(error)))
+        try:
+            await _conducted(run, runtime, ask)
+        except Halted:
+            if not asked:
+                raise
+            return _question(title, asked[0], before.run_id)
+        return _answered(title, run.record)
+
+    return hearing
+
+
+async def _conducted(run: Started, runtime: Runtime[Any], ask: Ask | None = None) -> None:
+    """Conduct a run; tell the chat's host what happens."""
+    write = runtime.stream_writer
+    try:
+        await run.conduct(ask, watch=lambda event: write(event.model_dump(mode="json")))
+    finally:
+        await asyncio.to_thread(leave_reports, run.folder, run.record)
 
 
 def _answered(title: str, record: RunRecord) -> dict[str, Any]:
@@ -342,11 +456,7 @@ def _contest(title: str) -> Callable[..., Any]:
             run = await asyncio.to_thread(_contested, state, runtime)
         except (InputError, RunNotFound) as error:
             return _reply(title, in_python(str(error)))
-        write = runtime.stream_writer
-        try:
-            await run.conduct(watch=lambda event: write(event.model_dump(mode="json")))
-        finally:
-            await asyncio.to_thread(leave_reports, run.folder, run.record)
+        await _conducted(run, runtime)
         return _answered(title, run.record)
 
     return contest

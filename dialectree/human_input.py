@@ -58,15 +58,21 @@ def ask_person(
     payload["request"] = request
     if labels:
         payload["labels"] = ", ".join(labels)
-    shown = payload
-    while (answer := _accepted(payload, reply := interrupt(hitl_request(shown)))) is None:
-        shown = _again(payload, reply)
+    answer = interrupted(payload)
     if labels:
         note = f"the person ruled {answer}" if answer else "the person gave no ruling"
         tell(runtime, node, "answered", {"of": kind, "note": note, "answer": answer})
     else:
         note = f"the person answered: {answer}" if answer else "the person gave no answer"
         tell(runtime, node, "answered", {"note": note, "answer": answer})
+    return answer
+
+
+def interrupted(payload: Payload) -> str:
+    """Stop the graph until a person gives an answer that can be taken, and return it."""
+    shown = payload
+    while (answer := _accepted(payload, reply := interrupt(hitl_request(shown)))) is None:
+        shown = _again(payload, reply)
     return answer
 
 

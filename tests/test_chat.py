@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from dialectree import chat
 from dialectree.chat import chat_graph
+from dialectree.runs import RunFolder
+from tests.endpoint import LocalEndpoint
+from tests.rules import children
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "1"}}
 NOBODY = {"model": "openai:none@http://127.0.0.1:9"}
@@ -153,6 +158,80 @@ def test_what_begins_no_debate_is_answered_without_a_model(
 ) -> None:
     answer = reply(name, *messages)
     assert [line for line in lines if line not in answer] == []
+
+
+JUDGED = f"{GAS}\n- O2\n- CO2"
+CLARIFYING = [
+    *children(2),
+    {"match": "how hard each part", "set": {"decision": "clarify"}},
+    {"match": "how hard each part", "set": {"clarification_request": "In [which] year?"}},
+    {"match": "(?=.*Clarified)(?=.*how hard each part)", "set": {"decision": "decompose"}},
+]
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalEndpoint]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DIALECTREE_CACHE", "false")
+    with LocalEndpoint(rules=CLARIFYING, seed=3) as started:
+        monkeypatch.setenv("DIALECTREE_MODEL", f"openai:any@{started.url}")
+        yield started
+
+
+def talk(name: str, settings: dict[str, Any], *turns: Any) -> list[dict[str, Any]]:
+    """Return what stands in the thread after each message, or after each answer to a stop."""
+
+    async def talking() -> list[dict[str, Any]]:
+        graph = chat_graph(name).copy({"checkpointer": InMemorySaver()})
+        said = [
+            turn if isinstance(turn, Command) else {"messages": [HumanMessage(turn)]}
+            for turn in turns
+        ]
+        return [await graph.ainvoke(one, CONFIG, context=settings) for one in said]
+
+    return asyncio.run(talking())
+
+
+@pytest.mark.parametrize(
+    ("answer", "headline"),
+    [
+        ("B", "**B: CO2**"),
+        (" b ", "**B: CO2**"),
+        ("-", "the person gave no ruling"),
+        (Command(resume={"decisions": [{"type": "respond", "message": "B"}]}), "**B: CO2**"),
+    ],
+)
+def test_the_next_message_of_a_chat_that_waits_is_the_answer(
+    endpoint: LocalEndpoint, tmp_path: Path, answer: Any, headline: str
+) -> None:
+    asked, ruled, why = talk("rsd", {"judge": "me"}, JUDGED, answer, "why?")
+    question = asked["messages"][-1].text
+    assert GAS in question and "Debater A, uncertainty" in question
+    assert "Reply with one of: A, B" in question and "next message is the answer" in question
+    assert asked["__interrupt__"][0].value["action_requests"][0]["name"] == "judge"
+    assert headline in ruled["messages"][-1].text and "__interrupt__" not in ruled
+    assert ruled["run_id"] == asked["run_id"]
+    assert "Cross-examination" in why["messages"][-1].text
+    assert endpoint.stats()["calls"] == 8
+    assert len([*(tmp_path / "runs").iterdir()]) == 1
+
+
+def test_an_answer_that_cannot_be_taken_is_asked_for_again(endpoint: LocalEndpoint) -> None:
+    _, again, ruled = talk("rsd", {"judge": "me"}, JUDGED, "why?", "A")
+    assert "'why?' is no such label. Which answer is right?" in again["messages"][-1].text
+    assert "**A: O2**" in ruled["messages"][-1].text
+    assert endpoint.stats()["calls"] == 8
+
+
+def test_a_chat_asks_one_thing_at_a_time(endpoint: LocalEndpoint, tmp_path: Path) -> None:
+    settings = {"ask": True, "max_depth": 2, "leaf_rounds": 1, "synthesis_rounds": 1}
+    *asked, answered = talk("tsd", settings, "How far?", "In 1990", "In 1991", "In 1992")
+    for state in asked:
+        assert "In [which] year?" in state["messages"][-1].text.replace("\u2060", "")
+    assert "__interrupt__" not in answered
+    nodes = RunFolder(tmp_path / "runs" / answered["run_id"]).record().tree.nodes
+    for node, year in (("0", 1990), ("0.0", 1991), ("0.1", 1992)):
+        assert f"the person answered: In {year}" in nodes[node].notes
 
 
 def test_a_server_finds_every_protocols_chat_in_the_module() -> None:

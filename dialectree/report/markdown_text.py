@@ -63,7 +63,7 @@ def _sign(entity: re.Match[str]) -> str:
         char += BREAKER  # no address and no definition follows
     elif char in "&<":
         char = f"\\{char}" if _TAG.match(entity.string, entity.end()) else char
-    elif char in "\\`|~$" or (start is not None and char not in "[{}"):
+    elif char in "\\`|~$" or (start is not None and char in "+-=:>"):
         char = f"\\{char}"
     return f"{start or ''}{char}"
 

@@ -108,7 +108,7 @@ def test_a_chat_application_gets_one_message_a_turn_and_the_thread_goes_on(
     asyncio.run(turns())
 
 
-ANSWERS: dict[str, Any] = {
+RESUMED: dict[str, Any] = {
     "agent-chat-ui, respond": {"decisions": [{"type": "respond", "message": "B"}]},
     "agent-chat-ui, edit": {
         "decisions": [{"type": "edit", "edited_action": {"name": "judge", "args": {"answer": "B"}}}]
@@ -116,6 +116,10 @@ ANSWERS: dict[str, Any] = {
     "agent-inbox, response": [{"type": "response", "args": "B"}],
     "agent-inbox, edit": [{"type": "edit", "args": {"action": "judge", "args": {"answer": "B"}}}],
     "a text": "B",
+}
+ANSWERS: dict[str, Any] = {
+    **{name: {"command": {"resume": reply}} for name, reply in RESUMED.items()},
+    "agent-chat-ui's npm template": {"input": {"messages": [{"type": "human", "content": "B"}]}},
 }
 
 
@@ -129,11 +133,11 @@ def test_a_person_judges_in_a_chat_by_the_shapes_of_each_client(
             said: Any = {"messages": [{"role": "user", "content": COWS}]}
             context: Any = {"judge": "me"}
             stopped = await client.runs.wait(thread, "rsd_chat", input=said, context=context)
-            resume: Any = {"resume": ANSWERS[client_name]}
-            return stopped, await client.runs.wait(thread, "rsd_chat", command=resume)
+            return stopped, await client.runs.wait(thread, "rsd_chat", **ANSWERS[client_name])
 
     endpoint.reset()
     stopped, ruled = asyncio.run(judged())
+    assert "Reply with one of: A, B" in stopped["messages"][-1]["content"]
     (stop,) = stopped["__interrupt__"]
     request: Any = TypeAdapter(HITLRequest).validate_python(stop["value"], extra="forbid")
     (review,) = request["review_configs"]

@@ -179,7 +179,7 @@ def test_phoenix_shows_the_tree_of_a_debate(
         record = RunFolder(folder).record()
         usage, tree = record.usage, record.tree.nodes
         retrieved = sum(len(node.retrievals) for node in tree.values())
-        own = 0 if asked is by_command else 4  # the chat, and the steps that it takes
+        own = 0 if asked is by_command else 5  # the chat, and the steps that it takes
         spans = spans_in(phoenix, project, usage.calls + len(tree) + retrieved + own)
     marked = [word for word in MARKED if word in json.dumps(spans)]
     if shown == "redacted":
