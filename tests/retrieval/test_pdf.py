@@ -211,12 +211,12 @@ def test_at_most_two_pdfs_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> N
         both.wait()
         with lock:
             running -= 1
-        return CompletedProcess([], 0, b"[]")
+        return CompletedProcess([], 0, b'{"regions": [], "title": null}')
 
     monkeypatch.setattr(subprocess, "run", run)
     with ThreadPoolExecutor(6) as threads:
         reading = [threads.submit(pdf_process.layout_of, b"%PDF-%%EOF", "a.pdf") for _ in "123456"]
-        assert [one.result() for one in reading] == [[]] * 6
+        assert [one.result() for one in reading] == [pdf_process.Layout([], None)] * 6
     assert most == 2
 
 
