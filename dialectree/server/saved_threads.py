@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 
@@ -10,6 +11,8 @@ import aiosqlite
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from dialectree.sources import threads_file
+
+_LOG = logging.getLogger("dialectree")
 
 
 @asynccontextmanager
@@ -20,11 +23,40 @@ async def checkpointer() -> AsyncIterator[SavedThreads]:
     async with aiosqlite.connect(path) as connection:
         await connection.execute("PRAGMA journal_mode=WAL")
         await connection.execute("PRAGMA synchronous=NORMAL")  # a kill loses nothing
-        yield SavedThreads(connection)
+        saver = SavedThreads(connection)
+        await saver.setup()  # deletions of AsyncSqliteSaver do not make the tables
+        try:
+            yield saver
+        finally:
+            await saver.finish_deletions()
 
 
 class SavedThreads(AsyncSqliteSaver):
     """A saver that also deletes what the server may ask it to."""
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        super().__init__(connection)
+        self._deletions: set[asyncio.Task[None]] = set()
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Begin to delete what was saved of a thread, and return at once.
+
+        The server (langgraph-runtime-inmem 0.36.7) notes where the thread stands in its list, calls
+        this, and drops whatever stands there then. While this waited, other deletions would move
+        that list, and other threads would be lost.
+        """
+        deletion = asyncio.create_task(super().adelete_thread(thread_id))
+        self._deletions.add(deletion)
+        deletion.add_done_callback(self._end_deletion)
+
+    def _end_deletion(self, deletion: asyncio.Task[None]) -> None:
+        self._deletions.discard(deletion)
+        if not deletion.cancelled() and (error := deletion.exception()):
+            _LOG.error("what was saved of a thread could not be deleted: %s", error)
+
+    async def finish_deletions(self) -> None:
+        """Wait until all that was begun is deleted."""
+        await asyncio.gather(*self._deletions, return_exceptions=True)
 
     async def adelete_for_runs(self, run_ids: Iterable[str]) -> None:
         """Delete what the runs saved, as when a run is rolled back."""
@@ -46,7 +78,6 @@ class SavedThreads(AsyncSqliteSaver):
 
     async def _delete(self, where: str, value: str) -> None:
         """Delete the checkpoints that match, and the writes that hang on them."""
-        await self.setup()
         async with self.lock:
             await self.conn.execute(
                 "DELETE FROM writes WHERE (thread_id, checkpoint_ns, checkpoint_id) IN (SELECT"
