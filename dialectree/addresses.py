@@ -82,6 +82,18 @@ def address_in(text: str) -> str:
     return ((spec["url"] or "") if spec else text).rstrip("/")
 
 
+def place_in(text: str) -> str:
+    """Return the address, or the file of a model (``local:PATH``), that a setting names.
+
+    Return "" for a setting that names neither. A name of embeddings may be a folder, and counts as
+    a file.
+    """
+    spec = _SPEC.fullmatch(text.strip())
+    if spec and spec["provider"] == "local":
+        return "" if spec["model"] == "smollm2" else f"local:{spec['model']}"
+    return "" if text == "bm25" else address_in(text)
+
+
 def is_loopback(url: str) -> bool:
     """Return whether ``url`` is on this machine itself."""
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")

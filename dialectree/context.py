@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, overload
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_args, overload
 
 from pydantic import (
     AfterValidator,
@@ -30,6 +31,7 @@ from dialectree.addresses import (
     address_in,
     harmless,
     is_loopback,
+    place_in,
     public,
     require_address,
     require_spec,
@@ -201,10 +203,12 @@ class ProtocolSettings(BaseModel):
     """Answer from the reply cache alone; a request that it does not hold is an error."""
 
     _named: frozenset[str] = PrivateAttr(default=frozenset())
-    """Addresses that the person or the host's program named."""
+    """Addresses and files of models that the person or the host's program named."""
     _lent: frozenset[str] = PrivateAttr(default=frozenset())
-    """Addresses out of the settings of ``_lender``."""
+    """Addresses and files of models out of the settings of ``_lender``."""
     _lender: str = PrivateAttr(default="")
+    _reserved: tuple[str, ...] = PrivateAttr(default=())
+    """Settings of the operator that a client of a server chose."""
     _own: bool = PrivateAttr(default=False)
     """True where ``_lender`` is a run in the folder of runs that is in use."""
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
@@ -220,8 +224,8 @@ class ProtocolSettings(BaseModel):
 
     @classmethod
     def names_address(cls, values: Mapping[str, Any]) -> bool:
-        """Return whether ``values`` name the address of an endpoint."""
-        return bool(cls._addresses(values))
+        """Return whether ``values`` name the address of an endpoint, or the file of a model."""
+        return bool(cls._places(values))
 
     def __init__(self, **values: Any) -> None:
         """Take the settings of a host's program, or of a mapping that LangGraph passes to a graph.
@@ -247,13 +251,8 @@ class ProtocolSettings(BaseModel):
     @model_validator(mode="after")
     def _keep_secrets_apart(self) -> Self:
         """Leave no password to whoever prints, traces or records the settings from here on."""
-        for name in ("roles", *self.addressed()):
-            value = getattr(self, name)
-            public_one: object = (
-                {role: shown(speaker) for role, speaker in value.items()}
-                if name == "roles"
-                else shown(value)
-            )
+        for name in self.addressed():
+            public_one = _each(getattr(self, name), shown)
             object.__setattr__(self, name, public_one)  # frozen for everybody else
         return self
 
@@ -264,36 +263,65 @@ class ProtocolSettings(BaseModel):
         return copy
 
     @classmethod
-    def addressed(cls) -> list[str]:
-        """Return the names of the settings that may hold an address; ``roles`` may hold several."""
-        return [name for name in cls.model_fields if about(cls, name).get("speaker")]
+    @lru_cache(maxsize=256)
+    def addressed(cls) -> tuple[str, ...]:
+        """Return the names of the settings that may hold an address, or several.
+
+        Each field of the type Speaker is one, also a list or a table of them.
+        """
+        return tuple(
+            name
+            for name, field in cls.model_fields.items()
+            if about(cls, name).get("speaker") or _names_speaker(field.annotation, field.metadata)
+        )
 
     def _trust(self, named: Mapping[str, Any], lent: Mapping[str, Any], lender: str) -> None:
         """Remember who named the addresses; ``DIALECTREE_...`` variables are the person's, too."""
-        self._named = self._addresses(named) | self._from_environment()
-        self._lent, self._lender = self._addresses(lent), lender
+        self._named = self._places(named) | self._from_environment()
+        self._lent, self._lender = self._places(lent), lender
+        if lender == CLIENT:  # what the server's own file names is the operator's
+            own = sources.configured(self.protocol, type(self).model_fields)
+            self._lent -= self._places(own)
+            self._reserved = tuple(name for name in lent if self.is_reserved(name))
 
     @classmethod
-    def _addresses(cls, values: Mapping[str, Any]) -> frozenset[str]:
-        """Return the addresses that ``values`` name, whole."""
-        texts = [*map(values.get, cls.addressed())]
-        if isinstance(roles := values.get("roles"), Mapping):
-            texts += roles.values()
-        named = (address_in(whole(text)) for text in texts if isinstance(text, str))
-        return frozenset(text for text in named if text.startswith("http"))
+    def is_reserved(cls, name: str) -> bool:
+        """Return whether only the operator of a server may choose a setting, whatever its value."""
+        operator = name in cls.model_fields and about(cls, name).get("operator")
+        return bool(operator) and name not in cls.addressed()
+
+    @classmethod
+    def _places(cls, values: Mapping[str, Any]) -> frozenset[str]:
+        """Return the addresses, whole, and the files of models that ``values`` name."""
+        places: set[str] = set()
+
+        def take(text: object) -> object:
+            if isinstance(text, str):
+                places.add(place_in(whole(text)))
+            return text
+
+        for name in cls.addressed():
+            if name in values and values[name] != cls.model_fields[name].default:
+                _each(values[name], take)
+        return frozenset(places - {""})
 
     @classmethod
     def _from_environment(cls) -> frozenset[str]:
-        return cls._addresses(sources.from_environment(cls.protocol, cls.model_fields))
+        return cls._places(sources.from_environment(cls.protocol, cls.model_fields))
 
-    def stranger(self, address: str) -> str | None:
-        """Return where ``address`` came from if neither the person nor the host's program named it.
+    def stranger(self, place: str) -> str | None:
+        """Return where ``place`` came from if neither the person nor the host's program named it.
 
-        Such an address is sent no key of the environment.
+        Such an address is sent no key of the environment. One of CLIENT, or a file, is used only
+        where the operator allows it.
         """
-        if address.rstrip("/") in self._named:
+        if place.rstrip("/") in self._named:
             return None
-        return self._lender if address.rstrip("/") in self._lent else sources.FILE
+        return self._lender if place.rstrip("/") in self._lent else sources.FILE
+
+    def clients_own(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        """Return what a client chose: settings of the operator, addresses and files of models."""
+        return self._reserved, self._lent - self._named if self._lender == CLIENT else frozenset()
 
     def keyless(self, address: str) -> bool:
         """Return whether ``address`` is used without a key, as a run of one's own recorded it."""
@@ -329,12 +357,30 @@ class ProtocolSettings(BaseModel):
     def shared(self) -> dict[str, Any]:
         """Return the settings that every protocol has, addresses with their passwords."""
         values = {name: getattr(self, name) for name in ProtocolSettings.model_fields}
-        values |= {name: _opened(values[name]) for name in ProtocolSettings.addressed()}
-        return {**values, "roles": {role: _opened(one) for role, one in self.roles.items()}}
+        opened = {name: _each(values[name], _opened) for name in ProtocolSettings.addressed()}
+        return {**values, **opened}
 
 
 def _opened(value: object) -> object:
     return whole(value) if isinstance(value, str) else value
+
+
+def _names_speaker(annotation: object, metadata: Sequence[object] = ()) -> bool:
+    """Return whether a field of this type holds a Speaker, or a list or a table of them."""
+    if any(isinstance(one, AfterValidator) and one.func is _speaker for one in metadata):
+        return True
+    return any(
+        _names_speaker(one, getattr(one, "__metadata__", ())) for one in get_args(annotation)
+    )
+
+
+def _each(value: object, change: Callable[[object], object]) -> object:
+    """Return ``value`` with ``change`` applied to it, or to each entry of a table or a list."""
+    if isinstance(value, Mapping):
+        return {name: _each(one, change) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_each(one, change) for one in value)
+    return change(value)
 
 
 def _embedder(name: str) -> str:
@@ -370,6 +416,11 @@ def build(kind: type[Own], **values: Any) -> Own:
     return _built(kind, values, named=values)
 
 
+def from_client(kind: type[Own], values: Mapping[str, Any]) -> Own:
+    """Return settings of what a client of a server gave."""
+    return _built(kind, values, named={}, lent=values, lender=CLIENT)
+
+
 def rebuilt(
     kind: type[Own],
     recorded: Mapping[str, Any],
@@ -383,7 +434,7 @@ def rebuilt(
     ``own`` says that it is a run in the folder of runs that is in use. An address is recorded
     without user, password and query. The same address with them, given now, opens it.
     """
-    named = kind._addresses(values) | kind._from_environment()
+    named = kind._places(values) | kind._from_environment()
     count = Counter(map(public, named))
     opens = {public(address): address for address in named if count[public(address)] == 1}
 
@@ -392,9 +443,8 @@ def rebuilt(
             return text
         return text.rstrip("/").removesuffix(short) + opens[short]
 
-    again = {name: opened(value) for name, value in recorded.items()}
-    if isinstance(roles := recorded.get("roles"), Mapping):
-        again["roles"] = {role: opened(text) for role, text in roles.items()}
+    addressed = kind.addressed()
+    again = {n: _each(one, opened) if n in addressed else one for n, one in recorded.items()}
     made = _built(kind, {**again, **values}, named=values, lent=recorded, lender=lender)
     made._own = own
     made._given = values
@@ -433,12 +483,13 @@ def _built(
 
 _SERVERS = ("langgraph_api", "aegra_api")
 """Modules of the servers that run graphs for their clients."""
-_CLIENT = "the context, thread or assistant of a client of this server"
+CLIENT = "the context, thread or assistant of a client of this server"
+"""The lender of what a client of a server chose."""
 
 
 def _passed(values: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], str]:
     """Tell named settings from lent ones, and the lender, among those that came to a graph."""
-    return ({}, values, _CLIENT) if on_a_server() else (values, {}, "")
+    return ({}, values, CLIENT) if on_a_server() else (values, {}, "")
 
 
 def on_a_server() -> bool:
@@ -496,6 +547,9 @@ def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) 
     """
     made = _built(kind, {**outer.shared(), **values}, named=values)
     made._named, made._lent, made._lender = outer._named, outer._lent, outer._lender
+    made._reserved = outer._reserved
+    if outer._lender == CLIENT:
+        made._lent |= kind._places(values)
     made._own = outer._own
     return made
 

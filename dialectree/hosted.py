@@ -26,6 +26,7 @@ from pydantic import JsonValue
 
 from dialectree import clock
 from dialectree.context import (
+    CLIENT,
     EMBEDDED,
     Own,
     ProtocolSettings,
@@ -39,6 +40,7 @@ from dialectree.context import (
 )
 from dialectree.errors import Halted, SettingsError
 from dialectree.models.run import Run, shared_budget
+from dialectree.models.specs import require_permitted
 from dialectree.protocol import Method, methods
 from dialectree.recorded_settings import BUDGETS, named, speakers, spoken
 from dialectree.records import Call, Event, RunRecord
@@ -354,6 +356,7 @@ def _new(
     context: ProtocolSettings,
     runtime: Runtime[Any],
 ) -> HostedRun:
+    require_permitted(context)
     if on_a_server():
         _require_model(method, context)
     name, record = new_id(), None
@@ -401,6 +404,7 @@ def taken_up(
     if run is not None and run.control is runtime.control and run.halted is None:
         return run
     context = _resumed(runtime, kind, stored)
+    require_permitted(context)
     owner = _owner(runtime)
     if key not in _resting or _resting[key].owner != owner:
         run = HostedRun(key, context, runtime, method)
@@ -415,7 +419,11 @@ def taken_up(
 def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:
     """Return the settings of the run in a thread's state; its budgets held until it stopped."""
     recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
-    return resumed(runtime, kind, recorded, f"run {stored['id']}")
+    lender = f"run {stored['id']}"
+    if on_a_server():  # a client may write what it wants into the state of its thread
+        recorded = {name: one for name, one in recorded.items() if not kind.is_reserved(name)}
+        lender = CLIENT
+    return resumed(runtime, kind, recorded, lender)
 
 
 def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:

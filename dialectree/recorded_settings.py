@@ -10,7 +10,14 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from dialectree.context import EMBEDDED, ProtocolSettings, RetrievalSettings, build, rebuilt
+from dialectree.context import (
+    CLIENT,
+    EMBEDDED,
+    ProtocolSettings,
+    RetrievalSettings,
+    build,
+    rebuilt,
+)
 from dialectree.errors import SettingsError
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
@@ -54,8 +61,9 @@ def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -
     values = {name: value for name, value in record.settings.items() if name not in BUDGETS}
     if given.get("replay"):
         values.pop("cache", None)  # a run without the cache is replayed from its own calls
+    lender = f"{record.run_id}/run.json" if record.owner is None else CLIENT
     try:
-        return rebuilt(kind, values, given, f"{record.run_id}/run.json", own=own)
+        return rebuilt(kind, values, given, lender, own=own)
     except SettingsError as error:
         build(kind, **given)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None

@@ -36,7 +36,9 @@ SERVER_KEYS = f"{PREFIX}SERVER_KEYS"
 SERVER_KEYS_FILE = f"{PREFIX}SERVER_KEYS_FILE"
 MCP_KEY = f"{PREFIX}MCP_KEY"
 TRACE = f"{PREFIX}TRACE"
-_SERVER = (RUNS, CHECKPOINTS, SERVER_KEYS, SERVER_KEYS_FILE, MCP_KEY)
+ALLOW_URLS = f"{PREFIX}ALLOW_URLS"
+ALLOW_MODELS = f"{PREFIX}ALLOW_MODELS"
+_SERVER = (RUNS, CHECKPOINTS, SERVER_KEYS, SERVER_KEYS_FILE, MCP_KEY, ALLOW_URLS, ALLOW_MODELS)
 _NO_SETTINGS = (CACHE_DIR, CACHE_URL, TRACE, *_SERVER)
 """Variables that are no settings: no client of a server has a say in them."""
 
@@ -234,6 +236,12 @@ def threads_file() -> Path:
 def server_keys() -> tuple[str | None, str | None]:
     """Return the keys of a server's clients, and the file that holds more of them."""
     return os.environ.get(SERVER_KEYS), os.environ.get(SERVER_KEYS_FILE)
+
+
+def allowed(variable: str) -> list[str]:
+    """Return what clients of a server may name: ALLOW_URLS or ALLOW_MODELS, by commas."""
+    named = (one.strip().rstrip("/") for one in os.environ.get(variable, "").split(","))
+    return [one.removeprefix("local:") for one in named if one]
 
 
 def trace_redacted() -> bool:

@@ -12,13 +12,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
 import dialectree
-from dialectree.context import build
+from dialectree.context import Speaker, build, option
 from dialectree.errors import KeyRefused, SettingsError
 from dialectree.evals import ray_engine
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.mcp_server.arguments import of_protocol
+from dialectree.models.specs import require_permitted, resolve
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
 from dialectree.nodes.tree_of_debate.state import Settings as Comparison
 from dialectree.nodes.tree_structured_debate.state import Settings
@@ -27,6 +30,7 @@ from tests.cli.commands import command, refused
 from tests.contesting import debate, speakers
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B, TOPIC
 from tests.recorder import KEY, Recorder, recorder
+from tests.test_protocol import declared
 
 QUESTION: Any = {"question": "Is it so?"}
 ANSWER = ("answer", "Is it so?", "--method", "single_shot")
@@ -180,8 +184,94 @@ def test_an_address_of_a_servers_client_gets_no_key(
 ) -> None:
     monkeypatch.setitem(sys.modules, server, ModuleType(server))
     given: Any = way(thief.url)
-    with pytest.raises(SettingsError, match=f"{thief.url}: that address comes from the context"):
+    with pytest.raises(SettingsError, match=f"{thief.url}: clients of a server may name no addr"):
         asyncio.run(single_shot.graph.ainvoke(QUESTION, context=given))
+
+
+def on_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langgraph_api", ModuleType("langgraph_api"))
+
+
+@ways
+def test_an_allowed_address_of_a_servers_client_is_asked_without_the_key(
+    thief: Recorder, way: Callable[[str], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_a_server(monkeypatch)
+    monkeypatch.setenv("DIALECTREE_ALLOW_URLS", f"http://127.0.0.1:9/v1, {thief.url}/")
+    monkeypatch.setenv("DIALECTREE_CACHE", "false")
+    given: Any = way(thief.url)
+    with_a_query = "?to=me" in str(given)
+    with pytest.raises(SettingsError if with_a_query else KeyRefused):
+        asyncio.run(single_shot.graph.ainvoke(QUESTION, context=given))
+    assert bool(thief.sent) != with_a_query  # the whole address counts
+
+
+class Critical(Settings):
+    """Settings of a protocol from elsewhere, with models of its own."""
+
+    critic: Speaker = option("openai:any", common=True, group="Critic")
+    """Who finds faults."""
+    jury: list[Speaker] = option(default_factory=list)
+    second: Speaker | None = None
+    names: dict[str, str] = option(default_factory=dict)
+
+
+@pytest.mark.parametrize("name", ["critic", "jury", "second"])
+def test_a_field_of_the_type_speaker_is_an_address_as_a_role_is(
+    thief: Recorder, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_a_server(monkeypatch)
+    spec = f"openai:any@http://user:secret@{thief.url.removeprefix('http://')}"
+    given: Any = {name: [spec] if name == "jury" else spec, "names": {"one": "http://else"}}
+    context = Critical(**given)
+    assert "secret" not in repr(context) + context.model_dump_json()
+    with pytest.raises(SettingsError, match=f"{thief.url}: clients of a server may name no addr"):
+        require_permitted(context)
+    with pytest.raises(SettingsError, match="may name no address"):
+        resolve((*getattr(context, name), "")[0] if name == "jury" else spec, context)
+
+
+def test_a_model_of_a_stranger_is_nothing_that_an_agent_chooses() -> None:
+    tool = of_protocol(declared(settings=Critical))
+    assert "max_calls" in tool.model_fields and "critic" not in tool.model_fields
+
+
+@pytest.mark.parametrize("settings", [{"base_url": ""}, {"roles": {"answerer": "openai:any@"}}])
+def test_what_a_client_writes_into_the_state_of_a_thread_is_its_own(
+    thief: Recorder, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LangGraph goes on with a run by what its thread's state says of it."""
+    on_a_server(monkeypatch)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.setenv("DIALECTREE_MODEL", "openai:any")
+    text = json.dumps(settings).replace('any@"', f'any@{thief.url}"')
+    stored = json.loads(text.replace('""', f'"{thief.url}"'))
+    graph = single_shot.graph.copy({"checkpointer": InMemorySaver()})
+    thread: Any = {"configurable": {"thread_id": "one"}}
+
+    async def changed() -> None:
+        await graph.ainvoke(QUESTION, thread, interrupt_after=["opening"])
+        run = (await graph.aget_state(thread)).values["run"]
+        run["settings"] |= stored
+        at = await graph.aupdate_state(thread, {"run": run}, as_node="opening")
+        await graph.ainvoke(None, at)
+
+    with pytest.raises(SettingsError, match="DIALECTREE_ALLOW_URLS"):
+        asyncio.run(changed())
+    assert not thief.sent
+
+
+def test_a_run_of_a_servers_client_is_its_own_wherever_it_is_gone_on_with(
+    thief: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    run = written(model="openai:any", base_url=thief.url)
+    path = Path("runs") / run / "run.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "owner": ""}))
+    refused(command("resume", run), "DIALECTREE_ALLOW_URLS, or name it yourself: --base-url")
+    assert not thief.sent
+    assert command("resume", run, "--base-url", thief.url).status == 3
+    assert thief.sent
 
 
 def test_an_address_that_embeds_gets_no_key_either(thief: Recorder) -> None:
@@ -241,7 +331,7 @@ def test_an_address_of_a_hosts_program_gets_the_key(friend: Recorder, kind: Any)
 def test_a_hosts_program_names_an_address_on_a_server_too(
     friend: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "langgraph_api", ModuleType("langgraph_api"))
+    on_a_server(monkeypatch)
     more: Any = {"model": "openai:any", "base_url": friend.url, "cache": False}
     with pytest.raises(KeyRefused):
         dialectree.answer("Is it so?", method_name="single_shot", **more)

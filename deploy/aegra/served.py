@@ -6,8 +6,10 @@ keys does not start: it would serve everybody.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from aegra_api.core.orm import Assistant, get_session_maker
 from fastapi import FastAPI
 from langgraph_sdk import Auth
 from langgraph_sdk.auth.types import AuthContext, MinimalUserDict
@@ -36,9 +38,28 @@ async def authenticate(headers: dict[str, str]) -> MinimalUserDict:
 
 
 @auth.on.threads.create_run
+@auth.on.crons.create
 async def create_run(ctx: AuthContext, value: Any) -> None:
-    """Refuse a run whose settings are wrong, before it is queued."""
-    owners.require_settings(str(value["assistant_id"]), value.get("context") or {})
+    """Refuse a run whose settings, those of its assistant included, are wrong."""
+    find = partial(_assistant, ctx.user.identity)
+    await owners.require_run(str(value["assistant_id"]), value, find)
+
+
+@auth.on.assistants.create
+@auth.on.assistants.update
+async def assistants(ctx: AuthContext, value: Any) -> None:
+    """Refuse an assistant whose settings are wrong."""
+    if value.get("graph_id"):
+        owners.require_settings(value["graph_id"], owners.chosen(value))
+
+
+async def _assistant(identity: str, assistant_id: str) -> dict[str, Any] | None:
+    """Return an assistant of the client or of the server itself."""
+    async with get_session_maker()() as session:
+        found = await session.get(Assistant, assistant_id)
+    if found is None or found.user_id not in (identity, "system"):
+        return None
+    return {"graph_id": found.graph_id, "config": found.config, "context": found.context}
 
 
 app = FastAPI(middleware=[Middleware(JsonOnly)], exception_handlers=exception_handlers)

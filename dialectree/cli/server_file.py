@@ -75,6 +75,7 @@ def content(
             "cors": {"allow_origins": []},
             "enable_custom_route_auth": True,
         },
+        "webhooks": {"url": {"disable_loopback": True, "disable_private_ips": True}},
         "graphs": dict(_graphs(every)),
     }
 

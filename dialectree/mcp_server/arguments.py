@@ -73,7 +73,7 @@ def of_protocol(protocol: Protocol) -> type[Arguments]:
     settings = {
         name: kind.model_fields[name]
         for kind, name in protocol.declared_settings()
-        if _offered(about(kind, name)) and name not in given
+        if _offered(about(kind, name)) and name not in {*given, *protocol.settings.addressed()}
     }
     fields: dict[str, Any] = {
         name: (field.annotation, _shown(field)) for name, field in {**given, **settings}.items()

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from langchain_core.runnables import Runnable
 from pydantic import SecretStr
 
+from dialectree import sources
 from dialectree.addresses import (
     mark,
+    place_in,
     public,
     require_address,
     require_spec,
@@ -19,8 +21,15 @@ from dialectree.addresses import (
     veiled,
     whole,
 )
-from dialectree.context import ProtocolSettings, RetrievalSettings, endpoint_from_environment
+from dialectree.context import (
+    CLIENT,
+    ProtocolSettings,
+    RetrievalSettings,
+    endpoint_from_environment,
+    on_a_server,
+)
 from dialectree.errors import SettingsError
+from dialectree.sources import ALLOW_MODELS, ALLOW_URLS, PREFIX
 
 OPENAI = "https://api.openai.com/v1"
 NAME_IT = "name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or OPENAI_BASE_URL"
@@ -97,13 +106,16 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
     """Return the spec of a speaker of ``context``.
 
     Raises SettingsError if a key of the environment would go to an address that a stranger named,
-    or if the package of the provider is missing.
+    if a client of a server names an address or a file that it may not, or if the package of the
+    provider is missing.
     """
     if isinstance(speaker, Runnable):
         return Spec("live", _name_of(speaker), live=speaker)
     parts = require_spec(whole(speaker))
     provider, model, url = parts["provider"], parts["model"], parts["url"]
     if provider == "local":
+        if (file := place_in(whole(speaker))) and context.stranger(file) == CLIENT:
+            _require_allowed(file)
         return Spec(provider, model)
     if provider != "openai":
         from dialectree.models.providers import require
@@ -122,8 +134,13 @@ def resolve(speaker: str | Runnable[Any, Any], context: ProtocolSettings) -> Spe
 
 def _access(url: str, context: ProtocolSettings) -> Access:
     """Return whether ``url`` gets the key of the environment, is used without it, or is refused."""
-    own = (endpoint_from_environment()[1] or OPENAI).rstrip("/")
-    if not key() or url.rstrip("/") in (own, public(own)) or context.stranger(url) is None:
+    stranger, secret = context.stranger(url), key()  # a key that cannot be sent is an error
+    if url.rstrip("/") in _own() or stranger is None:
+        return WITH_KEY
+    if stranger == CLIENT:
+        _require_allowed(url)
+        return Access(keyless=True)
+    if not secret:
         return WITH_KEY
     if context.keyless(url):
         return Access(keyless=True)
@@ -132,17 +149,19 @@ def _access(url: str, context: ProtocolSettings) -> Access:
 
 def embeddings_access(context: RetrievalSettings) -> Access:
     """Return what is sent to the endpoint that embeds, if there is one."""
-    name = context.embeddings
+    name = whole(context.embeddings)
     if not name.startswith("openai:"):
+        if (file := place_in(name)) and context.stranger(file) == CLIENT:
+            _require_allowed(file)
         return WITH_KEY
-    url = require_spec(whole(name))["url"] or whole(context.base_url or "") or _conventional()
+    url = require_spec(name)["url"] or whole(context.base_url or "") or _conventional()
     return _access(url, context)
 
 
 def require_embeddings(context: RetrievalSettings) -> None:
-    """Check the endpoint that embeds, if there is one, as ``resolve`` does."""
-    if context.embeddings.startswith("openai:"):
-        resolve(context.embeddings, context)
+    """Check the endpoint or the file that embeds as ``resolve`` does."""
+    if refusal := embeddings_access(context).refusal:
+        raise SettingsError(refusal)
 
 
 def require_named(context: ProtocolSettings) -> None:
@@ -151,6 +170,40 @@ def require_named(context: ProtocolSettings) -> None:
         resolve(speaker, context)
     if isinstance(context, RetrievalSettings):
         require_embeddings(context)
+
+
+def require_permitted(context: ProtocolSettings) -> None:
+    """Raise SettingsError where a client of a server chose what only its operator may choose."""
+    reserved, places = context.clients_own()
+    for name in reserved:
+        variable = f"{PREFIX}{name}".upper()
+        raise SettingsError(f"{name}: the server's operator sets it, by {variable}; leave it out")
+    for place in sorted(places - _own()):
+        _require_allowed(place)
+
+
+def _own() -> frozenset[str]:
+    """Return the address of the OpenAI convention, whole and as it is shown."""
+    own = (endpoint_from_environment()[1] or OPENAI).rstrip("/")
+    return frozenset({own, public(own)})
+
+
+def _require_allowed(place: str) -> None:
+    """Raise SettingsError unless a server's operator lets clients name the address or file.
+
+    Never looks whether there is such a file: a client must not learn it.
+    """
+    url = place.startswith(("http://", "https://"))
+    what, variable = ("address", ALLOW_URLS) if url else ("file of a model", ALLOW_MODELS)
+    may = sources.allowed(variable)
+    if place.rstrip("/").removeprefix("local:") in may:
+        return
+    named = f"only {', '.join(map(public, may))}" if may else f"no {what}"
+    hint = "" if on_a_server() else ", or name it yourself: --base-url URL, --model SPEC"
+    raise SettingsError(
+        f"{public(place)}: clients of a server may name {named} here; its operator allows more by "
+        f"{variable}{hint}"
+    )
 
 
 def key() -> str | None:

@@ -128,8 +128,12 @@ async def contest(request: Request) -> Response:
     def begin() -> Started:
         folder = _folder(request.path_params["run_id"], _identity(request))
         old = folder.record()
-        if protocol(old.protocol).settings.names_address(settings):
-            raise InputError("a contest names no address: its models stand in the server's setup")
+        kind = protocol(old.protocol).settings
+        if kind.names_address(settings) or any(map(kind.is_reserved, settings)):
+            raise InputError(
+                "a contest names no address, no file of a model and no setting of the operator: "
+                "they stand in the server's setup"
+            )
         return start(folder, wishes, runs_home(), settings, person=False)
 
     begun = await asyncio.to_thread(begin)

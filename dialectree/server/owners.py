@@ -5,7 +5,7 @@ Where no keys are configured all clients are the same person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import httpx
@@ -14,13 +14,16 @@ from langgraph_sdk.auth.types import AuthContext, MinimalUserDict
 
 from dialectree.api import in_python
 from dialectree.client_forms import Offered
+from dialectree.context import from_client
 from dialectree.errors import DialectreeError
+from dialectree.models.specs import require_permitted
 from dialectree.protocol import Method, methods
 from dialectree.server.keys import keys, name_of
 from dialectree.sources import known
 
 auth = Auth()
-Filter = dict[str, str] | None
+Filter = dict[str, Any] | None
+Find = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 
 _HOW = "send your key in the header x-api-key, or as Authorization: Bearer KEY"
 
@@ -55,7 +58,8 @@ async def own(ctx: AuthContext, value: Any) -> Filter:
 @auth.on.threads.create_run
 async def create_run(ctx: AuthContext, value: Any) -> Filter:
     """Refuse a run whose settings are wrong, before it is queued."""
-    await _require_run(str(value["assistant_id"]), value["kwargs"].get("context") or {})
+    context = value["kwargs"].get("context")  # the server has put ``configurable`` there, too
+    await require_run(str(value["assistant_id"]), {"context": context}, _assistant)
     return _owned(ctx, value)
 
 
@@ -64,33 +68,43 @@ async def crons(ctx: AuthContext, value: Any) -> Filter:
     """Refuse a repeated run whose settings are wrong."""
     payload = value.get("payload") or {}
     if payload.get("assistant_id"):
-        await _require_run(str(payload["assistant_id"]), _context(payload))
+        await require_run(str(payload["assistant_id"]), payload, _assistant)
     return _owned(ctx, value)
 
 
-async def _require_run(assistant_id: str, context: Mapping[str, Any]) -> None:
-    """Answer 422 where a run's settings, those of its assistant included, are wrong."""
-    if assistant_id in methods():
-        return require_settings(assistant_id, context)
+async def _assistant(assistant_id: str) -> Mapping[str, Any] | None:
     try:
-        assistant = await get_client().assistants.get(assistant_id)
+        return {**await get_client().assistants.get(assistant_id)}
     except httpx.HTTPStatusError:
-        return None  # there is none: the server says so itself
-    return require_settings(assistant["graph_id"], {**_context(assistant), **context})
+        return None
 
 
-def _context(value: Any) -> Mapping[str, Any]:
+async def require_run(assistant_id: str, run: Mapping[str, Any], find: Find) -> None:
+    """Answer 422 where a run's settings, those of its assistant included, are wrong.
+
+    ``find`` returns an assistant; where there is none, the server says so itself.
+    """
+    graph = {"graph_id": assistant_id}
+    assistant = graph if _method(assistant_id) is not None else await find(assistant_id)
+    if assistant is not None:
+        require_settings(assistant["graph_id"], {**chosen(assistant), **chosen(run)})
+
+
+def chosen(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings that an assistant or a run names, in either place for them."""
-    return value.get("context") or (value.get("config") or {}).get("configurable") or {}
+    named = value.get("context") or (value.get("config") or {}).get("configurable")
+    return named if isinstance(named, Mapping) else {}
 
 
 @auth.on.assistants
 async def assistants(ctx: AuthContext, value: Any) -> Filter:
-    """Let everybody use an assistant, and its owner alone change it."""
+    """Keep an assistant to its maker; those that the server made are everybody's to use."""
     if ctx.action in ("read", "search"):
-        return None
+        mine = {"owner": ctx.user.identity}
+        return {"$or": [mine, {"created_by": "system"}]} if keys() else None
     if value.get("graph_id"):
-        require_settings(value["graph_id"], _context(value))
+        require_settings(value["graph_id"], chosen(value))
+    (value.get("metadata") or {}).pop("created_by", None)  # no client is the server
     return _owned(ctx, value)
 
 
@@ -126,6 +140,7 @@ def require_settings(graph: str, context: Mapping[str, Any]) -> None:
     values = {name: one for name, one in context.items() if name in offered and name not in others}
     try:
         method.configure(values, warn=lambda message: None)
+        require_permitted(from_client(settings, values))
     except DialectreeError as error:
         raise Auth.exceptions.HTTPException(422, in_python(str(error))) from None
 

@@ -19,6 +19,8 @@ from langgraph_sdk import get_client
 
 from tests.clients.databases import free_port, postgres, redis, running
 from tests.endpoint import ROOT, LocalEndpoint
+from tests.recorder import recorder
+from tests.server.test_langgraph_dev import COWS
 
 pytestmark = pytest.mark.clients
 PROJECT_FILE = ROOT / "deploy" / "aegra" / "aegra.json"
@@ -63,8 +65,17 @@ def endpoint() -> Iterator[LocalEndpoint]:
 
 @pytest.fixture
 def workers(endpoint: LocalEndpoint, tmp_path: Path) -> Iterator[list[Worker]]:
+    with databases(tmp_path) as environment:
+        environment |= {"OPENAI_BASE_URL": endpoint.url}
+        with worker(tmp_path, environment) as first, worker(tmp_path, environment) as second:
+            yield [first, second]
+
+
+@contextmanager
+def databases(folder: Path) -> Iterator[dict[str, str]]:
+    """Run PostgreSQL and Redis; yield the environment of the workers."""
     with postgres() as database, redis() as broker:
-        environment = {
+        yield {
             "AEGRA_CONFIG": str(PROJECT_FILE),
             "DATABASE_URL": database,
             "REDIS_URL": broker,
@@ -72,13 +83,10 @@ def workers(endpoint: LocalEndpoint, tmp_path: Path) -> Iterator[list[Worker]]:
             **QUICK_LEASES,
             "DIALECTREE_CACHE_URL": database,
             "DIALECTREE_SERVER_KEYS": ",".join(f"{name}:{key}" for name, key in KEYS.items()),
-            "DIALECTREE_RUNS": str(tmp_path / "runs"),
+            "DIALECTREE_RUNS": str(folder / "runs"),
             "DIALECTREE_MODEL": "openai:any",
             "DIALECTREE_CONCURRENCY": str(CALLS_AT_ONCE),
-            "OPENAI_BASE_URL": endpoint.url,
         }
-        with worker(tmp_path, environment) as first, worker(tmp_path, environment) as second:
-            yield [first, second]
 
 
 def test_every_debate_ends_and_no_finished_call_is_paid_again_when_a_worker_is_killed(
@@ -139,6 +147,45 @@ def _require_keys(url: str) -> None:
     assert status("/runs", KEYS["ann"], **wrong) == 422
     assert httpx.get(f"{url}/debates").status_code == 401
     assert httpx.get(f"{url}/debates", headers={"x-api-key": KEYS["ann"]}).status_code == 200
+
+
+def test_what_a_client_may_not_choose_is_refused_before_it_is_stored(tmp_path: Path) -> None:
+    with (
+        recorder() as thief,
+        databases(tmp_path) as environment,
+        worker(tmp_path, {**environment, "OPENAI_API_KEY": ""}) as one,
+        httpx.Client(base_url=one.url, headers={"x-api-key": KEYS["ann"]}, timeout=60) as client,
+    ):
+        run: dict[str, Any] = {"assistant_id": "rsd", "input": COWS}
+        spec = f"openai:any@{thief.url}"
+        for settings, line in (
+            ({"base_url": thief.url}, "DIALECTREE_ALLOW_URLS"),
+            ({"model": spec}, "DIALECTREE_ALLOW_URLS"),
+            ({"roles": {"judge": spec}}, "DIALECTREE_ALLOW_URLS"),
+            ({"model": "local:/etc/hostname"}, "DIALECTREE_ALLOW_MODELS"),
+            ({"concurrency": 1}, "concurrency: the server's operator sets it"),
+            ({"gate": -1}, "gate: input should be greater than or equal to 0"),
+        ):
+            made = client.post("/assistants", json={"graph_id": "rsd", "name": line}).json()
+            path = f"/assistants/{made['assistant_id']}"
+            configured = {"config": {"configurable": settings}}
+            client.patch(path, json={"context": settings}).raise_for_status()
+            for at, body in (
+                ("/runs/wait", {**run, "context": settings}),
+                ("/runs/wait", {**run, **configured}),
+                ("/runs", {**run, **configured}),
+                ("/runs/wait", {**run, "assistant_id": made["assistant_id"]}),
+                ("/runs/crons", {**run, **configured, "schedule": "0 0 * * *"}),
+                ("/assistants", {"graph_id": "rsd", "context": settings}),
+                ("/assistants", {"graph_id": "rsd", **configured}),
+            ):
+                refused = client.post(at, json=body)
+                assert refused.status_code == 422, (at, body, refused.text)
+                assert line in refused.text
+            client.delete(path).raise_for_status()
+        assert client.post("/runs/crons/search", json={}).json() == []
+        assert client.get("/debates").json() == []
+        assert not thief.sent
 
 
 def test_a_server_without_keys_does_not_start(tmp_path: Path) -> None:

@@ -146,6 +146,10 @@ CONTESTS: list[tuple[Any, str]] = [
         },
         "names no address",
     ),
+    (
+        {"changes": [{"change": "drop", "where": "0"}], "settings": {"concurrency": 9}},
+        "no setting of the operator",
+    ),
 ]
 
 
@@ -179,9 +183,10 @@ def test_threads_outlive_a_restart_and_a_kill(
             await client.runs.wait(thread, "rsd", input=COWS, context=context)
             return thread
 
-    with serving(folder) as url:
+    allowed: Any = {"DIALECTREE_ALLOW_URLS": endpoint.url}
+    with serving(folder, **allowed) as url:
         thread = asyncio.run(debated(url, None))
-    with serving(folder, kill=True) as url:
+    with serving(folder, kill=True, **allowed) as url:
         asyncio.run(debated(url, thread))
     with serving(folder) as url:
         state = httpx.get(f"{url}/threads/{thread}/state").json()
@@ -207,7 +212,8 @@ def test_the_server_calls_nobody(
             if word.startswith("LANGGRAPH_") and "=" in word
         )
         assert len(switches) == 2
-        environment: Any = {**proxies, **switches}
+        allowed = {"DIALECTREE_ALLOW_URLS": endpoint.url}
+        environment: Any = {**proxies, **switches, **allowed}
         with serving(tmp_path_factory.mktemp("closed"), **environment) as url:
             context = {"model": "openai:any", "base_url": endpoint.url}
             run = {"assistant_id": "rsd", "input": COWS, "context": context}

@@ -33,11 +33,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[str]:
+def server(folder: Path, endpoint: LocalEndpoint) -> Iterator[str]:
     more = folder / "keys"
     more.write_text(f"bob:{BOB}\n")
-    own = f"alice:{ALICE}"
-    with serving(folder, DIALECTREE_SERVER_KEYS=own, DIALECTREE_SERVER_KEYS_FILE=str(more)) as url:
+    environment: Any = {
+        "DIALECTREE_SERVER_KEYS": f"alice:{ALICE}",
+        "DIALECTREE_SERVER_KEYS_FILE": str(more),
+        "DIALECTREE_ALLOW_URLS": endpoint.url,
+    }
+    with serving(folder, **environment) as url:
         yield url
 
 
@@ -184,15 +188,36 @@ def test_wrong_settings_are_refused_before_a_model_is_called(
     assert endpoint.stats()["calls"] == 0
 
 
-def test_an_assistant_is_everybodys_to_use_and_its_owners_to_change(server: str) -> None:
-    body = {"graph_id": "rsd", "context": {"gate": 3}, "metadata": {"owner": "bob"}}
+def test_an_assistant_is_its_makers_alone(server: str, endpoint: LocalEndpoint) -> None:
+    claimed = {"owner": "bob", "created_by": "system"}
+    body = {"graph_id": "rsd", "name": "alices", "context": {"gate": 3}, "metadata": claimed}
     made = call(server, ALICE, "POST", "/assistants", body).json()
-    path = f"/assistants/{made['assistant_id']}"
-    assert made["metadata"]["owner"] == "alice"
-    assert call(server, BOB, "GET", path).status_code == 200
-    assert call(server, BOB, "PATCH", path, {"name": "mine"}).status_code == 404
-    assert call(server, BOB, "DELETE", path).status_code == 404
-    assert call(server, ALICE, "PATCH", path, {"name": "mine"}).status_code == 200
+    path, name = f"/assistants/{made['assistant_id']}", {"name": "mine", "metadata": claimed}
+    assert made["metadata"] == {"owner": "alice"}
+    endpoint.reset()
+    run = {"assistant_id": made["assistant_id"], "input": COWS}
+    for method, at, sent in (
+        ("GET", path, None),
+        ("GET", f"{path}/schemas", None),
+        ("PATCH", path, name),
+        ("DELETE", path, None),
+        ("POST", "/runs/wait", run),
+        ("POST", "/runs/crons", {**run, "schedule": "0 0 * * *"}),
+    ):
+        assert call(server, BOB, method, at, sent).status_code == 404, at
+    assert call(server, ALICE, "PATCH", path, name).json()["metadata"] == {"owner": "alice"}
+    graphs = {one["graph_id"] for one in call(server, BOB, "POST", "/assistants/search", {}).json()}
+    assert graphs >= {"rsd", "tsd"} and endpoint.stats()["calls"] == 0
+    tools = [_tools(server, key) for key in (ALICE, BOB)]
+    assert tools[0] - tools[1] == {"mine"} and "role_switching_debate" in tools[1]
+
+
+def _tools(server: str, key: str) -> set[str]:
+    """The names in the list of tools that the server's MCP has for a client."""
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+    headers = {"x-api-key": key, "accept": "application/json"}
+    listed = httpx.post(f"{server}/mcp", json=body, headers=headers, timeout=60).json()
+    return {tool["name"] for tool in listed["result"]["tools"]}
 
 
 def test_no_key_is_in_what_the_server_writes(server: str, folder: Path, thread: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import pytest
 import websockets
-from langgraph_sdk import get_client
 
 from tests.recorder import KEY, Recorder, recorder
 from tests.server.test_langgraph_dev import COWS, serving
@@ -36,25 +35,14 @@ def server(tmp_path_factory: pytest.TempPathFactory, thief: Recorder) -> Iterato
 def test_an_address_of_a_client_is_an_error_that_says_what_to_do(
     server: str, thief: Recorder, way: str
 ) -> None:
-    async def asked() -> str:
-        given: Any = {"model": "openai:any", "base_url": thief.url}
-        if way == "role":
-            given = {"model": "openai:any", "roles": {"debater": f"openai:any@{thief.url}"}}
-        named: Any = {}
-        async with get_client(url=server) as client:
-            assistant = "rsd"
-            if way == "assistant":
-                made = await client.assistants.create("rsd", context=given)
-                assistant = made["assistant_id"]
-            else:
-                named = {"context": given}
-            thread = (await client.threads.create())["thread_id"]
-            runs = client.runs
-            return str(await runs.wait(thread, assistant, input=COWS, raise_error=False, **named))
-
-    said = asyncio.run(asked())
-    assert f"OPENAI_API_KEY is not sent to {thief.url}" in said
-    assert "OPENAI_BASE_URL" in said
+    given: Any = {"model": "openai:any", "base_url": thief.url}
+    path, body = "assistants", {"graph_id": "rsd", "context": given}
+    if way == "role":
+        given = {"model": "openai:any", "roles": {"debater": f"openai:any@{thief.url}"}}
+        path, body = "runs/wait", {"assistant_id": "rsd", "input": COWS, "context": given}
+    refused = httpx.post(f"{server}/{path}", json=body, timeout=30)
+    assert refused.status_code == 422 and thief.url in refused.text
+    assert "DIALECTREE_ALLOW_URLS" in refused.text
 
 
 @pytest.mark.parametrize("kind", ["text/plain", None])

@@ -33,8 +33,24 @@ def _free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("server")) as url:
+def endpoint() -> Iterator[LocalEndpoint]:
+    with LocalEndpoint(rules=JUDGE_SAYS_B) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def splitting() -> Iterator[LocalEndpoint]:
+    """An endpoint that splits the first question into four."""
+    with LocalEndpoint(rules=FOUR_CHILDREN) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, endpoint: LocalEndpoint, splitting: LocalEndpoint
+) -> Iterator[str]:
+    allowed = f"{endpoint.url}, {splitting.url}/"
+    with serving(tmp_path_factory.mktemp("server"), DIALECTREE_ALLOW_URLS=allowed) as url:
         yield url
 
 
@@ -85,7 +101,7 @@ def _wait_until_up(url: str, process: subprocess.Popen[bytes], log: Path) -> Non
     pytest.fail(f"langgraph dev did not come up:\n{log.read_text()[-2000:]}")
 
 
-def test_tsd_answers_and_tells_what_happens(server: str) -> None:
+def test_tsd_answers_and_tells_what_happens(server: str, splitting: LocalEndpoint) -> None:
     async def debate(url: str) -> tuple[list[Any], dict[str, Any]]:
         context: Any = {"model": "openai:any", "base_url": url, "max_depth": 1}
         async with get_client(url=server) as client:
@@ -102,9 +118,8 @@ def test_tsd_answers_and_tells_what_happens(server: str) -> None:
             state: Any = await client.threads.get_state(thread)
         return told, state["values"]
 
-    with LocalEndpoint(rules=FOUR_CHILDREN) as endpoint:
-        told, values = asyncio.run(debate(endpoint.url))
-        assert endpoint.stats()["calls"] == 37
+    told, values = asyncio.run(debate(splitting.url))
+    assert splitting.stats()["calls"] == 37
     assert 0 <= values["verdict"]["confidence"] <= 1
     assert values["verdict"]["answer"]
     spoken = [event for event in told if event["kind"] == "spoke"]
@@ -145,12 +160,6 @@ def test_the_record_names_settings_of_other_protocols(
     record = httpx.get(f"{server}/debates/{answer['run_id']}").json()
     notice = f"max_depth: that is no setting of {method}, so it changes nothing"
     assert (record["status"], record["notices"]) == ("answered", [notice])
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[LocalEndpoint]:
-    with LocalEndpoint(rules=JUDGE_SAYS_B) as started:
-        yield started
 
 
 def ask(server: str, method: str, url: str, given: Any, **context: Any) -> dict[str, Any]:

@@ -33,7 +33,12 @@ def test_no_run_is_lost_among_twenty_and_each_has_its_own_folder(tmp_path: Path)
 
     with (
         LocalEndpoint(rules=JUDGE_SAYS_B, latency_ms=50) as endpoint,
-        serving(tmp_path, "--n-jobs-per-worker", str(AT_ONCE)) as server,
+        serving(
+            tmp_path,
+            "--n-jobs-per-worker",
+            str(AT_ONCE),
+            DIALECTREE_ALLOW_URLS=endpoint.url,
+        ) as server,
     ):
         states = asyncio.run(debate(server, endpoint.url))
         paid = endpoint.stats()["calls"]

@@ -27,9 +27,12 @@ def endpoint() -> Iterator[LocalEndpoint]:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, endpoint: LocalEndpoint) -> Iterator[str]:
-    keys = f"alice:{ALICE},bob:{BOB}"
+    environment: Any = {
+        "DIALECTREE_SERVER_KEYS": f"alice:{ALICE},bob:{BOB}",
+        "DIALECTREE_ALLOW_URLS": endpoint.url,
+    }
     folder = tmp_path_factory.mktemp("server")
-    with serving(folder, "--n-jobs-per-worker", "10", DIALECTREE_SERVER_KEYS=keys) as url:
+    with serving(folder, "--n-jobs-per-worker", "10", **environment) as url:
         yield url
 
 
