@@ -20,6 +20,7 @@ from dialectree.errors import KeyRefused, SettingsError
 from dialectree.evals import ray_engine
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import single_shot
+from dialectree.hosted import keeping
 from dialectree.mcp_server.arguments import of_protocol
 from dialectree.models.specs import require_permitted, resolve
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
@@ -256,7 +257,7 @@ def test_what_a_client_writes_into_the_state_of_a_thread_is_its_own(
         at = await graph.aupdate_state(thread, {"run": run}, as_node="opening")
         await graph.ainvoke(None, at)
 
-    with pytest.raises(SettingsError, match="DIALECTREE_ALLOW_URLS"):
+    with keeping(None), pytest.raises(SettingsError, match="DIALECTREE_ALLOW_URLS"):
         asyncio.run(changed())
     assert not thief.sent
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dialectree import aanswer
+from dialectree import aanswer, prompts
 from dialectree.activity import Activity
 from dialectree.context import ProtocolSettings, build, cache_folder
 from dialectree.errors import (
@@ -91,7 +91,7 @@ async def test_an_invalid_reply_is_asked_for_again_with_what_was_wrong(
         assert "Is it so?" in json.dumps(third)
         assert len({json.dumps(messages) for messages in (first, second, third)}) == 3
         if text:
-            assert second[-2] == {"role": "assistant", "content": text}
+            assert second[-2] == {"role": "assistant", "content": prompts.disarmed(text)}
 
 
 async def test_a_reply_that_stays_invalid_is_an_error_that_names_prompt_node_and_fault() -> None:
