@@ -95,7 +95,8 @@ async def agreed(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruli
 async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
     """Take the answer with the most votes; its confidence is its share of all samples asked for.
 
-    A sample that a person dropped counts as if nobody had asked for it.
+    A single sample has no confidence: nothing could have disagreed with it. A sample that a person
+    dropped counts as if nobody had asked for it.
     """
     counted, asked = votes(state["samples"]), state["asked"] - state["dropped"]
     most = max(map(len, counted.values()))
@@ -113,8 +114,8 @@ async def plurality(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> R
         first["answer"],
         label=first["label"],
         rationale=first["reasoning"],
-        confidence=most / asked,
-        confidence_source="share of samples",
+        confidence=most / asked if asked > 1 else None,
+        confidence_source="share of samples" if asked > 1 else None,
         notes=notes,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from dialectree.flow import Graph
 from dialectree.graphs.adaptive_reasoning_tree import direct
 from dialectree.graphs.role_switching_debate import self_consistency
 from dialectree.graphs.tree_structured_debate import best_of_n, single_shot, two_round
@@ -292,6 +293,17 @@ def test_an_open_question_is_decided_by_what_the_answers_say() -> None:
     assert (done.verdict.label, done.verdict.answer) == (None, "Drought")
     assert done.verdict.confidence == 0.75
     assert done.verdict.notes == ["4 samples: “Drought” 3, “the Sea Peoples” 1"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "samples"), [(self_consistency.graph, 1), (self_consistency.judge_alone, 9)]
+)
+def test_one_sample_and_the_judge_alone_have_no_confidence(graph: Graph, samples: int) -> None:
+    model = ScriptedModel()
+    model.will_say(vote("C"), to=DirectReply)
+    done = switching.decide(model, OPTIONS, question=QUESTION, graph=graph, samples=samples)
+    assert (done.verdict.label, done.verdict.confidence) == ("C", None)
+    assert (done.verdict.confidence_source, ruled(done).confidence) == (None, None)
 
 
 def test_a_failed_sample_counts_in_the_share_and_for_nobody() -> None:
