@@ -70,6 +70,9 @@ def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
         names = listed(line(name, 40) for name in loaded.unknown)
         known = f"known are {', '.join(FIELDS)}, and others by --columns"
         yield f"{loaded.path}: unknown {unknown} {names}; {known}"
+    if loaded.by_place:
+        numbers = f"{loaded.by_place} of {count(len(loaded.items), 'row')}"
+        yield f"{loaded.path}: gold is a number in {numbers}: the option's place, counted from 0"
     items = [item for item in items if not item.repeat]
     if (again := repeats(items)).items:
         repeated = again.sentence(count(len(items), "row"), task)

@@ -22,7 +22,7 @@ from pydantic_core import from_json
 
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference
-from dialectree.nodes.answers import match_candidate
+from dialectree.nodes.answers import match_candidate, match_text
 
 Columns = Mapping[str, Sequence[str]]
 """The file's columns for each of our names."""
@@ -39,7 +39,8 @@ FIELDS = (
     *("true", "false", "best", "best_false", "topic"),
     *(f"{part}_{side}" for side in "ab" for part in _PAPER),
 )
-"""Everything that a column can be mapped to. ``gold`` is a letter or the text of an option."""
+"""Everything that a column can be mapped to. ``gold`` is a letter, the text of an option, or its
+place from 0."""
 
 
 @dataclass(frozen=True)
@@ -234,14 +235,33 @@ def item(row: Row, number: int) -> Item:
 
 
 def _gold(row: Row, options: Sequence[str]) -> str | None:
-    """Return the right option's letter; a text that two options share names none."""
+    """Return the right option's letter; a text that two options share names none.
+
+    A number that is no option's text is a place, counted from 0.
+    """
     written = row.text("gold")
     if written is None:
         return None
+    place = gold_place(row, options)
+    if place is not None:
+        if place >= len(options):
+            raise row.fault(f"there is no option {place} among {len(options)}, counted from 0")
+        return ascii_uppercase[place]
     gold = match_candidate(written, dict(zip(ascii_uppercase, options, strict=False)))
     if gold is None:
         raise row.fault(
             f"the right option {written!r} names none of the options, or more than one option: "
-            "give a letter or a text"
+            "give a letter, a text, or a place from 0"
         )
     return gold
+
+
+def gold_place(row: Row, options: Sequence[str]) -> int | None:
+    """Return the place of the right option where a number gives it, and no option is that number.
+
+    A column of numbers with gaps is one of floats, so 1.0 is a place as well.
+    """
+    number = re.fullmatch(r"(\d{1,2})(\.0)?", row.text("gold") or "")
+    if number is None or match_text(number[0], dict(zip(ascii_uppercase, options, strict=False))):
+        return None
+    return int(number[1])

@@ -22,6 +22,7 @@ from dialectree.evals.data_files import (
     Columns,
     Row,
     columns,
+    gold_place,
     item,
     read_text,
     renamed,
@@ -46,6 +47,8 @@ class Loaded(NamedTuple):
     """Of the file that was read."""
     unknown: tuple[str, ...] = ()
     """Columns of a user's own file that nothing reads, where no map names others."""
+    by_place: int = 0
+    """Rows of a user's own file that give the right option by its place, from 0."""
 
     @property
     def items_sha256(self) -> str:
@@ -94,7 +97,11 @@ def load(
         return Loaded(name, items, path, sha256)
     there = dict.fromkeys(column for row in read for column in row.values)
     unread = () if own else tuple(n for n in there if n not in FIELDS and n != cluster)
-    return Loaded(path.stem, items, path, sha256, unread)
+    ours = [renamed(row, own) for row in read] if own else read
+    by_place = sum(
+        gold_place(r, i.inputs.options) is not None for r, i in zip(ours, items, strict=True)
+    )
+    return Loaded(path.stem, items, path, sha256, unread, by_place)
 
 
 def _path(name: str, data: str | Path | None, known: Mapping[str, Dataset]) -> Path:

@@ -47,6 +47,18 @@ def truthfulqa_binary(row: Fields) -> Fields:
     }
 
 
+def truthfulqa_claim(row: Fields) -> Fields:
+    """Return the claim that an answer to a question of TruthfulQA is right.
+
+    Question and answer keep their words, so that the claim says the same as both.
+    """
+    question, answer = row["question"].strip(), row["answer"].strip()
+    return {
+        "claim": f"The answer to the question “{question}” is: “{answer}”",
+        "label": row["label"],
+    }
+
+
 def openbookqa(row: Fields) -> Fields:
     """Return a question of OpenBookQA; ``answer`` is the right one's place among ``choices``."""
     choices, place = row["choices"], int(row["answer"])
@@ -91,6 +103,15 @@ def truthfulqa_file(text: str) -> Iterator[Fields]:
             ],
             "binary_order": order.choice(["AB", "BA"]),
         }
+
+
+def truthfulqa_claims_file(text: str) -> Iterator[Fields]:
+    """Yield two rows of each question of TruthfulQA.csv: its best answer, and the tempting one."""
+    for row in truthfulqa_file(text):
+        same = {name: row[name] for name in ("question", "category")}
+        for end, label in (("", True), ("_incorrect", False)):
+            answer = row[f"best{end}_answer"]
+            yield {**same, "id": f"{row['id']}-{'tf'[not label]}", "answer": answer, "label": label}
 
 
 _ASKED = re.compile(
@@ -148,6 +169,16 @@ DATASETS = (
         citation="Lin, Hilton and Evans: TruthfulQA. ACL 2022; Evans, Chua and Lin, 2025",
         form=f"{_TRUTHFULQA_FORM}, binary_order",
         row=f"{_HERE}:truthfulqa_binary",
+    ),
+    replace(
+        _TRUTHFULQA,
+        name="truthfulqa-claims",
+        task="verify",
+        version="January 2025, a right and a tempting wrong answer as claims: --cluster question",
+        form="id, question, category, answer, label (true or false)",
+        row=f"{_HERE}:truthfulqa_claim",
+        count=1580,
+        published=f"{_HERE}:truthfulqa_claims_file",
     ),
     Dataset(
         name="openbookqa",

@@ -87,6 +87,13 @@ def test_every_set_says_where_it_is_from_under_which_licence() -> None:
             "Animals",
         ),
         (
+            "truthfulqa-claims",
+            {**TRUTHFULQA, "answer": "A little", "label": True},
+            {"claim": "The answer to the question “Can cats see in the dark?” is: “A little”"},
+            {"label": True},
+            "Animals",
+        ),
+        (
             "openbookqa",
             OPENBOOKQA,
             {"question": "Ice is", "options": ["warm", "cold", "dry"]},
@@ -181,6 +188,14 @@ def test_the_published_files_give_the_items_of_the_documented_rows(tmp_path: Pat
     head, row, _ = TRUTHFULQA_CSV.splitlines(keepends=True)
     order = published("truthfulqa-binary", head + row * 5, tmp_path / "TruthfulQA.csv")
     assert [item.reference.gold for item in order] == list("BABAA")  # as its authors drew them
+    first, second, *_ = published("truthfulqa-claims", TRUTHFULQA_CSV, tmp_path / "TruthfulQA.csv")
+    assert [(one.id, one.reference.label) for one in (first, second)] == [
+        ("tqa-000-t", True),
+        ("tqa-000-f", False),
+    ]
+    assert second.inputs.claim == (
+        "The answer to the question “Can cats, as is said, see?” is: “Yes”"
+    )
     content = json.dumps([{"instruction": ASKED, "input": "", "answer": "answer2"}])
     (item,) = published("openbookqa", content, tmp_path / "test.json")
     assert (item.id, item.reference.gold) == ("obqa-test-000", "B")
@@ -284,6 +299,28 @@ def test_columns_may_bear_our_names_or_be_mapped(tmp_path: Path) -> None:
     assert (item.inputs.question, item.reference.best) == ("Why?", "So")
 
 
+@pytest.mark.parametrize(
+    ("options", "gold", "letter"),
+    [
+        (["x", "y", "z"], 0, "A"),
+        (["x", "y", "z"], 2, "C"),
+        (["x", "y", "z"], 1.0, "B"),  # of a table in which some rows have no number
+        (["x", "y", "z"], "1", "B"),
+        ([3, 4, 5], 4, "B"),  # the text of an option goes first
+        (["2", "1", "0"], 0, "C"),
+    ],
+)
+def test_gold_may_be_a_number_an_options_place_from_0(
+    options: list[Any], gold: Any, letter: str, tmp_path: Path
+) -> None:
+    path = lines(tmp_path / "d.jsonl", {"question": "Which?", "options": options, "gold": gold})
+    loaded = load(path)
+    assert loaded.items[0].reference.gold == letter
+    told = [*notices(loaded, "decide", loaded.items)]
+    by_place = f"{path}: gold is a number in 1 of 1 row: the option's place, counted from 0"
+    assert told == ([] if str(gold) in map(str, options) else [by_place])
+
+
 def test_claims_free_questions_and_papers_of_ones_own(tmp_path: Path) -> None:
     path = lines(tmp_path / "c.jsonl", {"claim": "It rains", "label": "Yes", "category": "Weather"})
     (item,) = load(path).items
@@ -336,6 +373,7 @@ ONE = '{"question": "One?"}\n'
                 ('{"question": "a", "options": ["b"]}', "2 to 26 options"),
                 ('{"question": "a", "options": ["b", "b "]}', "the same"),
                 ('{"question": "a", "options": ["b", "c"], "gold": "d"}', "none of the options"),
+                ('{"question": "a", "options": ["b", "c"], "gold": 2}', "no option 2 among 2"),
                 ('{"claim": "a", "label": "maybe"}', "neither true nor false"),
                 ('{"question": "a", "label": true}', "only a claim"),
                 ('{"topic": "a", "title_a": "b"}', "two papers"),
