@@ -155,8 +155,8 @@ class Evaluation:
     vote_by: str = ""
     """The method that gives these direct answers."""
     plainest: tuple[str, ...] = ()
-    """The methods that a report compares others with, unless it is told with which: the first of
-    them that was run."""
+    """The baselines that a report prefers when it compares others with one, the plainest first. It
+    takes any other baseline of the task where none of them was run."""
     plainest_on_a_pair: tuple[str, ...] = ()
     """Those that come first where a debate is handed the right answer and a wrong one."""
     given_gold: Callable[[Any], bool] = lambda settings: False

@@ -283,6 +283,11 @@ class Paired(Comparison):
     clusters: Clusters
     detectable: float | None = None
     """The smallest difference that these questions would probably show."""
+    withheld: int = 0
+    """Questions whose answer the debate withheld, which is not right."""
+    as_many: Paired | None = None
+    """The same after the other one has kept only as many answers as the debate gave. None where it
+    gave no more than that."""
 
     def __post_init__(self) -> None:
         if self.first:
@@ -323,16 +328,20 @@ class Paired(Comparison):
 
 
 def correct(comparisons: Sequence[Comparison]) -> int:
-    """Correct all comparisons together and return how many there are.
+    """Correct all comparisons together and return how many tests there are.
 
-    A report that asserts anything asserts it once: one correction covers all its tables.
+    A report that asserts anything asserts it once: one correction covers all its tables, and both
+    tests of a debate that withheld answers.
     """
+    paired = [one for one in comparisons if isinstance(one, Paired)]
+    comparisons = [*comparisons, *(one.as_many for one in paired if one.as_many)]
     ps = {one.key: one.p for one in comparisons if one.p is not None}
     holm = dict(zip(ps, corrected([*ps.values()], "holm"), strict=True))
     bonferroni = dict(zip(ps, corrected([*ps.values()], "bonferroni"), strict=True))
     for one in comparisons:
         if one.p is not None:
             one.holm, one.bonferroni = holm[one.key], bonferroni[one.key]
-        if isinstance(one, Paired) and one.first:
+    for one in paired:
+        if one.first:
             one.detectable = one.noticed(ALPHA / max(len(ps), 1))
     return len(ps)

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from scipy.stats import fisher_exact
 
+from dialectree.evals.all_asked import Asked, as_many, asked
 from dialectree.evals.comparisons import Comparison, Paired, correct, exact_flips
 from dialectree.evals.intervals import Proportion, share_of, shared, sums
 from dialectree.evals.reporting import measures
@@ -36,9 +37,9 @@ SAME_BUDGET = (0.8, 1.25)
 
 @dataclass(kw_only=True)
 class Turned(Paired):
-    """A row's answers before and after its debates, on the questions that have both.
+    """A row's votes and its debates after them, on the questions that have both.
 
-    The vote comes first, then the debate.
+    The vote comes first, then the debate; an answer that the debate withheld is not right.
     """
 
     row: Row
@@ -58,33 +59,35 @@ class Turned(Paired):
 def turned(study: Study) -> list[Turned]:
     """Return every row that voted before it debated."""
     made = (_turned(study, row) for row in study.rows)
-    return [
-        one for one in made if one.first or one.unread or one.withheld_right or one.withheld_wrong
-    ]
+    return [one for one in made if one.first or one.unread]
 
 
 def _turned(study: Study, row: Row) -> Turned:
     results = study.of(row.name)
-    after, unread = scored(results), measures.unread(results)
-    withheld = measures.ended(results, "unanswered")
-    judged = after.keys() | unread | withheld
+    after, unread = asked(study, row.name), measures.unread(results)
+    judged = after.right.keys() | unread
     voted = {r.item: r.vote for r in results if r.vote and r.vote.given and r.item in judged}
     hazy = {item for item, vote in voted.items() if vote.right is None} | (unread & voted.keys())
     right = {item: vote.right is True for item, vote in voted.items() if item not in hazy}
-    lost = [right[item] for item in right if item in withheld]
-    both = [item for item in right if item not in withheld]
+    lost = [right[item] for item in right if item in after.withheld]
+    both = [*right]
+    sure = {i: vote.confidence for i, vote in voted.items() if vote.confidence is not None}
+    alike = all(vote.pair or not handed(row) for vote in voted.values())
+    votes = Asked(f"the vote before {row.name}", right, (), sure)
     one = Turned(
         key=("vote", row.name),
         first=[right[item] for item in both],
-        second=[after[item] for item in both],
+        second=[after.right[item] for item in both],
         clusters=study.groups(both),
+        withheld=len(lost),
+        as_many=as_many(study, after, votes, both) if alike else None,
         row=row,
         withheld_right=sum(lost),
         withheld_wrong=len(lost) - sum(lost),
         without=len(results) - len(right) - len(hazy) - len(measures.ended(results, "failed")),
         unread=len(hazy),
         vote_tokens=sum(tokens(voted[item].usage) for item in both) / max(len(both), 1),
-        alike=all(vote.pair or not handed(row) for vote in voted.values()),
+        alike=alike,
     )
     one.p = one.p if one.alike else None
     return one
@@ -123,8 +126,8 @@ def sampled(study: Study) -> list[Sampled]:
     for debate, row in ((debate, row) for debate in study.rows for row in study.rows):
         if is_baseline(debate.method) or not _asks_again(study, row, debate):
             continue
-        samples, debated = scored(study.of(row.name)), scored(study.of(debate.name))
-        both = [item for item in samples if item in debated]
+        samples, debated = asked(study, row.name), asked(study, debate.name)
+        both = [item for item in study.items if item in samples.right and item in debated.right]
         if not both:
             continue
         spent, beside = (
@@ -134,9 +137,11 @@ def sampled(study: Study) -> list[Sampled]:
         rows_of_samples.append(
             Sampled(
                 key=frozenset({row.name, debate.name}),
-                first=[debated[item] for item in both],
-                second=[samples[item] for item in both],
+                first=[debated.right[item] for item in both],
+                second=[samples.right[item] for item in both],
                 clusters=study.groups(both),
+                withheld=sum(item in debated.withheld for item in both),
+                as_many=as_many(study, debated, samples, both),
                 row=row,
                 debate=debate,
                 ratio=spent / beside if beside else None,
@@ -310,12 +315,12 @@ class Spent(NamedTuple):
 def spent(study: Study) -> list[Spent]:
     """Return every row with a share and a price, the cheapest first."""
     measured = [(row, outcomes(study.of(row.name)), cost(study.of(row.name))) for row in study.rows]
-    judged = [one for one in measured if one[1].parsed.n and one[2].tokens]
+    judged = [one for one in measured if one[1].n and one[2].tokens]
     money = all(took.cost for _, _, took in judged)
     rows = [
         Spent(
             row,
-            counts.parsed,
+            counts.share,
             took,
             float((took.cost if money else took.tokens) or 0),
             None,

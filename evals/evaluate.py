@@ -318,7 +318,8 @@ class EvaluationResults:
     def accuracies(self) -> dict[str, Proportion]:
         """The share of right answers of each row, with its 95 % interval.
 
-        Empty where summaries are marked instead.
+        It is of the answers that a judgement was read of, as in the report. Empty where summaries
+        are marked instead.
         """
         if self._study.task == "compare":
             return {}
@@ -334,7 +335,10 @@ class EvaluationResults:
         return {row.name: measures.rubric(self._study.of(row.name))["overall"].mean for row in rows}
 
     def to_dicts(self) -> list[dict[str, object]]:
-        """Return a line for each question and row, as ``report/questions.csv`` has them."""
+        """Return a line for each question and row, as ``report/questions.csv`` has them.
+
+        ``right`` is true or false where the accuracy counts the answer, else None.
+        """
         return [*questions.lines(self._study)]
 
     def to_pandas(self) -> DataFrame:
@@ -345,14 +349,23 @@ class EvaluationResults:
 
     def _lines(self) -> list[tuple[str, str, str]]:
         """Return each row's name, its figure with the interval, and how many were asked."""
-        figures = {name: text_of("share", share) for name, share in self.accuracies.items()}
-        figures |= {name: text_of("marks", mean) for name, mean in self.marks.items()}
+        figures = {name: (text_of("share", one), one.n) for name, one in self.accuracies.items()}
+        figures |= {name: (text_of("marks", one), one.n) for name, one in self.marks.items()}
         lines: list[tuple[str, str, str]] = []
-        for name, figure in figures.items():
+        for name, (figure, n) in figures.items():
             results = self._study.of(name)
-            failed = sum(result.status == "failed" for result in results)
-            asked = words.count(len(results), "question")
-            lines.append((name, figure, f"{asked}, {failed} failed" if failed else asked))
+            counts = measures.outcomes(results)
+            questions = len({result.question for result in results})
+            parts = [words.count(questions, "question")]
+            if n != questions:
+                ends = {
+                    "failed": counts.failed,
+                    "withheld": counts.unanswered,
+                    "unread": len(measures.unread(results)),
+                }
+                parts += [f"{number} {end}" for end, number in ends.items() if number]
+                parts.append(f"{n} judged")
+            lines.append((name, figure, ", ".join(parts)))
         return lines
 
     def _title(self) -> str:

@@ -18,6 +18,7 @@ from dialectree.evals.results import Score
 from dialectree.evals.scorers import score
 from dialectree.models.forms import Ids
 from dialectree.models.replies import Fault, read
+from dialectree.nodes.answers import same
 
 ATTEMPTS = 2
 """So often a judge is asked before its reply counts as unreadable."""
@@ -225,7 +226,7 @@ def controls(scorer: str, item: Item) -> list[Control]:
 
     Of a question they are the best right and the most tempting wrong reference, of two papers a
     sentence that they bear out and one that they do not. A judge that always says TRUE passes all
-    of the first and none of the second kind.
+    of the first and none of the second kind. See :func:`held_back` for what the judge is shown.
     """
     if scorer == "factuality":
         first, second = (paper.title for paper in item.inputs.papers)
@@ -241,3 +242,19 @@ def controls(scorer: str, item: Item) -> list[Control]:
     return [Control(text, True) for text in right[:1]] + [
         Control(text, False) for text in wrong[:1]
     ]
+
+
+def held_back(item: Item) -> Item | None:
+    """Return a question without the references that are its controls, for the judge to read.
+
+    None unless a right and a wrong one are left: a judge needs some of each.
+    """
+    tried = [one.answer for one in controls("truthful", item)]
+    true, false = (
+        tuple(text for text in texts if not any(same(text, one) for one in tried))
+        for texts in (item.reference.true, item.reference.false)
+    )
+    if not (true and false):
+        return None
+    left = item.reference.model_copy(update={"true": true, "false": false})
+    return item.model_copy(update={"reference": left})

@@ -20,6 +20,7 @@ from dialectree.evals.plot_style import (
 )
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis
+from dialectree.evals.reporting.formatting import shown
 from dialectree.evals.reporting.study import RUBRIC
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def plots(analysis: Analysis) -> list[Plot]:
 
 
 def _accuracy(analysis: Analysis) -> Plot | None:
-    shares = {name: counts.parsed for name, counts in analysis.counts.items() if counts.parsed.n}
+    shares = {name: counts.share for name, counts in analysis.counts.items() if counts.n}
     if not shares:
         return None
     figure, axes = canvas(0.75 + 0.36 * len(shares))
@@ -81,7 +82,7 @@ def _summaries(analysis: Analysis) -> Plot | None:
         axes.plot([], [], **look(n), linestyle="none", label=short_name(name))
     _lines(axes, 101, [-k * apart - (len(rows) - 1) / 2 for k in range(len(keys))], keys)
     legend_below(axes)
-    means = [f"{short_name(name)} {m['overall'].mean.value or 0:.1f}" for name, m in rows.items()]
+    means = [f"{short_name(n)} {shown('marks', m['overall'].mean)[0]}" for n, m in rows.items()]
     title = "Summaries, 0 to 100, with 95% intervals"
     return Plot("summaries", title, f"Overall: {'; '.join(means)}", figure)
 

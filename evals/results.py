@@ -142,6 +142,13 @@ class Vote(Stored):
         """Whether there is any answer."""
         return any(answer is not None for answer in self.answers)
 
+    @property
+    def confidence(self) -> float | None:
+        """The share of the answers that are the label; None without a label or a second answer."""
+        if self.label is None or len(self.answers) < 2:
+            return None
+        return self.answers.count(self.label) / len(self.answers)
+
 
 class Sides(Stored):
     """Where the right answer stood in a debate of two sides."""
@@ -164,6 +171,9 @@ class Control(Stored):
     score: float | None
     """None where the ruling cannot be read."""
     value: ScoreOutcome
+    held_back: bool | None = False
+    """Whether the judge read other references only; else the answer was one of them. None for a
+    score that needs no references."""
 
     @property
     def passed(self) -> bool | None:

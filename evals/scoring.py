@@ -140,8 +140,8 @@ async def scores(
     made = {name: _COMPUTED[name](item, verdict) for name in wanted if name in _COMPUTED}
     if judge is not None:
         answer = (verdict.answer or "").strip()
-        asked = [(name, answer) for name in wanted if name in _JUDGED]
-        rulings = await _judged(item, asked, folder.path / "judging", judge, budget, refused)
+        asked = [(name, item, answer) for name in wanted if name in _JUDGED]
+        rulings = await _judged(asked, folder.path / "judging", judge, budget, refused)
         made |= {one.key: one for one in rulings}
     return [made[name] for name in wanted if name in made]
 
@@ -156,17 +156,23 @@ async def controlled(
 ) -> list[Control]:
     """Return what the judge says of answers whose score is known."""
     tried = controls(wanted, item)
-    asked = [(name, control.answer) for name, control in tried]
-    rulings = await _judged(item, asked, folder.path / "controls", judge, budget, [])
+    shown = judges.held_back(item)
+    asked = [(name, shown or item, control.answer) for name, control in tried]
+    rulings = await _judged(asked, folder.path / "controls", judge, budget, [])
     return [
-        Control(key=name, truthful=control.truthful, score=one.score, value=one.value)
+        Control(
+            key=name,
+            truthful=control.truthful,
+            score=one.score,
+            value=one.value,
+            held_back=shown is not None if name in _NEEDED else None,
+        )
         for (name, control), one in zip(tried, rulings, strict=True)
     ]
 
 
 async def _judged(
-    item: Item,
-    asked: Sequence[tuple[str, str]],
+    asked: Sequence[tuple[str, Item, str]],
     journal: Path,
     judge: ProtocolSettings,
     budget: Budget,
@@ -179,11 +185,11 @@ async def _judged(
     async with calling(RunFolder(journal), judge, (), budget) as run:
         ask = judge_of(run, judge)
 
-        async def score(name: str, answer: str) -> Score:
+        async def score(name: str, item: Item, answer: str) -> Score:
             try:
                 return await _JUDGED[name](ask, item, answer)
             except (PartFailed, RequestError) as error:
                 refused.extend([error] if isinstance(error, RequestError) else [])
                 return Score(key=name, score=None, value="failed", comment=str(error))
 
-        return await asyncio.gather(*(score(name, answer) for name, answer in asked))
+        return await asyncio.gather(*(score(*one) for one in asked))

@@ -118,14 +118,16 @@ def is_baseline(name: str) -> bool:
     return named_method(name).variant.baseline
 
 
-def plainest(task: Task) -> list[str]:
-    """Return the methods that others are compared with, the plainest first."""
-    return [name for one in evaluations(task) for name in one.plainest]
+def baselines(task: Task, *, on_a_pair: bool = False) -> list[str]:
+    """Return the baselines of a task, the plainest first.
 
-
-def plainest_on_a_pair(task: Task) -> list[str]:
-    """Return those that come first where a debate is handed two answers to choose between."""
-    return [name for one in evaluations(task) for name in one.plainest_on_a_pair]
+    Those that protocols call the plainest come before the others. ``on_a_pair`` is for debates that
+    are handed two answers to choose between.
+    """
+    declared = evaluations(task)
+    names = [name for one in declared for name in one.plainest_on_a_pair if on_a_pair]
+    names += [name for one in declared for name in one.plainest]
+    return [name for name in dict.fromkeys([*names, *methods(task)]) if is_baseline(name)]
 
 
 def arguers(method: Method, models: Mapping[str, str]) -> set[str]:

@@ -65,17 +65,15 @@ def summary_lines(written: Written) -> list[str]:
 
 
 def _figures(table: Table | None) -> Iterator[str]:
-    """Yield a line for each row with what has an interval: ``tsd: accuracy 61.3% [52.0, 70.2]``."""
-    from dialectree.evals.reporting.formatting import texts
+    """Yield a line for each row with its shares or marks: ``tsd: accuracy 61.3% [52.0, 70.2]``."""
+    from dialectree.evals.reporting.formatting import bracketed
 
     if table is None:
         return
-    names = [column.name for column in table.columns]
-    for row in texts(table):
-        cells = zip(names, row, strict=True)
-        shown = [f"{name} {main} [{ends}]" for name, (main, ends) in cells if ends]
-        if shown:
-            yield f"{row[0][0]}: {', '.join(shown)}"
+    for row in bracketed(table):
+        cells = zip(table.columns, row, strict=True)
+        shown = [f"{c.name} {text}" for c, text in cells if c.kind in ("share", "marks")]
+        yield f"{row[0]}: {', '.join(shown)}"
 
 
 def report_after_run(folder: Path) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialectree.evals import debate_gain
+from dialectree.evals.all_asked import as_many, asked
 from dialectree.evals.comparisons import Comparison, Paired, correct, difference, sign_flips
 from dialectree.evals.intervals import Figure
 from dialectree.evals.reporting import measures
@@ -17,7 +18,7 @@ from dialectree.report.words import listed
 
 @dataclass(kw_only=True)
 class Compared(Paired):
-    """A row and its baseline, on the questions that both answered; the row comes first."""
+    """A row and its baseline, on the questions that both were asked; the row comes first."""
 
     row: Row
     baseline: Row
@@ -44,6 +45,8 @@ class Analysis:
     study: Study
     counts: Mapping[str, measures.Outcomes]
     costs: Mapping[str, measures.Cost]
+    beside: Sequence[tuple[Row, Row]]
+    """Each row that has a baseline, with it."""
     compared: Sequence[Compared]
     marked: Sequence[Marked]
     turned: Sequence[debate_gain.Turned]
@@ -56,8 +59,8 @@ class Analysis:
 
     @property
     def judged(self) -> bool:
-        """Whether any answer is right or wrong."""
-        return any(counts.n for counts in self.counts.values())
+        """Whether answers are judged right or wrong, and not marked; some may not be read."""
+        return any(measures.right_key(self.study.of(row.name)) for row in self.study.rows)
 
     @property
     def main(self) -> Sequence[Compared]:
@@ -106,6 +109,7 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
         study=study,
         counts={row.name: measures.outcomes(study.of(row.name)) for row in study.rows},
         costs={row.name: measures.cost(study.of(row.name)) for row in study.rows},
+        beside=beside,
         compared=comparisons,
         marked=marked,
         turned=votes,
@@ -119,7 +123,8 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
 
 def _compared(study: Study, row: Row, baseline: Row) -> Compared | None:
     rows = study.of(row.name), study.of(baseline.name)
-    first, second = map(measures.scored, rows)
+    ours, theirs = asked(study, row.name), asked(study, baseline.name)
+    first, second = ours.right, theirs.right
     if not first or not second:
         return None
     both = [item for item in study.items if item in first and item in second]
@@ -134,6 +139,8 @@ def _compared(study: Study, row: Row, baseline: Row) -> Compared | None:
         first=[first[item] for item in both],
         second=[second[item] for item in both],
         clusters=study.groups(both),
+        withheld=sum(item in ours.withheld for item in both),
+        as_many=as_many(study, ours, theirs, both),
         row=row,
         baseline=baseline,
         failed=len(lost),

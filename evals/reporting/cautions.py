@@ -90,7 +90,7 @@ def _left_out(analysis: Analysis) -> Iterator[str]:
         return sum(r.status != "failed" and _unread(r) for r in study.of(row))
 
     withheld = {name: counts.unanswered for name, counts in analysis.counts.items()}
-    what = "Withheld answers are neither right nor wrong, so compare risk at equal coverage"
+    what = "Withheld answers are not right, and no answer that a debate spoilt"
     yield from per_row(what, study, withheld.__getitem__)
     if study.task != "compare":
         what = "Answers to questions that the data has no right answer to are in no share"

@@ -1,22 +1,23 @@
 """The sentences that open a report, and those on each comparison of a debate.
 
-A sentence says ``better`` or ``worse`` only where the corrected test says so.
+A sentence says ``better`` or ``worse`` only where the corrected tests say so: of a debate that
+withheld answers, the test on all questions and the one on as many answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
 
 from dialectree.evals.comparisons import Comparison, Paired
-from dialectree.evals.dataset_items import Task
-from dialectree.evals.debate_gain import missing
+from dialectree.evals.debate_gain import Turned, missing
 from dialectree.evals.intervals import Figure, Proportion, shared
 from dialectree.evals.reporting import measures
-from dialectree.evals.reporting.analysis import Analysis, Compared, Marked, change
+from dialectree.evals.reporting.analysis import Analysis, change
 from dialectree.evals.reporting.formatting import probability, signed
+from dialectree.evals.results import Row
 from dialectree.evals.standing import Spent
-from dialectree.evals.tasks import is_baseline, plainest, plainest_on_a_pair
+from dialectree.evals.tasks import baselines, is_baseline
 from dialectree.report.words import count, listed
 
 MOST_SAMPLES = 100
@@ -25,6 +26,22 @@ MOST = 3
 """Differences that the answer names."""
 FEW = 30
 """Fewer questions than this are called few."""
+
+
+Verdict = Literal[
+    "better",
+    "worse",
+    "fewer",  # right answers, as it withheld some; among as many answers no difference is shown
+    "alike",  # no difference can be shown
+    "none",  # the tests do not say the same
+]
+_VERDICTS: Mapping[tuple[int, int], Verdict] = {
+    (1, 1): "better",
+    (-1, -1): "worse",
+    (-1, 0): "fewer",
+    (0, 0): "alike",
+}
+"""By what the test on all questions shows, and the one on as many answers."""
 
 
 class Contrast(NamedTuple):
@@ -41,21 +58,57 @@ class Contrast(NamedTuple):
     @property
     def by(self) -> str:
         """The difference in words: ``8.6 points above``."""
-        value = self.difference.value or 0.0
-        if not value:
-            return "level with"
-        unit = "points" if isinstance(self.test, Paired) else "of 100"
-        return f"{abs(value):.1f} {unit} {'above' if value > 0 else 'below'}"
+        return _by(self.difference, "points" if isinstance(self.test, Paired) else "of 100")
+
+    @property
+    def withheld(self) -> int:
+        """The number of answers that the debate withheld."""
+        return self.test.withheld if isinstance(self.test, Paired) else 0
+
+    @property
+    def as_many(self) -> Paired | None:
+        """The same on as many answers, where the debate withheld some."""
+        return self.test.as_many if isinstance(self.test, Paired) else None
+
+    @property
+    def right(self) -> tuple[int, int]:
+        """The right answers of the row, and of what is beside it."""
+        if not isinstance(self.test, Paired):
+            return 0, 0
+        first, second = (share.right for share in self.test.shares)
+        return (second, first) if isinstance(self.test, Turned) else (first, second)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the tests show together."""
+        all_asked = _direction(self.test, self.difference)
+        if self.as_many is None:
+            as_many = all_asked
+        else:
+            as_many = _direction(self.as_many, self.as_many.difference)
+        return _VERDICTS.get((all_asked, as_many), "none")
+
+
+def _direction(test: Comparison, difference: Figure) -> int:
+    """Return 1 or -1 for a gain or a loss that the test shows, else 0."""
+    value = difference.value or 0.0
+    return ((value > 0) - (value < 0)) if test.shown else 0
+
+
+def _by(difference: Figure, unit: str = "points") -> str:
+    value = difference.value or 0.0
+    return f"{abs(value):.1f} {unit} {'above' if value > 0 else 'below'}" if value else "level with"
 
 
 def contrasts(analysis: Analysis) -> Iterator[Contrast]:
     """Return every comparison that the sentences speak of."""
-    task = analysis.study.task
     fair = {(one.debate.name, one.row.name): one for one in analysis.sampled if one.fair}
     for one in analysis.main:
         names = one.row.name, one.baseline.name
         if names not in fair and one.difference.n:
-            yield Contrast(one, *names, _in_points(one.difference), _is_of_debate(one, task))
+            yield Contrast(
+                one, *names, _in_points(one.difference), _is_of_debate(one.row, one.baseline)
+            )
     for (debate, samples), sample in fair.items():
         beside = f"{samples} at about as many tokens"
         yield Contrast(sample, debate, beside, _in_points(sample.difference))
@@ -64,13 +117,12 @@ def contrasts(analysis: Analysis) -> Iterator[Contrast]:
             yield Contrast(vote, vote.row.name, "the vote before it", _in_points(change(vote)))
     for mark in analysis.marked:
         names = mark.row.name, mark.baseline.name
-        yield Contrast(mark, *names, mark.difference, _is_of_debate(mark, task))
+        yield Contrast(mark, *names, mark.difference, _is_of_debate(mark.row, mark.baseline))
 
 
-def _is_of_debate(one: Compared | Marked, task: Task) -> bool:
-    """Return whether a debate is compared with something plainer, and not with another debate."""
-    plainer = is_baseline(one.baseline.method) or one.baseline.method in plainest(task)
-    return plainer and not is_baseline(one.row.method)
+def _is_of_debate(row: Row, beside: Row) -> bool:
+    """Return whether a debate is compared with a baseline, and not with another debate."""
+    return is_baseline(beside.method) and not is_baseline(row.method)
 
 
 def _in_points(share: Figure) -> Figure:
@@ -86,20 +138,49 @@ def opening(analysis: Analysis) -> list[str]:
 
 
 def _answer(analysis: Analysis) -> str:
+    unclear = "It cannot be told whether debating helped"
     debates = [one for one in contrasts(analysis) if one.debates]
     if not debates:
-        return "It cannot be told whether debating helped: no debate is compared with a baseline."
-    clear = [one for one in debates if one.test.shown]
-    better = [one for one in clear if (one.difference.value or 0) > 0]
+        return f"{unclear}: {_uncompared(analysis)}."
+    clear = [one for one in debates if one.verdict in ("better", "worse", "fewer")]
+    open_ones = [one for one in debates if one.verdict == "none"]
+    better = sum(one.verdict == "better" for one in clear)
     of = count(len(debates), "comparison")
-    if not clear:
-        return f"It cannot be told whether debating helped: of {of} none shows a difference."
-    ways = f"helped in {len(better)} and did harm in {len(clear) - len(better)} of {of}"
-    return f"Debating {ways}: {'; '.join(map(_brief, clear[:MOST]))}."
+    if clear:
+        ways = f"helped in {better} and did harm in {len(clear) - better} of {of}"
+        return f"Debating {ways}: {'; '.join(map(_brief, clear[:MOST]))}."
+    if open_ones:
+        return f"{unclear}: {'; '.join(map(_brief, open_ones[:MOST]))}."
+    return f"{unclear}: of {of} none shows a difference."
+
+
+def _uncompared(analysis: Analysis) -> str:
+    """Say why no debate is compared with a baseline."""
+    ran = [(row, beside) for row, beside in analysis.beside if _is_of_debate(row, beside)]
+    if not ran:
+        return "no debate is compared with a baseline"
+    names = "; ".join(f"{row.name} and {beside.name}" for row, beside in ran[:MOST])
+    return f"no question was judged for both of {names}"
 
 
 def _brief(one: Contrast) -> str:
-    return f"{one.row} is {one.by} {one.beside}"
+    plain = f"{one.row} is {one.by} {one.beside}"
+    if one.as_many is None:
+        return plain
+    if one.verdict == "fewer":
+        return f"beside {one.beside} {one.row} {_fewer(one)}"
+    as_many = f"{_by(_in_points(one.as_many.difference))} among as many answers"
+    if one.verdict == "worse":
+        return f"{plain}, and its answers are worse ({as_many})"
+    return f"{plain}, but {as_many}" if one.verdict == "none" else plain
+
+
+def _fewer(one: Contrast) -> str:
+    right, beside = one.right
+    return (
+        f"leaves fewer questions right ({right} against {beside} of {one.difference.n}) because it "
+        f"withheld {one.withheld}; among as many answers no difference is shown"
+    )
 
 
 def _price(analysis: Analysis) -> str:
@@ -121,11 +202,7 @@ def _missing(analysis: Analysis) -> str:
     gaps = [
         (sum(one.failed for one in counts), "run", "failed"),
         (sum(one.unanswered for one in counts), "answer", "withheld"),
-        (
-            sum(len(measures.unread(study.of(row.name))) for row in study.rows),
-            "judgement",
-            "unread",
-        ),
+        (measures.unread_in_all(study), "judgement", "unread"),
     ]
     return listed(f"{count(n, what)} {state}" for n, what, state in gaps if n) or "nothing"
 
@@ -144,20 +221,37 @@ def findings(analysis: Analysis) -> list[str]:
 
 
 def _sentence(one: Contrast, family: int) -> str:
-    low, high = one.difference.low, one.difference.high
-    ends = "no interval"
-    if low is not None and high is not None:
-        ends = f"95% from {signed(low, 1, '+')} to {signed(high, 1, '+')}"
-    after = f", {probability(one.test.holm)} after Holm" if family > 1 else ""
     asked = count(one.difference.n, "pair of papers", "pairs of papers")
     if isinstance(one.test, Paired):
         asked = count(one.difference.n, "question")
-    how = f"({ends}; {asked}; {_test(one.test)} p = {probability(one.test.p)}{after})"
-    if one.test.shown:
-        better = "better" if (one.difference.value or 0) > 0 else "worse"
-        return f"{one.row} is {better} than {one.beside}: {one.by} it {how}."
-    few = _detectable(one.test) if isinstance(one.test, Paired) else ""
-    return f"No difference can be shown: {_brief(one)} {how}.{few}"
+    how = _how(one.test, one.difference, family, f"{asked}; {_test(one.test)} ")
+    by = f"{one.by} {one.beside}"
+    as_many = ""
+    if one.as_many is not None:
+        difference = _in_points(one.as_many.difference)
+        as_many = f"{_by(difference)} among as many answers {_how(one.as_many, difference, family)}"
+    match one.verdict:
+        case "better" | "worse":
+            text = f"{one.row} is {one.verdict} than {one.beside}: {one.by} it {how}"
+            answers = f"; its answers are {one.verdict}: {as_many}"
+            return f"{text}{answers if as_many else ''}."
+        case "fewer":
+            return f"Beside {one.beside} {one.row} {_fewer(one)}: {one.by} it {how}, and {as_many}."
+        case "none":
+            return f"There is no verdict on {one.row}: it is {by} {how}, but {as_many}."
+        case "alike":
+            few = _detectable(one.test) if isinstance(one.test, Paired) else ""
+            also = f", and {as_many}" if as_many else ""
+            return f"No difference can be shown: {one.row} is {by} {how}{also}.{few}"
+
+
+def _how(test: Comparison, difference: Figure, family: int, asked: str = "") -> str:
+    """Return the interval and the test of a difference, in brackets."""
+    ends = "no interval"
+    if difference.low is not None and difference.high is not None:
+        ends = f"95% from {signed(difference.low, 1, '+')} to {signed(difference.high, 1, '+')}"
+    after = f", {probability(test.holm)} after Holm" if family > 1 else ""
+    return f"({ends}; {asked}p = {probability(test.p)}{after})"
 
 
 def _test(test: Comparison) -> str:
@@ -182,7 +276,7 @@ def _alone_on_two_options(analysis: Analysis) -> Iterator[str]:
     debates = [row for row in analysis.study.rows if not is_baseline(row.method)]
     names = [row.name for row in debates if measures.handed(row) and row.name not in beside]
     if names:
-        method = next(iter(plainest_on_a_pair(analysis.study.task)), None)
+        method = next(iter(baselines(analysis.study.task, on_a_pair=True)), None)
         more = f" Add {method} with the same candidates." if method else ""
         yield (
             f"Of {listed(names)} it cannot be told whether debating helped: no baseline chooses "

@@ -73,6 +73,14 @@ def scored(results: Sequence[Result]) -> dict[str, bool]:
     return {item: end == "right" for item, end in ends if end in ("right", "wrong")}
 
 
+def all_asked(results: Sequence[Result]) -> dict[str, bool]:
+    """Return whether each question was answered rightly; a withheld answer is not right.
+
+    Questions whose run failed, or whose judgement could not be read, are left out.
+    """
+    return scored(results) | dict.fromkeys(ended(results, "unanswered"), False)
+
+
 def ended(results: Sequence[Result], how: Outcome) -> set[str]:
     """Return the questions that ended in one way."""
     return {item for item, end in endings(results).items() if end == how}
@@ -88,6 +96,20 @@ def unread(results: Sequence[Result]) -> set[str]:
         and (score := score_of(result, key)) is not None
         and score.score is None
     }
+
+
+def unread_in_all(study: Study) -> int:
+    """Return how many judgements of all kinds could not be read, or were not given.
+
+    They are those of answers, summaries, votes and controls, and of two summaries side by side.
+    """
+    ended_well = [r for row in study.rows for r in study.of(row.name) if r.status != "failed"]
+    rulings = [score.value for result in ended_well for score in result.scores]
+    rulings += [control.value for result in ended_well for control in result.controls]
+    rulings += [one.score.value for one in study.preferences]
+    votes = [r.vote for r in ended_well if r.vote and right_key([r])]
+    unread_votes = sum(vote.given and vote.right is None for vote in votes)
+    return sum(value in ("unparsed", "failed") for value in rulings) + unread_votes
 
 
 class Outcomes(NamedTuple):
@@ -108,32 +130,32 @@ class Outcomes(NamedTuple):
 
     @property
     def n(self) -> int:
-        """The answers that were judged, whether or not the judgement can be read."""
-        return self.right + self.wrong + self.unparsed
-
-    @property
-    def asked(self) -> int:
-        """The questions that were answered or withheld."""
-        return self.n + self.unanswered
+        """The answers that a judgement was read of."""
+        return self.right + self.wrong
 
     @property
     def share(self) -> Proportion:
-        """The share of right answers; a judgement that cannot be read is not right."""
-        return self.of(self.right, self.n)
+        """The share of right answers among those that a judgement was read of."""
+        return self._of(self.right, self.n)
 
     @property
-    def parsed(self) -> Proportion:
-        """The share where unreadable judgements are left out."""
-        return self.of(self.right, self.right + self.wrong)
+    def share_of_asked(self) -> Proportion:
+        """The same where withheld answers are not right, as the papers count."""
+        return self._of(self.right, self.n + self.unanswered)
+
+    @property
+    def answered(self) -> Proportion:
+        """The share of questions whose answer was not withheld."""
+        given = self.n + self.unparsed
+        return self._of(given, given + self.unanswered)
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The share if all failed runs were wrong, and if all were right."""
-        n = max(self.right + self.wrong + self.failed, 1)
+        n = max(self.n + self.failed, 1)
         return self.right / n, (self.right + self.failed) / n
 
-    def of(self, count: int, n: int) -> Proportion:
-        """Return a share with its interval."""
+    def _of(self, count: int, n: int) -> Proportion:
         return wilson(count, n, design=min(self.design, max(n, 1)))
 
 
@@ -141,7 +163,7 @@ def outcomes(results: Sequence[Result]) -> Outcomes:
     """Count how a row's questions ended."""
     ends = endings(results)
     counted = Counter(ends.values())
-    judged = [r for r in results if ends[r.item] in ("right", "wrong", "unparsed")]
+    judged = [r for r in results if ends[r.item] in ("right", "wrong")]
     effect = design([ends[r.item] == "right" for r in judged], [r.group for r in judged])
     degraded = sum(result.status == "degraded" for result in results)
     return Outcomes._make([*(counted[end] for end in get_args(Outcome)), degraded, effect])
@@ -256,17 +278,19 @@ def alike(first: Row, second: Row) -> bool:
 
 
 def baseline(study: Study, wanted: str | None = None) -> Callable[[Row], Row | None]:
-    """Return a function from a row to its baseline: the plainest of the same models.
+    """Return a function from a row to what it is compared with: the plainest of the same models.
 
     Where no baseline was run it is the first row of the same protocol. ``wanted`` names a row or a
     method. A row is not compared with itself, nor with one that chooses among other answers.
     """
 
     def of(row: Row) -> Row | None:
-        on_a_pair = tasks.plainest_on_a_pair(study.task) if handed(row) else []
         rows = [one for one in study.rows if alike(one, row)]
-        order = [wanted] if wanted else [*on_a_pair, *tasks.plainest(study.task)]
-        matching = [one for name in order for one in rows if name in (one.name, one.method)]
+        plainest = tasks.baselines(study.task, on_a_pair=handed(row) is not None)
+        order = [wanted] if wanted else plainest
+        matching = [
+            one for name in order for one in rows if name == one.method or one.name == wanted
+        ]
         same = [one for one in rows if method(one.method).protocol is method(row.method).protocol]
         candidates = matching or ([] if wanted else same[:1])
 
@@ -355,11 +379,10 @@ class Surest(NamedTuple):
         return share_of([one.true for one in answers], [one.cluster for one in answers])
 
 
-def surest(study: Study, row: str) -> Surest:
-    """Return how often a row is right if only its surest answers count.
+def surest_first(study: Study, row: str) -> list[Answer]:
+    """Return the answers of a row that have a confidence, the surest first; none is withheld.
 
-    The confidence of a claim's verdict is that of its label, which is true above one half. Withheld
-    answers are not covered.
+    The confidence of a claim's verdict is that of its label, which is true above one half.
     """
     withheld = ended(study.of(row), "unanswered")
     answers = [one for one in calibrated(study, row).answers if one.item not in withheld]
@@ -371,8 +394,16 @@ def surest(study: Study, row: str) -> Surest:
             )
             for one in answers
         ]
-    answers.sort(key=lambda one: -one.confidence)
-    asked = len(answers) + len(withheld)
+    return sorted(answers, key=lambda one: -one.confidence)
+
+
+def surest(study: Study, row: str) -> Surest:
+    """Return how often a row is right if only its surest answers count.
+
+    Withheld answers are not covered.
+    """
+    answers = surest_first(study, row)
+    asked = len(answers) + len(ended(study.of(row), "unanswered"))
     confidences, right = [one.confidence for one in answers], [one.true for one in answers]
     return Surest(answers, risk_coverage(confidences, right, asked), asked)
 
@@ -396,6 +427,11 @@ class Controlled(NamedTuple):
     """Known wrong answers that it called wrong."""
     unread: int
     """Controls without a ruling that can be read."""
+    questions: int
+    """The questions beside which the judge was tried."""
+    held_back: int | None
+    """Those of them whose known answers were not among the references that the judge read. None
+    for a score that needs no references."""
 
     @property
     def informedness(self) -> float | None:
@@ -415,6 +451,10 @@ def controlled(study: Study) -> list[Controlled]:
     """Return how the judge ruled on its controls, by score."""
     results = [result for row in study.rows for result in study.of(row.name)]
     every = [(one, result.group) for result in results for one in result.controls]
+    by_question: dict[str, list[bool | None]] = {}
+    for result in results:
+        for key, held in {one.key: one.held_back for one in result.controls}.items():
+            by_question.setdefault(key, []).append(held)
 
     def share(key: str, truthful: bool) -> Proportion:
         known = [
@@ -430,6 +470,8 @@ def controlled(study: Study) -> list[Controlled]:
             share(key, True),
             share(key, False),
             sum(one.key == key and one.passed is None for one, _ in every),
+            len(by_question[key]),
+            None if None in by_question[key] else by_question[key].count(True),
         )
-        for key in dict.fromkeys(one.key for one, _ in every)
+        for key in by_question
     ]

@@ -112,12 +112,14 @@ def lines(study: Study) -> Iterator[dict[str, object]]:
                 continue
             verdict, vote, sides = result.verdict, result.vote, result.sides
             line: dict[str, object] = {
-                "question": item,
+                "question": result.question,
+                "repeat": result.repeat,
                 "category": study.category(item) or "",
                 "text": asked(text),
                 "right answer": gold(text),
                 "row": row.name,
                 "outcome": ends[row.name][item],
+                "right": {"right": True, "wrong": False}.get(ends[row.name][item]),
                 "status": result.status,
                 "label": verdict and verdict.label,
                 "answer": verdict and verdict.answer,

@@ -21,6 +21,7 @@ from dialectree.evals.reporting.tables_compared import compared_tables
 from dialectree.evals.results import Row
 from dialectree.evals.scorers import labelled
 from dialectree.evals.standing import Spent
+from dialectree.evals.tasks import is_baseline
 
 PARTS = (0.25, 0.5, 0.75)
 """How much of the questions the table of risk takes, the surest answers first."""
@@ -62,35 +63,31 @@ def _accuracy(analysis: Analysis) -> Table | None:
     if not analysis.judged:
         return None
 
-    def of_asked(number: int, row: Row) -> Proportion:
-        return counts[row.name].of(number, counts[row.name].asked)
-
     columns: Columns[Row] = _row_columns(study)
     columns.extend(
         [
             ("accuracy", "share", lambda row: counts[row.name].share),
             ("right", "count", lambda row: counts[row.name].right),
             ("n", "count", lambda row: counts[row.name].n),
+            ("questions", "count", lambda row: len({r.question for r in study.of(row.name)})),
             ("withheld", "count", lambda row: counts[row.name].unanswered),
             ("unparsed", "count", lambda row: counts[row.name].unparsed),
             ("failed", "count", lambda row: counts[row.name].failed),
             ("degraded", "count", lambda row: counts[row.name].degraded),
         ]
     )
-    notes = ["Intervals are Wilson's, 95%. A run that failed is in no share."]
+    notes = [
+        "Accuracy is of the n answers that a judgement was read of. Intervals are Wilson's, 95%. A "
+        "run that failed is in no share."
+    ]
     if study.clustered:
         clusters = len(set(study.groups(study.items)))
         notes.append(f"They heed that {len(study.items)} questions come in {clusters} clusters.")
-    if any(one.unparsed for one in counts.values()):
-        columns.append(
-            ("accuracy without the unparsed", "share", lambda row: counts[row.name].parsed)
-        )
-        notes.append("A judgement that could not be read counts as not right here only.")
     if any(one.unanswered for one in counts.values()):
         columns.extend(
             [
-                ("answered", "share", lambda row: of_asked(counts[row.name].n, row)),
-                ("right of all asked", "share", lambda row: of_asked(counts[row.name].right, row)),
+                ("answered", "share", lambda row: counts[row.name].answered),
+                ("right of all asked", "share", lambda row: counts[row.name].share_of_asked),
             ]
         )
         notes.append("The papers count a withheld answer as not right: the column of all asked.")
@@ -113,7 +110,8 @@ def _informative(study: Study, row: Row) -> Proportion:
 def _rubric(analysis: Analysis) -> Table | None:
     study = analysis.study
     marks = {row.name: measures.rubric(study.of(row.name)) for row in study.rows}
-    if not any(one.values for own in marks.values() for one in own.values()):
+    results = [result for row in study.rows for result in study.of(row.name)]
+    if not any(score.key in RUBRIC for result in results for score in result.scores):
         return None
     failed = {name: counts.failed for name, counts in analysis.counts.items()}
     ended = {name: len(study.of(name)) - failed[name] for name in marks}
@@ -157,8 +155,12 @@ def _controls(study: Study) -> Table | None:
             ("wrong answers called wrong", "share", lambda one: one.wrong),
             ("informedness", "number", lambda one: one.informedness),
             ("no ruling", "count", lambda one: one.unread),
+            ("questions", "count", lambda one: one.questions),
+            ("held back", "count", lambda one: one.held_back),
         ],
-        "Informedness: 1 is a judge that sees every one, 0 a judge that does not heed the answer.",
+        "Informedness: 1 is a judge that sees every one, 0 a judge that does not heed the answer. "
+        "Held back: questions of which the judge did not read the two known answers among its "
+        "references; of the others it did.",
     )
 
 
@@ -296,10 +298,20 @@ def _f1(study: Study, row: str) -> float | None:
 
 def _risk(study: Study) -> Table | None:
     surest = {row.name: measures.surest(study, row.name) for row in study.rows}
+    own = {
+        row.name: surest[row.name].curve.points[-1].coverage
+        for row in study.rows
+        if surest[row.name].curve.points and not is_baseline(row.method)
+    }
 
     def at(part: float) -> Callable[[str], Proportion | None]:
         return lambda row: surest[row].at(part)
 
+    as_many: Columns[str] = [
+        (f"right among as many as {name} answers, {100 * part:.1f}%", "share", at(part))
+        for name, part in own.items()
+        if part < 1
+    ]
     return table(
         "risk-coverage",
         "If only the surest answers were given",
@@ -310,6 +322,7 @@ def _risk(study: Study) -> Table | None:
             ("answered", "number", lambda row: surest[row].curve.points[-1].coverage),
             ("area", "number", lambda row: surest[row].curve.area),
             *((f"right among the surest {100 * part:.0f}%", "share", at(part)) for part in PARTS),
+            *as_many,
             ("right among all", "share", at(1.0)),
         ],
         "Parts are of the questions, withheld ones included: a column compares rows that answer as "

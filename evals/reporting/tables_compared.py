@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dialectree.evals.comparisons import FEWEST, mcnemar_counts, tango
+from dialectree.evals.comparisons import FEWEST, Paired, mcnemar_counts, tango
 from dialectree.evals.debate_gain import Sampled, Spent
 from dialectree.evals.intervals import Figure, Proportion, design, share_of
 from dialectree.evals.reporting.analysis import Analysis, Compared, change
@@ -21,6 +21,7 @@ def compared_tables(analysis: Analysis) -> Sequence[Table | None]:
     """Return the tables of comparisons, in the order of the page."""
     return [
         _paired(analysis),
+        _as_many(analysis),
         _marked(analysis),
         _preferred(analysis.study),
         _turned(analysis),
@@ -50,9 +51,10 @@ def _paired(analysis: Analysis) -> Table | None:
         ("failed", "count", lambda one: one.failed),
     ]
     notes = [
-        "Intervals are Tango's; where interval and test disagree, the test counts. Bonferroni and "
-        f"Holm correct for the {analysis.family} comparisons of the report. The smallest "
-        "difference is noticed four times in five; below 0 only a fall is possible."
+        "A withheld answer is not right. Intervals are Tango's; where interval and test disagree, "
+        f"the test counts. Bonferroni and Holm correct for the {analysis.family} tests of the "
+        "report. The smallest difference is noticed four times in five; below 0 only a fall is "
+        "possible."
     ]
     if any(one.failed for one in analysis.compared):
         columns.extend(
@@ -64,6 +66,46 @@ def _paired(analysis: Analysis) -> Table | None:
         notes.append("At worst all that failed spoke against the row, at best for it.")
     title = "Against the baseline, question by question"
     return table("mcnemar", title, analysis.compared, columns, " ".join(notes), *analysis.unread)
+
+
+class _AsMany(NamedTuple):
+    """A comparison on as many answers, for a row that withheld some."""
+
+    row: str
+    beside: str
+    withheld: int
+    test: Paired
+
+
+def _as_many(analysis: Analysis) -> Table | None:
+    tested = [
+        *((one.row.name, one.baseline.name, one) for one in analysis.compared),
+        *((one.debate.name, one.row.name, one) for one in analysis.sampled),
+        *((one.row.name, "the vote before it", one) for one in analysis.turned),
+    ]
+    made = {
+        (row, beside): _AsMany(row, beside, one.withheld, one.as_many)
+        for row, beside, one in tested
+        if one.as_many
+    }
+    return table(
+        "as-many",
+        "Among as many answers",
+        made.values(),
+        [
+            ("row", "text", lambda one: one.row),
+            ("beside", "text", lambda one: one.beside),
+            ("withheld", "count", lambda one: one.withheld),
+            ("right", "count", lambda one: one.test.shares[0].right),
+            ("right beside it", "count", lambda one: one.test.shares[1].right),
+            ("difference, points", "points", lambda one: one.test.difference),
+            (_test(analysis), "p", lambda one: one.test.p),
+            ("Holm", "p", lambda one: one.test.holm),
+        ],
+        "What stands beside a row keeps only as many answers as the row gave: its surest ones, and "
+        "draws among ties and where it has no confidence. The rest count as withheld. Points are "
+        "of all questions of both.",
+    )
 
 
 def _marked(analysis: Analysis) -> Table | None:
@@ -137,8 +179,8 @@ def _preferences(study: Study, row: str, against: str, judged: Sequence[Preferre
 
 def _turned(analysis: Analysis) -> Table | None:
     notes = [
-        "The vote is the plurality of direct answers before the debate. Withheld answers are in no "
-        "share."
+        "The vote is the plurality of direct answers before the debate. A withheld answer is not "
+        "right."
     ]
     if any(not one.alike for one in analysis.turned):
         notes.append("A debate that was handed two options does not compare with a vote among all.")
@@ -151,7 +193,7 @@ def _turned(analysis: Analysis) -> Table | None:
             ("vote before", "share", lambda one: one.shares[0]),
             ("after the debate", "share", lambda one: one.shares[1]),
             ("change, points", "points", change),
-            ("right → wrong", "count", lambda one: one.ledger.first_only),
+            ("right → wrong", "count", lambda one: one.ledger.first_only - one.withheld_right),
             ("wrong → right", "count", lambda one: one.ledger.second_only),
             ("right → withheld", "count", lambda one: one.withheld_right),
             ("wrong → withheld", "count", lambda one: one.withheld_wrong),

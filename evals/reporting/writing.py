@@ -25,9 +25,9 @@ from dialectree.runs import RunFolder
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""
 TABLES = (
-    *("accuracy", "rubric", "categories", "cost", "mcnemar", "rubric-paired", "people"),
-    *("preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled", "places"),
-    *("front", "controls", "risk-coverage-curves"),
+    *("accuracy", "rubric", "categories", "cost", "mcnemar", "as-many", "rubric-paired"),
+    *("people", "preferred", "calibration", "agreement", "risk-coverage", "turned", "sampled"),
+    *("places", "front", "controls", "risk-coverage-curves"),
 )
 PLOTS = ("accuracy", "summaries", "front", "reliability", "risk")
 SOMETIMES = (

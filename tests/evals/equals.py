@@ -17,7 +17,7 @@ from tests.evals import sample
 
 METHODS = ("rsd", "no_uncertainty", "basic", "self_consistency")
 CLUSTERS, SIZE = 20, 6
-ASSERTED = (" is better than ", " is worse than ")
+ASSERTED = (" is better than ", " is worse than ", " leaves fewer questions right ")
 
 USAGE = Usage(calls=3, prompt_tokens=900, completion_tokens=100)
 VOTES = {right: Vote(answers=["A"], right=right, pair=True) for right in (True, False)}

@@ -13,8 +13,14 @@ import pandas
 import pytest
 
 import dialectree
+from dialectree.evals.evaluate import EvaluationResults
+from dialectree.evals.intervals import Proportion
+from dialectree.evals.reporting.analysis import analysed
+from dialectree.evals.reporting.study import study
+from dialectree.evals.reporting.tables import tables
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
+from tests.evals import sample
 
 CLAIMS = [
     {"id": f"q{n}", "claim": f"Cows eat grass on day {n}.", "label": bool(n % 2)} for n in range(4)
@@ -60,6 +66,31 @@ def test_a_frame_goes_in_and_a_frame_comes_out(model: str) -> None:
     table = results.to_pandas()
     assert [*table["question"]] == [*frame["id"]]
     assert {*table["outcome"]} <= {"right", "wrong", "unscored"}
+
+
+def test_the_text_the_frame_and_the_report_agree_on_questions_and_shares(tmp_path: Path) -> None:
+    over, asked = [sample.row("rsd"), sample.row("self_consistency")], sample.items("decide", 60)
+    made = sample.results("decide", over, asked, seed=4)
+    again = [one.model_copy(update={"id": f"{one.id}#1", "repeat": 1}) for one in asked]
+    repeats = sample.results("decide", over, again, seed=5)
+    made += [one.model_copy(update={"repeat": 1}) for one in repeats]
+    results = EvaluationResults(sample.write(tmp_path, "decide", over, [*asked, *again], made))
+    frame, counted = results.to_pandas(), study([tmp_path])
+    (table,) = (one for one in tables(analysed(counted)) if one.key == "accuracy")
+    names = [column.name for column in table.columns]
+    for row, line in zip(over, table.rows, strict=True):
+        cells, own = dict(zip(names, line, strict=True)), frame[frame["row"] == row.name]
+        share = cells["accuracy"]
+        assert isinstance(share, Proportion) and share == results.accuracies[row.name]
+        assert own["right"].dropna().mean() == pytest.approx(share.share)
+        assert own["right"].count() == share.n == cells["n"] != len(own)
+        assert own["question"].nunique() == cells["questions"] == 60
+        withheld, failed = (
+            f"{number} {end}" for end in ("withheld", "failed") if (number := cells[end])
+        )
+        said = f"60 questions, {failed}, {withheld}, {share.n} judged"
+        assert f"{100 * (share.share or 0):.1f}%" in repr(results) and said in repr(results)
+    assert study([tmp_path]).questions == 60
 
 
 def test_python_and_the_command_go_on_with_one_another(model: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scipy.stats import binom
 
 from dialectree import protocol
+from dialectree.cli.evaluation_report import summary_lines
 from dialectree.evals import debate_gain
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.plots import plots
@@ -19,12 +21,13 @@ from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Control, Result, Row, Score, Sides, Vote
-from dialectree.protocol import Protocol, installed
+from dialectree.protocol import Evaluation, Protocol, installed
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
 from tests.evals.equals import asserted, equals
 from tests.evals.test_debate_gain import result
-from tests.evals.test_report import cells
+from tests.evals.test_report import cells, judged
+from tests.evals.withholding import KINDS, Kind, says, withholding
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 DEBATE, SAMPLES = sample.row("rsd"), sample.row("self_consistency")
@@ -82,7 +85,9 @@ def test_a_debate_that_failed_is_left_out_and_named_with_its_bounds(tmp_path: Pa
     assert told(analysis, "accuracy")["accuracy"].startswith("75.0%")
 
 
-def test_a_withheld_answer_is_neither_right_nor_wrong(tmp_path: Path) -> None:
+def test_a_withheld_answer_is_not_right_and_no_answer_that_the_debate_spoilt(
+    tmp_path: Path,
+) -> None:
     results = [withheld(k, before=True) for k in range(1, 41)]
     results += [result(k, False, before=True) for k in (41, 42)]
     results += [result(k, True, before=True) for k in range(43, 61)]
@@ -90,18 +95,24 @@ def test_a_withheld_answer_is_neither_right_nor_wrong(tmp_path: Path) -> None:
     results += [result(k, k > 10, "self_consistency") for k in range(1, 66)]
     analysis = made(tmp_path, results, 65)
     (turned,) = analysis.turned
-    assert turned.ledger[:4] == (18, 2, 0, 0)
+    assert turned.ledger[:4] == (18, 42, 0, 5)
     assert (turned.withheld_right, turned.withheld_wrong, turned.without) == (40, 5, 0)
     line = told(analysis, "turned")
     counted = [line[way] for way in ("right → wrong", "right → withheld", "wrong → withheld")]
     assert counted == ["2", "40", "5"]
-    assert "is worse" not in " ".join(findings(analysis))
-    assert "so compare risk at equal coverage: rsd 45 of 65." in " ".join(cautions(analysis))
+    said = " ".join(findings(analysis))
+    assert (
+        "Beside the vote before it rsd leaves fewer questions right (18 against 60 of 65)" in said
+    )
+    assert "is worse" not in said
+    assert "no answer that a debate spoilt: rsd 45 of 65." in " ".join(cautions(analysis))
     shown = told(analysis, "accuracy")
     assert shown["accuracy"].startswith("90.0%") and shown["withheld"] == "45"
     assert shown["answered"].startswith("30.8%")
     assert shown["right of all asked"].startswith("27.7%")
-    assert analysis.compared[0].ledger.n == 20
+    (compared,) = analysis.compared
+    assert (compared.ledger.n, compared.withheld) == (65, 45)
+    assert compared.as_many and sum(compared.as_many.second) <= 20
 
 
 def leaning(n: int) -> list[Result]:
@@ -245,6 +256,49 @@ def test_nothing_is_asserted_of_a_debate_that_was_handed_the_answer(tmp_path: Pa
     assert "front" in {plot.key for plot in plots(analysis)}
 
 
+def beside(folder: Path, *rows: Row) -> Analysis:
+    """The first row is always right, and the others never are."""
+    results = [result(k, n == 0, r.name) for n, r in enumerate(rows) for k in range(1, 21)]
+    return made(folder, results, 20, *rows)
+
+
+@pytest.mark.parametrize("candidates", [{}, {"candidates": "balanced"}])
+@pytest.mark.parametrize("method", ["judge_alone", "self_consistency"])
+def test_samples_and_the_judge_alone_are_baselines_wherever_they_run(
+    method: str, candidates: dict[str, str], tmp_path: Path
+) -> None:
+    debates = [sample.row(name, **candidates) for name in ("rsd", "basic")]
+    analysis = beside(tmp_path, *debates, sample.row(method, **candidates))
+    assert {(one.row.name, one.baseline.name) for one in analysis.compared} == {
+        ("rsd", method),
+        ("basic", method),
+    }
+    assert opening(analysis)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
+
+
+def test_a_debate_is_never_taken_for_a_baseline(tmp_path: Path) -> None:
+    for names in (("rsd", "basic"), ("basic", "rsd")):
+        analysis = beside(tmp_path / names[0], *map(sample.row, names))
+        assert opening(analysis)[0] == (
+            "It cannot be told whether debating helped: no debate is compared with a baseline."
+        )
+
+
+def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = {name: replace(one, evaluation=None) for name, one in installed().items()}
+    rsd = installed()["rsd"]
+    assert rsd.evaluation
+    bare["rsd"] = replace(rsd, evaluation=Evaluation(task="decide"))
+    monkeypatch.setattr(protocol, "_found", lambda: (bare, {}))
+    analysis = beside(tmp_path, sample.row("rsd"), sample.row("judge_alone"))
+    assert [(one.row.name, one.baseline.name) for one in analysis.compared] == [
+        ("rsd", "judge_alone")
+    ]
+    assert opening(analysis)[0].startswith("Debating helped in 1")
+
+
 REPORTS = 12
 
 
@@ -301,3 +355,104 @@ def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
     assert [one.debate.name for one in beside.sampled] == ["votes"]
     assert opening(beside)[0].startswith("Debating helped in 1 and did harm in 0 of 2")
     assert told(beside, "front", 0)["kind"] == "debate"
+
+
+def answers(row: str, right: range, given: int = 100, unsure: range = range(0)) -> list[Result]:
+    """Answers to the first questions of 100, some right and some unsure; the rest is withheld."""
+    sure = {
+        k: Verdict(answer="x", label="A", confidence=0.3 if k in unsure else 0.9)
+        for k in range(1, given + 1)
+    }
+    answered = [
+        result(k, k in right, row).model_copy(update={"verdict": v}) for k, v in sure.items()
+    ]
+    return answered + [withheld(k, row) for k in range(given + 1, 101)]
+
+
+@pytest.mark.parametrize(
+    ("debate", "samples", "opens", "finds"),
+    [
+        (
+            answers("rsd", range(1, 91), 95),
+            answers("self_consistency", range(1, 61)),
+            "Debating helped in 1 and did harm in 0 of 1 comparison: rsd is 30.0 points above",
+            "rsd is better than self_consistency",
+        ),
+        (
+            answers("rsd", range(1, 21), 66),
+            answers("self_consistency", range(1, 76), unsure=range(67, 101)),
+            "Debating helped in 0 and did harm in 1 of 1 comparison: rsd is 55.0 points below",
+            "rsd is worse than self_consistency",
+        ),
+        (  # the samples are surer of what they have wrong
+            answers("rsd", range(1, 46), 50),
+            answers("self_consistency", range(1, 76), unsure=range(1, 66)),
+            "It cannot be told whether debating helped: rsd is 30.0 points below",
+            "There is no verdict on rsd: it is 30.0 points below",
+        ),
+        (
+            answers("rsd", range(1, 67), 66),
+            answers("self_consistency", range(26, 101)),
+            "It cannot be told whether debating helped: rsd is 9.0 points below",
+            "There is no verdict on rsd: it is 9.0 points below",
+        ),
+    ],
+)
+def test_a_debate_that_withholds_is_judged_by_two_tests(
+    tmp_path: Path, debate: list[Result], samples: list[Result], opens: str, finds: str
+) -> None:
+    analysis = made(tmp_path, [*debate, *samples], 100)
+    assert analysis.family == 2
+    answer, found = opening(analysis)[0], findings(analysis)[0]
+    assert answer.startswith(opens) and found.startswith(finds)
+    worse = "its answers are worse"
+    assert {worse in answer, worse in found} == {"worse than" in finds}
+    assert found.count("points above") + found.count("points below") == 2  # both figures
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_simulated_debates_that_withhold_are_told_from_worse_ones(kind: Kind) -> None:
+    said = sum(says(withholding(seed, 200, kind), kind) for seed in range(REPORTS))
+    if kind == "equal and selective":
+        assert said <= binom.ppf(0.999, REPORTS, 0.05)
+    else:
+        assert said >= binom.ppf(0.001, REPORTS, 0.8)
+
+
+def test_the_sentence_on_withheld_answers_counts_them(tmp_path: Path) -> None:
+    samples = [result(k, k > 29, "self_consistency") for k in range(1, 101)]
+    analysis = made(tmp_path, [*answers("rsd", range(1, 48), 67), *samples], 100)
+    said = (
+        "eside self_consistency at about as many tokens rsd leaves fewer questions right (47 "
+        "against 71 of 100) because it withheld 33; among as many answers no difference is shown"
+    )
+    assert said in opening(analysis)[0] and said in findings(analysis)[0]
+    line = told(analysis, "as-many")
+    assert (line["withheld"], line["right"]) == ("33", "47")
+
+
+def test_risk_is_compared_at_the_debates_own_coverage(tmp_path: Path) -> None:
+    debate = answers("rsd", range(1, 48), 67)
+    samples = answers("self_consistency", range(1, 72), unsure=range(68, 101))
+    line = told(made(tmp_path, [*debate, *samples], 100), "risk-coverage", 1)
+    assert line["right among as many as rsd answers, 67.0%"].startswith("100.0%")
+
+
+def test_where_nothing_was_judged_the_report_does_not_say_that_no_baseline_ran(
+    tmp_path: Path,
+) -> None:
+    rows = [sample.row("tsd"), sample.row("single_shot")]
+    results = [judged(row.name, k, None) for row in rows for k in range(1, 5)]
+    asked = sample.items("answer", 4)
+    analysis = analysed(study([sample.write(tmp_path, "answer", rows, asked, results)]))
+    answer, _, missing = opening(analysis)
+    assert answer == (
+        "It cannot be told whether debating helped: no question was judged for both of tsd and "
+        "single_shot."
+    )
+    assert missing == "What is missing: 8 judgements unread."
+    shown = told(analysis, "accuracy")
+    assert (shown["accuracy"], shown["n"], shown["questions"]) == ("–", "0", "4")
+    written = report([tmp_path])
+    assert "tsd: accuracy –" in summary_lines(written)
+    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tsd,0,0,,,,0,0,4,")

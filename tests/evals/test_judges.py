@@ -94,6 +94,22 @@ def test_the_controls_are_the_best_right_and_the_most_tempting_wrong_answer(
     assert judges.controls("truthful", item) == tried
 
 
+@pytest.mark.parametrize(
+    ("true", "false", "left"),
+    [
+        (("A little", "Better than people"), ("As by day", "No"), (["Better than people"], ["No"])),
+        (("A little", " a LITTLE"), ("As by day", "No"), None),
+        (("A little", "Better than people"), ("As by day",), None),
+    ],
+)
+def test_of_two_right_and_two_wrong_references_the_controls_are_held_back(
+    true: tuple[str, ...], false: tuple[str, ...], left: object
+) -> None:
+    references = REFERENCE.model_copy(update={"true": true, "false": false})
+    shown = judges.held_back(QUESTION.model_copy(update={"reference": references}))
+    assert left == (shown and ([*shown.reference.true], [*shown.reference.false]))
+
+
 # The rubric of Tree-of-Debate
 
 SUMMARY = "Both papers debate. A uses trees, e.g. of claims. B votes!"

@@ -10,6 +10,8 @@ import pytest
 
 from dialectree.errors import RequestError
 from dialectree.evals.judges import TruthReply
+from dialectree.evals.reporting import measures
+from dialectree.evals.reporting.study import study
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
@@ -29,6 +31,7 @@ from tests.evals.evaluating import (
     plan,
     results,
     row,
+    write,
 )
 from tests.evals.test_running import refused
 from tests.graphs.adaptive_reasoning_tree.arguing import arguers as arguing
@@ -77,6 +80,21 @@ def test_the_judge_is_tried_on_answers_that_are_known(message: str, passed: list
         assert one.controlling.calls == len(one.controls)
     judged = sum(call.kind == "TruthReply" for call in speaker.calls)
     assert (standing.spending.judge.calls, standing.spent.calls) == (judged, len(speaker.calls))
+
+
+def test_the_judge_does_not_read_the_answers_that_it_is_tried_on() -> None:
+    speaker, asked = model(), {"question": "What do cows eat?"}
+    some, few = {"true": ["Hay", "Grass"], "false": ["Iron", "Stones"]}, {"true": ["Hay"]}
+    data = write([{"id": "q1", **asked, **some}, {"id": "q2", **asked, **few}])
+    evaluate(plan(data, speaker, row("single_shot")))
+    by_question = {item: one.controls for (_, item), one in by_item().items()}
+    assert [[c.held_back for c in by_question[q]] for q in ("q1", "q2")] == [[True] * 2, [False]]
+    tried = [call.prompt for call in speaker.calls if call.kind == "TruthReply"]
+    for shown, hidden in (("Hay", "Iron"), ("Iron", "Hay")):
+        (control,) = (p for p in tried if shown in p and hidden not in p and "Stones" in p)
+        assert control.count(shown) == 1 and "Grass" in control
+    (line,) = measures.controlled(study([Path("out")]))
+    assert (line.questions, line.held_back) == (2, 1)
 
 
 # Votes

@@ -6,15 +6,16 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
+from dialectree.cli.evaluation_report import summary_lines
 from dialectree.evals import debate_gain
 from dialectree.evals.plots import plots
 from dialectree.evals.reporting.analysis import Analysis, analysed
 from dialectree.evals.reporting.cautions import cautions
-from dialectree.evals.reporting.findings import findings
-from dialectree.evals.reporting.study import Study, study
+from dialectree.evals.reporting.findings import findings, opening
+from dialectree.evals.reporting.study import RUBRIC, Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
-from dialectree.evals.results import Result, Score, Vote
+from dialectree.evals.results import Control, Preferred, Result, Score, Vote
 from dialectree.records import Verdict
 from tests.evals import sample
 from tests.evals.test_report import cells, judged, kept, table
@@ -56,8 +57,7 @@ def test_pairs_and_costs_take_what_was_read_and_say_what_they_leave_out(
     made = {found.key: found for found in tables(analysis)}
     left = "Left out, without a judgement that could be read: tsd 8 of 20."
     assert all(left in made[key].notes for key in ("mcnemar", "front"))
-    assert cells(made["accuracy"])[1].startswith("60.0%")
-    assert cells(made["accuracy"])[-1].startswith("100.0%")
+    assert cells(made["accuracy"])[1:5] == ["100.0% [75.8, 100.0]", "12", "12", "20"]
     spent = {one.row.name: one.right.share for one in analysis.spent}
     assert spent == {"tsd": 1.0, "single_shot": 1.0}
 
@@ -92,6 +92,45 @@ def test_missing_marks_of_summaries_are_named_and_counted(tmp_path: Path) -> Non
         "unparsed"
     ] * 5
     assert lines[0]["breadth, outcome"] == "scored"
+
+
+def test_marks_of_which_none_was_read_are_no_zero_and_are_missing(tmp_path: Path) -> None:
+    over = [sample.row("tod"), sample.row("single_stage")]
+    asked = sample.items("compare", 6)
+    none = [Score(key=key, score=None, value="unparsed") for key in RUBRIC]
+    results = [
+        one.model_copy(update={"scores": none, "status": "answered"})
+        for one in sample.results("compare", over, asked)
+    ]
+    analysis = analysed(study([sample.write(tmp_path, "compare", over, asked, results)]))
+    answer, _, missing = opening(analysis)
+    assert answer.endswith("no question was judged for both of tod and single_stage.")
+    assert missing == f"What is missing: {6 * 2 * 3} judgements unread."
+    said = summary_lines(report([tmp_path]))
+    assert "tod: breadth –, contextualisation –, factuality –, overall –" in said
+    assert (tmp_path / "report.csv").read_text().splitlines()[1].startswith("tod,,,,0,,,,0,")
+
+
+def test_a_breadth_that_was_never_read_is_missing(tmp_path: Path) -> None:
+    found = summaries(tmp_path, 12)
+    unread = sum(
+        score.value == "unparsed"
+        for own in found.results.values()
+        for one in own.values()
+        for score in one.scores
+    )
+    assert opening(analysed(found))[2] == f"What is missing: {unread} judgements unread."
+
+
+def test_votes_controls_and_preferences_that_were_not_read_are_missing(tmp_path: Path) -> None:
+    control = Control(key="truthful", truthful=True, score=None, value="unparsed")
+    results = [voted(1, None, True), voted(2, True, True)]
+    results[1] = results[1].model_copy(update={"controls": [control]})
+    found = kept(tmp_path, results, 2)
+    unread = Score(key="preference", score=None, value="failed")
+    one = Preferred(row="tsd", against="single_shot", item="q1", score=unread, ended="")
+    found.preferences.append(one)
+    assert opening(analysed(found))[2] == "What is missing: 3 judgements unread."
 
 
 def sure(number: int, confidence: float, right: bool | None) -> Result:
