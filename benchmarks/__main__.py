@@ -16,8 +16,8 @@ from benchmarks.figures import Figure
 
 WIDTH = 140
 """Columns where the table goes to a file."""
-PARTS = ("overhead", "slots", "footprint", "retrieval", "false_findings", "tracing")
-"""Each is the function of that name in the file of that name."""
+PARTS = ("overhead", "slots", "footprint", "retrieval", "false-findings", "tracing")
+"""Each is the function of that name in the file of that name, with _ for -."""
 
 
 def main() -> int:
@@ -35,7 +35,8 @@ def main() -> int:
             print(f"measuring {name} ...", file=sys.stderr, flush=True)
             folder = Path(place) / name
             folder.mkdir()
-            part = getattr(import_module(f"benchmarks.{name}"), name)
+            function = name.replace("-", "_")
+            part = getattr(import_module(f"benchmarks.{function}"), function)
             measured.extend(part(folder, asked.repeats))
     console = Console(width=None if sys.stdout.isatty() else WIDTH)
     figures.show(measured, console)

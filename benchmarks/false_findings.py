@@ -1,4 +1,4 @@
-"""How often a report asserts something of methods that are equally good."""
+"""How often a report asserts what is not so, and how often it sees what is."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from tests.evals.equals import asserted, equals
+from tests.evals.withholding import KINDS, says, withholding
 
 REPORTS = 1000
 LIMIT = 7.0
 """Percent of the reports, at most."""
+WITHHOLDING = 300
+"""Reports of each kind of debate that withholds answers."""
+POWER = 80.0
+"""Percent of the reports, at least."""
+SIZES = (200, 500)
 
 
 def false_findings(folder: Path, repeats: int) -> Iterator[Figure]:
+    """Yield the shares of reports on equal methods, then of those on debates that withhold."""
+    yield from _equal()
+    yield from _withholding()
+
+
+def _equal() -> Iterator[Figure]:
     """1,000 reports on independent and 1,000 on clustered questions; half draw the sides.
 
     Where sides are not drawn no leaning can be asserted, so its share is of the other half.
@@ -33,3 +45,17 @@ def false_findings(folder: Path, repeats: int) -> Iterator[Figure]:
             ("assert that the judge leans, sides drawn", drawn),
         ):
             yield Figure(part, name, 100 * share, "%", limit=LIMIT)
+
+
+def _withholding() -> Iterator[Figure]:
+    """300 reports of each kind and size."""
+    part = f"{WITHHOLDING} reports each of a debate that withholds answers"
+    for kind, text in KINDS.items():
+        for n in SIZES:
+            said = sum(says(withholding(seed, n, kind), kind) for seed in range(WITHHOLDING))
+            name = f"{kind}, {n} questions: “{text}”"
+            share = 100 * said / WITHHOLDING
+            if kind == "equal and selective":
+                yield Figure(part, name, share, "%", limit=LIMIT)
+            else:
+                yield Figure(part, name, share, "%", least=POWER)
