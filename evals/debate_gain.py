@@ -123,10 +123,11 @@ class Sampled(Paired):
 def sampled(study: Study) -> list[Sampled]:
     """Return every debate beside every row of samples of its debaters, on the questions of both."""
     rows_of_samples: list[Sampled] = []
+    every = {row.name: asked(study, row.name) for row in study.rows}
     for debate, row in ((debate, row) for debate in study.rows for row in study.rows):
         if is_baseline(debate.method) or not _asks_again(study, row, debate):
             continue
-        samples, debated = asked(study, row.name), asked(study, debate.name)
+        samples, debated = every[row.name], every[debate.name]
         both = [item for item in study.items if item in samples.right and item in debated.right]
         if not both:
             continue

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialectree.evals import debate_gain
-from dialectree.evals.all_asked import as_many, asked
+from dialectree.evals.all_asked import Asked, as_many, asked
 from dialectree.evals.comparisons import Comparison, Paired, correct, difference, sign_flips
 from dialectree.evals.intervals import Figure
 from dialectree.evals.reporting import measures
@@ -102,7 +102,8 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
     """Return all that a report needs; the caller raises InputError on an unknown baseline."""
     of = measures.baseline(study, baseline)
     beside = [(row, against) for row in study.rows if (against := of(row)) is not None]
-    comparisons = [made for pair in beside if (made := _compared(study, *pair))]
+    every = {row.name: asked(study, row.name) for row in study.rows}
+    comparisons = [made for pair in beside if (made := _compared(study, every, *pair))]
     marked = [mark for pair in beside if (mark := _marked(study, *pair))]
     votes, samples = debate_gain.turned(study), debate_gain.sampled(study)
     return Analysis(
@@ -121,9 +122,9 @@ def analysed(study: Study, baseline: str | None = None) -> Analysis:
     )
 
 
-def _compared(study: Study, row: Row, baseline: Row) -> Compared | None:
+def _compared(study: Study, every: Mapping[str, Asked], row: Row, baseline: Row) -> Compared | None:
     rows = study.of(row.name), study.of(baseline.name)
-    ours, theirs = asked(study, row.name), asked(study, baseline.name)
+    ours, theirs = every[row.name], every[baseline.name]
     first, second = ours.right, theirs.right
     if not first or not second:
         return None

@@ -78,7 +78,8 @@ def all_asked(results: Sequence[Result]) -> dict[str, bool]:
 
     Questions whose run failed, or whose judgement could not be read, are left out.
     """
-    return scored(results) | dict.fromkeys(ended(results, "unanswered"), False)
+    ends = endings(results).items()
+    return {item: end == "right" for item, end in ends if end in ("right", "wrong", "unanswered")}
 
 
 def ended(results: Sequence[Result], how: Outcome) -> set[str]:
