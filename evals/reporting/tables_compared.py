@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dialectree.evals.comparisons import FEWEST, Paired, mcnemar_counts, tango
 from dialectree.evals.debate_gain import Sampled, Spent
 from dialectree.evals.intervals import Figure, Proportion, design, share_of
-from dialectree.evals.reporting.analysis import Analysis, Compared, change
+from dialectree.evals.reporting.analysis import Analysis, Compared, Marked, change
 from dialectree.evals.reporting.formatting import Columns, Table, probability, table
 from dialectree.evals.reporting.measures import handed
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Preferred
+from dialectree.evals.tasks import is_baseline
 from dialectree.report.words import listed
 
 
@@ -65,7 +66,14 @@ def _paired(analysis: Analysis) -> Table | None:
         )
         notes.append("At worst all that failed spoke against the row, at best for it.")
     title = "Against the baseline, question by question"
+    notes += _debates(analysis.compared)
     return table("mcnemar", title, analysis.compared, columns, " ".join(notes), *analysis.unread)
+
+
+def _debates(over: Iterable[Compared | Marked]) -> list[str]:
+    """Name what stands in the column of baselines and is a debate, as where no baseline ran."""
+    names = dict.fromkeys(o.baseline.name for o in over if not is_baseline(o.baseline.method))
+    return [f"No baseline but a debate: {listed(names)}."] if names else []
 
 
 class _AsMany(NamedTuple):
@@ -123,6 +131,7 @@ def _marked(analysis: Analysis) -> Table | None:
         ],
         "p says whether one is better, the interval (a bootstrap over the pairs of papers) how "
         f"far. There is no interval below {FEWEST} pairs, or where all differences are alike.",
+        *_debates(analysis.marked),
     )
 
 

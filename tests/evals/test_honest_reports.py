@@ -282,6 +282,8 @@ def test_a_debate_is_never_taken_for_a_baseline(tmp_path: Path) -> None:
         assert opening(analysis)[0] == (
             "It cannot be told whether debating helped: no debate is compared with a baseline."
         )
+        (paired,) = (one for one in tables(analysis) if one.key == "mcnemar")
+        assert paired.notes[0].endswith(f"No baseline but a debate: {names[0]}.")
 
 
 def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(
