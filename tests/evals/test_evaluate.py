@@ -75,7 +75,8 @@ def test_the_text_the_frame_and_the_report_agree_on_questions_and_shares(tmp_pat
     repeats = sample.results("decide", over, again, seed=5)
     made += [one.model_copy(update={"repeat": 1}) for one in repeats]
     results = EvaluationResults(sample.write(tmp_path, "decide", over, [*asked, *again], made))
-    frame, counted = results.to_pandas(), study([tmp_path])
+    frame: Any = results.to_pandas()
+    counted = study([tmp_path])
     (table,) = (one for one in tables(analysed(counted)) if one.key == "accuracy")
     names = [column.name for column in table.columns]
     for row, line in zip(over, table.rows, strict=True):
