@@ -1,5 +1,7 @@
 """Prompts are documents: Markdown files with a front matter, a system and a user part.
 
+The user part may have a ``# task``: what stands before it is shared by several calls of a debate.
+
 A missing value is an error, never an empty string. What is put in is data: it is never read as
 template text, and it cannot close the tag (``<question> ... </question>``) that it stands in, nor
 the message: a sign behind the first bracket breaks our tags and the marks of chat templates up.
@@ -127,6 +129,8 @@ class Prompt(NamedTuple):
     system: Template | str
     """A text where nothing is put in."""
     user: Template
+    """The user message, or the part of it before the task."""
+    task: Template | None
 
     @property
     def label(self) -> str:
@@ -137,7 +141,14 @@ class Prompt(NamedTuple):
         """The system and the user message; a value that is missing raises UndefinedError."""
         system = self.system
         said = system if isinstance(system, str) else system.render(values).strip()
-        return said, self.user.render(values).strip()
+        user = self.user.render(values).strip()
+        if self.task is not None:
+            user = f"{user}\n\n{self.task.render(values).strip()}"
+        return said, user
+
+    def shared(self, values: dict[str, object]) -> str:
+        """Return the part of the user message before the task; "" if the prompt has no task."""
+        return "" if self.task is None else self.user.render(values).strip()
 
 
 @cache
@@ -151,6 +162,7 @@ def load(name: str) -> Prompt:
     head = yaml.safe_load(front)
     _, _, parts = body.partition("# system\n")
     system, mark, user = parts.partition("\n# user\n")
+    user, _, task = user.partition("\n# task\n")
     if not (system.strip() and mark and user.strip()):
         raise ValueError(f"the prompt {name} needs a '# system' and a '# user' part")
     templates = _templates(body)
@@ -163,6 +175,7 @@ def load(name: str) -> Prompt:
         source=str(head["source"]),
         system=templates.from_string(system) if _PUT_IN.search(system) else system.strip(),
         user=templates.from_string(user),
+        task=templates.from_string(task) if task else None,
     )
 
 

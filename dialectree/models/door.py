@@ -16,7 +16,7 @@ from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.events import tell
 from dialectree.models import replies
 from dialectree.models.asking import Asking, Place, messages
-from dialectree.models.endpoints import Decoding, Request, endpoint
+from dialectree.models.endpoints import Decoding, Request, endpoint, wellformed
 from dialectree.models.forms import Ids, form
 from dialectree.models.replies import Fault, Reply
 from dialectree.models.run import Run, run_of
@@ -63,6 +63,7 @@ async def ask(
         context.call_deadline,
         context.requests_per_minute,
         _trace(place, words.label, reply.__name__),
+        len(wellformed(words.shared(values))),
     )
     asked = endpoint(resolve(context.speaker(place.role, place.speaker), context))
     read = partial(_read, reply, ids, check, conflict)

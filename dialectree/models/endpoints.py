@@ -69,6 +69,8 @@ class Request(NamedTuple):
     per_minute: float | None
     config: RunnableConfig
     """Name, tags and metadata of the call in a trace."""
+    shared: int = 0
+    """Characters at the start of the user message that other calls begin with, too."""
 
     def parameters(self) -> dict[str, Any]:
         """Return decoding and schema, as OpenAI's API names them."""
@@ -297,8 +299,9 @@ class Endpoint:
                 chat = providers.structured(chat, request.form)
             except NotImplementedError:
                 self.rung = rung = RUNGS[-1]
+        messages = providers.with_cache_mark(chat, _messages(request, rung), request.shared)
         try:
-            return _completion(await chat.ainvoke(_messages(request, rung), request.config))
+            return _completion(await chat.ainvoke(messages, request.config))
         except (openai.OpenAIError, TimeoutError, DialectreeError, GraphBubbleUp, *_MISTAKES):
             raise
         except Exception as error:

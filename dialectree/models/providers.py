@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +26,8 @@ _MAX_TOKENS = ("max_tokens", "max_output_tokens", "num_predict")
 """The names that providers have for the token limit."""
 
 Chat = Runnable[Any, Any]
+Message = tuple[str, str]
+"""Role and content."""
 
 
 def chat_model(spec: Spec) -> BaseChatModel:
@@ -140,6 +142,22 @@ def decoded(chat: Chat, decoding: Mapping[str, float | None], *, own: bool) -> C
         return model.model_copy(update=update) if update else model
 
     return changed(chat, set_fields)
+
+
+def with_cache_mark(chat: Chat, messages: Sequence[Message], shared: int) -> list[Any]:
+    """Return ``messages``, for Anthropic's models with a mark after ``shared`` characters.
+
+    Their API caches a prompt up to such a mark in the user message. Others need none, or refuse it.
+    """
+    anthropic = all(type(m).__module__.startswith("langchain_anthropic") for m in models(chat))
+    if not (shared and anthropic):
+        return [*messages]
+    system, (role, user), *rest = messages
+    parts = [
+        {"type": "text", "text": user[:shared], "cache_control": {"type": "ephemeral"}},
+        {"type": "text", "text": user[shared:]},
+    ]
+    return [system, (role, parts), *rest]
 
 
 def text_of(message: BaseMessage) -> str:

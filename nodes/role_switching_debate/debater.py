@@ -18,7 +18,7 @@ from dialectree.models.door import Place, ask
 from dialectree.models.replies import Reply
 from dialectree.nodes.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.nodes.quotations import occurs
-from dialectree.nodes.role_switching_debate.candidates import proposed, texts
+from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
     FivePhases,
     Phase,
@@ -173,9 +173,12 @@ async def _speak(
     max_tokens: int,
     fields: Callable[[Reply], dict[str, Any]] = BaseModel.model_dump,
 ) -> dict[str, list[Turn]]:
-    """Return the turn of the debater at ``place``, who reads the transcript up to ``until``."""
+    """Return the turn of the debater at ``place``, who reads the transcript up to ``until``.
+
+    It stands in the order in which the judge reads it, so that their prompts begin alike.
+    """
     side: Side = "a" if place.speaker == "a" else "b"
-    own, theirs = state["candidates"][side], state["candidates"][other(side)]
+    candidates, first = state["candidates"], state["first"]
     valid = await ask(
         runtime,
         place,
@@ -185,11 +188,10 @@ async def _speak(
         max_tokens=max_tokens,
         question=state["question"],
         background=state["background"],
-        label=own["label"],
-        own=own["text"],
-        opponent=theirs["label"],
-        theirs=theirs["text"],
-        blocks=blocks(state, until=until, under_way=until == place.phase),
+        candidates=read_from(first, candidates),
+        blocks=blocks(state, until=until, first=first, under_way=until == place.phase),
+        label=candidates[side]["label"],
+        opponent=candidates[other(side)]["label"],
     )
     return {"turns": [{"speaker": side, "phase": place.phase, "fields": fields(valid)}]}
 

@@ -138,6 +138,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         "synthesiser": {"transcript": [[first], [first, second]]},
         "distractor": {"options": [options]},
         "same_answer": {"candidates": [[text, text]]},
+        "cross_examination": {"opponent": ["C"]},
         "role_switch": {"opponent": ["C"]},
         "present": persona,
         "respond": persona,
@@ -414,6 +415,20 @@ def test_what_stands_between_closed_tags_gives_no_orders(name: str) -> None:
         opened, closed = re.findall(r"^<(\w+)>$", user, re.M), re.findall(r"^</(\w+)>$", user, re.M)
         assert opened == closed
         assert {*opened} <= {*TAGS}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_stands_before_a_task_begins_the_users_message(name: str) -> None:
+    prompt = prompts.load(name)
+    for given in values(name, "x"):
+        shared = prompt.shared(given)
+        assert bool(shared) is (prompt.task is not None)
+        assert prompt.render(given)[1].startswith(shared)
+
+
+def test_the_phases_of_a_role_switching_debate_share_their_rules() -> None:
+    phases = (*DEBATER, "judge")
+    assert len({prompts.load(f"role_switching_debate/{phase}").system for phase in phases}) == 1
 
 
 @pytest.mark.parametrize("path", [[], ["It is so.", "For one thing."]])

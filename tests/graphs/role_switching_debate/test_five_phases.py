@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -126,6 +127,35 @@ def test_the_judge_reads_everything_that_was_said() -> None:
         assert judge.prompt.count(f"{text}\n") == 1 or judge.prompt.count(text) == 1, text
     assert list(listed(judge, "candidates").values()) != []
     assert set(listed(judge, "candidates").values()) == set(TWO)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_prompt_begins_with_what_was_read_before_and_ends_with_the_side(seed: int) -> None:
+    """Whoever's words stand first: with balanced candidates that is drawn."""
+    model = debaters()
+    decide(model, gold="B", candidates="balanced", seed=seed)
+    kinds = (RebuttalReply, SwitchReply, UncertaintyReply, JudgeReply)
+    phases = [of(model, kind) for kind in kinds]
+    read = [message(call).partition("\n</transcript>")[0] for phase in phases for call in phase]
+    assert all(after.startswith(before) for before, after in pairwise(read))
+    for call in of(model, ProposalReply):
+        assert read[0].startswith(message(call).partition("</question>")[0])
+    for one, other in phases[1:3]:
+        (*task, last), (*same, end) = one.prompt.splitlines(), other.prompt.splitlines()
+        assert task == same and last != end
+
+
+def message(call: Asked) -> str:
+    """The user's message: the material of the debate comes first."""
+    return call.prompt[call.prompt.index("<question>") :]
+
+
+def test_who_switches_argues_without_a_doubt() -> None:
+    """RSD, phase III; doubts belong to phase IV."""
+    for call in of(run(), SwitchReply):
+        task = call.prompt.partition("</transcript>")[2]
+        assert "as convincingly as you can" in task
+        assert not re.search("honest|weak|doubt|unsure|convinces", task)
 
 
 @pytest.mark.parametrize("cross_examination", ["in_turn", "simultaneous"])
