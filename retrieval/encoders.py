@@ -212,12 +212,19 @@ class RemoteEncoder:
             raise SettingsError(f"--embeddings: {error}, not {veiled(url)!r}") from None
         self._url = url
         self._spec = Spec("openai", model, public(url), url)
-        self.name = "#".join(filter(None, [self._spec.address, self._spec.mark]))
+        self._instruction = BGE_QUERY if _BGE.search(model) else ""
+        # Vectors of queries without the instruction may lie in a cache by the plain name.
+        instructed = "instructed" if self._instruction else ""
+        self.name = "#".join(filter(None, [self._spec.address, self._spec.mark, instructed]))
 
     def encode(self, texts: Sequence[str], *, query: bool) -> Vectors:
-        """Return a vector for each text. Waits at a rate limit, and retries passing failures."""
+        """Return a vector for each text. Waits at a rate limit, and retries passing failures.
+
+        A query is sent with the instruction of the model's training.
+        """
         if self.access.refusal:
             raise SettingsError(self.access.refusal)
+        sent = [self._instruction + text if query else text for text in texts]
         patient = Retrying(
             retry=retry_if_exception(_is_limited),
             wait=wait_exponential(max=30),
@@ -225,9 +232,7 @@ class RemoteEncoder:
             reraise=True,
         )
         try:
-            return patient(
-                lambda: _normalised(self._client().embed_documents([*texts]), len(texts))
-            )
+            return patient(lambda: _normalised(self._client().embed_documents(sent), len(sent)))
         except openai.APIError as error:
             asked = replace(self._spec, keyless=self.access.keyless)
             fault = map_error(error, asked, ())

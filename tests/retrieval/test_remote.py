@@ -18,7 +18,8 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.retrieval import encoders
-from dialectree.retrieval.encoders import RemoteEncoder, Vectors
+from dialectree.retrieval.embeddings import Timing, embedder
+from dialectree.retrieval.encoders import BGE_QUERY, RemoteEncoder, Vectors
 from dialectree.retrieval.library import Source, find, shelved
 from tests.models.scripted_endpoint import (
     Answer,
@@ -78,6 +79,27 @@ def test_the_user_and_the_query_of_an_address_are_sent() -> None:
             return endpoint.headers[0]["Authorization"]
 
     assert asyncio.run(work()) == "Basic bWU6c2VjcmV0"
+
+
+BGE = "BAAI/bge-large-en-v1.5"
+
+
+@pytest.mark.parametrize(
+    ("model", "asked"), [(BGE, f"{BGE_QUERY}x"), ("BAAI/bge-m3", "x"), ("embed-1", "x")]
+)
+def test_a_bge_model_behind_an_endpoint_gets_its_instruction_before_a_query(
+    model: str, asked: str
+) -> None:
+    async def work() -> list[str]:
+        async with ScriptedEndpoint(choose=lambda body: vectors(body["input"])) as endpoint:
+            at = embedder(f"openai:{model}@{endpoint.url}")
+            await at.queries(["x"], Timing())
+            await asyncio.to_thread(at.passages().embed_documents, ["x"])
+            return [text for body in endpoint.bodies for text in body["input"]]
+
+    assert asyncio.run(work()) == [asked, "x"]
+    plain, now = f"openai:{model}@http://host/v1", RemoteEncoder(model, "http://host/v1").name
+    assert (now == plain) is (asked == "x")  # older vectors of its queries lie by the plain name
 
 
 def test_passing_failures_are_tried_again_and_a_rate_limit_is_waited_for(
