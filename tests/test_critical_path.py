@@ -1,4 +1,4 @@
-"""The longest chain of calls, where arguments grow side by side and knockouts one after another."""
+"""The longest chain of calls, where arguments grow side by side and knockouts round by round."""
 
 from __future__ import annotations
 
@@ -121,7 +121,19 @@ def debate(node: str, length: int, repairs: int = 0) -> list[Call]:
     return [*steps, *(call(node, step=0, repair=n) for n in range(1, repairs + 1))]
 
 
-def test_the_debates_of_a_knockout_follow_one_another() -> None:
+def test_the_rounds_of_a_knockout_follow_one_another() -> None:
+    opened: dict[str, Any] = {"text": "t", "depth": 1, "parent": "0", "kind": "leaf"}
+    rounds = {"0.0": 1, "0.1": 1, "0.2": 2}
+    events = [
+        event("0", "opened", {"text": "t", "depth": 0}),
+        *(event(one, "opened", {**opened, "round": number}) for one, number in rounds.items()),
+        event("0", "branched", {"children": [*rounds], "kind": "knockout"}),
+    ]
+    calls = [*debate("0.0", 6), *debate("0.1", 7, repairs=1), *debate("0.2", 6)]
+    assert critical_path(fold(events)[0], calls) == 8 + 6
+
+
+def test_the_debates_of_a_node_in_turn_follow_one_another() -> None:
     calls = [*debate("0.0", 6), *debate("0.1", 6), *debate("0.2", 7)]
     assert critical_path(KNOCKOUT, calls) == 19
     split = tree(_0="branch", _0_0="open", _0_1="open", _0_2="open")

@@ -113,7 +113,7 @@ def _open(nodes: dict[str, Node], event: Event) -> None:
     new = Node.model_validate({"id": event.node, **event.data})
     node = nodes.setdefault(event.node, new)
     node.text, node.parent, node.depth = new.text, new.parent, new.depth
-    node.stance = new.stance
+    node.stance, node.round = new.stance, new.round
     node.data = {**node.data, **new.data}
 
 

@@ -174,9 +174,9 @@ def chains(calls: Iterable[Call]) -> dict[tuple[str, int, str], int]:
 def critical_path(tree: Tree, calls: Iterable[Call], order: PhaseOrder = UNORDERED) -> int:
     """Return the longest chain of calls from the root down and back up, repairs included.
 
-    The children of a node are debated side by side, unless they are debated in turn. ``order``
-    names the phases that go on beside them, or beside all else. A second pass follows the first,
-    so their chains add up.
+    The children of a node are debated side by side, unless they are debated in turn or in rounds.
+    ``order`` names the phases that go on beside them, or beside all else. A second pass follows the
+    first, so their chains add up.
     """
     chain = chains(calls)
     stages = {(node, take): set[str]() for node, take, _ in chain}
@@ -185,12 +185,15 @@ def critical_path(tree: Tree, calls: Iterable[Call], order: PhaseOrder = UNORDER
 
     def below(node_id: str, take: int) -> int:
         node = tree.nodes.get(node_id)
-        children = [below(child, take) for child in node.children] if node else []
+        rounds: dict[int, int] = {}
+        for place, child in enumerate(node.children if node else ()):
+            one = tree.nodes.get(child)
+            number = place if node and node.in_turn else one.round if one else 0
+            rounds[number] = max(rounds.get(number, 0), below(child, take))
         lengths = {stage: chain[node_id, take, stage] for stage in stages.get((node_id, take), ())}
         beside_all = [lengths.pop(stage, 0) for stage in order.beside_all]
         beside_children = [lengths.pop(stage, 0) for stage in order.beside_children]
-        in_turn = node is not None and node.in_turn
-        longest = sum(children) if in_turn else max([0, *beside_children, *children])
+        longest = max([sum(rounds.values()), *beside_children])
         return max([sum(lengths.values()) + longest, *beside_all])
 
     return sum(below(tree.root, take) for take in {take for _, take, _ in chain})

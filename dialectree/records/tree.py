@@ -136,6 +136,8 @@ class Node(Strict):
     """``open``, ``branch``, ``leaf``, or the protocol's own noun: ``claim``, ``topic``."""
     in_turn: bool = False
     """True if its children are debated one after another."""
+    round: int = 0
+    """The round in which it is debated, side by side with others; rounds follow one another."""
     text: str
     stance: Stance | None = None
     """For or against its parent; of an argument."""

@@ -328,4 +328,4 @@ def _debated(node: Node) -> bool:
 def course(node: Node) -> str:
     """Return how a node with debates below it was decided."""
     debates = count(len(node.children), "debate")
-    return f"a knockout of {debates}; the winner of each meets the next option"
+    return f"a knockout of {debates}; the winners meet until one option is left"

@@ -157,7 +157,7 @@ def legend(record: RunRecord) -> str:
         return "each with the last word of either paper."
     root = record.tree.nodes.get(record.tree.root)
     if root is not None and root.kind == "knockout":
-        return "one after another; the winner of each meets the next option."
+        return "round by round; the winners meet until one option is left."
     if any(node.kind == "argument" for node in record.tree.nodes.values()):
         return "each with the confidence of its verdict; of an argument its strength, 0 to 1."
     return "each with the confidence of its verdict."

@@ -13,7 +13,7 @@ from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
 from dialectree.graphs.role_switching_debate import five_phases
-from dialectree.nodes.role_switching_debate.candidates import opening, pairing
+from dialectree.nodes.role_switching_debate.candidates import opening, pairing, standing
 from dialectree.nodes.role_switching_debate.direct_answerer import (
     agreed,
     direct_answerer,
@@ -22,7 +22,13 @@ from dialectree.nodes.role_switching_debate.direct_answerer import (
     votes,
 )
 from dialectree.nodes.role_switching_debate.judge import ruling, undecided
-from dialectree.nodes.role_switching_debate.state import Question, RoleSwitchingDebate, Settings
+from dialectree.nodes.role_switching_debate.state import (
+    Pair,
+    Question,
+    RoleSwitchingDebate,
+    Settings,
+    Settled,
+)
 
 
 def after_opening(
@@ -50,14 +56,23 @@ def before_pairing(
     return "distractor" if settings.asks_for_distractor() else "pairing"
 
 
-def after_debate(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
-    """Let the winner stay on while an option waits; without a winner nobody goes on."""
-    won = state["outcome"]["answer"] is not None
-    return "pairing" if won and state["waiting"] else "ruling"
+def pairs(state: RoleSwitchingDebate) -> list[Pair]:
+    """Hold the debates of a round side by side."""
+    return state["pairs"]
+
+
+def after_standing(state: RoleSwitchingDebate) -> Literal["pairing", "ruling"]:
+    """Play rounds until one option is left, or until a debate has no winner."""
+    return "pairing" if len(state["waiting"]) > 1 else "ruling"
 
 
 def role_switching_debate(name: str, debate: Graph) -> Graph:
     """Return the protocol around ``debate``: the whole of it, or one of its ablations."""
+
+    async def settle(state: Pair) -> dict[str, list[Settled]]:
+        ended = await debate.ainvoke(state)
+        return {"settled": [{"id": state["id"], "outcome": ended["outcome"]}]}
+
     flow = Flow(
         RoleSwitchingDebate,
         settings=Settings,
@@ -71,16 +86,19 @@ def role_switching_debate(name: str, debate: Graph) -> Graph:
     flow.role("distractor", distractor, required=True)
     flow.step("undecided", undecided)
     flow.step("pairing", pairing)
-    flow.graph("debate", debate)
+    flow.step("debate", settle)
+    flow.step("standing", standing)
     flow.step("ruling", ruling)
 
     flow.route(START, after_opening, "gate")
     flow.then("gate", "gated")
     flow.route("gated", after_gate)
     flow.then("agreed", END)
-    flow.then("distractor", "pairing", "debate")
+    flow.then("distractor", "pairing")
+    flow.fan("pairing", "debate", pairs)
+    flow.then("debate", "standing")
+    flow.route("standing", after_standing)
     flow.then("undecided", "ruling")
-    flow.route("debate", after_debate)
     flow.then("ruling", END)
     return flow.compile(name)
 

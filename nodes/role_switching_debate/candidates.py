@@ -23,6 +23,7 @@ from dialectree.nodes.role_switching_debate.state import (
     SIDES,
     Candidate,
     FivePhases,
+    Pair,
     Question,
     RoleSwitchingDebate,
     Settings,
@@ -77,52 +78,81 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, obje
     tell(runtime, "0", "opened", opened)
     return {
         "id": "0",
-        "take": 1,
-        "background": [],
         "options": options,
         "gold": given["gold"] or "",
         "waiting": shuffled(options, context.seed, "0", question) if knockout else [],
-        "debates": 0,
+        "round": 0,
         "asked": context.gate,
     }
 
 
 async def pairing(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
-    """Choose who debates what next: gold and distractor, the winner so far and the next, or both.
+    """Choose who debates what next: a knockout's round, gold and distractor, or both options.
 
     With more than two options or none, the debaters choose what they propose.
     """
-    context, question = settings(runtime, Settings), state["question"]
-    node, options, waiting = "0", state["options"], state["waiting"]
-    pair: dict[Side, Candidate] = {}
+    context, question, options = settings(runtime, Settings), state["question"], state["options"]
+    if state["waiting"]:
+        return next_round(state, runtime)
+    candidates: dict[Side, Candidate] = {}
     first: Side = "a"
     if context.uses_gold():
         gold, wrong = gold_pair(options, state["gold"], context, question)
-        pair = {"a": gold, "b": state["distractor"] or wrong}
+        candidates = {"a": gold, "b": state["distractor"] or wrong}
         if context.candidates == "balanced":
-            pair = drawn(pair["a"], pair["b"], context.seed, node, question)
-            first = "b" if chance.coin(context.seed, "first", node, question) else "a"
-    elif waiting:
-        node = f"0.{state['debates']}"
-        if state["debates"]:
-            winner = state["outcome"]["label"]
-            waiting = [*(o for o in options if o["label"] == winner), *waiting]
-        one, two, *waiting = waiting
-        pair = drawn(one, two, context.seed, node, question)
-        text = f"{one['label']} or {two['label']}: {question}"
-        tell(runtime, node, "opened", {"text": text, "depth": 1, "parent": "0", "kind": "leaf"})
-        rounds = [f"0.{n}" for n in range(state["debates"] + 1)]
-        tell(runtime, "0", "branched", {"children": rounds, "kind": "knockout", "in_turn": True})
+            candidates = drawn(candidates["a"], candidates["b"], context.seed, "0", question)
+            first = "b" if chance.coin(context.seed, "first", "0", question) else "a"
     elif len(options) == 2:
-        pair = drawn(options[0], options[1], context.seed, node, question)
+        candidates = drawn(options[0], options[1], context.seed, "0", question)
+    return {"pairs": [pair(state, "0", candidates, first)]}
+
+
+def next_round(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> dict[str, object]:
+    """Pair the options that wait, in their order; an odd one out has a bye."""
+    waiting, number, question = state["waiting"], state["round"] + 1, state["question"]
+    seed, pairs, met = settings(runtime, Settings).seed, list[Pair](), list[str]()
+    for one, two in zip(waiting[::2], waiting[1::2], strict=False):
+        node = f"0.{len(state['settled']) + len(pairs)}"
+        opened = {"parent": "0", "depth": 1, "kind": "leaf", "round": number}
+        text = f"{one['label']} or {two['label']}: {question}"
+        tell(runtime, node, "opened", {"text": text, **opened})
+        pairs.append(pair(state, node, drawn(one, two, seed, node, question)))
+        met.append(f"{one['label']} against {two['label']}")
+    bye = waiting[2 * len(pairs) :]
+    out = "".join(f"; {option['label']} has a bye" for option in bye)
+    debates = [f"0.{n}" for n in range(len(state["settled"]) + len(pairs))]
+    tell(runtime, "0", "branched", {"children": debates, "kind": "knockout"})
+    tell(runtime, "0", "noted", {"note": f"round {number}: {', '.join(met)}{out}"})
+    return {"round": number, "pairs": pairs, "waiting": bye}
+
+
+def pair(
+    state: RoleSwitchingDebate, node: str, candidates: dict[Side, Candidate], first: Side = "a"
+) -> Pair:
+    """Return one debate, as its graph takes it."""
     return {
         "id": node,
-        "assigned": bool(pair),
-        "candidates": pair,
+        "question": state["question"],
+        "take": 1,
+        "background": [],
+        "options": state["options"],
+        "assigned": bool(candidates),
+        "candidates": candidates,
         "first": first,
-        "waiting": waiting,
-        "debates": state["debates"] + 1,
     }
+
+
+async def standing(state: RoleSwitchingDebate) -> dict[str, object]:
+    """Let the winners of a round wait for the next one, after the option that had a bye.
+
+    A debate without a winner ends a knockout: nobody waits any longer.
+    """
+    outcomes = [debate["outcome"] for debate in state["settled"][-len(state["pairs"]) :]]
+    if not state["round"] or any(outcome["answer"] is None for outcome in outcomes):
+        return {"waiting": []}
+    options = {option["label"]: option for option in state["options"]}
+    winners = [options[str(outcome["label"])] for outcome in outcomes]
+    return {"waiting": [*state["waiting"], *winners]}
 
 
 def drawn(first: Candidate, second: Candidate, seed: int, *place: str) -> dict[Side, Candidate]:

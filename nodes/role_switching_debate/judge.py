@@ -27,6 +27,7 @@ from dialectree.nodes.role_switching_debate.state import (
     FivePhases,
     RoleSwitchingDebate,
     Settings,
+    Settled,
     Turn,
     blocks,
     latest,
@@ -185,11 +186,13 @@ async def broken_off(state: FivePhases, runtime: Runtime[Settings]) -> Debated:
     return {"outcome": {**ruled["verdict"], "notes": notes}}
 
 
-async def undecided(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Debated:
+async def undecided(
+    state: RoleSwitchingDebate, runtime: Runtime[Settings]
+) -> dict[str, list[Settled]]:
     """Say that there was no debate."""
     ruled = settle(runtime, None)
     notes = ["there is no distractor to debate against"]
-    return {"outcome": {**ruled["verdict"], "notes": notes}}
+    return {"settled": [{"id": "0", "outcome": {**ruled["verdict"], "notes": notes}}]}
 
 
 def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
@@ -209,17 +212,25 @@ def disclosed(state: FivePhases, winner: str | None = None) -> list[str]:
 
 
 async def ruling(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> Ruling:
-    """Return the outcome of the (last) debate as the verdict; settle a knockout's root."""
-    outcome, notes, debates = state["outcome"], [*state["outcome"]["notes"]], state["debates"]
-    won = outcome["answer"] is not None
-    if state["id"] != "0":
+    """Return the outcome of the debate, or of a knockout's last one, as the verdict.
+
+    A debate without a winner is the last one of a knockout, whatever was debated beside it.
+    """
+    debates = state["settled"]
+    lost = [debate for debate in debates if debate["outcome"]["answer"] is None]
+    outcome = (lost or debates[-1:])[0]["outcome"]
+    notes = [*outcome["notes"]]
+    if state["round"]:
         own = ("answer", "rationale", "confidence")
         fields = {name: value for name, value in outcome.items() if name in own}
         fields["winner"] = outcome["label"]
-        rounds = [f"0.{n}" for n in range(debates)]
-        tell(runtime, "0", "settled", {"verdict": fields if won else None, "provenance": rounds})
-        notes += [] if won else [f"the knockout ended in debate {debates}"]
+        provenance = [debate["id"] for debate in debates]
+        verdict = None if lost else fields
+        tell(runtime, "0", "settled", {"verdict": verdict, "provenance": provenance})
+        if lost:
+            where = f"{', '.join(debate['id'] for debate in lost)} had no winner"
+            notes.append(f"the knockout ended in round {state['round']}: {where}")
     if settings(runtime, Settings).uses_gold():
         notes.append("a debate with the gold answer in it is binary: chance is 50%")
-    label = outcome["label"] if state["options"] or not won else None
+    label = outcome["label"] if state["options"] or lost else None
     return {"verdict": {**outcome, "label": label, "notes": notes}}

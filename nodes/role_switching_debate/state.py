@@ -145,16 +145,29 @@ class Question(shared.Question):
     """The letter of the right option; only for evaluations."""
 
 
-class RoleSwitchingDebate(shared.Debate, Pair, Debated):
+class Settled(Debated):
+    """One debate after its end."""
+
+    id: str
+
+
+class RoleSwitchingDebate(shared.Debate):
     """A question on its way to a verdict, by debates or by direct answers alone."""
 
+    id: str
+    options: list[Candidate]
+    """The answers to choose from; none for an open question."""
     gold: str
     distractor: Candidate | None
     """The wrong option that a model chose."""
     waiting: list[Candidate]
-    """The options that a knockout has still to hear, in the order drawn."""
-    debates: int
-    """Debates that have begun."""
+    """The options of a knockout that are left, in the order of its next round."""
+    round: int
+    """The round of a knockout; 0 where there is one debate."""
+    pairs: list[Pair]
+    """The debates that go on side by side."""
+    settled: Annotated[list[Settled], operator.add]
+    """The debates that have ended, in the order of their ids."""
     asked: int
     """Direct answers that are asked for."""
     number: int

@@ -34,7 +34,7 @@ from tests.breaking_off import Crash, Fragile
 from tests.contesting import speakers
 from tests.folding import fold
 from tests.graphs.debating import Debated, adebate, context, rate_all, split, told
-from tests.graphs.role_switching_debate.switching import FIVE, THREE, TWO, direct
+from tests.graphs.role_switching_debate.switching import FIVE, TWO, direct
 from tests.graphs.tree_of_debate.comparing import PAPER_A, PAPER_B
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
@@ -76,7 +76,7 @@ WAYS = {
     "tsd with rsd": Way("tsd", {**SHORT, "leaf_protocol": "rsd"}),
     "tsd with art": Way("tsd", {**SHORT, "leaf_protocol": "art", "leaf": {"trees": 2}}),
     "rsd": Way("rsd", {"gate": 2, "judge_orders": "both"}, {"options": [*FIVE]}),
-    "knockout": Way("rsd", {"candidates": "knockout"}, {"options": [*THREE]}),
+    "knockout": Way("rsd", {"candidates": "knockout"}, {"options": [*FIVE]}),
     "art": Way("art", {"breadth": 2, "judge_orders": "both", "trees": 2}),
     "deep art": Way("art", {"depth": 2, "root_strength": "estimated"}),
     "tod": Way("tod", COMPARED, PAPERS),

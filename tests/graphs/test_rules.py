@@ -135,11 +135,10 @@ WHOLE_DEBATE = state(
     question=st.just("What?"),
     options=st.just([]),
     waiting=st.lists(st.just({"label": "A", "text": "x"}), max_size=3),
-    debates=st.integers(0, 3),
+    pairs=st.lists(st.just({"id": "0.1"}), max_size=3),
     asked=st.integers(0, 3),
     samples=st.lists(sample, max_size=4),
     dropped=st.integers(0, 2),
-    outcome=st.fixed_dictionaries({"answer": st.sampled_from([None, "x"])}),
     optional=failed,
 )
 SWITCHING = anything(

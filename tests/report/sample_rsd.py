@@ -225,17 +225,17 @@ def again() -> RunRecord:
 
 
 def knockout() -> RunRecord:
-    """Three options, two debates, the winner stays on."""
+    """Three options, two rounds of one debate."""
     first = debate(
         "0.0", f"C or B: {QUESTION}", OPTIONS[2], OPTIONS[1], [ruling("C", OPTIONS[2])], "a"
     )
     second = debate(
         "0.1", f"C or A: {QUESTION}", OPTIONS[0], OPTIONS[2], [ruling("C", OPTIONS[2])], "b"
     )
+    first.round, second.round = 1, 2
     root = Node(
         id="0",
         kind="knockout",
-        in_turn=True,
         text=QUESTION,
         depth=0,
         status="answered",

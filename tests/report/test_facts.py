@@ -152,7 +152,7 @@ IN_ORDER: dict[str, tuple[Make, str]] = {
     "a knockout shows its debates in their order": (
         sample_rsd.knockout,
         "debated in 0.0, 0.1; the answer"
-        " | a knockout of 2 debates; the winner of each meets the next option | c or b:"
+        " | a knockout of 2 debates; the winners meet until one option is left | c or b:"
         " | c or a:",
     ),
     "a contest of strengths says what was changed and what it did": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import pytest
@@ -116,17 +116,27 @@ def no_request_twice(done: Any) -> bool:
 
 
 @pytest.mark.parametrize("method", ["rsd", "no_role_switch", "no_uncertainty", "basic"])
-@pytest.mark.parametrize(("options", "debates"), [(THREE, 2), (FIVE, 4)])
-def test_a_knockout_is_one_debate_after_another(
-    method: str, options: tuple[str, ...], debates: int
+@pytest.mark.parametrize(("options", "rounds"), [(THREE, 2), (FIVE, 3)])
+def test_a_knockout_takes_as_long_as_its_rounds(
+    method: str, options: tuple[str, ...], rounds: int
 ) -> None:
     calls, path = {"rsd": (9, 6), "basic": (5, 4)}.get(method, (7, 5))
+    debates = len(options) - 1
     graph = methods()[method].graph()
     done = decide(debaters(), options, graph=graph, candidates="knockout")
-    assert cost(done) == Cost(calls * debates, path * debates)
+    assert cost(done) == Cost(calls * debates, path * rounds)
     assert no_request_twice(done)
     both = decide(debaters(), options, graph=graph, candidates="knockout", judge_orders="both")
-    assert cost(both) == Cost((calls + 1) * debates, path * debates)
+    assert cost(both) == Cost((calls + 1) * debates, path * rounds)
+
+
+def test_a_knockout_of_26_options_takes_five_rounds() -> None:
+    options = tuple(f"answer {n}" for n in range(26))
+    done = decide(debaters(winner="answer 7"), options, candidates="knockout")
+    assert cost(done) == Cost(25 * 9, 5 * 6)
+    assert done.verdict.answer == "answer 7"
+    rounds = Counter(done.node(debate).round for debate in done.node().children)
+    assert rounds == {1: 13, 2: 6, 3: 3, 4: 2, 5: 1}
 
 
 @pytest.mark.parametrize(("samples", "expected"), [(1, 1), (3, 3), (5, 5)])
@@ -253,41 +263,62 @@ def test_the_gold_answer_is_one_debaters_candidate_and_nobody_is_told_that_it_is
 # Knockout
 
 
-def test_in_a_knockout_every_option_is_heard_once_and_the_winner_stays_on() -> None:
-    model = debaters(winner="clay")
-    done = decide(model, FIVE, candidates="knockout")
+@pytest.mark.parametrize("seed", range(4))
+def test_in_a_knockout_winners_meet_until_one_is_left(seed: int) -> None:
+    done = decide(debaters(winner="clay"), FIVE, candidates="knockout", seed=seed)
     root = done.node()
     assert (root.kind, root.children) == ("knockout", ["0.0", "0.1", "0.2", "0.3"])
-    pairs = [set(sides(done, child).values()) for child in root.children]
-    assert set.union(*pairs) == set(FIVE)
-    champion: str | None = None
-    for child, pair in zip(root.children, pairs, strict=True):
-        assert champion is None or champion in pair
-        verdict = done.node(child).verdict
-        assert verdict is not None
-        champion = verdict.answer
-    heard = [i for i, pair in enumerate(pairs) if "clay" in pair]
-    assert heard == list(range(heard[0], 4))  # from its first debate to the last
+    left, notes = {*FIVE}, [*root.notes]
+    for number, debates in enumerate((["0.0", "0.1"], ["0.2"], ["0.3"]), 1):
+        pairs = [sides(done, debate) for debate in debates]
+        meeting = [option for pair in pairs for option in pair.values()]
+        assert left.issuperset(meeting) and len({*meeting}) == 2 * len(debates)
+        assert [done.node(debate).round for debate in debates] == [number] * len(debates)
+        for debate, pair in zip(debates, pairs, strict=True):
+            verdict = done.node(debate).verdict
+            assert verdict is not None
+            left -= {*pair.values()} - {verdict.answer}
+            met = {" against ".join(order) for order in permutations(letters(pair))}
+            assert any(each in notes[number - 1] for each in met)
+    assert left == {"clay"}
+    assert "has a bye" in notes[0] and "has a bye" in notes[1] and "bye" not in notes[2]
+    byes = [note.rpartition("; ")[2][0] for note in notes[:2]]
+    assert len({*byes}) == 2  # nobody rests twice in a row
     assert (done.verdict.answer, done.verdict.label) == ("clay", "D")
     assert root.verdict is not None
     assert (root.verdict.winner, root.provenance) == ("D", root.children)
 
 
-@pytest.mark.parametrize("ends", ["0.0", "0.1", "0.3"])
-def test_an_unresolved_debate_ends_the_knockout(ends: str) -> None:
+def letters(pair: dict[str, str]) -> list[str]:
+    return ["ABCDE"[FIVE.index(option)] for option in pair.values()]
+
+
+@pytest.mark.parametrize(
+    ("lost", "held", "ended"),
+    [
+        (("0.0",), 2, "round 1: 0.0 had no winner"),
+        (("0.0", "0.1"), 2, "round 1: 0.0, 0.1 had no winner"),
+        (("0.1",), 2, "round 1: 0.1 had no winner"),
+        (("0.2",), 3, "round 2: 0.2 had no winner"),
+        (("0.3",), 4, "round 3: 0.3 had no winner"),
+    ],
+)
+def test_a_knockout_ends_with_the_round_of_an_unresolved_debate(
+    lost: tuple[str, ...], held: int, ended: str
+) -> None:
     model = debaters()
-    model.will_say_now(
-        lambda call: rule(min(listed(call, "candidates")), "?"), to=JudgeReply, at=ends
-    )
+    for debate in lost:
+        model.will_say_now(
+            lambda call: rule(min(listed(call, "candidates")), "?"), to=JudgeReply, at=debate
+        )
     done = decide(model, FIVE, candidates="knockout")
-    count = int(ends[-1]) + 1
-    assert done.node().children == [f"0.{n}" for n in range(count)]
-    assert len(done.calls) == 9 * count + 1  # and the one repair
+    debates = [f"0.{n}" for n in range(held)]
+    assert done.node().children == debates
+    assert len(done.calls) == 9 * held + len(lost)  # one repair each
     assert (done.verdict.answer, done.node().status) == (None, "missing")
-    assert done.verdict.notes[-1] == f"the knockout ended in debate {count}"
-    assert [done.node(f"0.{n}").status for n in range(count)] == [
-        *["answered"] * (count - 1), "missing",
-    ]  # fmt: skip
+    assert done.verdict.notes[-1] == f"the knockout ended in {ended}"
+    missing = [debate for debate in debates if done.node(debate).status == "missing"]
+    assert missing == [*lost]
 
 
 def test_debates_of_a_knockout_do_not_read_one_another() -> None:

@@ -20,7 +20,7 @@ from dialectree.human_input import payload_of
 from dialectree.nodes.answers import ruling
 from dialectree.nodes.role_switching_debate.judge import agreed_label
 from tests.graphs.role_switching_debate import switching
-from tests.graphs.role_switching_debate.switching import THREE, TWO, context, debaters
+from tests.graphs.role_switching_debate.switching import FIVE, TWO, context, debaters
 from tests.scripted import ScriptedModel
 
 NEITHER = ("uncertain", "uncertain")
@@ -121,16 +121,19 @@ def test_the_verdict_says_that_a_person_ruled(ruling: str, source: str | None) -
 
 def test_a_person_judges_every_debate_of_a_knockout() -> None:
     model = debaters()
-    host = Host(model, THREE, candidates="knockout")
+    host = Host(model, FIVE, candidates="knockout")
+
+    def ruled(asked: Mapping[str, str]) -> str:
+        labels = asked["request"][-4:].split(", ")
+        return "B" if "B" in labels else labels[0]
 
     async def drive() -> dict[str, Any]:
         out = await host.step(host.given)
-        while "__interrupt__" in out:
-            (stop,) = out["__interrupt__"]
-            label = "B" if "B: plant materials" in payload_of(stop.value)["transcript"] else "A"
-            out = await host.step(Command(resume={stop.id: label}))
+        while stops := out.get("__interrupt__"):
+            rulings = {stop.id: ruled(payload_of(stop.value)) for stop in stops}
+            out = await host.step(Command(resume=rulings))
         return out
 
     assert asyncio.run(drive())["verdict"]["label"] == "B"
-    assert [asked["node"] for asked in host.asked] == ["0.0", "0.1"]
-    assert len(model.calls) == len(set(model.calls)) == 16
+    assert [asked["node"] for asked in host.asked] == ["0.0", "0.1", "0.2", "0.3"]
+    assert len(model.calls) == len(set(model.calls)) == 32
