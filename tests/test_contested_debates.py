@@ -19,6 +19,7 @@ from dialectree.contests import start as contesting
 from dialectree.errors import InputError, RunFolderError
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
+from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.protocol import WITHDRAWN
 from dialectree.records import Node, RunRecord
@@ -236,6 +237,18 @@ def test_a_leaf_that_is_settled_by_switching_roles_is_contested_turn_by_turn() -
     assert model.calls == [] and outcome(back) == outcome(old)
     dropped = contest(old, Drop("0.1"), model=speakers())
     assert (dropped.status, dropped.tree.nodes["0.1"].dropped) == ("answered", True)
+
+
+@pytest.mark.parametrize("written", ["Yes.", "No."])
+def test_the_writer_is_not_held_to_the_side_of_a_judge_whom_a_person_overruled(
+    written: str,
+) -> None:
+    given: Any = {"max_depth": 0, "leaf_rounds": 1, "cache": False}
+    old = dialectree.answer("Is it so?", model=speakers(), **given)
+    text = WriterReply(explanation="", final_answer=written, final_confidence=None)
+    (model := speakers()).will_say_now(text)
+    ruled = contest(old, Rule("0", TEXT), model=model)
+    assert ruled.verdict is not None and ruled.verdict.answer == written
 
 
 def test_a_second_pass_is_contested_by_names_of_its_own() -> None:

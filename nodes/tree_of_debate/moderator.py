@@ -6,7 +6,7 @@ ToD, sections 3.3 and 3.4.1, prompts 8 and 9.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
@@ -15,7 +15,7 @@ from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.answers import normal
 from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
-from dialectree.nodes.tree_of_debate.state import Claim, Settings, Topic, TopicDebate
+from dialectree.nodes.tree_of_debate.state import Claim, Question, Settings, Topic, TopicDebate
 from dialectree.nodes.tree_of_debate.topics import countered, latest, questions
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
@@ -58,7 +58,6 @@ class ProgressReply(BaseModel):
     explanation: _Text
     progression_of_arguments: bool
     open_questions: list[str]
-    meaningful_questions: bool
     clear_winner: bool
 
 
@@ -169,12 +168,20 @@ def _children(
 async def progress(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, object]:
     """Judge whether the debate moved on, and name the questions left open."""
     asked = questions(state["said"])
+
+    def left_open(reply: ProgressReply) -> list[Question]:
+        return [one for one in asked if one["id"] in reply.open_questions]
+
+    def with_flag(reply: ProgressReply) -> dict[str, Any]:
+        return {**reply.model_dump(), "meaningful_questions": bool(left_open(reply))}
+
     reply = await ask(
         runtime,
         Place(state["id"], "moderator", "progress", 0, 1),
         "tree_of_debate/progress",
         ProgressReply,
         suggested={"open_questions[]": [question["id"] for question in asked]},
+        told=with_flag,
         max_tokens=500,
         topic=state,
         said=state["said"],
@@ -184,7 +191,7 @@ async def progress(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, 
     )
     return {
         "progression_of_arguments": reply.progression_of_arguments,
-        "meaningful_questions": reply.meaningful_questions,
+        "meaningful_questions": bool(left_open(reply)),
         "clear_winner": reply.clear_winner,
-        "open_questions": [one for one in asked if one["id"] in reply.open_questions],
+        "open_questions": left_open(reply),
     }

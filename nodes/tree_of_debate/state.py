@@ -202,6 +202,7 @@ class TopicDebate(Topic, Compared):
     said: Annotated[list[Turn], operator.add]
     progression_of_arguments: bool
     meaningful_questions: bool
+    """Whether the moderator named an open question."""
     clear_winner: bool
     own: Annotated[list[Claim], operator.add]
     """The claims that both papers make on it."""

@@ -47,7 +47,7 @@ async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings])
     """Write the text. It adds no fact, and may not change the confidence."""
     finding = state["finding"]
     confidence, polar = finding["confidence"], is_polar(finding["question"])
-    settled = leading(finding["answer"] or "") if polar else None
+    settled = (leading(finding["answer"] or "") or finding["side"]) if polar else None
 
     def conflict(reply: WriterReply) -> str | None:
         return says_otherwise(reply.final_answer, settled, "the settled text", "final_answer")
@@ -64,7 +64,7 @@ async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings])
         highlights=highlights(finding, merged(state)),
         unclear=finding["unclear"],
         confidence=confidence,
-        polar=polar,
+        first_word=settled.title() if settled else None,
     )
     if not _same(reply.final_confidence, confidence):
         note = f"the writer gave the confidence {reply.final_confidence}; the debate's own stands"

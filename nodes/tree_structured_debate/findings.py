@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
+from dialectree.nodes.tree_structured_debate.sides import Side
+
 
 class Finding(TypedDict):
     """The answer of one question of the tree; None where it has none."""
@@ -20,6 +22,8 @@ class Finding(TypedDict):
     """What the question and those below it leave open."""
     take: int
     """The pass that it comes from: 1, or 2."""
+    side: Side | None
+    """The side that won; None where no model ruled on one."""
 
 
 class Judged(TypedDict):

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from dialectree.context import settings
 from dialectree.models.door import Place, ask
+from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import Judged
 from dialectree.nodes.tree_structured_debate.settling import make_finding, settle
 from dialectree.nodes.tree_structured_debate.sides import (
@@ -52,9 +53,10 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
             return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
         return names_another(reply.winner, reply.answer, claims)
 
+    place = Place(node, "leaf_judge", "debate", len(state["transcript"]), take=take)
     reply = await ask(
         runtime,
-        Place(node, "leaf_judge", "debate", len(state["transcript"]), take=take),
+        place,
         "tree_structured_debate/leaf_judge",
         LeafJudgeReply,
         ids={"winner": ("A", "B")},
@@ -66,5 +68,9 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
         claims=[{"debater": n, "side": sides[n], "claim": claim} for n, claim in claims.items()],
         polar=polar,
     )
-    finding = make_finding(state, reply.answer, reply.rationale, reply.confidence, leaves=[node])
+    # A person rules by the text alone: the winner in such a reply is still the model's.
+    won = None if run_of(runtime).overrides.at(place) else sides[reply.winner]
+    finding = make_finding(
+        state, reply.answer, reply.rationale, reply.confidence, leaves=[node], side=won
+    )
     return settle(runtime, finding, reply.confidence, reply.winner)

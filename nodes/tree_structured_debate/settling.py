@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 
 from dialectree.events import tell
 from dialectree.nodes.tree_structured_debate.findings import Debated, Judged
+from dialectree.nodes.tree_structured_debate.sides import Side
 
 
 def make_finding(
@@ -18,6 +19,7 @@ def make_finding(
     confidence: float | None = None,
     leaves: Sequence[str] = (),
     unclear: Sequence[str] = (),
+    side: Side | None = None,
 ) -> Judged:
     """Return the finding about the question in ``state``; its parts leave ``unclear`` open, too."""
     return {
@@ -30,6 +32,7 @@ def make_finding(
             "leaves": [*leaves],
             "unclear": [*dict.fromkeys([*state["unclear"], *unclear])],
             "take": state["take"],
+            "side": side,
         }
     }
 

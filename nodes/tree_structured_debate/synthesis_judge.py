@@ -10,9 +10,11 @@ from pydantic import BaseModel, Field
 from dialectree.context import settings
 from dialectree.maths.tree import aggregate_confidence
 from dialectree.models.door import Place, ask
+from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import Judged
 from dialectree.nodes.tree_structured_debate.settling import make_finding, settle
 from dialectree.nodes.tree_structured_debate.sides import (
+    Side,
     concise_is_a,
     is_polar,
     leading,
@@ -48,9 +50,10 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
             return says_otherwise(reply.answer, side, f"text {reply.winner}")
         return names_another(reply.winner, reply.answer, integrations)
 
+    place = Place(node, "synthesis_judge", "synthesis", state["round"] + 1, take=take)
     reply = await ask(
         runtime,
-        Place(node, "synthesis_judge", "synthesis", state["round"] + 1, take=take),
+        place,
         "tree_structured_debate/synthesis_judge",
         SynthesisJudgeReply,
         ids={"winner": list(candidates)},
@@ -62,7 +65,9 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
         polar=polar,
     )
     winner = f"{reply.winner} ({candidates[reply.winner]['style']})"
-    judged = merged(state, reply.answer, reply.rationale, reply.confidence)
+    # A person rules by the text alone: the winner in such a reply is still the model's.
+    won = None if run_of(runtime).overrides.at(place) else leading(integrations[reply.winner])
+    judged = merged(state, reply.answer, reply.rationale, reply.confidence, won)
     return settle(runtime, judged, reply.confidence, winner)
 
 
@@ -73,7 +78,13 @@ async def unjudged(state: SynthesisDebate, runtime: Runtime[Settings]) -> Judged
     return settle(runtime, merged(state, text["integration"], rationale, None), None)
 
 
-def merged(state: SynthesisDebate, answer: str, rationale: str, local: float | None) -> Judged:
+def merged(
+    state: SynthesisDebate,
+    answer: str,
+    rationale: str,
+    local: float | None,
+    side: Side | None = None,
+) -> Judged:
     """Return the finding of an inner node; the recursive product is its confidence."""
     children = state["findings"]
     confidences = [child["confidence"] for child in children if child["answer"] is not None]
@@ -84,4 +95,5 @@ def merged(state: SynthesisDebate, answer: str, rationale: str, local: float | N
         aggregate_confidence(local, confidences),
         leaves=[leaf for child in children for leaf in child["leaves"]],
         unclear=[gap for child in children for gap in child["unclear"]],
+        side=side,
     )

@@ -95,6 +95,7 @@ def ways(name: str, text: str) -> dict[str, list[Any]]:
         **{key: [[], [text]] for key in ("background", "facts", "unclear", "wrong")},
         **{key: [[], [text, text]] for key in ("path", "arguments", "right")},
         **{key: [None, text] for key in ("answer", "taken", "first_claim")},
+        "first_word": [None, "Yes"],
         **{"who": ["A", "B"], "label": ["A", "B"], "letter": ["a", "b"], "round": [1]},
         **{"rounds": [3], "word_limit": [90], "max_children": [4], "most": [3], "count": [1, 2]},
         **{"side": ["YES", "NO", "SPAN", "OTHER"], "style": ["concise", "full"]},
@@ -424,6 +425,14 @@ def test_what_stands_before_a_task_begins_the_users_message(name: str) -> None:
         shared = prompt.shared(given)
         assert bool(shared) is (prompt.task is not None)
         assert prompt.render(given)[1].startswith(shared)
+
+
+def test_the_complexity_evaluator_weighs_the_papers_signals() -> None:
+    """TSD, Appendix A: facets, ambiguity, and the need for context."""
+    system = str(prompts.load("tree_structured_debate/complexity_evaluator").system)
+    _, listed, scale = re.split("hard:|For each part,", system)
+    for signal, worded in {"facets": "facet", "ambiguity": "meaning", "context": "context"}.items():
+        assert f"- {signal}:" in listed and worded in scale
 
 
 def test_the_phases_of_a_role_switching_debate_share_their_rules() -> None:

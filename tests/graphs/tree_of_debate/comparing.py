@@ -176,14 +176,11 @@ def respond(**fields: Any) -> ResponseReply:
     return ResponseReply.model_validate({**said, **fields})
 
 
-def go_on(
-    *open_questions: str, progression: bool = True, questions: bool = False, winner: bool = False
-) -> ProgressReply:
+def go_on(*open_questions: str, progression: bool = True, winner: bool = False) -> ProgressReply:
     return ProgressReply(
         explanation="They moved.",
         progression_of_arguments=progression,
         open_questions=[*open_questions],
-        meaningful_questions=questions,
         clear_winner=winner,
     )
 

@@ -442,7 +442,7 @@ def test_questions_left_open_travel_to_the_next_claims_and_subtopics() -> None:
         ),
         to=ResponseReply,
     )
-    model.will_say_now(go_on("q3", "q1", "q9", questions=True))
+    model.will_say_now(go_on("q3", "q1", "q9"))
     done = compare(model, max_depth=2)
 
     shown = {(call.kind, call.node): within(call, "questions").splitlines() for call in model.calls}
@@ -461,6 +461,18 @@ def test_questions_left_open_travel_to_the_next_claims_and_subtopics() -> None:
     for call in debated:
         assert within(call, "topic").endswith("\nleft open before: How does it scale?")
     assert len(debated) == 4
+
+
+@pytest.mark.parametrize(("named", "split"), [("q1", True), ("q9", False), ("", False)])
+def test_a_topic_is_split_over_questions_only_where_one_of_them_is_named(
+    named: str, split: bool
+) -> None:
+    model = personas(1, 1)
+    model.will_say_now(go_on(*filter(None, [named]), progression=False))
+    done = compare(model, max_depth=2)
+    assert bool(done.node("0.0").children) is split
+    (turn,) = [one for one in done.node("0.0").transcript if one.phase == "progress"]
+    assert turn.fields["meaningful_questions"] is split
 
 
 # Papers that are none, and papers that hardly are

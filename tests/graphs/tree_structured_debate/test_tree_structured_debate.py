@@ -388,10 +388,13 @@ def test_a_synthesis_ruling_gives_the_answer_of_its_winner_or_settles_nothing(
         assert done.usage.calls == judged + calls + 1
 
 
-def test_the_writer_says_yes_or_no_as_the_debate_did() -> None:
+@pytest.mark.parametrize("settled", [RIGHT, "The dates do not fit."])
+def test_the_writer_says_yes_or_no_as_the_debate_did(settled: str) -> None:
+    """Also where the judge's answer begins with neither: then the winner's side counts."""
+
     def written(*answers: str) -> Debated:
         model = debaters()
-        model.will_say_now(rule(RIGHT))
+        model.will_say_now(rule(settled))
         replies = [write(0.8).model_copy(update={"final_answer": text}) for text in answers]
         model.will_say_now(replies[0])
         model.will_say(*replies[1:])
@@ -405,6 +408,7 @@ def test_the_writer_says_yes_or_no_as_the_debate_did() -> None:
         "the answer writer's text does not name the side that the debate settled"
     ]
     assert lost.node().status == "answered"  # its ruling stands in the record
+    assert written("The dates do not fit.").usage.calls == 8
 
 
 # Synthesis, confidence and provenance

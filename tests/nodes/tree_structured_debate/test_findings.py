@@ -20,6 +20,7 @@ def finding(
         "leaves": [node] if answer else [],
         "unclear": [],
         "take": take,
+        "side": None,
     }
 
 
