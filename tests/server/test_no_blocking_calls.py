@@ -68,4 +68,4 @@ def test_a_chats_first_message_does_not_block_the_event_loop(
     with LocalEndpoint() as endpoint:
         # A reloading server is started by `python -c`: pydantic looks up where that code lies.
         exec("asyncio.run(ask(url))", {"asyncio": asyncio, "ask": ask, "url": endpoint.url})
-    assert "Confidence" in answers[0]
+    assert "what it rests on" in answers[0]  # ended, by a judge who rules by chance
