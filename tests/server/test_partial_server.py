@@ -35,8 +35,10 @@ def test_a_server_with_a_strangers_graph_alone_knows_the_other_protocols(
     graphs = {"majority_debate": {"path": "majority_debate.graph:graph"}}
     config = tmp_path / "langgraph.json"
     config.write_text(json.dumps({"dependencies": [str(ROOT)], "env": {}, "graphs": graphs}))
-    of_others: Any = {"PYTHONPATH": str(target), "DIALECTREE_MAX_DEPTH": "1"}
-    with LocalEndpoint() as endpoint, serving(tmp_path, config=config, **of_others) as url:
-        roles = {"leaf_judge": "openai:other"}
-        answer = ask(url, "majority_debate", endpoint.url, COWS, roles=roles)
+    variables: Any = {"PYTHONPATH": str(target), "DIALECTREE_MAX_DEPTH": "1"}
+    with LocalEndpoint() as endpoint:
+        variables["DIALECTREE_ALLOW_URLS"] = endpoint.url
+        with serving(tmp_path, config=config, **variables) as url:
+            roles = {"leaf_judge": "openai:other"}
+            answer = ask(url, "majority_debate", endpoint.url, COWS, roles=roles)
     assert answer.get("verdict"), answer
