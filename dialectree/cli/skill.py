@@ -49,7 +49,7 @@ before relying on it, when a wrong one would cost more than a minute of model ca
 1. `dialectree doctor` says which model would be used. Choose another one by `--model openai:NAME`
    with `--base-url URL`. The embedded model shows how the program works; its answers are no better
    than chance, so never rely on them.
-2. Add `--dry-run` to see the calls, tokens and seconds beforehand. More than 200 calls need
+2. Add `--dry-run` to see the calls, tokens and seconds beforehand. More than 300 calls need
    `--yes`; `--max-calls N` bounds them.
 3. Add `--json` (`gate`: `--format json`) and read stdout: it holds one JSON document and nothing
    else. Progress goes to stderr.

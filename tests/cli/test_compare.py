@@ -79,7 +79,7 @@ def test_without_the_embedding_model_the_line_says_how_to_get_one(
 ) -> None:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", "nowhere")
-    done = compare("--topic", TOPIC, "--quiet", "--yes", "--no-cache", *model)
+    done = compare("--topic", TOPIC, "--quiet", "--no-cache", *model)
     assert done.status == 3, done.err
     assert "BAAI/bge-small-en-v1.5" in done.err and "--embeddings" in done.err
     assert "Traceback" not in done.err
@@ -90,7 +90,7 @@ def test_without_the_embedding_model_the_line_says_how_to_get_one(
 
 def test_embeddings_that_are_none_are_named(model: tuple[str, str]) -> None:
     name = "no-such-model"
-    done = compare("--topic", TOPIC, "--embeddings", name, "--quiet", "--yes", *model)
+    done = compare("--topic", TOPIC, "--embeddings", name, "--quiet", *model)
     assert done.status in (2, 3), done.err
     assert name in done.err and "Traceback" not in done.err
 
