@@ -42,7 +42,7 @@ def kept(record: dialectree.RunRecord) -> dialectree.RunRecord:
 
 def but_for_times_and_ids(record: dialectree.RunRecord) -> dict[str, Any]:
     told = record.model_dump(exclude={"run_id", "started", "ended"})
-    for name in ("wall_s", "embedding_s"):
+    for name in ("wall_s", "embedding_s", "calls_from_cache", "tokens_from_cache"):
         del told["usage"][name]
     return told
 
