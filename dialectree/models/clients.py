@@ -130,11 +130,11 @@ class Chat(ChatOpenAI):
         return super()._create_chat_result(response, *args, **options)
 
     def _convert_chunk_to_generation_chunk(
-        self, chunk: dict[str, Any], *args: Any
+        self, chunk: dict[str, Any], *args: Any, **options: Any
     ) -> ChatGenerationChunk | None:
         """Return a piece of a stream, with the same care."""
         chunk = {**chunk, "usage": usage(chunk.get("usage"))}
-        return super()._convert_chunk_to_generation_chunk(chunk, *args)
+        return super()._convert_chunk_to_generation_chunk(chunk, *args, **options)
 
     async def _agenerate(self, *args: Any, **options: Any) -> ChatResult:
         try:
