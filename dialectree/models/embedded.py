@@ -27,6 +27,8 @@ from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded_server
 
 DEMONSTRATION = "smollm2"
+PARAMETERS = 134_515_008
+"""Parameters of the demonstration model."""
 
 
 class Served(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PORTS = (11434, 1234, 8000, 8080)
 """The usual ports of Ollama, LM Studio, vLLM and llama.cpp."""
-_KINDS = {
+KINDS = {
     "library": "Ollama",
     "organization_owner": "LM Studio",
     "vllm": "vLLM",
@@ -39,13 +39,19 @@ class LocalServer(NamedTuple):
         return f"--model {spec} --base-url {shlex.quote(self.base_url)}"
 
 
-class _Model(BaseModel):
+class ListedModel(BaseModel):
+    """A model in the list of a server."""
+
     id: str = Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")
     owned_by: str = ""
+    meta: object = None
+    """What llama.cpp tells of the model."""
 
 
-class _Models(BaseModel):
-    data: list[_Model] | None  # an Ollama without models writes null
+class ModelList(BaseModel):
+    """The reply of ``GET /v1/models``."""
+
+    data: list[ListedModel] | None  # an Ollama without models writes null
 
 
 async def local_servers(ports: Iterable[int] = PORTS, timeout_s: float = 1.0) -> list[LocalServer]:
@@ -64,9 +70,9 @@ async def _server(client: httpx.AsyncClient, port: int, timeout_s: float) -> Loc
     try:
         async with asyncio.timeout(timeout_s):
             response = await client.get(f"{base_url}/models")
-        models = _Models.model_validate_json(response.content).data or []
+        models = ModelList.model_validate_json(response.content).data or []
     except (httpx.HTTPError, TimeoutError, ValidationError):
         return None
     owners = {model.owned_by for model in models}
-    kind = _KINDS.get(owners.pop(), "") if len(owners) == 1 else ""
+    kind = KINDS.get(owners.pop(), "") if len(owners) == 1 else ""
     return LocalServer(kind or "OpenAI-compatible", base_url, tuple(model.id for model in models))

