@@ -12,11 +12,13 @@ from langchain_core.runnables import RunnableLambda
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import EMBEDDED, ProtocolSettings
+from dialectree.context import ProtocolSettings
 from dialectree.errors import DialectreeError, InputError
 from dialectree.estimates import Estimate, Size, expected, pace_of, rehearsed
 from dialectree.models.door import Place, Run, ask
 from dialectree.models.limits import Budget
+from dialectree.models.sizes import at_chance
+from dialectree.models.specs import resolve
 from dialectree.protocol import Method, methods
 from dialectree.recorded_settings import speakers
 from dialectree.report.words import line as on_one_line
@@ -103,9 +105,9 @@ class ClaimVerifier:
 
     @property
     def demonstration(self) -> bool:
-        """Return whether the embedded model takes part: its answers are no better than chance."""
-        specs = speakers(self.method, self.context).values()
-        return EMBEDDED in (self.context.model, *(spec.name for spec in specs))
+        """Return whether a model takes part whose answers are no better than chance."""
+        splitter = resolve(self.context.model, self.context)
+        return any(map(at_chance, [splitter, *speakers(self.method, self.context).values()]))
 
     async def split(self, text: str) -> list[Claim]:
         """Return the claims of ``text`` in its order; a claim that is made twice counts once."""

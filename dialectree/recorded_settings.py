@@ -78,7 +78,8 @@ def without_models(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSetti
 def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     """Return the spec of every role; raise an error for a wrong spec, price or address.
 
-    Raises MissingPackage for a model of this machine whose packages are not installed.
+    Raises MissingPackage for a model of this machine whose packages are not installed, and
+    SettingsError for a model file that cannot be used.
     """
     if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
         require_embeddings(context)
@@ -86,7 +87,7 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     require_prices(context, (spec.name for spec in specs.values()))
     for model in {spec.model for spec in specs.values() if spec.provider == "local"}:
         if not context.replay:  # a replay asks no model
-            embedded.require_packages(model)
+            embedded.require(model)
     return specs
 
 

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 
 from dialectree import clock, prompts
 from dialectree.activity import Follow
-from dialectree.context import EMBEDDED, ProtocolSettings
+from dialectree.context import ProtocolSettings
 from dialectree.errors import DialectreeError, MissingPackage, ReplayMiss, SettingsError
 from dialectree.human_input import (
     Ask,
@@ -35,6 +35,7 @@ from dialectree.human_input import (
 from dialectree.models.door import REPAIRS, Run
 from dialectree.models.error_mapping import one_line
 from dialectree.models.limits import Budget
+from dialectree.models.sizes import at_chance
 from dialectree.protocol import Method, method
 from dialectree.recorded_settings import (
     kept,
@@ -161,7 +162,7 @@ def new_record(
         run_id="",
         protocol=chosen.protocol.name,
         method=chosen.name,
-        demonstration=any(spec.name == EMBEDDED for spec in specs.values()),
+        demonstration=any(map(at_chance, specs.values())),
         input={name: value for name, value in graph_input.items() if value is not None},
         settings=kept(context, chosen),
         models=named(specs, {}),

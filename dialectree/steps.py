@@ -13,7 +13,9 @@ from dialectree.events import tell
 from dialectree.models.run import run_of
 from dialectree.state import Hosted, Question, Ruling, Verdict
 
-DEMONSTRATION = "the embedded model took part: its answers are no better than chance"
+DEMONSTRATION = (
+    "a model below 1 billion parameters took part: its answers are no better than chance"
+)
 PERSON = "person"
 """The source of a verdict's confidence where a person ruled, who may give none."""
 ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
@@ -113,8 +115,8 @@ def settle(
 async def conclusion(state: Hosted, runtime: Runtime[Any]) -> Ruling:
     """Tell of the verdict.
 
-    The record says where the embedded model took part. A host shows the verdict alone, so there the
-    verdict says it. That replies were written by hand is always said.
+    The record says where a model took part that answers at chance. A host shows the verdict alone,
+    so there the verdict says it. That replies were written by hand is always said.
     """
     verdict: Verdict = {**state["verdict"]}
     run = run_of(runtime)

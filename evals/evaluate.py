@@ -29,6 +29,7 @@ from dialectree.evals.rows import BUDGETS, Ready
 from dialectree.evals.rows import ready as complete_rows
 from dialectree.evals.running import Watch
 from dialectree.evals.standing import Spending, Standing
+from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import resolve
 from dialectree.packages import needed
@@ -147,7 +148,10 @@ def _judge(
             raise InputError(f"--judge {judge}: no score of this data set needs a judge")
         return None
     context = build(ProtocolSettings, **{**settings, **({"model": judge} if judge else {})})
-    require_prices(context, [resolve(context.model, context).name])
+    spec = resolve(context.model, context)
+    require_prices(context, [spec.name])
+    if spec.provider == "local" and not context.replay:
+        embedded.require(spec.model)
     return context.model_copy(update=dict.fromkeys(BUDGETS))
 
 
@@ -370,7 +374,7 @@ class EvaluationResults:
 
     def _title(self) -> str:
         what = "mark" if self._study.task == "compare" else "accuracy"
-        at_chance = "; the embedded model: no better than chance"
+        at_chance = "; a model below 1 billion parameters: no better than chance"
         return f"{self.path.name}: {what} [95%]{at_chance * self._study.demonstration}"
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dialectree import chance, clock
-from dialectree.context import EMBEDDED, ProtocolSettings
+from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.evals import scoring, votes
 from dialectree.evals.dataset_items import Item, Task
@@ -17,6 +17,7 @@ from dialectree.evals.results import DataUsed, Evaluation, bare
 from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import Ready, require_input
 from dialectree.evals.tasks import TASKS
+from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.recorded_settings import versions
 
@@ -102,7 +103,7 @@ def make_plan(
         scorers=[name for name in scorers if judge or name not in TASKS[task].judged],
         judge=spec.address if spec else None,
         vote_first=vote_first,
-        demonstration=(spec is not None and spec.name == EMBEDDED)
+        demonstration=(spec is not None and at_chance(spec))
         or any(row.demonstration for row in rows),
         started=clock.stamp(),
         versions={**versions()},

@@ -94,7 +94,7 @@ class Evaluation(Stored):
     vote_first: int = 0
     """Direct answers that were asked for before each debate, as extra calls."""
     demonstration: bool = False
-    """True when the embedded model took part."""
+    """True when a local model took part whose answers are no better than chance."""
     started: str
     ended: str | None = None
     versions: dict[str, str] = {}

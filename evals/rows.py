@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dialectree import chance
-from dialectree.context import EMBEDDED, ProtocolSettings, build
+from dialectree.context import ProtocolSettings, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals import tasks
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.matrix import Written, over
 from dialectree.evals.results import Row
+from dialectree.models.sizes import at_chance
 from dialectree.protocol import Method, families, flag, installed, known_roles
 from dialectree.protocol import method as named_method
 from dialectree.recorded_settings import speakers
@@ -102,7 +103,7 @@ def _ready(written: Written, task: Task, flags: Mapping[str, Any], where: str) -
         method,
         context.model_copy(update=dict.fromkeys(BUDGETS)),
         min(context.concurrency, 2) if local else context.concurrency,
-        any(spec.name == EMBEDDED for spec in specs.values()),
+        any(map(at_chance, specs.values())),
     )
 
 

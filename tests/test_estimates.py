@@ -18,6 +18,7 @@ from dialectree.models.specs import resolve
 from dialectree.protocol import method
 from dialectree.runs import RunFolder
 from tests.endpoint import LocalEndpoint
+from tests.models.gguf_file import gguf
 
 NOBODY = "http://127.0.0.1:9/v1"
 OPTIONS: dict[str, Any] = {"question": "Is fire hot?", "options": ["yes", "no"]}
@@ -129,9 +130,12 @@ def test_an_earlier_run_shows_how_long_calls_and_texts_are() -> None:
     assert second.tokens.median > 1.5 * first.tokens.median
 
 
-def test_a_model_that_answers_two_at_once_takes_longer_than_its_longest_chain() -> None:
+def test_a_model_that_answers_two_at_once_takes_longer_than_its_longest_chain(
+    tmp_path: Path,
+) -> None:
+    file = gguf(tmp_path / "any.gguf", [(8, 8)])
     remote = dialectree.estimate("art", **CLAIM, model=f"openai:any@{NOBODY}", breadth=3)
-    local = dialectree.estimate("art", **CLAIM, model="local:any.gguf", breadth=3)
+    local = dialectree.estimate("art", **CLAIM, model=f"local:{file}", breadth=3)
     assert remote.seconds.most == 2 * 2
     assert local.seconds.most == 2 * local.calls.most / 2
 

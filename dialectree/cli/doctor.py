@@ -61,17 +61,17 @@ def _installed(package: str) -> str:
 
 
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
-    from dialectree.context import EMBEDDED
     from dialectree.models.local_servers import local_servers
     from dialectree.models.probe import probe
+    from dialectree.models.sizes import at_chance
     from dialectree.models.specs import resolve
     from dialectree.report.words import clean, duration
 
     spec = resolve(context.model, context)
     print("\nModel")
     listed(spec.address, indent=2)
-    if spec.name == EMBEDDED:
-        print("  the embedded model: shows how the program works, answers no better than chance")
+    if at_chance(spec):
+        print("  below 1 billion parameters: shows how the program works, answers at chance")
     fault: DialectreeError | None = None
     try:
         probed = await probe(context)

@@ -31,7 +31,7 @@ class Findings:
     method: str
     minimum: float
     demonstration: bool
-    """True when the embedded model took part: its answers are no better than chance."""
+    """True when a local model took part whose answers are no better than chance."""
     claims: Sequence[Finding]
     complete: bool = True
     """False where something ended the verifying early."""

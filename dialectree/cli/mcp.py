@@ -36,8 +36,8 @@ def mcp(
     """
     from dialectree import loop
     from dialectree.cli.progress import DEMONSTRATION
-    from dialectree.context import EMBEDDED
     from dialectree.errors import InputError
+    from dialectree.models.sizes import at_chance
     from dialectree.packages import pip_line, require
     from dialectree.protocol import Protocol, installed
     from dialectree.recorded_settings import speakers
@@ -59,7 +59,7 @@ def mcp(
             served.append(one)
     methods = [one.methods()[one.name] for one in served]
     specs = [speakers(chosen, debates.configure(chosen, {}, notice)) for chosen in methods]
-    if any(spec.name == EMBEDDED for roles in specs for spec in roles.values()):
+    if any(at_chance(spec) for roles in specs for spec in roles.values()):
         notice(DEMONSTRATION)
     listening = server.listen(host, port) if http else None
 

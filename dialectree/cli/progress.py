@@ -24,7 +24,8 @@ from dialectree.runner import GRACE_S, Started, failed_calls, leave_reports, mis
 from dialectree.streams import notice, print_file
 
 DEMONSTRATION = (
-    "the embedded model shows how the program works; its answers are no better than chance "
+    "a model below 1 billion parameters shows how the program works; its answers are no better "
+    "than chance "
     "(choose another: --model; dialectree doctor lists model servers of this machine)"
 )
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"

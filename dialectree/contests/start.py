@@ -29,7 +29,6 @@ from dialectree.contests.wishes import (
     listed,
     only_models_and_limits,
 )
-from dialectree.context import EMBEDDED
 from dialectree.errors import (
     DialectreeError,
     InputError,
@@ -38,6 +37,7 @@ from dialectree.errors import (
     SettingsError,
 )
 from dialectree.loop import wait_for
+from dialectree.models.sizes import at_chance
 from dialectree.models.specs import Spec
 from dialectree.protocol import Phase, installed, method
 from dialectree.recorded_settings import (
@@ -101,7 +101,7 @@ def start(
         owner=old.owner,
         protocol=old.protocol,
         method=old.method,
-        demonstration=old.demonstration or any(s.name == EMBEDDED for s in specs.values()),
+        demonstration=old.demonstration or any(map(at_chance, specs.values())),
         input=old.input,
         settings=kept(context, chosen) if specs else old.settings,
         models=named(specs, spoken(old.models, calls)) if specs else old.models,

@@ -25,6 +25,7 @@ from pydantic import JsonValue
 from dialectree import chance
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded_server
+from dialectree.models.gguf import read_header
 
 DEMONSTRATION = "smollm2"
 PARAMETERS = 134_515_008
@@ -63,8 +64,12 @@ def release() -> None:
             process.communicate()
 
 
-def require_packages(model: str) -> None:
-    """Raise MissingPackage, with the lines that install them, if ``model`` lacks its packages."""
+def require(model: str) -> None:
+    """Raise an error that says what to do if ``model`` lacks its packages or its file is wrong.
+
+    Raises MissingPackage or SettingsError. The file itself is looked at, so ask first whether
+    whoever names it may do so (:func:`dialectree.models.specs.resolve`).
+    """
     lines = []
     if importlib.util.find_spec("xllamacpp") is None:
         lines.append("pip install 'dialectree[embedded]'")
@@ -76,10 +81,31 @@ def require_packages(model: str) -> None:
             f"{whose} is not installed: {' && '.join(lines)}; or name another model: "
             "--model openai:NAME (dialectree doctor lists the servers on this machine)"
         )
+    if not is_demonstration(model):
+        _require_chat_model(Path(model).expanduser())
+
+
+def _require_chat_model(file: Path) -> None:
+    """Raise SettingsError unless ``file`` is a whole GGUF file with a chat template."""
+    if not os.path.isfile(file):  # also False for a name that is too long
+        raise SettingsError(
+            f"there is no model file {file}: write local:smollm2 or local:FILE.gguf"
+        )
+    try:
+        header = read_header(file)
+    except OSError as error:
+        raise SettingsError(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise SettingsError(f"{file} {error}") from None
+    if not header.has_template:
+        raise SettingsError(
+            f"{file} has no chat template (tokenizer.chat_template), so it cannot be asked: "
+            "choose a model for chats, as a rule called Instruct or Chat"
+        )
 
 
 def is_demonstration(model: str) -> bool:
-    """Return whether the answers of ``model`` are no better than chance, which reports must say."""
+    """Return whether ``model`` is the one that the program brings along."""
     return model == DEMONSTRATION
 
 
@@ -177,16 +203,8 @@ def _cause(log: IO[str]) -> str:
 
 def _file_of(model: str) -> Path:
     """Return the file of ``model``; raise an error where it cannot be served."""
-    require_packages(model)
-    file = _packaged() if is_demonstration(model) else Path(model).expanduser()
-    if not os.path.isfile(file):  # also False for a name that is too long
-        raise SettingsError(
-            f"there is no model file {file}: write local:smollm2 or local:FILE.gguf"
-        )
-    with file.open("rb") as content:
-        if content.read(4) != b"GGUF":
-            raise SettingsError(f"{file} is not a GGUF file")
-    return file
+    require(model)
+    return _packaged() if is_demonstration(model) else Path(model).expanduser()
 
 
 def _packaged() -> Path:

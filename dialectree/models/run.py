@@ -35,6 +35,7 @@ from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Completion
 from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
+from dialectree.models.sizes import at_chance
 from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.runs import Journal
 
@@ -80,7 +81,7 @@ class Run(RunControl):
         self.notices: list[str] = []
         """Lines for the record on what the run did without."""
         self.demonstration = context.model == EMBEDDED and not context.roles
-        """True when the embedded model takes part: its answers are no better than chance."""
+        """True when a model takes part whose answers are no better than chance."""
         self.illustration = False
         """True when a reply was written by hand: no model gave it."""
         self.embedding_s = 0.0
@@ -99,7 +100,8 @@ class Run(RunControl):
         self._show(asking, "answered", call=call)
         if call.error is not None:
             raise CallError(call.error)
-        self.demonstration |= asking.endpoint.spec.name == EMBEDDED
+        if not self.demonstration and asking.endpoint.spec.provider == "local":
+            self.demonstration = await asyncio.to_thread(at_chance, asking.endpoint.spec)
         self.illustration |= call.model == ILLUSTRATION
         return call
 

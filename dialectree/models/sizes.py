@@ -119,9 +119,10 @@ async def _ask(url: str, secret: str, model: str) -> int | None:
     from dialectree.models.clients import HttpClient
 
     try:
-        with bounded():
-            async with asyncio.timeout(TIMEOUT_S), HttpClient(url, secret) as client:
-                return await _answer(client, model)
+        async with HttpClient(url, secret) as client:
+            with bounded():
+                async with asyncio.timeout(TIMEOUT_S):
+                    return await _answer(client, model)
     except (httpx2.HTTPError, TimeoutError, ValidationError, Oversized):
         return None
 

@@ -31,7 +31,7 @@ class RunRecord(Strict):
     """Who asked for it, as the server that ran it authenticated them."""
     status: RunStatus = "running"
     demonstration: bool = False
-    """True when the embedded model took part: its answers are no better than chance."""
+    """True when a local model took part whose answers are no better than chance."""
     input: dict[str, JsonValue]
     settings: dict[str, JsonValue] = {}
     models: dict[str, str] = {}

@@ -97,7 +97,8 @@ def method(record: RunRecord) -> str:
 def banners(record: RunRecord) -> list[tuple[str, str]]:
     """Return what a reader has to know of a run's answer at once: a title, and what it means."""
     demonstration = (
-        "The embedded model answers at chance; this shows how the program works, not what is true."
+        "A model below 1 billion parameters answers at chance; this shows how the program works, "
+        "not what is true."
     )
     illustration = (
         "Replies here were written by hand, not by a model; they show what a debate looks like. "

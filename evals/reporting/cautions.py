@@ -32,7 +32,7 @@ def _data(study: Study) -> Iterator[str]:
     """Warn of a demonstration, of missing and repeated questions, and of a small number."""
     if study.demonstration:
         yield (
-            "The model is the embedded demonstration model, which answers at chance: these figures "
+            "A model below 1 billion parameters took part, which answers at chance: these figures "
             "say nothing about any method."
         )
     for tail, evaluation in zip(tails(study.folders), study.evaluations, strict=True):

@@ -67,7 +67,7 @@ class Study:
 
     @property
     def demonstration(self) -> bool:
-        """True when the embedded model took part."""
+        """True when a model took part whose answers are no better than chance."""
         return any(evaluation.demonstration for evaluation in self.evaluations)
 
     def of(self, row: str) -> list[Result]:

@@ -22,7 +22,7 @@ def test_a_report_is_written_and_its_page_named(tmp_path: Path) -> None:
     folder = sample.evaluation(tmp_path / "e", "verify", 12, demonstration=True)
     done = command("eval", "report", str(folder))
     assert (done.status, done.out) == (0, f"{folder / 'report.html'}\n")
-    opening, _, marked = done.err.partition("\n! The model is the embedded demonstration model")
+    opening, _, marked = done.err.partition("\n! A model below 1 billion parameters took part")
     *figures, _, _, _ = opening.splitlines()
     assert marked and len(figures) > 1
     assert all(re.match(r"\S+: accuracy [\d.]+% \[[\d.]+, [\d.]+\]", line) for line in figures)

@@ -157,7 +157,7 @@ def test_the_figures_of_the_paper_come_out_as_printed(tmp_path: Path) -> None:
     assert findings(analysed(found))[0].startswith(
         "tsd is better than single_shot: 13.0 points above it (95% from +7.2 to +18.7; 790"
     )
-    assert cautions(analysed(found))[0].startswith("The model is the embedded demonstration")
+    assert cautions(analysed(found))[0].startswith("A model below 1 billion parameters took part")
     few = findings(analysed(counted(tmp_path / "few", 24, 20, 40)))[0]
     assert few.startswith("No difference can be shown: tsd is 10.0 points above single_shot")
     assert "So many questions would probably show" in few

