@@ -14,13 +14,17 @@ UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate test test-slow test-clients check bench examples server docs clean
+.PHONY: debate demo test test-slow test-clients check bench examples server docs clean
 
 # A small tree: the embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
 	@$(VENV)/bin/dialectree answer "$(QUESTION)" --depth-profile safety --max-depth 1 \
 	  --max-children 2 --leaf-rounds 1 --synthesis-rounds 1; status=$$?; \
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
+
+# A debate written by hand, without a model: make demo, make demo NAME=tsd
+demo: $(VENV)/.run
+	@$(VENV)/bin/dialectree demo $(NAME)
 
 test: $(VENV)/.dev
 	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients"

@@ -8,15 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dialectree import clock
-from dialectree.activity import Activity
 from dialectree.context import EMBEDDED
 from dialectree.errors import InputError
 from dialectree.human_input import Ask
 from dialectree.protocol import Protocol, installed, method
 from dialectree.recorded_settings import settled
-from dialectree.records import Event, RunRecord
+from dialectree.records import Event, RunRecord, Turn, path_key
+from dialectree.report.paragraphs import length
 from dialectree.runner import Started, Watch
 from dialectree.runs import RunFolder
+
+_SECONDS_A_WORD = 0.1
+_LONGEST_S = 60.0
+"""Seconds that a whole debate plays at most."""
 
 
 @dataclass
@@ -24,25 +28,46 @@ class Playback(Started):
     """A run that is there already, and whose events are told once more."""
 
     events: Sequence[Event] = ()
-    seconds: float = 0.0
-    """How long the whole of it takes."""
+    paced: bool = False
+    """Whether there is a pause after each turn, by the number of its words."""
 
     async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
-        """Tell ``watch`` the events, with a pause before each turn; an interrupt skips the rest."""
-        turns = sum(event.kind == "spoke" for event in self.events)
-        pause, calls = self.seconds / max(turns, 1), iter(self.folder.calls())
-        for event in self.events:
-            if pause and event.kind == "spoke":
-                try:
-                    await clock.sleep(pause)
-                except asyncio.CancelledError:
-                    pause = 0.0
-            if event.kind == "spoke" and self.follow is not None:
-                call = next(calls)
-                self.follow(Activity(call.spot(), call.role, "answered", call=call))
+        """Tell ``watch`` the events, with their pauses; an interrupt skips the rest of these."""
+        words = [_length(event) for event in self.events]
+        a_word = min(_SECONDS_A_WORD, _LONGEST_S / max(sum(words), 1)) if self.paced else 0.0
+        for event, read in zip(self.events, words, strict=True):
             if watch is not None:
                 watch(event)
+            if read and a_word:
+                try:
+                    await clock.sleep(read * a_word)
+                except asyncio.CancelledError:
+                    a_word = 0.0
         return self.record
+
+
+def _length(event: Event) -> int:
+    """Return how many words of ``event`` are read."""
+    return length(Turn.model_validate(event.data)) if event.kind == "spoke" else 0
+
+
+def _as_read(events: Sequence[Event]) -> list[Event]:
+    """Return ``events`` as one reads a tree: a node's first turns, its children, its last turns.
+
+    In a debate the children speak at the same time.
+    """
+    first_below: dict[str, int] = {}
+    for place, event in enumerate(events):
+        above = event.node
+        while event.kind == "spoke" and (above := above.rpartition(".")[0]):
+            first_below.setdefault(above, place)
+
+    def key(place: int) -> list[tuple[int, int]]:
+        node = events[place].node
+        after = place > first_below.get(node, place)
+        return [*((1, number) for number in path_key(node)), (2 if after else 0, place)]
+
+    return [events[place] for place in sorted(range(len(events)), key=key)]
 
 
 def recorded() -> dict[str, Protocol]:
@@ -50,7 +75,7 @@ def recorded() -> dict[str, Protocol]:
     return {name: one for name, one in installed().items() if one.demo}
 
 
-def play(name: str, runs: Path, seconds: float) -> Playback:
+def play(name: str, runs: Path, *, paced: bool) -> Playback:
     """Copy the recorded debate of a protocol into ``runs``, as a run of its own, to be played.
 
     Raises InputError with the names there are for a protocol without one.
@@ -67,4 +92,4 @@ def play(name: str, runs: Path, seconds: float) -> Playback:
     folder.write_whole(record, events, calls)
     context = settled(record, {"model": EMBEDDED, "roles": {}})  # nobody speaks, so any will do
     chosen = method(record.method, record.protocol)
-    return Playback(folder, record, chosen, context, events=events, seconds=seconds)
+    return Playback(folder, record, chosen, context, events=_as_read(events), paced=paced)

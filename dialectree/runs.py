@@ -39,7 +39,7 @@ from dialectree.records import (
     seconds,
     usage,
 )
-from dialectree.streams import notice
+from dialectree.streams import notice, program
 from dialectree.threads import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
@@ -212,7 +212,7 @@ class RunFolder:
                 return folder
             case []:
                 where = f"no run.json in {path} or {runs / run}"
-                raise RunNotFound(f"there is no run {run!r}: {where}; dialectree show lists them")
+                raise RunNotFound(f"there is no run {run!r}: {where}; {program()} show lists them")
             case several:
                 names = ", ".join(folder.run_id for folder in several[:_CANDIDATES])
                 more = f" and {len(several) - _CANDIDATES} more" * (len(several) > _CANDIDATES)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import shlex
+import shutil
 import sys
+from pathlib import Path
 from textwrap import fill
 
+_PROGRAM = "dialectree"
 WIDTH = 80
 """Columns that every terminal has."""
 _NUMBERS = (0, 1, 2)
@@ -71,13 +75,34 @@ def say(text: str) -> None:
 
 
 def listed(text: str, indent: int = 0) -> None:
-    """Print one entry of a list on stdout, wrapped at 80 columns and indented."""
-    print(fill(text, WIDTH, initial_indent=" " * indent, subsequent_indent=" " * (indent + 2)))
+    """Print one entry of a list on stdout, wrapped between words at 80 columns and indented."""
+    first, rest = " " * indent, " " * (indent + 2)
+    print(
+        fill(
+            text,
+            WIDTH,
+            initial_indent=first,
+            subsequent_indent=rest,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def notice(text: str) -> None:
     """Print a line for the person on stderr; what follows a line break in it is indented."""
     say("dialectree: " + "\n  ".join(text.splitlines()))
+
+
+def program() -> str:
+    """Return what starts this program in the caller's shell: ``dialectree``, or its path.
+
+    The path of a virtual environment that is not activated is needed: ``.venv/bin/dialectree``.
+    """
+    path, found = Path(sys.argv[0]), shutil.which(_PROGRAM)
+    if path.stem != _PROGRAM or (found and path.is_file() and path.samefile(found)):
+        return _PROGRAM
+    return shlex.quote(str(path))
 
 
 def give_up(number: int) -> None:

@@ -19,7 +19,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def clean_room(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An empty folder, an empty cache, and an environment that says nothing."""
     for name in list(os.environ):
-        if name.startswith(("DIALECTREE_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")):
+        ours = name.startswith(("DIALECTREE_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_"))
+        if ours or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("DIALECTREE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,15 +11,14 @@ import typer
 from dialectree.cli import flags
 
 if TYPE_CHECKING:
+    from dialectree.protocol import Protocol
     from dialectree.recordings import Playback
-
-_SECONDS = 12.0
-"""How long a debate plays at a terminal."""
 
 
 def demo(
     protocol: Annotated[
-        str | None, typer.Argument(help="The name of a protocol; without it, the first one.")
+        str | None,
+        typer.Argument(help="The name of a protocol; without it, all are listed and one played."),
     ] = None,
     fast: Annotated[bool, typer.Option("--fast", help="Play without pauses.")] = False,
     runs: flags.Runs = Path("runs"),
@@ -30,33 +29,59 @@ def demo(
 
     It becomes a run like any other, to be shown and contested.
     """
+    from rich.console import Console
+
     from dialectree.cli import progress
     from dialectree.recordings import play, recorded
+    from dialectree.report.paragraphs import Paragraphs
     from dialectree.steps import ILLUSTRATION
     from dialectree.streams import notice
 
-    names = [*recorded()]
-    name = protocol or next(iter(names), "demo")
-    at_once = fast or quiet or not sys.stderr.isatty()
-    run = play(name, runs, 0.0 if at_once else _SECONDS)
+    known = recorded()
+    name = protocol or _first(known)
+    console = Console(stderr=True)
+    read = console.is_terminal and not quiet
+    run = play(name, runs, paced=read and not fast)
+    if protocol is None and not quiet:
+        _list(known)
     notice(ILLUSTRATION)
-    if not at_once:
-        notice(f"playing for {_SECONDS:g} s; Ctrl-C skips to the end")
-    run.expected = (run.record.usage.calls, run.record.usage.calls)
+    if run.paced:
+        notice("Ctrl-C skips to the end")
+    view = Paragraphs(console, run.record, run.context.rounds_by_phase()) if read else None
     try:
-        progress.follow(run, json=json, quiet=quiet)
+        progress.follow(run, json=json, quiet=quiet, view=view)
     finally:
         if not quiet:
-            _suggest(run, [other for other in names if other != name])
+            _suggest(run, [other for other in known if other != name])
+
+
+def _first(known: Mapping[str, Protocol]) -> str:
+    """Return the protocol to begin with: two speakers who face each other need no explanation."""
+    two_sided = (name for name, one in known.items() if one.view == "two_sided")
+    return next(two_sided, next(iter(known), "demo"))
+
+
+def _list(known: Mapping[str, Protocol]) -> None:
+    """Print the recorded debates on stderr, each in one line with its question."""
+    from textwrap import shorten
+
+    from dialectree.report import words
+    from dialectree.runs import RunFolder
+    from dialectree.streams import WIDTH, program, say
+
+    say(f"Debates to play by {program()} demo NAME:")
+    for name, one in known.items():
+        question = words.question(RunFolder(one.recording()).record())
+        start = f"  {name}  "
+        say(start + shorten(f"{one.title}: {question}", WIDTH - len(start), placeholder=" …"))
 
 
 def _suggest(run: Playback, others: list[str]) -> None:
     """Say on stderr what can be done with the run now, and what else can be played."""
     from dialectree import turns
-    from dialectree.sources import runs_home
-    from dialectree.streams import say
+    from dialectree.cli.progress import known_as, suggest
+    from dialectree.streams import program
 
-    path: Path | str = run.folder.path
     record = run.record
     nodes = record.tree.nodes.values()
     spoken = [
@@ -68,9 +93,9 @@ def _suggest(run: Playback, others: list[str]) -> None:
     ]
     place, turn_name = next(iter(spoken), (record.tree.root, ""))
     argument = next((node.id for node in nodes if node.kind == "argument"), "")
-    path = "last" if run.folder.path.parent == runs_home() else path
-    rows = [(f"dialectree show {path} --node {place}", "all that was said at one place")]
-    contest = f"dialectree contest {path}"
+    path = known_as(run)
+    rows = [(f"{program()} show {path} --node {place}", "all that was said at one place")]
+    contest = f"{program()} contest {path}"
     if argument and run.method.protocol.outcome == "probability":
         rows.append((f"{contest} --set {argument}=0.1", "change a strength; this needs no model"))
     elif turn_name:
@@ -78,5 +103,5 @@ def _suggest(run: Playback, others: list[str]) -> None:
         rows.append((f'{contest} --replace {turn_name} "..."', what))
     for other in others[:1]:
         more = f"; there are also {', '.join(others[1:])}" if others[1:] else ""
-        rows.append((f"dialectree demo {other}", f"another protocol{more}"))
-    say("\n".join(["Try next:", *(f"  {command}\n      {what}" for command, what in rows)]))
+        rows.append((f"{program()} demo {other}", f"another protocol{more}"))
+    suggest(rows)

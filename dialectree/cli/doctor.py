@@ -61,6 +61,7 @@ def _installed(package: str) -> str:
 
 
 async def _examine(context: ProtocolSettings) -> DialectreeError | None:
+    from dialectree.models import provider_keys
     from dialectree.models.local_servers import local_servers
     from dialectree.models.probe import probe
     from dialectree.models.sizes import at_chance
@@ -83,12 +84,19 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
         if probed.fault:
             wrong = clean(probed.fault)
             listed(f"its first reply was not valid ({wrong}); a debate would ask again", indent=2)
+    print("\nKeys in the environment")
+    for line in provider_keys.advice():
+        listed(line, indent=2)
+    if named := [*provider_keys.specs().values()]:
+        print(f"  for every command: export DIALECTREE_MODEL={named[0]}")
+    else:
+        print("  none of a model's provider, such as OPENAI_API_KEY")
     print("\nModel servers on this machine")
     servers = await local_servers()
     for server in servers:
         names = ", ".join(server.models) or "no models"
-        listed(f"{server.kind} at {server.base_url}: {names}", indent=2)
-        listed(server.flags, indent=4)
+        listed(f"{server.kind} runs at {server.base_url}, with {names}", indent=2)
+        print(f"    {server.flags}" if server.flags else "    it has to load one first")
     if not servers:
         print("  none on the usual ports of Ollama, LM Studio, vLLM and llama.cpp")
     return fault

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from dialectree import clock, loop, streams
 from dialectree.cli.evaluation_report import report_after_run, upload_after_run
-from dialectree.cli.progress import DEMONSTRATION, STOPPING
+from dialectree.cli.progress import STOPPING, demonstration
 from dialectree.errors import DialectreeError
 from dialectree.evals.data_checks import notices
 from dialectree.evals.evaluate import Prepared
@@ -30,7 +30,7 @@ def follow(prepared: Prepared, *, quiet: bool, langsmith: str | None = None) -> 
     """Run an evaluation with progress on stderr; print its folder on stdout; exit."""
     folder, plan = prepared.folder, prepared.plan
     if plan.evaluation.demonstration:
-        streams.notice(DEMONSTRATION)
+        streams.notice(demonstration())
     if plan.evaluation.judge is not None:
         streams.notice(f"scored by {plan.evaluation.judge}")
     for line in notices(plan.loaded, plan.task, plan.items):

@@ -63,9 +63,9 @@ def gate(
     from dialectree import loop
     from dialectree.claims import ClaimVerifier, verifying_method
     from dialectree.cli.finding_formats import FORMATS, Findings
-    from dialectree.cli.progress import DEMONSTRATION, STOPPING
+    from dialectree.cli.progress import STOPPING, demonstration
     from dialectree.formatting import count
-    from dialectree.streams import notice, print_file
+    from dialectree.streams import notice, print_file, program
 
     chosen = verifying_method(method)
     verifier = ClaimVerifier(chosen, chosen.configure(settings, notice), minimum)
@@ -75,7 +75,7 @@ def gate(
         _print_estimate(verifier, text, runs, json=format == "json")
         return
     if verifier.demonstration:
-        notice(DEMONSTRATION)
+        notice(demonstration())
     try:
         work = _findings(verifier, text, runs, quiet=quiet, yes=yes)
         claims = loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
@@ -95,7 +95,7 @@ def gate(
     else:
         passed = f"{len(claims) - len(findings.failed)} of {count(len(claims), 'claim')}"
         notice(f"{passed} reached {minimum:g}; {count(verifier.budget.calls, 'call')} made")
-        notice(f"more on a claim: dialectree show {runs}/RUN")
+        notice(f"more on a claim: {program()} show {runs}/RUN")
     if fault is not None:
         notice(f"{fault}; broken off: {_AGAIN}")
     raise typer.Exit(_status(fault, findings.failed))

@@ -35,7 +35,7 @@ def mcp(
     dialectree.toml. DIALECTREE_MCP_KEY is the key of an HTTP server.
     """
     from dialectree import loop
-    from dialectree.cli.progress import DEMONSTRATION
+    from dialectree.cli.progress import demonstration
     from dialectree.errors import InputError
     from dialectree.models.sizes import at_chance
     from dialectree.packages import pip_line, require
@@ -60,7 +60,7 @@ def mcp(
     methods = [one.methods()[one.name] for one in served]
     specs = [speakers(chosen, debates.configure(chosen, {}, notice)) for chosen in methods]
     if any(at_chance(spec) for roles in specs for spec in roles.values()):
-        notice(DEMONSTRATION)
+        notice(demonstration())
     listening = server.listen(host, port) if http else None
 
     async def serve() -> None:

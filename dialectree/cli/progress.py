@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import typer
@@ -16,42 +16,47 @@ from dialectree import loop, report
 from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.formatting import apart, share
+from dialectree.models import provider_keys
 from dialectree.records import Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.drawing import link
 from dialectree.report.words import clean, confidence, failed, headline, line, probable, sums
 from dialectree.runner import GRACE_S, Started, failed_calls, leave_reports, missing_in_papers
-from dialectree.streams import notice, print_file
+from dialectree.sources import runs_home
+from dialectree.streams import notice, print_file, program, say
 
-DEMONSTRATION = (
-    "a model below 1 billion parameters shows how the program works; its answers are no better "
-    "than chance "
-    "(choose another: --model; dialectree doctor lists model servers of this machine)"
-)
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 
 
-def follow(run: Started, *, json: bool, quiet: bool) -> None:
-    """Conduct ``run``, drawing its tree on stderr; print the result on stdout; exit."""
-    console = Console(stderr=True)
+def demonstration() -> str:
+    """Return the notice that a model below 1 billion parameters speaks, and how to name a better one."""
+    spec = next(iter(provider_keys.specs().values()), "openai:NAME")
+    return "\n".join(
+        [
+            "a model below 1 billion parameters answers at chance; it shows how the program works",
+            *(provider_keys.advice() or [f"a model of your own: --model {spec}"]),
+            f"for every command: export DIALECTREE_MODEL={spec}",
+            f"model servers on this machine: {program()} doctor",
+        ]
+    )
+
+
+def follow(run: Started, *, json: bool, quiet: bool, view: Watcher | None = None) -> None:
+    """Conduct ``run``, showing it on stderr; print the result on stdout; exit.
+
+    ``view`` shows it; None: the growing tree on a terminal, a few lines elsewhere.
+    """
     if run.record.demonstration:
-        notice(DEMONSTRATION)
+        notice(demonstration())
     for gap in missing_in_papers(run.record):
         notice(gap)
-    drawn = console.is_terminal and not quiet
-    question = str(run.record.input["question"])
-    view: Watcher
-    if drawn:
-        rounds = run.context.rounds_by_phase()
-        view = LiveTree(console, question, rounds=rounds, record=run.record, expected=run.expected)
-    else:
-        view = Lines(Console(stderr=True, quiet=quiet))
-    run.follow = view.follow
+    watcher = view or _watcher(run, quiet=quiet)
+    run.follow = watcher.follow
 
     shown = set[str]()
 
     async def ask(request: Mapping[str, str]) -> str:
-        with view.pause():
+        with watcher.pause():
             transcript = request.get("transcript", "")
             fresh = "" if transcript in shown else transcript
             shown.add(transcript)
@@ -60,9 +65,9 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
     fault: DialectreeError | None = None
     status = 0
     try:
-        with view:
+        with watcher:
             loop.tune()
-            work = run.conduct(ask=ask if run.context.asks() else None, watch=view.watch)
+            work = run.conduct(ask=ask if run.context.asks() else None, watch=watcher.watch)
             loop.run(loop.stopped_aloud(work, lambda: notice(STOPPING)))
         status = 5 if run.record.status in ("degraded", "unresolved") else 0
     except DialectreeError as error:
@@ -71,8 +76,17 @@ def follow(run: Started, *, json: bool, quiet: bool) -> None:
         status = 130
     unreported = fault if isinstance(fault, DiskFull) else _write_reports(run)
     _say(run.record, json=json)
-    _explain(run, status, fault, reported=unreported is None)
+    _explain(run, status, fault, reported=unreported is None, quiet=quiet)
     raise typer.Exit(DiskFull.status if isinstance(unreported, DiskFull) else status)
+
+
+def _watcher(run: Started, *, quiet: bool) -> Watcher:
+    """Return what shows ``run`` on stderr: the growing tree on a terminal, lines elsewhere."""
+    console = Console(stderr=True, quiet=quiet)
+    if quiet or not console.is_terminal:
+        return Lines(console)
+    question, rounds = str(run.record.input["question"]), run.context.rounds_by_phase()
+    return LiveTree(console, question, rounds=rounds, record=run.record, expected=run.expected)
 
 
 def _write_reports(run: Started) -> DialectreeError | None:
@@ -135,7 +149,9 @@ def _standing(moved: Moved, verdict: Standing | None) -> str:
     return f"{line(verdict.answer, 60)} ({share(verdict.confidence)})"
 
 
-def _explain(run: Started, status: int, fault: DialectreeError | None, *, reported: bool) -> None:
+def _explain(
+    run: Started, status: int, fault: DialectreeError | None, *, reported: bool, quiet: bool
+) -> None:
     """Say on stderr what the person should know beside the result."""
     record, path = run.record, run.folder.path
     if status == 5:
@@ -147,11 +163,11 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
             if part.status == "missing" and not part.failures and (why or name != record.tree.root):
                 notice(f"node {name}: unresolved{': ' if why else ''}{why}")
         ended = "unresolved" if record.status == "unresolved" else "degraded"
-        retry = f"ask the failed calls again with: dialectree resume {path}{_addressed(run)}"
+        retry = f"ask the failed calls again with: {program()} resume {path}{_addressed(run)}"
         more = [retry] if failed_calls(record, run.folder.ledger()) else []
         notice("; ".join([f"finished, but {ended}", *more]))
     if status not in (0, 5):
-        again = f"go on with: dialectree resume {path}{_addressed(run)}"
+        again = f"go on with: {program()} resume {path}{_addressed(run)}"
         notice("; ".join([*([str(fault)] if fault is not None else []), "broken off", again]))
         return
     missing = missing_in_papers(record)  # which the person read before the first call
@@ -162,13 +178,35 @@ def _explain(run: Started, status: int, fault: DialectreeError | None, *, report
     _point_to("record", path / "run.json")
     if reported:
         _point_to("report", path / "report.html")
-    notice(f"more: dialectree show {path}")
+    if not record.demonstration or quiet:
+        notice(f"more: {program()} show {path}")
+        return
+    declared = run.method.protocol
+    spec = next(iter(provider_keys.specs().values()), "openai:NAME")
+    command = declared.command or f"run {declared.name}"
+    suggest(
+        [
+            (f"{program()} demo", "debates worth reading, written by hand"),
+            (f"{program()} {command} ... --model {spec}", "debate with a model of your own"),
+            (f"{program()} show {known_as(run)} --open", "this debate's report in the browser"),
+        ]
+    )
+
+
+def known_as(run: Started) -> Path | str:
+    """Return what ``show`` and ``contest`` call ``run``: ``last``, or the path of its folder."""
+    return "last" if run.folder.path.parent == runs_home() else run.folder.path
 
 
 def _addressed(run: Started) -> str:
     """Return the address to name again: one from a record is never sent the environment's key."""
     address = run.record.settings.get("base_url")
     return f" --base-url {shlex.quote(str(address))}" if address else ""
+
+
+def suggest(rows: Iterable[tuple[str, str]]) -> None:
+    """Say on stderr what can be done next: commands, each with what it is for."""
+    say("\n".join(["Try next:", *(f"  {command}\n      {what}" for command, what in rows)]))
 
 
 def _point_to(name: str, file: Path) -> None:

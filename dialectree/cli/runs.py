@@ -45,7 +45,7 @@ def show(
         raise InputError("--node: --html, --md and --open show the whole run; --json one node")
     if run is None:
         if html or md or open_ or node is not None:
-            raise InputError("which run? dialectree show lists them")
+            raise InputError(f"which run? {streams.program()} show lists them")
         _list(runs, json=json)
         return
     folder = RunFolder.find(run, runs)

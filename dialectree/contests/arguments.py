@@ -11,6 +11,7 @@ from typing import Literal
 from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
 from dialectree.records import ARGUMENT, Comparison, Node, Override, Spot, Stance, path_key
+from dialectree.streams import program
 from dialectree.user_input import tidy
 
 _OTHER = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT"}
@@ -158,7 +159,7 @@ def _node(draft: Draft, name: str, flag: str) -> Node:
     if draft.find(name, "added") is not None:
         draft.require_not_dropped(f"{flag}: {name}", name)
     if name not in draft.record.tree.nodes:
-        what = "the run has no such argument; dialectree show prints their ids"
+        what = f"the run has no such argument; {program()} show prints their ids"
         raise InputError(f"{flag}: {name}: {what}")
     return draft.record.tree.nodes[name]
 

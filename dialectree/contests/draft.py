@@ -11,6 +11,7 @@ from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.protocol import Method, Phase
 from dialectree.records import Node, Override, RunRecord, Spot, Turn
+from dialectree.streams import program
 
 
 class Draft:
@@ -111,7 +112,9 @@ class Draft:
             if turns.editable(self.record, turn) is not None
         )
         example = next(editable, "")
-        return "dialectree show --node prints their ids" + (f", such as {example}" * bool(example))
+        return f"{program()} show --node prints their ids" + (
+            f", such as {example}" * bool(example)
+        )
 
     def phase(self, turn: Turn) -> Phase | None:
         """Return what is declared of the role and the phase of ``turn``."""

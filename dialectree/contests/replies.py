@@ -12,6 +12,7 @@ from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
 from dialectree.records import Node, Override, Spot
 from dialectree.report.words import outcome_of
+from dialectree.streams import program
 from dialectree.user_input import tidy
 
 _YES_OR_NO = ("no", "yes")
@@ -150,7 +151,7 @@ def _require_known(draft: Draft, flag: str, name: str) -> None:
     if _NODE.fullmatch(name) and name not in nodes:
         root = nodes.get(draft.record.tree.root)
         what = "argument" if root is not None and root.kind == "claim" else "node"
-        hint = "dialectree show prints their ids"
+        hint = f"{program()} show prints their ids"
         raise InputError(f"{flag} {name}: the run has no such {what}; {hint}")
 
 

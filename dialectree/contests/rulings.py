@@ -10,6 +10,7 @@ from dialectree.records import Event, Node, Override, RunRecord, Spot, Turn, pat
 from dialectree.report import exchange
 from dialectree.report.words import outcome_of
 from dialectree.runs import RunFolder
+from dialectree.streams import program
 from dialectree.user_input import tidy
 
 _REASON = "A person set this verdict."
@@ -19,7 +20,7 @@ def rule(draft: Draft, name: str, text: str) -> None:
     """Put a person's verdict in the place of a judge's."""
     flag = f"--verdict {name}"
     if name not in draft.record.tree.nodes:
-        raise InputError(f"{flag}: the run has no such node; dialectree show prints their ids")
+        raise InputError(f"{flag}: the run has no such node; {program()} show prints their ids")
     node, text = draft.record.tree.nodes[name], tidy(text, "verdict")
     if name in draft.rulings:
         _rule_for_person(draft, node, text, flag)

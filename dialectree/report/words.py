@@ -64,6 +64,7 @@ def moment(stamp: str | None) -> str:
 _LABELS = {
     "canonical_parent": "The question, made explicit",
     "children": "Parts",
+    "coverage_justification": "Why these parts",
     "cross_examination": "Cross-examination",
     "direct": "Direct answers",
     "generation": "Arguments for and against",
@@ -73,8 +74,10 @@ _LABELS = {
     "scores": "Difficulty",
     "stop": "Nothing to split",
     "tournament": "Supporters against attackers, as judged",
+    "truth_rationale": "On its truth",
     "uncertainty": "Uncertainty reports",
     "url": "URL",
+    "weight_rationale": "On its weight",
     "would_settle": "What would settle it",
 }
 """Names that do not explain themselves."""

@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 
 from dialectree.context import about
+from dialectree.models import local_servers
+from dialectree.models.local_servers import LocalServer
 from dialectree.protocol import Protocol, installed
 from dialectree.runs import RunFolder, files
 from tests.cli.commands import Done, command, refused
@@ -325,6 +327,48 @@ def test_doctor_says_what_the_endpoint_can_do(endpoint: LocalEndpoint) -> None:
     assert "langgraph" in done.out
     with nobody() as address:
         assert command("doctor", "--model", f"openai:any@{address}/v1").status == 3
+
+
+def test_doctor_says_which_keys_and_servers_can_be_used(
+    endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = LocalServer("Ollama", "http://127.0.0.1:11434/v1", ("llama3.1", "qwen3"))
+
+    async def found() -> list[LocalServer]:
+        return [server]
+
+    monkeypatch.setattr(local_servers, "local_servers", found)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    out = command("doctor", "--model", f"openai:any@{endpoint.url}").out
+    assert "  ANTHROPIC_API_KEY is set: --model anthropic:NAME\n" in out
+    assert "  for every command: export DIALECTREE_MODEL=anthropic:NAME\n" in out
+    assert "  Ollama runs at http://127.0.0.1:11434/v1, with llama3.1, qwen3\n" in out
+    assert "    --model openai:llama3.1 --base-url http://127.0.0.1:11434/v1\n" in out
+    assert "sk-secret" not in out
+
+
+def test_a_debate_with_the_embedded_model_ends_with_what_to_do_next(
+    endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dialectree.runner.EMBEDDED", "openai:any")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    words = (
+        "verify",
+        "Fire is hot.",
+        "--method",
+        "direct",
+        "--model",
+        f"openai:any@{endpoint.url}",
+    )
+    err = command(*words).err
+    assert "  OPENAI_API_KEY is set: --model openai:NAME\n" in err and "sk-secret" not in err
+    following = err[err.index("Try next:") :].splitlines()[1::2]
+    assert following == [
+        "  dialectree demo",
+        "  dialectree verify ... --model openai:NAME",
+        "  dialectree show last --open",
+    ]
+    assert "Try next" not in command(*words, "--quiet").err
 
 
 def test_settings_come_from_the_environment_and_a_file(

@@ -236,4 +236,4 @@ def test_an_addition_that_nobody_answers_is_broken_off(
     record = json.loads(out)
     assert (unreachable.returncode, record["status"]) == (3, "partial")
     assert record["models"]["scorer"].rpartition("@")[2] in err
-    assert "go on with: dialectree resume" in err and "Traceback" not in err
+    assert "dialectree resume runs/" in err and "Traceback" not in err

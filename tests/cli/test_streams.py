@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
+from dialectree.streams import program
 from tests.cli.commands import command, ended, runs
 from tests.endpoint import LocalEndpoint
 
@@ -30,6 +31,27 @@ def endpoint() -> Iterator[LocalEndpoint]:
 def asked(endpoint: LocalEndpoint) -> list[str]:
     """A debate, as it is given on the command line."""
     return ["answer", QUESTION, "--max-depth", "0", "--model", f"openai:any@{endpoint.url}"]
+
+
+@pytest.mark.parametrize(
+    ("path", "on_path", "typed"),
+    [
+        (".venv/bin/dialectree", "", ".venv/bin/dialectree"),
+        (".venv/bin/dialectree", ".venv/bin", "dialectree"),
+        (".venv/bin/dialectree", "other", ".venv/bin/dialectree"),
+        ("my venv/dialectree", "", "'my venv/dialectree'"),
+        ("tool.py", "", "dialectree"),
+    ],
+)
+def test_a_command_that_is_printed_can_be_typed(
+    path: str, on_path: str, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (path, "other/dialectree"):
+        Path(place).parent.mkdir(parents=True, exist_ok=True)
+        Path(place).touch(mode=0o755)
+    monkeypatch.setenv("PATH", on_path)
+    monkeypatch.setattr(sys, "argv", [path, "demo"])
+    assert program() == typed
 
 
 def printed(encoding: str, *words: str) -> tuple[int, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import pty
@@ -10,13 +11,16 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from dialectree.protocol import installed
 from dialectree.recordings import play, recorded
-from dialectree.records import ILLUSTRATION, Event
+from dialectree.records import ILLUSTRATION, Event, Turn
+from dialectree.report.paragraphs import Paragraphs, length, passages
 from dialectree.runs import RunFolder
 from dialectree.steps import ILLUSTRATION as NOTE
 from dialectree.testing import check_demo
@@ -108,13 +112,16 @@ def test_a_contested_turn_asks_the_model_that_is_given_for_what_depends_on_it_al
     assert done.record["models"]["leaf_judge"] == f"{ILLUSTRATION}, openai:any@{endpoint.url}"
 
 
-def test_without_a_name_the_first_is_played_and_the_others_are_named() -> None:
+def test_without_a_name_all_are_listed_and_two_who_face_each_other_are_played() -> None:
     done = command("demo", "--json")
     assert done.status == 0
-    first, *others = recorded()
-    assert json.loads(done.out)["protocol"] == first
-    assert f"dialectree demo {others[0]}\n" in done.err
-    assert f"there are also {', '.join(others[1:])}\n" in done.err
+    assert json.loads(done.out)["protocol"] == "rsd"
+    listed = [line for line in done.err.splitlines() if re.match("  [a-z]+  [A-Z]", line)]
+    assert [line.split()[0] for line in listed] == [*recorded()]
+    assert all(len(line) <= 80 and recorded()[line.split()[0]].title in line for line in listed)
+    first, *others = (name for name in recorded() if name != "rsd")
+    assert f"dialectree demo {first}\n" in done.err
+    assert f"there are also {', '.join(others)}\n" in done.err
 
 
 def test_an_unknown_name_is_refused_with_those_that_are_there() -> None:
@@ -123,7 +130,7 @@ def test_an_unknown_name_is_refused_with_those_that_are_there() -> None:
 
 
 def test_an_interrupt_skips_the_rest_of_the_pauses(tmp_path: Path) -> None:
-    run = play("rsd", tmp_path, seconds=3600)
+    run = play("rsd", tmp_path, paced=True)
     heard: list[Event] = []
 
     async def interrupted() -> None:
@@ -136,7 +143,71 @@ def test_an_interrupt_skips_the_rest_of_the_pauses(tmp_path: Path) -> None:
     assert heard == run.folder.events()
 
 
-def test_a_terminal_sees_the_debate_grow_and_no_larger_package_is_needed() -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_a_debate_is_paced_by_its_words_and_plays_a_minute_at_most(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = play(name, tmp_path, paced=True)
+    words: list[int] = []
+    pauses: list[float] = []
+
+    def heard(event: Event) -> None:
+        if event.kind == "spoke" and (count := length(Turn.model_validate(event.data))):
+            assert len(pauses) == len(words)  # the first one is told at once
+            words.append(count)
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr("dialectree.clock.sleep", sleep)
+    asyncio.run(run.conduct(watch=heard))
+    assert len(pauses) == len(words) > 5 and 20 < sum(pauses) < 60.1
+    assert pauses == pytest.approx([count * sum(pauses) / sum(words) for count in words])
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("art", ["0", "0.0", "0.1", "0.2", "0.3", "0"]),
+        ("rsd", ["0"]),
+        ("tod", ["0", "0.0", "0.1", "0"]),
+        ("tsd", ["0", "0.0", "0.1", "0.2", "0"]),
+    ],
+)
+def test_what_was_said_at_one_place_is_read_in_one_piece(
+    name: str, places: list[str], tmp_path: Path
+) -> None:
+    run = play(name, tmp_path, paced=False)
+    spoken = [event.node for event in run.events if event.kind == "spoke"]
+    assert [place for place, _ in groupby(spoken)] == places
+    assert sorted(map(repr, run.events)) == sorted(map(repr, run.folder.events()))
+
+
+IDS = re.compile(r"\b[ab]:\d|\b[abc]\d\b|relevance|_", re.IGNORECASE)
+"""What stands in a recording for programs: segments, claims and parts, phases, names of fields."""
+
+
+@pytest.mark.parametrize("width", [40, 80, 140])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_text_stands_whole_on_the_screen_and_nothing_for_programs(
+    name: str, width: int, tmp_path: Path
+) -> None:
+    run = play(name, tmp_path, paced=False)
+    written = io.StringIO()
+    with Paragraphs(Console(file=written, width=width), run.record, {}) as view:
+        for event in run.events:
+            view.watch(event)
+    lines = written.getvalue().splitlines()
+    assert max(map(len, lines)) <= width
+    screen = " ".join(" ".join(lines).split())
+    assert IDS.search(screen) is None
+    for node in run.record.tree.nodes.values():
+        for turn in node.transcript:
+            for text in (text for passage in passages(turn) for text in passage.texts):
+                assert " ".join(text.split()) in screen
+
+
+def test_a_terminal_sees_every_turn_and_no_larger_package_is_needed() -> None:
     missing = ["faiss", "bm25s", "nupunkt", "sentence_transformers", "liteparse", "scipy", "pandas"]
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({missing}))\n"
@@ -154,4 +225,5 @@ def test_a_terminal_sees_the_debate_grow_and_no_larger_package_is_needed() -> No
     result, _ = process.communicate()
     assert process.returncode == 0, shown.decode()
     assert shown.startswith(f"dialectree: {NOTE}".encode()) and b"Preventing failures" in shown
+    assert b"Revise" in shown
     assert NOTE.encode() in result
