@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import dialectree
-from dialectree.cli.progress import DEMONSTRATION
+from dialectree.cli.progress import demonstration
 from dialectree.errors import SettingsError
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models import embedded
@@ -84,14 +84,14 @@ def test_a_judge_that_cannot_be_served_is_refused_before_an_evaluation_is_begun(
 def test_a_model_below_a_billion_parameters_is_announced(name: str) -> None:
     model, small = f"local:{name}.gguf", name == "small"
     done = command(*QUESTION, "--model", model, "--json")
-    assert (DEMONSTRATION in done.err) is small
+    assert (demonstration().splitlines()[0] in done.err) is small
     assert done.record["demonstration"] is small
     (run,) = runs()
     page = (run / "report.html").read_text()
     assert ("A model below 1 billion parameters answers at chance" in page) is small
     assert (dialectree.load(run).demonstration) is small
     done = command("eval", "mine.jsonl", "--methods", "basic", "--model", model, "--out", "out")
-    assert (DEMONSTRATION in done.err) is small
+    assert (demonstration().splitlines()[0] in done.err) is small
     assert json.loads(Path("out/evaluation.json").read_text())["demonstration"] is small
     assert ("answers at chance" in command("doctor", "--model", model).out) is small
 

@@ -30,7 +30,7 @@ def test_a_key_that_is_set_is_named_with_the_spec_that_uses_it(
     monkeypatch.setenv(variable, SECRET)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage) as missing:
-        embedded.require_packages("smollm2")
+        embedded.require("smollm2")
     line = f"{variable} is set: --model {provider}:NAME"
     assert provider_keys.advice() == [line]
     for text in (demonstration(), str(missing.value)):
@@ -45,7 +45,7 @@ def test_without_a_key_a_model_of_ones_own_is_named(monkeypatch: pytest.MonkeyPa
     assert provider_keys.advice() == []
     assert "a model of your own: --model openai:NAME" in demonstration()
     with pytest.raises(MissingPackage, match="name another model: --model openai:NAME"):
-        embedded.require_packages("smollm2")
+        embedded.require("smollm2")
 
 
 def test_several_keys_of_one_provider_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
