@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from dialectree.steps import unresolved as unresolved
     from dialectree.tools import as_tool as as_tool
 
+    __version__: str
+
 _HOMES = {
     "acontest": "dialectree.api",
     "aestimate": "dialectree.api",
@@ -89,6 +91,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: ``import dialectree`` itself costs nothing."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dialectree")
     from importlib import import_module
     from importlib.util import find_spec
 
@@ -107,4 +113,4 @@ def __dir__() -> list[str]:
     from dialectree.protocol import installed
 
     commands = [protocol.command for protocol in installed().values() if protocol.command]
-    return [*_HOMES, *commands, *(f"a{command}" for command in commands)]
+    return ["__version__", *_HOMES, *commands, *(f"a{command}" for command in commands)]

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -57,25 +59,91 @@ def test_the_project_files_serve_what_is_declared(
     assert ("no_tree" in served["graphs"]) == (kind == "all")
 
 
-def test_the_distributions_hold_all_that_the_repository_does(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build both distributions from the files of the repository, the wheel from the other one."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no repository")
+    folder = tmp_path_factory.mktemp("distributions")
+    for path in repository_files():
+        (folder / "source" / path.parent).mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, folder / "source" / path)
+    assert "would be ignored" not in build(folder / "source", folder)
+    return folder
+
+
+def repository_files() -> set[Path]:
+    """Return the files of the repository, relative to its root."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
-    source = tmp_path / "source"
-    files = {path for path in map(Path, listed.stdout.split()) if (ROOT / path).is_file()}
-    for path in files:
-        (source / path.parent).mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / path, source / path)
-    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path)]
+    return {path for path in map(Path, listed.stdout.split()) if (ROOT / path).is_file()}
+
+
+def build(source: Path, target: Path, *options: str) -> str:
+    """Build what ``source`` distributes into ``target``; return what the build printed."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(target), *options]
     done = subprocess.run([*command, source], capture_output=True, text=True, check=True)
-    assert "would be ignored" not in done.stdout + done.stderr
-    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as packed:
+    return done.stdout + done.stderr
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of the wheel in ``folder``, but for the list of them."""
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        return {name: wheel.read(name) for name in wheel.namelist() if "RECORD" not in name}
+
+
+def test_the_distributions_hold_all_that_the_repository_does(distributions: Path) -> None:
+    files = repository_files()
+    with tarfile.open(next(distributions.glob("*.tar.gz"))) as packed:
         assert files <= {Path(*Path(name).parts[1:]) for name in packed.getnames()}
-    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        names = {Path(name) for name in wheel.namelist()}
+    names = {Path(name) for name in contents(distributions)}
     rooms = {path for path in files if path.parts[0] in ROOMS}
     assert {"dialectree" / path for path in rooms} <= names
     assert {path for path in files if path.parts[0] == "dialectree"} <= names
+    about = f"dialectree-{dialectree.__version__}.dist-info"
+    assert {path.parts[0] for path in names} == {"dialectree", about}
+    assert Path(about, "licenses", "LICENSE") in names
+
+
+def test_the_repository_and_the_source_distribution_make_the_same_wheel(
+    distributions: Path, tmp_path: Path
+) -> None:
+    build(distributions / "source", tmp_path, "--wheel")
+    assert contents(tmp_path) == contents(distributions)
+
+
+def test_the_package_page_has_no_relative_links(distributions: Path) -> None:
+    about = f"dialectree-{dialectree.__version__}.dist-info"
+    _, _, page = contents(distributions)[f"{about}/METADATA"].decode().partition("\n\n")
+    assert page.startswith("# dialectree\n")
+    targets = re.findall(r"""(?:\]\(|src=["']|href=["'])([^)"']+)""", page)
+    assert [target for target in targets if "://" not in target and target[0] != "#"] == []
+    assert "```mermaid" not in page
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("", "\n[A](https://a.example/b) a guide (docs/guide.md#b) [c](#c)\n"),
+        (
+            'Repository = "https://host.example/us"',
+            "![d e](https://host.example/us/raw/HEAD/docs/d.png)\n[A](https://a.example/b) "
+            "[a guide](https://host.example/us/blob/HEAD/docs/guide.md#b) [c](#c)\n",
+        ),
+    ],
+)
+def test_the_links_of_the_package_page_lead_to_the_repository_once_it_has_a_home(
+    url: str, page: str, tmp_path: Path
+) -> None:
+    shutil.copy(ROOT / "setup.py", tmp_path)
+    (tmp_path / "README.md").write_text(
+        "![d e](docs/d.png)\n[A](https://a.example/b) [a guide](docs/guide.md#b) [c](#c)\n"
+        "```mermaid\nflowchart LR\n```\n\n"
+    )
+    project = '[project]\nname = "one"\nversion = "1"\ndynamic = ["readme"]\n[project.urls]\n'
+    (tmp_path / "pyproject.toml").write_text(project + url)
+    command = [sys.executable, "setup.py", "-q", "--long-description"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.removesuffix("\n") == page
 
 
 def test_the_package_is_the_command() -> None:
@@ -86,11 +154,17 @@ def test_the_package_is_the_command() -> None:
 
 
 def test_public_names_exist() -> None:
-    assert {"Flow", "Protocol", "run", "resume", "answer", "aanswer"} <= {*dir(dialectree)}
+    public = {"Flow", "Protocol", "run", "resume", "answer", "aanswer", "__version__"}
+    assert public <= {*dir(dialectree)}
     for name in dir(dialectree):
         assert getattr(dialectree, name) is not None
     with pytest.raises(AttributeError):
         _ = dialectree.no_such_name
+
+
+def test_the_version_is_the_declared_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert dialectree.__version__ == version("dialectree") == project["version"]
 
 
 def test_importing_the_package_and_the_command_line_loads_nothing_heavy() -> None:

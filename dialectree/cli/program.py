@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
+import dialectree
 from dialectree import streams
 from dialectree.cli import debate, evaluate
 from dialectree.cli.contest import OneText, contest
@@ -64,9 +65,7 @@ app.command("server-file", rich_help_panel=SET_UP)(server_file)
 @app.command("version", rich_help_panel=SET_UP)
 def version() -> None:
     """Print the version."""
-    from importlib.metadata import version as installed
-
-    print(installed("dialectree"))
+    print(dialectree.__version__)
 
 
 def _version(asked: bool) -> None:
