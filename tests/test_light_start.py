@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -163,3 +164,18 @@ def test_without_extras_debates_run_and_the_rest_says_what_to_install(tmp_path: 
 )
 def test_what_is_missing_is_named(requirement: str, packages: list[str]) -> None:
     assert missing(requirement) == packages
+
+
+def test_the_page_on_installing_names_each_package_whose_licence_asks_for_more() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    packages = {name for name, _ in brought(Requirement("dialectree[all]"))}
+    demanding = {name for name in packages if re.search(r"GPL|\bMPL|Elastic", licence(name))}
+    assert {"langgraph-api", "certifi"} <= demanding
+    assert {name for name in demanding if f"`{name}`" not in page} == set()
+
+
+def licence(package: str) -> str:
+    """Return what the metadata of ``package`` say of its licence, without the text of it."""
+    about = distribution(package).metadata
+    named = about.get_all("License-Expression") or about.get_all("License") or [""]
+    return f"{named[0].splitlines()[:1]} {about.get_all('Classifier')}"
