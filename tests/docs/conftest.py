@@ -1,5 +1,5 @@
 """The examples are installed for the pages that use them."""
 
-from tests.examples.conftest import installed, target
+from tests.examples.conftest import target
 
-__all__ = ["installed", "target"]
+__all__ = ["target"]
