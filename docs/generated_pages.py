@@ -1,16 +1,17 @@
-"""Make the pages that follow from declarations: protocols, settings, commands and llms.txt.
+"""Make what follows from declarations: pages of protocols, settings and commands, and llms.txt.
 
 ``mkdocs.yml`` names this file as a hook. A protocol from elsewhere that is installed gets its page,
-too.
+too. The hook also ranks pages in the search and tells the copy button what can be run.
 """
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,15 @@ MERMAID_SOURCE = ROOT / ".venv" / "mermaid" / "package" / "dist" / "mermaid.tiny
 """The package from which ``make docs`` takes it."""
 PHASES = ("role", "phase", "fields of the reply", "a person may change")
 METHODS = ("method", "what it does", "settings that it reads")
+SEARCH_BOOST = {"changelog.md": 1, "decisions/": 1, "protocols/": 10**4, "reference/": 10**4}
+"""What a match counts in pages that begin so."""
+GUIDE_BOOST = 10**8
+"""The same for guides. A word in a title counts 1,000 times as much as one in a text."""
+CONSOLE = re.compile(
+    r'(<div class="language-console highlight">(?:<span class="filename">.*?</span>)?<pre)'
+    r"(>.*?</pre>)",
+    re.DOTALL,
+)
 ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):(?=<code>)")
 """What docstrings set before a name."""
 
@@ -304,6 +314,49 @@ def commands(path: str, command: Any) -> Iterator[str]:
             yield from commands(f"{path} {name}", one)
 
 
+# The changelog
+
+
+def changelog_page() -> str:
+    """Return the changelog with its links as they are in the site."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return text.replace("](docs/", "](")
+
+
+# Links
+
+
+def links() -> str:
+    """Return the list of the addresses in ``[project.urls]``."""
+    urls = metadata.metadata("dialectree").get_all("Project-URL") or []
+    named = (url.partition(", ") for url in urls)
+    lines = [f"- [{name}]({address})\n" for name, _, address in named]
+    return "\n## Links\n\n" + "".join(lines) if lines else ""
+
+
+# What the copy button copies
+
+
+def runnable(console: str) -> str:
+    """Return the commands of a console block, without prompts and output.
+
+    A line that ends with a backslash goes on with the next one.
+    """
+    lines: list[str] = []
+    goes_on = False
+    for line in console.splitlines():
+        if goes_on or line.startswith("$ "):
+            lines.append(line if goes_on else line.removeprefix("$ "))
+            goes_on = line.endswith("\\")
+    return "\n".join(lines)
+
+
+def with_copy(block: re.Match[str]) -> str:
+    """Return a console block with the text that its copy button copies."""
+    console = html.unescape(re.sub(r"<[^>]*>", "", block[2].removeprefix(">")))
+    return f'{block[1]} data-copy="{html.escape(runnable(console))}"{block[2]}'
+
+
 # llms.txt
 
 
@@ -328,12 +381,14 @@ def first_sentence(markdown: str) -> str:
     return ""
 
 
-def write_for_programs(nav: Navigation, description: str, site: Path) -> None:
+def write_for_programs(nav: Navigation, files: Files, config: MkDocsConfig) -> None:
     """Write llms.txt, llms-full.txt and the Markdown of each page into the site."""
-    lines = ["# dialectree", "", f"> {description}", *listed(nav.items)]
+    site = Path(config.site_dir)
+    lines = ["# dialectree", "", f"> {config.site_description}", *listed(nav.items)]
     (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     texts = []
-    for page in nav.pages:
+    unlisted = [file.page for file in files.documentation_pages() if file.page not in nav.pages]
+    for page in [*nav.pages, *filter(None, unlisted)]:
         text = (page.markdown or "").strip() + "\n"
         target = site / page.file.src_uri
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -346,17 +401,12 @@ def write_for_programs(nav: Navigation, description: str, site: Path) -> None:
 
 
 def on_config(config: MkDocsConfig, **_: object) -> None:
-    """Add the page of each protocol and of each decision to the navigation."""
-    protocols = [{one.title: f"protocols/{name}.md"} for name, one in installed().items()]
-    decisions = sorted(Path(config.docs_dir, "decisions").glob("[!R]*.md"))
-    more: dict[str, list[Any]] = {
-        "Protocols": protocols,
-        "Decisions": [f"decisions/{path.name}" for path in decisions],
-    }
+    """Add the page of each protocol to the navigation, and the version to the footer."""
+    config.copyright = f"dialectree {metadata.version('dialectree')} · MIT licence"
     for section in config.nav or []:
         for title, pages in section.items():
-            if isinstance(pages, list):
-                pages += more.get(title, [])
+            if title == "Protocols":
+                pages += [{one.title: f"protocols/{name}.md"} for name, one in installed().items()]
 
 
 def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
@@ -364,6 +414,7 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
     if not MERMAID_SOURCE.exists():
         raise PluginError(f"{MERMAID_SOURCE} is missing: build the site by make docs")
     pages = {
+        "changelog.md": changelog_page(),
         "protocols/index.md": protocols_page(),
         "reference/commands.md": commands_page(),
         "reference/settings.md": settings_page(),
@@ -374,22 +425,34 @@ def on_files(files: Files, config: MkDocsConfig, **_: object) -> None:
     files.append(File.generated(config, MERMAID, abs_src_path=str(MERMAID_SOURCE)))
 
 
-_navigation: list[Navigation] = []
-"""That of the site which is being built."""
+_site: dict[str, Any] = {}
+"""The navigation and the files of the site which is being built."""
 
 
-def on_nav(nav: Navigation, **_: object) -> None:
+def on_nav(nav: Navigation, files: Files, **_: object) -> None:
     """Remember the navigation for llms.txt."""
-    _navigation[:] = [nav]
+    _site.update(nav=nav, files=files)
 
 
-def on_page_content(html: str, **_: object) -> str:
-    """Take the marks off names in docstrings."""
-    return ROLE.sub("", html)
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Rank guides first in the search, and list the project's addresses beside its questions."""
+    name = page.file.src_uri
+    boosts = (boost for start, boost in SEARCH_BOOST.items() if name.startswith(start))
+    page.meta["search"] = {"boost": next(boosts, GUIDE_BOOST)}
+    return markdown + links() if name == "questions.md" else markdown
+
+
+def on_page_content(content: str, **_: object) -> str:
+    """Take the marks off names in docstrings, and prepare the copy buttons."""
+    return CONSOLE.sub(with_copy, ROLE.sub("", content))
 
 
 def on_post_page(output: str, page: Page, **_: object) -> str:
-    """Let a page with drawings load the script; material would load it from elsewhere."""
+    """Give the search its name, and a page with drawings the script that draws.
+
+    Material would load the script from elsewhere.
+    """
+    output = output.replace('role="dialog">', 'role="dialog" aria-label="Search">', 1)
     if '<pre class="mermaid">' not in output:
         return output
     script = f'<script src="{get_relative_url(MERMAID, page.url)}"></script>'
@@ -398,4 +461,4 @@ def on_post_page(output: str, page: Page, **_: object) -> str:
 
 def on_post_build(config: MkDocsConfig, **_: object) -> None:
     """Write what programs read of the site."""
-    write_for_programs(_navigation[0], config.site_description or "", Path(config.site_dir))
+    write_for_programs(_site["nav"], _site["files"], config)

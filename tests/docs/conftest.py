@@ -1,5 +1,6 @@
-"""The examples are installed for the pages that use them."""
+"""The browser, and the examples that pages install."""
 
+from tests.browser import browser
 from tests.examples.conftest import target
 
-__all__ = ["target"]
+__all__ = ["browser", "target"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dialectree.evals.reporting import measures
+from tests.browser import browser
+
+__all__ = ["browser", "few_resamples"]
 
 
 @pytest.fixture(autouse=True)

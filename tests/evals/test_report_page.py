@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import csv
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import pytest
 
 from dialectree.evals import rating
 from dialectree.evals.reporting import measures
@@ -21,20 +17,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 TRICKS = "</script><script>alert(2)</script>" + "".join(HOSTILE[:8])
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium on the path")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        args = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
-        started = playwright.chromium.launch(executable_path=chromium, args=args)
-        yield started
-        started.close()
 
 
 class Watched:
