@@ -9,7 +9,8 @@ import asyncio
 import json
 import logging
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -47,6 +48,18 @@ def _log_no_secret(record: logging.LogRecord) -> bool:
 logging.getLogger("httpx2").addFilter(_log_no_secret)
 
 
+@contextmanager
+def _checked_proxy(url: str) -> Iterator[None]:
+    """Raise RequestError where the environment names a proxy for ``url`` that no client can use."""
+    try:
+        yield
+    except (ValueError, ImportError, httpx2.InvalidURL):
+        raise RequestError(
+            f"the proxy that the environment names for {urlsplit(url).hostname} cannot be used: "
+            "set an http:// one, or NO_PROXY"
+        ) from None
+
+
 class HttpClient(openai.DefaultAioHttpClient):
     """Send requests to one address.
 
@@ -61,17 +74,12 @@ class HttpClient(openai.DefaultAioHttpClient):
         self._authorization = f"Basic {token}" if token else f"Bearer {key or 'none'}"
         self._query = dict(parse_qsl(parts.query))
         self._secrets = secrets(url, key)
-        try:
+        with _checked_proxy(url):
             super().__init__(
                 limits=httpx2.Limits(max_connections=CONNECTIONS),
                 verify=_certificates(),
                 trust_env=not is_loopback(url),  # no proxy between this machine and itself
             )
-        except (ValueError, ImportError):
-            raise RequestError(
-                f"the proxy that the environment names for {parts.hostname} cannot be used: "
-                "set another, or NO_PROXY"
-            ) from None
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send ``request`` with what opens the address; take the secrets out of the response."""
@@ -188,19 +196,20 @@ class Clients:
             if (url, key) not in self._http:
                 self._http[url, key] = HttpClient(url, key)
             http = self._http[url, key]
-            self._chats[name] = Chat(
-                model=model,
-                base_url=http.address,
-                api_key=SecretStr("none"),  # the HTTP client has the key
-                http_async_client=http,
-                http_socket_options=(),
-                openai_proxy=None,
-                cache=False,
-                max_retries=0,
-                stream_usage=stream_usage,
-                stream_chunk_timeout=None,  # wait_for of Python 3.11 may ignore our own deadline
-                use_responses_api=False,
-            )
+            with _checked_proxy(url):  # LangChain makes a client of its own, too
+                self._chats[name] = Chat(
+                    model=model,
+                    base_url=http.address,
+                    api_key=SecretStr("none"),  # the HTTP client has the key
+                    http_async_client=http,
+                    http_socket_options=(),
+                    openai_proxy=None,
+                    cache=False,
+                    max_retries=0,
+                    stream_usage=stream_usage,
+                    stream_chunk_timeout=None,  # wait_for of Python 3.11 may ignore our deadline
+                    use_responses_api=False,
+                )
         return self._chats[name]
 
     def other(self, spec: Spec) -> BaseChatModel:

@@ -82,6 +82,16 @@ async def test_a_proxy_is_asked_for_what_lies_beyond_it(monkeypatch: pytest.Monk
         assert headers["Proxy-Authorization"] == "Basic bWU6d29yZA=="
 
 
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "ftp://127.0.0.1", "127.0.0.1:9x"])
+async def test_a_proxy_that_cannot_be_used_is_one_line(
+    proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(RequestError, match=r"proxied\.example cannot be used: set an http:// one"):
+        await question(at("http://proxied.example/v1"))
+
+
 # The ladder
 
 
