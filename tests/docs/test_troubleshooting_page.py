@@ -9,8 +9,9 @@ import json
 import re
 import ssl
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,34 +48,41 @@ DECIDE = ("decide", "Is a whale a fish?", "--option", "yes", "--option", "no")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers every request alike."""
+    """Answers every request alike, and one that speaks of ``slow`` late."""
 
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, answer: tuple[int, str, bytes], *args: Any) -> None:
-        self.answer = answer
+    def __init__(self, answer: tuple[int, str, bytes], slow: bytes, *args: Any) -> None:
+        self.answer, self.slow = answer, slow
         super().__init__(*args)
 
     def do_POST(self) -> None:
         """Send the answer."""
         status, kind, content = self.answer
-        self.rfile.read(int(self.headers["content-length"]))
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.slow and self.slow in body:
+            time.sleep(4)
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        with suppress(OSError):  # who waits for a slow answer has gone
+            self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None: ...
 
 
 @contextmanager
 def serving(
-    status: int, content: Any, kind: str = "application/json", tls: ssl.SSLContext | None = None
+    status: int,
+    content: Any,
+    kind: str = "application/json",
+    tls: ssl.SSLContext | None = None,
+    slow: bytes = b"",
 ) -> Iterator[str]:
     """Serve one answer; yield the place, such as ``127.0.0.1:4711``."""
     body = content if isinstance(content, str) else json.dumps(content)
-    handler = partial(Handler, (status, kind, body.encode()))
+    handler = partial(Handler, (status, kind, body.encode()), slow)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
@@ -195,8 +203,8 @@ def endings() -> Iterator[str]:
         with LocalEndpoint(rules=rules) as served:
             at = ("--model", "openai:any", "--base-url", served.url, "--judge-orders", "both")
             yield command(*DECIDE, *at).out
-    with serving(200, reply("{}")) as place:
-        yield printed(*bats, f"http://{place}/v1")
+    with serving(200, reply("{}"), slow=b"You argue for the statement") as place:
+        yield printed(*bats, f"http://{place}/v1", "--call-deadline", "2")
 
 
 def rate_limited() -> str:
