@@ -29,7 +29,7 @@ STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: n
 
 
 def demonstration() -> str:
-    """Return the notice that a model below 1 billion parameters speaks, and how to choose another."""
+    """Return the notice that a small model answers at chance, and how to choose another."""
     spec = next(iter(provider_keys.specs().values()), "openai:NAME")
     return "\n".join(
         [

@@ -26,7 +26,9 @@ AXE = ROOT / ".venv" / "axe" / "package" / "axe.min.js"
 CHECKED = (
     "index",
     "commands",
+    "choose-a-protocol",
     "install",
+    "troubleshooting",
     "protocols/tod",
     "reference/functions",
     "decisions/contest",
