@@ -12,7 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_args, overload
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+    overload,
+)
 
 from pydantic import (
     AfterValidator,
@@ -77,6 +87,7 @@ def _role(name: str) -> str:
 Speaker = Annotated[Any, AfterValidator(_speaker), WithJsonSchema({"type": "string"})]
 """A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
 ``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
+PromptForm = Literal["auto", "small", "full"]
 Unit = Annotated[float, Field(ge=0, le=1)]
 Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
 
@@ -179,6 +190,10 @@ class ProtocolSettings(BaseModel):
     call_deadline: float = option(300, gt=0, le=86400, operator=True, group="Requests")
     """Seconds that one call may take, its retries included. Waiting because others are served
     first, or because the endpoint asks for it, does not count."""
+    prompt_form: PromptForm = option("auto", group="Models")
+    """How models are asked: with the whole prompt (full), or in a form for small models (small).
+    auto: small for the embedded model, and below 3 billion parameters where a .gguf file or a
+    server at a loopback address tells their number."""
     max_calls: int | None = option(None, ge=1, group="Budgets", common=True)
     """Budget of calls to models. What a cache or a journal answers costs nothing."""
     max_tokens: int | None = option(None, ge=1, group="Budgets")

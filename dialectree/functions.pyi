@@ -41,6 +41,7 @@ def verify(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,
@@ -82,6 +83,8 @@ def verify(
         concurrency: Requests under way at once, in the whole process.
         requests_per_minute: Requests started per minute, in the whole process; none: no limit.
         call_deadline: Seconds that one call may take, its retries included.
+        prompt_form: How models are asked: with the whole prompt (full), or in a form for small
+            models (small).
         max_calls: Budget of calls to models.
         max_tokens: Budget of prompt and completion tokens together.
         max_seconds: Budget of wall-clock seconds.
@@ -121,6 +124,7 @@ async def averify(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,
@@ -156,6 +160,7 @@ def decide(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,
@@ -198,6 +203,8 @@ def decide(
         concurrency: Requests under way at once, in the whole process.
         requests_per_minute: Requests started per minute, in the whole process; none: no limit.
         call_deadline: Seconds that one call may take, its retries included.
+        prompt_form: How models are asked: with the whole prompt (full), or in a form for small
+            models (small).
         max_calls: Budget of calls to models.
         max_tokens: Budget of prompt and completion tokens together.
         max_seconds: Budget of wall-clock seconds.
@@ -237,6 +244,7 @@ async def adecide(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,
@@ -280,6 +288,7 @@ def compare(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,
@@ -327,6 +336,8 @@ def compare(
         concurrency: Requests under way at once, in the whole process.
         requests_per_minute: Requests started per minute, in the whole process; none: no limit.
         call_deadline: Seconds that one call may take, its retries included.
+        prompt_form: How models are asked: with the whole prompt (full), or in a form for small
+            models (small).
         max_calls: Budget of calls to models.
         max_tokens: Budget of prompt and completion tokens together.
         max_seconds: Budget of wall-clock seconds.
@@ -372,6 +383,7 @@ async def acompare(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,
@@ -412,6 +424,7 @@ def answer(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,
@@ -459,6 +472,8 @@ def answer(
         concurrency: Requests under way at once, in the whole process.
         requests_per_minute: Requests started per minute, in the whole process; none: no limit.
         call_deadline: Seconds that one call may take, its retries included.
+        prompt_form: How models are asked: with the whole prompt (full), or in a form for small
+            models (small).
         max_calls: Budget of calls to models.
         max_tokens: Budget of prompt and completion tokens together.
         max_seconds: Budget of wall-clock seconds.
@@ -501,6 +516,7 @@ async def aanswer(
     concurrency: int = 32,
     requests_per_minute: float | None = None,
     call_deadline: float = 300,
+    prompt_form: Literal["auto", "small", "full"] = "auto",
     max_calls: int | None = None,
     max_tokens: int | None = None,
     max_seconds: float | None = None,

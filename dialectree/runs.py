@@ -447,6 +447,7 @@ def _tell_of(record: RunRecord, folded: tuple[Tree, Verdict | None], ledger: lis
     path = critical_path(record.tree, valid, phase_order(record.protocol, record.settings))
     record.usage = usage(calls).model_copy(update={**took, "critical_path_calls": path})
     record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
+    record.small_form = sorted({call.model for call in ledger if call.prompt_form == "small"})
 
 
 def own_calls(ledger: Iterable[Call]) -> list[Call]:

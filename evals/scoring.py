@@ -115,7 +115,9 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
         )
         whom = endpoint(resolve(context.speaker(JUDGE_ROLE), context))
         rung = RUNGS[-1] if isinstance(wanted, _Word) else None
-        call = await run.call(Asking(context, place, prompt.label, whom, request, rung=rung))
+        small = await run.asks_small(context, whom.spec)
+        asking = Asking(context, place, prompt.label, whom, request, rung=rung, small=small)
+        call = await run.call(asking)
         return "" if call.finish == "refusal" else call.reply or ""
 
     return ask

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +41,16 @@ _OPENING = r"[<˂‹〈❬❮❰⟨⧼〈﹤＜\[［]"
 _INSIDE = r"(?:(?P<bar>[|｜│∣])|[\s/／∕⁄]*+(?P<name>\w+)(?P<next>\W?))"
 _BRACKET = re.compile(f"{_OPENING}(?=(?P<sign>~?){_INSIDE}|)")
 _BRACKET_ALONE = re.compile(f"{_OPENING}(~?)")
+
+
+_BLOCK = re.compile(
+    r"^<(?P<tag>\w+)>\n(?P<text>.*?)^</(?P=tag)>(?:\n(?P<behind>[^<\n][^\n]*))?",
+    re.DOTALL | re.MULTILINE,
+)
+"""A block of a rendered prompt, and the line right behind it. No value can look like its tags."""
+_CAPTION = re.compile(r"Th(?:at|ose|is|ese) (?:is|are|was|were) ([^.]+)\. ?")
+_SUBJECTS = ("question", "topic", "claim", "parent")
+"""The blocks that say what is debated, and stand last; of several the first one here."""
 
 
 def unseen(char: str) -> bool:
@@ -131,6 +141,8 @@ class Prompt(NamedTuple):
     user: Template
     """The user message, or the part of it before the task."""
     task: Template | None
+    body: str
+    """All parts as they stand in the file."""
 
     @property
     def label(self) -> str:
@@ -149,6 +161,37 @@ class Prompt(NamedTuple):
     def shared(self, values: dict[str, object]) -> str:
         """Return the part of the user message before the task; "" if the prompt has no task."""
         return "" if self.task is None else self.user.render(values).strip()
+
+
+def for_small_model(system: str, user: str) -> tuple[str, str]:
+    """Return a rendered prompt in the form for small models: instructions, material, question.
+
+    Each block between tags becomes a paragraph of the user message, and all other words become part
+    of the system message. The line right behind a block moves with it: "That is the debate so far."
+    becomes the heading "The debate so far:".
+    """
+    blocks = [*_BLOCK.finditer(user)]
+    if not blocks:
+        return system, user
+    by_tag = {block["tag"]: block for block in blocks}
+    last = next((by_tag[tag] for tag in _SUBJECTS if tag in by_tag), blocks[-1])
+    instructions = [system.replace("Text between tags", "The text below"), _BLOCK.sub("", user)]
+    material = []
+    for block in sorted(blocks, key=lambda block: block is last):
+        heading, behind = block["tag"].replace("_", " "), block["behind"] or ""
+        if named := _CAPTION.match(behind):
+            heading, behind = named[1], behind[named.end() :]
+        if block is last:
+            instructions.append(behind)
+            behind = ""
+        if block["text"].strip():
+            material.append(f"{heading[:1].upper()}{heading[1:]}:\n{block['text']}{behind}")
+    return _paragraphs(instructions), _paragraphs(material)
+
+
+def _paragraphs(texts: Iterable[str]) -> str:
+    """Join texts with an empty line between them."""
+    return re.sub(r"\n{3,}", "\n\n", "\n\n".join(text.strip() for text in texts)).strip()
 
 
 @cache
@@ -176,6 +219,7 @@ def load(name: str) -> Prompt:
         system=templates.from_string(system) if _PUT_IN.search(system) else system.strip(),
         user=templates.from_string(user),
         task=templates.from_string(task) if task else None,
+        body=body,
     )
 
 

@@ -19,6 +19,7 @@ from dialectree.models.endpoints import (
     Rung,
     wellformed,
 )
+from dialectree.models.forms import for_small_model
 from dialectree.models.limits import price
 from dialectree.models.replies import Fault
 from dialectree.records import Call
@@ -78,6 +79,8 @@ class Asking:
     """Reads a reply, or raises a Fault; None: every reply can be used but a refusal."""
     pause: Pause | None = None
     """Pauses between its tries; None: the clock does."""
+    small: bool = False
+    """True where the model is asked in the form for small models."""
     repaired: list[tuple[str, Completion]] = field(init=False, default_factory=list)
     """Replies that cannot be used, by their keys in the reply cache."""
     key: str = field(init=False)
@@ -95,15 +98,37 @@ class Asking:
         mark of user and query is part of it: they choose among the models at one address.
         """
         spec = self.endpoint.spec
-        self.key = self.key_for(spec.name, spec.mark)
+        self.key = self.key_for(spec.name, spec.mark, small=self.small)
         self.cache_key = _digest(f"{self.key}@{spec.address}")
 
-    def key_for(self, model: str, mark: str = "") -> str:
-        """Return the journal's key of the request to ``model`` at an address with that ``mark``."""
+    def key_for(self, model: str, mark: str = "", *, small: bool = False) -> str:
+        """Return the journal's key of the request to ``model`` at an address with that ``mark``.
+
+        ``small``: in the form for small models.
+        """
         request = self.request
-        name = [model, mark] if mark else model
+        name = [model, mark, "small"] if small else [model, mark] if mark else model
         return _digest(
             json.dumps((name, request.decoding.key(), request.messages, request.form.text))
+        )
+
+    def sent(self) -> Request:
+        """Return the request as the model gets it: whole, or in the form for small models.
+
+        There each repair has a seed of its own, since the same one brings the bad reply back.
+        """
+        if not self.small:
+            return self.request
+        request, form = self.request, for_small_model(self.request.form)
+        (_, system), (_, user), *repairs = request.messages
+        shown = messages(*prompts.for_small_model(system, user))
+        wrong = ((role, text.replace(request.form.words, "JSON")) for role, text in repairs)
+        seed = request.decoding.seed
+        if self.repair:
+            seed = chance.seed(seed, self.repair)
+        decoding = request.decoding._replace(seed=seed)
+        return request._replace(
+            messages=(*shown, *wrong), form=form, decoding=decoding, shared=0, small=True
         )
 
     @property
@@ -168,7 +193,7 @@ class Asking:
 
     async def send(self) -> Completion:
         """Return the endpoint's reply, or why there is none."""
-        return await self.endpoint.complete(self.request, self.rung, self.pause)
+        return await self.endpoint.complete(self.sent(), self.rung, self.pause)
 
     def call(
         self, done: Completion, started: str, source: Literal["model", "cache", "person"]
@@ -190,7 +215,8 @@ class Asking:
             prompt=self.prompt,
             model=spec.name,
             mark=spec.mark,
-            seed=self.request.decoding.seed,
+            seed=self.sent().decoding.seed,
+            prompt_form="small" if self.small else "full",
             attempts=done.attempts,
             started=started,
             ended=clock.stamp(),

@@ -21,6 +21,7 @@ from dialectree.models.forms import Ids, form
 from dialectree.models.replies import Fault, Reply
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
+from dialectree.prompts import Prompt
 from dialectree.records import Call
 
 __all__ = ["Place", "Run", "ask"]
@@ -66,8 +67,9 @@ async def ask(
         len(wellformed(words.shared(values))),
     )
     asked = endpoint(resolve(context.speaker(place.role, place.speaker), context))
-    read = partial(_read, reply, ids, check, conflict)
-    asking = Asking(context, place, words.label, asked, request, read=read)
+    read = partial(_read, words, reply, ids, check, conflict)
+    small = await run.asks_small(context, asked.spec)
+    asking = Asking(context, place, words.label, asked, request, read=read, small=small)
     try:
         valid = await _valid_reply(run, asking, read)
     except PartFailed as error:
@@ -80,6 +82,7 @@ async def ask(
 
 
 def _read(
+    words: Prompt,
     reply: type[Reply],
     ids: Ids,
     check: Callable[[Reply], str | None] | None,
@@ -88,7 +91,9 @@ def _read(
 ) -> Reply:
     """Return the reply of ``call``; raise a Fault where it cannot be used."""
     refusal = call.reply if call.finish == "refusal" else None
-    valid = replies.read(reply, ids, "" if refusal else call.reply or "", call.finish, refusal)
+    text = "" if refusal else call.reply or ""
+    small = words if call.prompt_form == "small" else None
+    valid = replies.read(reply, ids, text, call.finish, refusal, small)
     if check is not None and (wrong := check(valid)):
         raise Fault("invalid", wrong)
     if conflict is not None and call.source != "person" and (wrong := conflict(valid)):

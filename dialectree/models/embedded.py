@@ -15,16 +15,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from pydantic import JsonValue
-
 from dialectree import chance
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded_server, provider_keys
+from dialectree.models.forms import Form
 from dialectree.models.gguf import read_header
 from dialectree.streams import program
 
@@ -111,41 +109,24 @@ def is_demonstration(model: str) -> bool:
     return model == DEMONSTRATION
 
 
-def decoding(model: str) -> dict[str, float]:
-    """Return the request fields that ``model`` needs.
+def decoding() -> dict[str, float]:
+    """Return the request fields that a small model needs.
 
-    The demonstration model repeats itself without end unless DRY sampling penalises it.
+    It repeats itself without end unless DRY sampling penalises it.
     """
-    if not is_demonstration(model):
-        return {}
     return {"temperature": 0.3, "dry_multiplier": 0.8, "dry_allowed_length": 3}
 
 
-def constraint(schema: Mapping[str, JsonValue], model: str) -> dict[str, str]:
-    """Return the request fields that hold the reply to ``schema``.
+def constraint(form: Form) -> dict[str, str]:
+    """Return the request fields that hold the reply to the schema of ``form``.
 
     The server's own ``json_schema`` ignores the ranges of numbers; llguidance honours them.
     """
-    rules = {"x-guidance": {"whitespace_flexible": False, "lenient": True}}
-    fitted = _brief(schema) if is_demonstration(model) else schema
-    text = json.dumps({**rules, **fitted}, ensure_ascii=False)
+    rules: dict[str, Any] = {"whitespace_flexible": False, "lenient": True}
+    if form.grammar:  # a small model has seen little JSON without blanks
+        rules |= {"item_separator": ", ", "key_separator": ": "}
+    text = json.dumps({"x-guidance": rules, **(form.grammar or form.full)}, ensure_ascii=False)
     return {"grammar": f"%llguidance {{}}\nstart: %json {text}"}
-
-
-def _brief(part: Any) -> Any:
-    """Limit texts and lists, and numbers to two decimals: a small model would go on and on."""
-    if isinstance(part, list):
-        return [_brief(item) for item in part]
-    if not isinstance(part, Mapping):
-        return part
-    brief = {name: _brief(value) for name, value in part.items()}
-    if brief.get("type") == "string" and "enum" not in brief:
-        brief["maxLength"] = max(brief.get("minLength", 0), min(brief.get("maxLength", 160), 160))
-    elif brief.get("type") == "array" and "prefixItems" not in brief:
-        brief["maxItems"] = max(brief.get("minItems", 0), min(brief.get("maxItems", 3), 3))
-    elif brief.get("type") == "number":
-        brief["multipleOf"] = 0.01
-    return brief
 
 
 def _serve(model: str) -> Served:

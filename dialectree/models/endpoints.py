@@ -71,6 +71,8 @@ class Request(NamedTuple):
     """Name, tags and metadata of the call in a trace."""
     shared: int = 0
     """Characters at the start of the user message that other calls begin with, too."""
+    small: bool = False
+    """True in the form for small models."""
 
     def parameters(self) -> dict[str, Any]:
         """Return decoding and schema, as OpenAI's API names them."""
@@ -315,10 +317,11 @@ class Endpoint:
             from dialectree.models import embedded
 
             served = await embedded.serve(self.spec.model)
-            body |= embedded.decoding(self.spec.model)
-            # Asked for a word in plain text, the demonstration model would go on and on.
-            if rung == RUNGS[0] or embedded.is_demonstration(self.spec.model):
-                body |= embedded.constraint(form.full, self.spec.model)
+            if request.small:
+                body |= embedded.decoding()
+            # Asked for a word in plain text, a small model would go on and on.
+            if rung == RUNGS[0] or request.small:
+                body |= embedded.constraint(form)
             return served.base_url, served.api_key, body
         official = self.spec.url == OPENAI
         if "max_tokens" in body and (official or "max_tokens" in self.dropped):

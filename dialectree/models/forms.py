@@ -16,6 +16,10 @@ stands in a list that names every id exactly once; ``evidence[]``, or ``claims.e
 item of a list, is a list of some of them (in a schema only: nobody insists on those)."""
 
 _LENGTHS = ("minLength", "maxLength")
+SHORTEST, LONGEST = 20, 300
+"""Characters of a free text that a small model writes."""
+ITEMS = 3
+"""Items of a list that a small model writes, unless there must be more."""
 
 
 class Form(NamedTuple):
@@ -27,6 +31,8 @@ class Form(NamedTuple):
     """Without the keywords that OpenAI's strict mode refuses."""
     text: str
     """The full schema as JSON."""
+    grammar: Schema | None = None
+    """What the grammar of the embedded server is made of, where that is not the full schema."""
 
     @property
     def words(self) -> str:
@@ -57,6 +63,52 @@ def _form(
         _offer(full, path, values, each_place=True)
         _offer(strict, path, values, each_place=False)
     return Form(reply.__name__, full, strict, json.dumps(full, ensure_ascii=False))
+
+
+def for_small_model(form: Form) -> Form:
+    """Return ``form`` with limits for a model that would go on and on.
+
+    A free text, which may be longer than 300 characters in ``form``, has 20 to 300, or none where
+    it may be empty.
+    """
+    full = _brief(form.full)
+    return form._replace(
+        full=full,
+        strict=_without_lengths(_brief(form.strict)),
+        text=json.dumps(full, ensure_ascii=False),
+        grammar=_brief(form.full, grammar=True),
+    )
+
+
+def _brief(part: Any, *, grammar: bool = False) -> Any:
+    """Return the schema with limits to the length of texts and lists.
+
+    ``grammar`` also keeps out of texts what belongs to JSON, at which a small model ends them, and
+    line breaks, and gives numbers two decimals.
+    """
+    if isinstance(part, list):
+        return [_brief(item, grammar=grammar) for item in part]
+    if not isinstance(part, dict):
+        return part
+    brief = {name: _brief(value, grammar=grammar) for name, value in part.items()}
+    match brief:
+        case {"enum": _}:
+            pass
+        case {"type": "string"}:
+            least, most = brief.pop("minLength", 0), brief.pop("maxLength", LONGEST)
+            written = max(least, SHORTEST) if most > LONGEST else least
+            most = min(most, LONGEST)
+            if grammar:
+                text = rf'[^"\\\[\]{{}}\x00-\x1f]{{{written},{most}}}'
+                brief["pattern"] = f"^{text}$" if least else f"^({text})?$"
+            else:
+                brief |= {"minLength": written if least else 0, "maxLength": most}
+        case {"type": "array"} if "prefixItems" not in brief:
+            most = min(brief.get("maxItems", ITEMS), ITEMS)
+            brief["maxItems"] = max(brief.get("minItems", 0), most)
+        case {"type": "number"} if grammar:
+            brief["multipleOf"] = 0.01
+    return brief
 
 
 def _inlined(reply: type[BaseModel]) -> dict[str, Any]:

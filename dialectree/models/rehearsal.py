@@ -60,12 +60,13 @@ class Rehearsal(Run):
 
     def _made_up(self, asking: Asking, attempt: int) -> Call:
         """Return a call by one draw. Only the first one is extreme, if any is."""
-        prompt = "\n".join(content for _, content in asking.request.messages)
+        request = asking.sent()
+        prompt = "\n".join(content for _, content in request.messages)
         random = chance.draws(self._seed, *asking.place.spot(), asking.repair, attempt)
         draw: Draw = "chance" if attempt else self._draw
         words = re.findall(r"\w{2,}", prompt[-_SHOWN:])
         maker = _Maker(random, draw, words, self._words)
-        reply = json.dumps(maker.value(asking.request.form.full), ensure_ascii=False)
+        reply = json.dumps(maker.value(request.form.full), ensure_ascii=False)
         done = Completion(
             text=reply,
             finish="stop",

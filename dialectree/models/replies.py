@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import islice
 from typing import Literal, NoReturn, TypeVar
 
@@ -21,12 +22,27 @@ import json_repair
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from dialectree import prompts
-from dialectree.models.forms import Ids
+from dialectree.models.forms import LONGEST, Ids
+from dialectree.prompts import Prompt
 
 Reply = TypeVar("Reply", bound=BaseModel)
 Kind = Literal[
-    "refusal", "empty", "truncated", "not_json", "malformed", "invalid", "ids", "conflict"
+    "refusal",
+    "empty",
+    "truncated",
+    "not_json",
+    "malformed",
+    "invalid",
+    "ids",
+    "conflict",
+    "repetitive",
 ]
+CUT_OFF = LONGEST - 20
+"""Characters above which the grammar may have cut a small model's text off."""
+REPEATED_GROUPS, REPEATED_SHARE = 12, 0.4
+"""A small model's text of so many three-word groups must not repeat a larger share of them."""
+_SENTENCE_END = re.compile(r"(?<!\d)[.!?…][)’”'\]]*(?=\s|$)")
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 _THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
 _QUOTES = re.compile(r"""\\?["']|[“”„‘’`]""")
@@ -48,10 +64,19 @@ class Fault(Exception):
         super().__init__(f"{text}: {quoted}" if quoted else text)
 
 
-def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: str | None) -> Reply:
+def read(
+    reply: type[Reply],
+    ids: Ids,
+    text: str,
+    finish: str | None,
+    refusal: str | None,
+    small: Prompt | None = None,
+) -> Reply:
     """Return the reply in ``text``; raise a Fault if there is none.
 
     ``finish`` is ``length`` if the token limit ended the text: then only a whole object counts.
+    ``small`` is the prompt of a small model. Its texts end with their last whole sentence, and none
+    may repeat itself or the prompt's own words.
     """
     if refusal:
         raise Fault("refusal", "the model declined", refusal[:_FAULT_LENGTH])
@@ -60,14 +85,57 @@ def read(reply: type[Reply], ids: Ids, text: str, finish: str | None, refusal: s
         extra: Literal["forbid", "ignore"] = "forbid" if mended else "ignore"
         # The prompt showed the marks of its sources broken up.
         value = _mapped(_mapped(parsed, prompts.rearmed), _without_blanks)
+        if small:
+            value = _mapped(value, _whole_sentences)
         valid = reply.model_validate_json(json.dumps(value), strict=True, extra=extra)
     except ValidationError as error:
         raise Fault("invalid", _joined(_invalid(error))) from None
     except RecursionError:
         raise Fault("malformed", "the reply is nested too deeply") from None
-    if faults := _joined(_wrong_ids(valid.model_dump(mode="json"), ids)):
+    fields = valid.model_dump(mode="json")
+    if faults := _joined(_wrong_ids(fields, ids)):
         raise Fault("ids", faults)
+    if small and (faults := _joined(_repetitive(fields, small.body))):
+        raise Fault("repetitive", faults)
     return valid
+
+
+def _whole_sentences(text: str) -> str:
+    """Return a text that was cut off without its last, unfinished sentence.
+
+    A text in its first sentence ends with its last whole word.
+    """
+    if len(text) <= CUT_OFF:
+        return text
+    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
+    return text[: ends[-1]] if ends else text.rpartition(" ")[0] or text
+
+
+def _repetitive(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
+    """Yield a fault of every text in ``value`` that repeats itself or the words of ``prompt``."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _repetitive(item, prompt, f"{where}.{name}".removeprefix("."))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _repetitive(item, prompt, f"{where}.{number}")
+    elif isinstance(value, str):
+        groups = three_word_groups(value)
+        seen = _groups_of_prompt(prompt)
+        repeated = sum(group in seen or group in groups[:n] for n, group in enumerate(groups))
+        if len(groups) >= REPEATED_GROUPS and repeated > REPEATED_SHARE * len(groups):
+            yield f"{where}: it repeats itself or the instructions; write it in other words"
+
+
+@cache
+def _groups_of_prompt(prompt: str) -> frozenset[tuple[str, ...]]:
+    return frozenset(three_word_groups(prompt))
+
+
+def three_word_groups(text: str) -> list[tuple[str, ...]]:
+    """Return every three words of ``text`` that follow one another."""
+    words = _WORD.findall(text.lower())
+    return [*zip(words, words[1:], words[2:], strict=False)]
 
 
 def _mapped(value: JsonValue, change: Callable[[str], str]) -> JsonValue:

@@ -12,12 +12,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.runtime import RunControl, Runtime
 
 from dialectree import clock, tracing
 from dialectree.activity import Activity, Delay, Follow, State
+from dialectree.addresses import is_loopback
 from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, host_run, settings
 from dialectree.errors import (
     CallError,
@@ -36,11 +37,26 @@ from dialectree.models.endpoints import Completion
 from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
 from dialectree.models.sizes import at_chance
+from dialectree.models.specs import Spec
 from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.runs import Journal
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Calls under way that others may wait for, by event loop and by the cache's key."""
+
+
+SMALL_BELOW = 3_000_000_000
+"""Parameters below which a model is asked in the form for small models."""
+
+
+async def automatic_form(spec: Spec) -> Literal["full", "small"]:
+    """Return the form for the model of ``spec``: small where its file or local server says so."""
+    if spec.provider != "local" and not is_loopback(spec.whole_url or ""):
+        return "full"
+    from dialectree.models.sizes import parameters
+
+    size = await parameters(spec)
+    return "small" if size is not None and size < SMALL_BELOW else "full"
 
 
 class Run(RunControl):
@@ -64,7 +80,9 @@ class Run(RunControl):
         self.overrides = Overrides(overrides)
         self._ended_before = ended_before
         """Whether the run had ended, and only its failed calls are made again."""
-        past = journal.past.values() if journal else ()
+        past = [*journal.past.values()] if journal else []
+        self._forms = {(call.model, call.mark): call.prompt_form for call in past if call.model}
+        """The form that each model was asked in, by name and mark. A run keeps it."""
         self._spoke = {(call.model, call.mark) for call in past if self._stands(call)}
         self.cache: ReplyCache | None = None
         if context.cache or context.replay:
@@ -105,10 +123,22 @@ class Run(RunControl):
         self.illustration |= call.model == ILLUSTRATION
         return call
 
+    async def asks_small(self, context: ProtocolSettings, spec: Spec) -> bool:
+        """Return whether the model of ``spec`` is asked in the form for small models.
+
+        What ``auto`` chose for a model holds for the whole run, also when it is resumed.
+        """
+        if context.prompt_form != "auto":
+            return context.prompt_form == "small"
+        name = spec.name, spec.mark
+        if name not in self._forms:
+            self._forms[name] = await automatic_form(spec)
+        return self._forms[name] == "small"
+
     def _trace(self, asking: Asking, call: Call) -> None:
         """Show a call in a trace that no model is asked for now."""
         if (tracer := tracing.tracer()) is not None:
-            asked = asking.request
+            asked = asking.sent()
             tracer.replay(asked.config, asking.model(), asked.messages, asked.parameters(), call)
 
     def _changed(self, asking: Asking) -> Call | None:
@@ -127,7 +157,8 @@ class Run(RunControl):
             return None
         past = self._in(self.journal, asking.key, asking)
         for model, mark in () if past else self._spoke:
-            earlier = self._in(self.journal, asking.key_for(model, mark), asking)
+            small = self._forms[model, mark] == "small"
+            earlier = self._in(self.journal, asking.key_for(model, mark, small=small), asking)
             past = earlier if earlier is not None and self._stands(earlier) else past
         return past
 

@@ -76,17 +76,21 @@ class Call(Strict):
     reply: str | None = None
     error: str | None = None
     source: Literal["model", "cache", "person"] = "model"
+    prompt_form: Literal["full", "small"] = "full"
+    """How the model was asked: with the whole prompt, or in the form for small models."""
     run: str | None = None
     """The run that it was made for, where that is another one which this one contests."""
 
     @model_serializer(mode="wrap")
     def _of_which_run(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
-        """A call of the run itself says nothing of runs, and a plain address has no mark."""
+        """Leave out what most calls have not: another run, a mark, the form for small models."""
         kept: dict[str, JsonValue] = whole(self)
         if self.run is None:
             kept.pop("run")
         if not self.mark:
             kept.pop("mark")
+        if self.prompt_form == "full":
+            kept.pop("prompt_form")
         return kept
 
     @property

@@ -37,6 +37,8 @@ class RunRecord(Strict):
     models: dict[str, str] = {}
     """By role; all that spoke in it, where the run was resumed or contested with another one."""
     prompts: dict[str, int] = {}
+    small_form: list[str] = []
+    """The models that were asked in the form for small models; all others got the whole prompts."""
     contest: Contest | None = None
     """Of a run that contests another one."""
     verdict: Verdict | None = None

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded, embedded_server
 from dialectree.models.embedded import Served
+from dialectree.models.forms import for_small_model, form
 from tests.models.gguf_file import gguf
 
 pytestmark = pytest.mark.skipif(
@@ -80,8 +81,8 @@ def ask(served: Served, reply: type[BaseModel], seed: int, key: str = "") -> htt
         ],
         "max_tokens": 260,
         "seed": seed,
-        **embedded.decoding("smollm2"),
-        **embedded.constraint(reply.model_json_schema(), "smollm2"),
+        **embedded.decoding(),
+        **embedded.constraint(for_small_model(form(reply, {}))),
     }
     headers = {"Authorization": f"Bearer {key or served.api_key}"}
     url = f"{served.base_url}/chat/completions"
