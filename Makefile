@@ -3,7 +3,7 @@
 # that pip finds on some machines.
 PYTHON ?= python3
 PORT ?= 2024
-QUESTION ?= Which language do all people in Europe speak?
+QUESTION ?= Is it better to walk or to drive to a shop one kilometre away?
 VENV := .venv
 AEGRA := .venv-aegra
 PHOENIX := .venv-phoenix
@@ -20,11 +20,14 @@ INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP)
 
 .PHONY: debate demo test test-slow test-clients test-site check lowest bench examples server docs dist clean
 
-# A small tree: the embedded model reads some 100 tokens a second.
+# One leaf, no split: two debaters, a judge and a writer. The embedded model reads some 100 tokens a second.
 debate: $(VENV)/.run
-	@$(VENV)/bin/dialectree answer "$(QUESTION)" --depth-profile safety --max-depth 1 \
-	  --max-children 2 --leaf-rounds 1 --synthesis-rounds 1; status=$$?; \
-	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
+	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-depth 0 --leaf-rounds 1; status=$$?; \
+	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; exit $$status; fi; \
+	  printf '%s\n' "" "Next:" \
+	    "  $(VENV)/bin/dialectree demo              a whole debate, recorded" \
+	    "  export DIALECTREE_MODEL=openai:NAME    a model of your own; then make debate again" \
+	    "  $(VENV)/bin/dialectree show last --open  the report of this debate" >&2
 
 # A debate written by hand, without a model: make demo, make demo NAME=tsd
 demo: $(VENV)/.run

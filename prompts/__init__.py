@@ -181,10 +181,11 @@ def for_small_model(system: str, user: str) -> tuple[str, str]:
         heading, behind = block["tag"].replace("_", " "), block["behind"] or ""
         if named := _CAPTION.match(behind):
             heading, behind = named[1], behind[named.end() :]
-        if block is last:
+        empty = not block["text"].strip()
+        if empty or block is last:
             instructions.append(behind)
             behind = ""
-        if block["text"].strip():
+        if not empty:
             material.append(f"{heading[:1].upper()}{heading[1:]}:\n{block['text']}{behind}")
     return _paragraphs(instructions), _paragraphs(material)
 

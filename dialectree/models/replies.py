@@ -41,7 +41,7 @@ CUT_OFF = LONGEST - 20
 """Characters above which the grammar may have cut a small model's text off."""
 REPEATED_GROUPS, REPEATED_SHARE = 12, 0.4
 """A small model's text of so many three-word groups must not repeat a larger share of them."""
-_SENTENCE_END = re.compile(r"(?<!\d)[.!?…][)’”'\]]*(?=\s|$)")
+_SENTENCE_END = re.compile(r"[.!?…][)’”'\]]*(?=\s|$)")
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 _THINKING = re.compile(r"<(?P<end>/?)think(?:ing)?>", re.IGNORECASE)
