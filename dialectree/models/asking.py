@@ -115,20 +115,25 @@ class Asking:
     def sent(self) -> Request:
         """Return the request as the model gets it: whole, or in the form for small models.
 
-        There each repair has a seed of its own, since the same one brings the bad reply back.
+        There a repair names the fault behind the instructions and has another seed: a small model
+        copies the bad reply where it sees it, and the same seed brings it back.
         """
         if not self.small:
             return self.request
-        request, form = self.request, for_small_model(self.request.form)
+        request, seed = self.request, self.request.decoding.seed
         (_, system), (_, user), *repairs = request.messages
-        shown = messages(*prompts.for_small_model(system, user))
-        wrong = ((role, text.replace(request.form.words, "JSON")) for role, text in repairs)
-        seed = request.decoding.seed
+        instructions, material = prompts.for_small_model(system, user)
+        if repairs:
+            instructions = f"{instructions}\n\n{repairs[-1][1]}"
         if self.repair:
+            instructions = instructions.replace(request.form.words, "JSON.")
             seed = chance.seed(seed, self.repair)
-        decoding = request.decoding._replace(seed=seed)
         return request._replace(
-            messages=(*shown, *wrong), form=form, decoding=decoding, shared=0, small=True
+            messages=messages(instructions, material),
+            form=for_small_model(request.form),
+            decoding=request.decoding._replace(seed=seed),
+            shared=0,
+            small=True,
         )
 
     @property

@@ -101,14 +101,13 @@ def read(
 
 
 def _whole_sentences(text: str) -> str:
-    """Return a text that was cut off without its last, unfinished sentence.
-
-    A text in its first sentence ends with its last whole word.
-    """
+    """Return a text that was cut off without its last, unfinished sentence."""
     if len(text) <= CUT_OFF:
         return text
     ends = [end.end() for end in _SENTENCE_END.finditer(text)]
-    return text[: ends[-1]] if ends else text.rpartition(" ")[0] or text
+    if not ends:
+        raise Fault("invalid", "a sentence is too long; write several short ones")
+    return text[: ends[-1]]
 
 
 def _repetitive(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:
