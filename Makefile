@@ -25,7 +25,7 @@ debate: $(VENV)/.run
 	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-depth 0 --leaf-rounds 1; status=$$?; \
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; exit $$status; fi; \
 	  printf '%s\n' "" "Next:" \
-	    "  $(VENV)/bin/dialectree demo              a whole debate, recorded" \
+	    "  $(VENV)/bin/dialectree demo              a whole debate, written by hand" \
 	    "  export DIALECTREE_MODEL=openai:NAME    a model of your own; then make debate again" \
 	    "  $(VENV)/bin/dialectree show last --open  the report of this debate" >&2
 
