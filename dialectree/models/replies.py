@@ -95,8 +95,10 @@ def read(
     fields = valid.model_dump(mode="json")
     if faults := _joined(_wrong_ids(fields, ids)):
         raise Fault("ids", faults)
-    if small and (faults := _joined(_repetitive(fields, small.body))):
-        raise Fault("repetitive", faults)
+    if small:
+        if faults := _joined(_repetitive(fields, small.body)):
+            raise Fault("repetitive", faults)
+        valid = reply.model_validate(_mapped(fields, _until_it_repeats))
     return valid
 
 
@@ -108,6 +110,19 @@ def _whole_sentences(text: str) -> str:
     if not ends:
         raise Fault("invalid", "a sentence is too long; write several short ones")
     return text[: ends[-1]]
+
+
+def _until_it_repeats(text: str) -> str:
+    """Return ``text`` up to its first sentence that mostly repeats what stands before it."""
+    seen: set[tuple[str, ...]] = set()
+    start = 0
+    for end in [*(end.end() for end in _SENTENCE_END.finditer(text)), len(text)]:
+        groups = three_word_groups(text[start:end])
+        if 2 * sum(group in seen for group in groups) > len(groups):
+            return text[:start]
+        seen.update(groups)
+        start = end
+    return text
 
 
 def _repetitive(value: JsonValue, prompt: str, where: str = "") -> Iterator[str]:

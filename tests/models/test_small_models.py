@@ -148,6 +148,10 @@ CUT = {
         f"{VARIED[:250]}. It is 1.5 km to the shop? A car is lou",
         f"{VARIED[:250]}. It is 1.5 km to the shop?",
     ),
+    "a text ends where a sentence mostly repeats": (
+        f"{VARIED[:150]}. {VARIED[:40]}. So it is.",
+        f"{VARIED[:150]}.",
+    ),
     "a text that ended by itself stays whole": ("Walk. It is", "Walk. It is"),
     "a long text that ends with a sentence does, too": (f"{VARIED}.", f"{VARIED}."),
 }
