@@ -20,14 +20,10 @@ INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP)
 
 .PHONY: debate demo test test-slow test-clients test-site check lowest bench examples server docs dist clean
 
-# One leaf, no split: two debaters, a judge and a writer. The embedded model reads some 100 tokens a second.
+# One leaf, no split: two debaters, a judge and a writer.
 debate: $(VENV)/.run
 	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-depth 0 --leaf-rounds 1; status=$$?; \
-	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; exit $$status; fi; \
-	  printf '%s\n' "" "Next:" \
-	    "  $(VENV)/bin/dialectree demo              a whole debate, written by hand" \
-	    "  export DIALECTREE_MODEL=openai:NAME    a model of your own; then make debate again" \
-	    "  $(VENV)/bin/dialectree show last --open  the report of this debate" >&2
+	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
 
 # A debate written by hand, without a model: make demo, make demo NAME=tsd
 demo: $(VENV)/.run

@@ -36,7 +36,7 @@ from dialectree.models.cache import ReplyCache, reply_cache
 from dialectree.models.endpoints import Completion
 from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
-from dialectree.models.sizes import at_chance
+from dialectree.models.sizes import at_chance, parameters
 from dialectree.models.specs import Spec
 from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.runs import Journal
@@ -53,8 +53,6 @@ async def automatic_form(spec: Spec) -> Literal["full", "small"]:
     """Return the form for the model of ``spec``: small where its file or local server says so."""
     if spec.provider != "local" and not is_loopback(spec.whole_url or ""):
         return "full"
-    from dialectree.models.sizes import parameters
-
     size = await parameters(spec)
     return "small" if size is not None and size < SMALL_BELOW else "full"
 
