@@ -20,9 +20,9 @@ INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP)
 
 .PHONY: debate demo test test-slow test-clients test-site check lowest bench examples server docs dist clean
 
-# One leaf, no split: two debaters, a judge and a writer.
+# One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
 debate: $(VENV)/.run
-	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-depth 0 --leaf-rounds 1; status=$$?; \
+	@$(VENV)/bin/dialectree answer "$(QUESTION)" --max-depth 0 --leaf-rounds 1 --seed 3; status=$$?; \
 	  if [ $$status -ne 0 ]; then echo "make: dialectree ended with status $$status" >&2; fi; exit $$status
 
 # A debate written by hand, without a model: make demo, make demo NAME=tsd

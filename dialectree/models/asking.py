@@ -24,6 +24,8 @@ from dialectree.models.limits import price
 from dialectree.models.replies import Fault
 from dialectree.records import Call
 
+SMALL_TEMPERATURE = 0.3
+"""The temperature of a small model. Each repair adds as much."""
 _SHOWN = 4000
 """Characters of an invalid reply that a repair call shows to the model."""
 
@@ -115,12 +117,13 @@ class Asking:
     def sent(self) -> Request:
         """Return the request as the model gets it: whole, or in the form for small models.
 
-        There a repair names the fault behind the instructions and has another seed: a small model
-        copies the bad reply where it sees it, and the same seed brings it back.
+        There a repair names the fault behind the instructions, and does not show the bad reply, which
+        a small model would copy. Another seed and a higher temperature lead it elsewhere.
         """
         if not self.small:
             return self.request
         request, seed = self.request, self.request.decoding.seed
+        temperature = SMALL_TEMPERATURE * (1 + self.repair)
         (_, system), (_, user), *repairs = request.messages
         instructions, material = prompts.for_small_model(system, user)
         if repairs:
@@ -131,7 +134,7 @@ class Asking:
         return request._replace(
             messages=messages(instructions, material),
             form=for_small_model(request.form),
-            decoding=request.decoding._replace(seed=seed),
+            decoding=request.decoding._replace(seed=seed, temperature=temperature),
             shared=0,
             small=True,
         )

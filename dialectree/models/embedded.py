@@ -114,7 +114,7 @@ def decoding() -> dict[str, float]:
 
     It repeats itself without end unless DRY sampling penalises it.
     """
-    return {"temperature": 0.3, "dry_multiplier": 0.4, "dry_allowed_length": 3}
+    return {"dry_multiplier": 0.4, "dry_allowed_length": 3}
 
 
 def constraint(form: Form) -> dict[str, str]:

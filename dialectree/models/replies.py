@@ -22,7 +22,7 @@ import json_repair
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from dialectree import prompts
-from dialectree.models.forms import LONGEST, Ids
+from dialectree.models.forms import LONGEST, SHORTEST, Ids
 from dialectree.prompts import Prompt
 
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -103,13 +103,13 @@ def read(
 
 
 def _whole_sentences(text: str) -> str:
-    """Return a text that was cut off without its last, unfinished sentence."""
-    if len(text) <= CUT_OFF:
-        return text
-    ends = [end.end() for end in _SENTENCE_END.finditer(text)]
-    if not ends:
+    """Return ``text`` without an unfinished sentence at its end, if whole ones stand before it."""
+    ends = [end.end() for end in _SENTENCE_END.finditer(text) if end.end() >= SHORTEST]
+    if ends:
+        return text[: ends[-1]]
+    if len(text) > CUT_OFF:
         raise Fault("invalid", "a sentence is too long; write several short ones")
-    return text[: ends[-1]]
+    return text.rstrip()
 
 
 def _until_it_repeats(text: str) -> str:

@@ -81,6 +81,7 @@ def ask(served: Served, reply: type[BaseModel], seed: int, key: str = "") -> htt
         ],
         "max_tokens": 260,
         "seed": seed,
+        "temperature": 0.3,
         **embedded.decoding(),
         **embedded.constraint(for_small_model(form(reply, {}))),
     }

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from dialectree import prompts
 from dialectree.context import ProtocolSettings
-from dialectree.models import embedded, sizes
+from dialectree.models import embedded
 from dialectree.models.door import Run
 from dialectree.models.embedded import Served
 from dialectree.models.forms import for_small_model, form
@@ -216,7 +216,7 @@ async def test_the_size_that_a_local_server_tells_chooses_the_form(
     async def parameters(spec: Spec) -> int | None:
         return size
 
-    monkeypatch.setattr(sizes, "parameters", parameters)
+    monkeypatch.setattr("dialectree.models.run.parameters", parameters)
     async with ScriptedEndpoint(says(GOOD)) as served:
         await question(at(served.url))
         (body,) = served.bodies
@@ -227,7 +227,7 @@ async def test_nobody_asks_a_server_elsewhere_for_its_size(monkeypatch: pytest.M
     async def parameters(spec: Spec) -> int | None:
         raise AssertionError(spec)
 
-    monkeypatch.setattr(sizes, "parameters", parameters)
+    monkeypatch.setattr("dialectree.models.run.parameters", parameters)
     context = ProtocolSettings()
     for spec in (Spec("openai", "any", None, "https://api.example.com/v1"), Spec("other", "any")):
         assert not await Run("run", context).asks_small(context, spec)
@@ -241,7 +241,7 @@ async def test_a_run_that_goes_on_keeps_the_form_whatever_the_server_tells_now(
     async def parameters(spec: Spec) -> int | None:
         return told.pop(0)
 
-    monkeypatch.setattr(sizes, "parameters", parameters)
+    monkeypatch.setattr("dialectree.models.run.parameters", parameters)
     path = tmp_path / "calls.jsonl"
     async with ScriptedEndpoint(says(GOOD)) as served:
         context = at(served.url)
