@@ -117,8 +117,8 @@ class Asking:
     def sent(self) -> Request:
         """Return the request as the model gets it: whole, or in the form for small models.
 
-        There a repair names the fault behind the instructions, and does not show the bad reply, which
-        a small model would copy. Another seed and a higher temperature lead it elsewhere.
+        There a repair names the fault behind the instructions. It does not show the bad reply,
+        which a small model would copy. Another seed and a higher temperature lead it elsewhere.
         """
         if not self.small:
             return self.request
