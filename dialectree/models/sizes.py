@@ -45,7 +45,7 @@ class _Shown(BaseModel):
     """What Ollama shows of a model."""
 
     details: _Details = _Details()
-    model_info: _ModelInfo = _ModelInfo()
+    model_info: _ModelInfo | None = None
 
 
 class _Instance(BaseModel):
@@ -148,7 +148,8 @@ async def _answer(client: Any, model: str) -> int | None:
             f"{root}/api/show", json={"model": model}, follow_redirects=False
         )
         shown = _Shown.model_validate_json(response.content)
-        return shown.model_info.parameter_count or _count(shown.details.parameter_size)
+        told = shown.model_info.parameter_count if shown.model_info else 0
+        return told or _count(shown.details.parameter_size)
     return None
 
 
