@@ -33,7 +33,8 @@ def demonstration() -> str:
     spec = next(iter(provider_keys.specs().values()), "openai:NAME")
     return "\n".join(
         [
-            "a model below 1 billion parameters answers at chance; it shows how the program works",
+            "a model below 1 billion parameters answers at chance:",
+            "it shows how the program works, not what is true",
             *(provider_keys.advice() or [f"a model of your own: --model {spec}"]),
             f"for every command: export DIALECTREE_MODEL={spec}",
             f"model servers on this machine: {program()} doctor",
