@@ -22,7 +22,16 @@ from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
 
 pytestmark = pytest.mark.clients
 
-EVERYBODYS = ["model", "roles", "seed", "max_calls", "max_tokens", "max_seconds", "max_cost"]
+EVERYBODYS = [
+    "model",
+    "roles",
+    "seed",
+    "max_calls",
+    "max_tokens",
+    "max_seconds",
+    "max_cost",
+    "prompt_form",
+]
 OURS = [one for one in installed().values() if one.graph.startswith("dialectree.")]
 
 
