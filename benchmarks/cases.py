@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import bare
-from dialectree.context import build
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
+from dialectree.protocols.settings import build
 from dialectree.records import RunRecord
-from dialectree.runner import start
+from dialectree.running.runner import start
 
 QUESTION = "Which of these does the engine of a car burn?"
 OPTIONS = ["animal products", "oil products"]

@@ -13,7 +13,7 @@ from benchmarks.figures import Figure
 from dialectree import prompts
 from dialectree.models.replies import three_word_groups
 from dialectree.records import Call, RunRecord
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 
 QUESTIONS = (
     "What is the best way to cross a busy street?",

@@ -14,9 +14,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from benchmarks.cases import QUESTION, TREE, WIDEST_TREE, Case
 from benchmarks.figures import Figure
-from dialectree.context import build
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocols.settings import build
 from tests.endpoint import LocalEndpoint
 
 NODES = {TREE.name: 5, WIDEST_TREE.name: 85}

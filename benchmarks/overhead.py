@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from benchmarks import bare
 from benchmarks.cases import CASES, Case, conduct
 from benchmarks.figures import Figure
-from dialectree import loop
+from dialectree.system import loop
 from tests.endpoint import LocalEndpoint
 
 LATENCY_S = 0.2

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from benchmarks.cases import DEBATE, conduct
 from benchmarks.figures import Figure
-from dialectree import loop
 from dialectree.records import RunRecord
+from dialectree.system import loop
 from tests.endpoint import LocalEndpoint
 
 SLOTS, QUESTIONS = 64, 100

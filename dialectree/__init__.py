@@ -13,79 +13,79 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dialectree.api import acontest as acontest
-    from dialectree.api import aestimate as aestimate
-    from dialectree.api import aresume as aresume
-    from dialectree.api import arun as arun
-    from dialectree.api import contest as contest
-    from dialectree.api import estimate as estimate
-    from dialectree.api import load as load
-    from dialectree.api import resume as resume
-    from dialectree.api import run as run
-    from dialectree.claim_gate import ClaimGate as ClaimGate
-    from dialectree.context import ProtocolSettings as ProtocolSettings
-    from dialectree.context import option as option
-    from dialectree.context import settings as settings
     from dialectree.errors import DialectreeError as DialectreeError
-    from dialectree.estimates import Estimate as Estimate
     from dialectree.evals.evaluate import EvaluationResults as EvaluationResults
     from dialectree.evals.evaluate import aevaluate as aevaluate
     from dialectree.evals.evaluate import evaluate as evaluate
-    from dialectree.flow import Flow as Flow
-    from dialectree.functions import *  # noqa: F403 - the names stand in functions.pyi
-    from dialectree.human_input import ask_person as ask_person
+    from dialectree.flow.flow import Flow as Flow
+    from dialectree.flow.human_input import ask_person as ask_person
+    from dialectree.flow.steps import settle as settle
+    from dialectree.flow.steps import unresolved as unresolved
     from dialectree.models.asking import Place as Place
     from dialectree.models.door import ask as ask
-    from dialectree.protocol import Evaluation as Evaluation
-    from dialectree.protocol import Phase as Phase
-    from dialectree.protocol import Protocol as Protocol
-    from dialectree.protocol import ProtocolInput as ProtocolInput
-    from dialectree.protocol import Variant as Variant
+    from dialectree.protocols.protocol import Evaluation as Evaluation
+    from dialectree.protocols.protocol import Phase as Phase
+    from dialectree.protocols.protocol import Protocol as Protocol
+    from dialectree.protocols.protocol import ProtocolInput as ProtocolInput
+    from dialectree.protocols.protocol import Variant as Variant
+    from dialectree.protocols.settings import ProtocolSettings as ProtocolSettings
+    from dialectree.protocols.settings import option as option
+    from dialectree.protocols.settings import settings as settings
+    from dialectree.protocols.state import Debate as Debate
+    from dialectree.protocols.state import Question as Question
+    from dialectree.protocols.state import Ruling as Ruling
     from dialectree.records import RunRecord as RunRecord
-    from dialectree.state import Debate as Debate
-    from dialectree.state import Question as Question
-    from dialectree.state import Ruling as Ruling
-    from dialectree.steps import settle as settle
-    from dialectree.steps import unresolved as unresolved
-    from dialectree.tools import as_tool as as_tool
+    from dialectree.running.estimates import Estimate as Estimate
+    from dialectree.service.api import acontest as acontest
+    from dialectree.service.api import aestimate as aestimate
+    from dialectree.service.api import aresume as aresume
+    from dialectree.service.api import arun as arun
+    from dialectree.service.api import contest as contest
+    from dialectree.service.api import estimate as estimate
+    from dialectree.service.api import load as load
+    from dialectree.service.api import resume as resume
+    from dialectree.service.api import run as run
+    from dialectree.service.claim_gate import ClaimGate as ClaimGate
+    from dialectree.service.functions import *  # noqa: F403 - the names stand in functions.pyi
+    from dialectree.service.tools import as_tool as as_tool
 
     __version__: str
 
 _HOMES = {
-    "acontest": "dialectree.api",
-    "aestimate": "dialectree.api",
-    "aresume": "dialectree.api",
-    "arun": "dialectree.api",
-    "contest": "dialectree.api",
-    "estimate": "dialectree.api",
-    "load": "dialectree.api",
-    "resume": "dialectree.api",
-    "run": "dialectree.api",
-    "ClaimGate": "dialectree.claim_gate",
-    "ProtocolSettings": "dialectree.context",
-    "option": "dialectree.context",
-    "settings": "dialectree.context",
+    "acontest": "dialectree.service.api",
+    "aestimate": "dialectree.service.api",
+    "aresume": "dialectree.service.api",
+    "arun": "dialectree.service.api",
+    "contest": "dialectree.service.api",
+    "estimate": "dialectree.service.api",
+    "load": "dialectree.service.api",
+    "resume": "dialectree.service.api",
+    "run": "dialectree.service.api",
+    "ClaimGate": "dialectree.service.claim_gate",
+    "ProtocolSettings": "dialectree.protocols.settings",
+    "option": "dialectree.protocols.settings",
+    "settings": "dialectree.protocols.settings",
     "DialectreeError": "dialectree.errors",
-    "Estimate": "dialectree.estimates",
+    "Estimate": "dialectree.running.estimates",
     "EvaluationResults": "dialectree.evals.evaluate",
     "aevaluate": "dialectree.evals.evaluate",
     "evaluate": "dialectree.evals.evaluate",
-    "Flow": "dialectree.flow",
-    "ask_person": "dialectree.human_input",
+    "Flow": "dialectree.flow.flow",
+    "ask_person": "dialectree.flow.human_input",
     "Place": "dialectree.models.asking",
     "ask": "dialectree.models.door",
-    "Evaluation": "dialectree.protocol",
-    "Phase": "dialectree.protocol",
-    "Protocol": "dialectree.protocol",
-    "ProtocolInput": "dialectree.protocol",
-    "Variant": "dialectree.protocol",
+    "Evaluation": "dialectree.protocols.protocol",
+    "Phase": "dialectree.protocols.protocol",
+    "Protocol": "dialectree.protocols.protocol",
+    "ProtocolInput": "dialectree.protocols.protocol",
+    "Variant": "dialectree.protocols.protocol",
     "RunRecord": "dialectree.records",
-    "Debate": "dialectree.state",
-    "Question": "dialectree.state",
-    "Ruling": "dialectree.state",
-    "settle": "dialectree.steps",
-    "unresolved": "dialectree.steps",
-    "as_tool": "dialectree.tools",
+    "Debate": "dialectree.protocols.state",
+    "Question": "dialectree.protocols.state",
+    "Ruling": "dialectree.protocols.state",
+    "settle": "dialectree.flow.steps",
+    "unresolved": "dialectree.flow.steps",
+    "as_tool": "dialectree.service.tools",
 }
 
 
@@ -98,7 +98,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
     from importlib.util import find_spec
 
-    from dialectree.packages import needed
+    from dialectree.system.packages import needed
 
     if name in _HOMES:
         extra = "dialectree[eval]" if _HOMES[name].startswith("dialectree.evals") else ""
@@ -106,11 +106,11 @@ def __getattr__(name: str) -> object:
             return getattr(import_module(_HOMES[name]), name)
     if name.startswith("_") or find_spec(f"dialectree.{name}"):  # a module that is being imported
         raise AttributeError(f"module 'dialectree' has no attribute {name!r}")
-    return getattr(import_module("dialectree.functions"), name)
+    return getattr(import_module("dialectree.service.functions"), name)
 
 
 def __dir__() -> list[str]:
-    from dialectree.protocol import installed
+    from dialectree.protocols.protocol import installed
 
     commands = [protocol.command for protocol in installed().values() if protocol.command]
     return ["__version__", *_HOMES, *commands, *(f"a{command}" for command in commands)]

@@ -18,14 +18,15 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.types import Send
 from pydantic import BaseModel, PrivateAttr
 
-from dialectree import api, prompts, turns
+from dialectree import prompts
 from dialectree.contests import Replace, Restore
 from dialectree.errors import BudgetReached
 from dialectree.flow import Graph, Rule
-from dialectree.models.rehearsal import tokens
-from dialectree.protocol import installed, protocol
-from dialectree.records import RunRecord
-from dialectree.runs import RunFolder
+from dialectree.protocols.protocol import installed, protocol
+from dialectree.records import RunRecord, turns
+from dialectree.records.folder import RunFolder
+from dialectree.running.rehearsal import tokens
+from dialectree.service import api
 
 
 class Asked(NamedTuple):

@@ -26,8 +26,8 @@ from typer.main import get_command
 
 from dialectree import prompts
 from dialectree.cli.program import app
-from dialectree.context import ProtocolSettings, about
-from dialectree.protocol import Method, Phase, Protocol, flag, installed
+from dialectree.protocols.protocol import Method, Phase, Protocol, flag, installed
+from dialectree.protocols.settings import ProtocolSettings, about
 
 ROOT = Path(__file__).resolve().parents[1]
 MERMAID = "javascripts/mermaid.js"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from dialectree import chance
 from dialectree.evals.comparisons import Paired
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
+from dialectree.system import chance
 
 
 class Asked(NamedTuple):

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import beta, binom, binomtest, norm, permutation_test, t
 
-from dialectree import chance
 from dialectree.evals.intervals import (
     LEVEL,
     RESAMPLES,
@@ -31,6 +30,7 @@ from dialectree.evals.intervals import (
     shared,
     sums,
 )
+from dialectree.system import chance
 
 ALPHA = 0.05
 POWER = 0.8

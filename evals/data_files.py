@@ -20,9 +20,9 @@ from string import ascii_uppercase
 from pydantic import JsonValue
 from pydantic_core import from_json
 
+from dialectree.answers import match_candidate, match_text
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference
-from dialectree.nodes.answers import match_candidate, match_text
 
 Columns = Mapping[str, Sequence[str]]
 """The file's columns for each of our names."""

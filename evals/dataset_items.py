@@ -11,7 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from dialectree.protocol import Task as Task
+from dialectree.protocols.protocol import Task as Task
 
 
 class Frozen(BaseModel):

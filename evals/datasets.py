@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from dialectree.context import cache_folder
 from dialectree.errors import InputError
 from dialectree.evals.data_files import (
     FIELDS,
@@ -30,8 +29,9 @@ from dialectree.evals.data_files import (
 )
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.published_datasets import DATASETS
-from dialectree.protocol import Dataset, installed
-from dialectree.protocol import load as load_attribute
+from dialectree.protocols.protocol import Dataset, installed
+from dialectree.protocols.protocol import load as load_attribute
+from dialectree.protocols.settings import cache_folder
 
 TIMEOUT_S = 15.0
 """Seconds without a sign of life after which an address is given up."""

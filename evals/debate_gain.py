@@ -29,7 +29,7 @@ from dialectree.evals.reporting.measures import (
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result, Row
 from dialectree.evals.tasks import arguers, equal_tokens, evaluated, is_baseline
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
 
 SAME_BUDGET = (0.8, 1.25)
 """Tokens of a question against the debate's, from which on two budgets are called the same."""

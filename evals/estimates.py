@@ -8,18 +8,18 @@ from itertools import islice
 from statistics import fmean, pvariance
 from typing import Any
 
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.estimates import MOST_CALLS, Estimate, Size, Span, pace_of, rehearsed
 from dialectree.evals import tasks, votes
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
 from dialectree.evals.results_file import Folder
 from dialectree.evals.rows import Ready
-from dialectree.protocol import Method
-from dialectree.recorded_settings import speakers
-from dialectree.runner import prepared
-from dialectree.runs import RunFolder
+from dialectree.protocols.protocol import Method
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records.folder import RunFolder
+from dialectree.running.estimates import MOST_CALLS, Estimate, Size, Span, pace_of, rehearsed
+from dialectree.running.recorded_settings import speakers
+from dialectree.running.runner import prepared
 
 ITEMS = 3
 """Questions of each row that are rehearsed."""

@@ -12,9 +12,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from dialectree import loop
-from dialectree.api import in_python, naming_parameters
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import InputError
 from dialectree.evals import datasets, plan, preferences, ray_engine, running, scoring, tasks
 from dialectree.evals.data_checks import notices
@@ -32,11 +29,14 @@ from dialectree.evals.standing import Spending, Standing
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
 from dialectree.models.specs import resolve
-from dialectree.packages import needed
-from dialectree.protocol import installed
+from dialectree.protocols.protocol import installed
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.records.folder import private
 from dialectree.report import progress as showing
 from dialectree.report import words
-from dialectree.runs import private
+from dialectree.service.api import in_python, naming_parameters
+from dialectree.system import loop
+from dialectree.system.packages import needed
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -3,7 +3,7 @@
 Answers come in clusters where questions belong together, or one question is asked several times.
 The answers of a cluster tell less than as many independent ones: intervals by a formula count fewer
 answers (the design effect), and resampling draws whole clusters. The draws come from a seed by way
-of :mod:`dialectree.chance`, so the same results give the same interval on any day.
+of :mod:`dialectree.system.chance`, so the same results give the same interval on any day.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from dialectree import chance
+from dialectree.system import chance
 
 Floats = NDArray[np.float64]
 Clusters = Sequence[Hashable]

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, Field, RootModel, ValidationError
 
 from dialectree import prompts
+from dialectree.answers import same
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Score
 from dialectree.evals.scorers import score
 from dialectree.models.forms import Ids
 from dialectree.models.replies import Fault, read
-from dialectree.nodes.answers import same
 
 ATTEMPTS = 2
 """So often a judge is asked before its reply counts as unreadable."""

@@ -40,7 +40,7 @@ from pydantic import (
 
 from dialectree.errors import InputError
 from dialectree.evals.data_files import read_text
-from dialectree.protocol import families, installed, method, methods
+from dialectree.protocols.protocol import families, installed, method, methods
 
 _SUFFIXES = (".yaml", ".yml", ".toml")
 

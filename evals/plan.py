@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from dialectree import chance, clock
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
 from dialectree.evals import scoring, votes
 from dialectree.evals.dataset_items import Item, Task
@@ -19,7 +17,9 @@ from dialectree.evals.rows import Ready, require_input
 from dialectree.evals.tasks import TASKS
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
-from dialectree.recorded_settings import versions
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.running.recorded_settings import versions
+from dialectree.system import chance, clock
 
 CONTROLS = 50
 """Questions beside which the judge that scores is tried on answers whose score is known."""

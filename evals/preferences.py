@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from typing import NamedTuple
 
-from dialectree import clock
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError, PartFailed
 from dialectree.evals import judges, scoring
 from dialectree.evals.dataset_items import Item
@@ -21,10 +19,12 @@ from dialectree.evals.results import Preferred, Result, Row, Score
 from dialectree.evals.results_file import Folder
 from dialectree.evals.tasks import unmarked
 from dialectree.models.limits import Budget
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Usage, from_cache, usage
-from dialectree.runner import calling
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
+from dialectree.running.runner import calling
+from dialectree.system import clock
 
 
 class Pair(NamedTuple):

@@ -18,7 +18,7 @@ from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any
 
-from dialectree.protocol import Dataset
+from dialectree.protocols.protocol import Dataset
 
 Fields = Mapping[str, Any]
 

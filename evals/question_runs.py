@@ -15,8 +15,6 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from dialectree import clock
-from dialectree.context import ProtocolSettings
 from dialectree.errors import (
     DialectreeError,
     InputError,
@@ -31,10 +29,12 @@ from dialectree.evals.results_file import Done
 from dialectree.evals.rows import Ready
 from dialectree.evals.tasks import TASKS
 from dialectree.models.limits import Budget
-from dialectree.protocol import Method
+from dialectree.protocols.protocol import Method
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import RunRecord, from_cache, usage
-from dialectree.runner import Started, begin, prepared
-from dialectree.runs import RunFolder, files
+from dialectree.records.folder import RunFolder, files
+from dialectree.running.runner import Started, begin, prepared
+from dialectree.system import clock
 
 _LONGEST = 40
 """Characters of a name in the name of a folder."""

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dialectree import chance
 from dialectree.errors import InputError
 from dialectree.evals.data_files import cells, read_text
 from dialectree.evals.dataset_items import Item, Task
@@ -28,8 +27,9 @@ from dialectree.evals.reporting.tables import agreement_table
 from dialectree.evals.reporting.writing import put
 from dialectree.evals.results import Result, Row, Score
 from dialectree.evals.tasks import unmarked
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
 from dialectree.report import words
+from dialectree.system import chance
 
 KEY, SHEET, TABLE = "rating-key.json", "rating-sheet.html", "rating-sheet.csv"
 COLUMNS: tuple[str, ...] = (

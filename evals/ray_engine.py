@@ -16,7 +16,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from dialectree.context import ProtocolSettings, cache_folder, endpoint_from_environment
 from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
@@ -26,8 +25,9 @@ from dialectree.evals.running import Engine
 from dialectree.evals.standing import Spending
 from dialectree.models.limits import Budget
 from dialectree.models.specs import require_named
+from dialectree.protocols.settings import ProtocolSettings, cache_folder, endpoint_from_environment
+from dialectree.protocols.sources import CACHE_DIR, CACHE_URL, cache_url
 from dialectree.records import Call
-from dialectree.sources import CACHE_DIR, CACHE_URL, cache_url
 
 RESTARTS = 5
 """So often a worker that was lost is begun again."""

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Evaluation, Preferred, Result
-from dialectree.runs import files, private
+from dialectree.records.folder import files, private
 
 Line = TypeVar("Line", bound=BaseModel)
 Done = tuple[str, str]

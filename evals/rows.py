@@ -6,18 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dialectree import chance
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import InputError, SettingsError
 from dialectree.evals import tasks
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.matrix import Written, over
 from dialectree.evals.results import Row
 from dialectree.models.sizes import at_chance
-from dialectree.protocol import Method, families, flag, installed, known_roles
-from dialectree.protocol import method as named_method
-from dialectree.recorded_settings import speakers
-from dialectree.runner import prepared
+from dialectree.protocols.protocol import Method, families, flag, installed, known_roles
+from dialectree.protocols.protocol import method as named_method
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.running.recorded_settings import speakers
+from dialectree.running.runner import prepared
+from dialectree.system import chance
 
 SHARED = frozenset(ProtocolSettings.model_fields)
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")

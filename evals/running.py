@@ -14,7 +14,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from dialectree import clock
 from dialectree.errors import DialectreeError, Halted
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan, begun, controls, repeated
@@ -23,6 +22,7 @@ from dialectree.evals.results import Result
 from dialectree.evals.results_file import Done, Folder
 from dialectree.evals.rows import Ready
 from dialectree.evals.standing import Spending, Standing
+from dialectree.system import clock
 
 REFUSED = 20
 """After so many refused questions of a row, and none answered, the others are not tried."""

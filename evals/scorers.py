@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from string import ascii_uppercase
 
+from dialectree.answers import letter, normal
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Score, ScoreOutcome
-from dialectree.nodes.answers import letter, normal
 from dialectree.records import Verdict
 
 

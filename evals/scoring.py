@@ -11,7 +11,6 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError, PartFailed, RequestError
 from dialectree.evals import judges, scorers
 from dialectree.evals.dataset_items import Item, Task
@@ -25,9 +24,10 @@ from dialectree.models.forms import Form, form
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Verdict
-from dialectree.runner import calling
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
+from dialectree.running.runner import calling
 
 _COMPUTED: Mapping[str, Callable[[Item, Verdict], Score]] = {
     "informative": scorers.informative,

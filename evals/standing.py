@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dialectree import clock
 from dialectree.errors import DialectreeError
 from dialectree.evals.results import Result
 from dialectree.evals.results_file import Done
 from dialectree.models.limits import Budget
 from dialectree.records import Call, Usage
+from dialectree.system import clock
 
 JUDGE_ROLE = "scorer_judge"
 """The role of the judge that scores."""

@@ -9,9 +9,9 @@ from typing import Any
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.results import Sides
-from dialectree.protocol import Evaluation, Method, Task, installed, load
-from dialectree.protocol import method as named_method
-from dialectree.protocol import methods as every_method
+from dialectree.protocols.protocol import Evaluation, Method, Task, installed, load
+from dialectree.protocols.protocol import method as named_method
+from dialectree.protocols.protocol import methods as every_method
 from dialectree.records import RunRecord
 
 

@@ -12,17 +12,17 @@ from collections.abc import Sequence
 from string import ascii_uppercase
 from typing import Any
 
-from dialectree import chance
-from dialectree.context import ProtocolSettings, within
+from dialectree.answers import match_candidate
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.rows import Ready
 from dialectree.evals.tasks import evaluated, user_input
-from dialectree.nodes.answers import match_candidate
-from dialectree.protocol import Method
-from dialectree.protocol import method as every_method
+from dialectree.protocols.protocol import Method
+from dialectree.protocols.protocol import method as every_method
+from dialectree.protocols.settings import ProtocolSettings, within
 from dialectree.records import RunRecord, Usage, Verdict, usage
-from dialectree.runner import Started, prepared
+from dialectree.running.runner import Started, prepared
+from dialectree.system import chance
 
 
 def voters(row: Ready, count: int) -> list[tuple[str, Method, ProtocolSettings]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dialectree.nodes.answers import normal
+from dialectree.answers import normal
 
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
 _EDGES = " .,;:!?'\""

@@ -6,8 +6,8 @@ import re
 
 import httpx
 
-from dialectree import clock
 from dialectree.errors import InputError
+from dialectree.system import clock
 
 ADDRESS = "https://arxiv.org"
 DEADLINE = 15.0

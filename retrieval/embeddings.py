@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from dialectree import clock
-from dialectree.addresses import require_spec, veiled
-from dialectree.context import endpoint_from_environment
 from dialectree.errors import SettingsError
 from dialectree.models.specs import WITH_KEY, Access
-from dialectree.threads import Threads
+from dialectree.protocols.settings import endpoint_from_environment
+from dialectree.system import clock
+from dialectree.system.addresses import require_spec, veiled
+from dialectree.system.threads import Threads
 
 if TYPE_CHECKING:
     from langchain_classic.embeddings import CacheBackedEmbeddings

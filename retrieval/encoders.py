@@ -17,7 +17,6 @@ import numpy.typing as npt
 import openai
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
-from dialectree.addresses import basic, is_loopback, public, require_address, veiled
 from dialectree.errors import (
     KeyRefused,
     ModelUnavailable,
@@ -27,6 +26,7 @@ from dialectree.errors import (
 )
 from dialectree.models.error_mapping import map_error, one_line
 from dialectree.models.specs import OPENAI, WITH_KEY, Spec, key
+from dialectree.system.addresses import basic, is_loopback, public, require_address, veiled
 
 if TYPE_CHECKING:
     from langchain_openai import OpenAIEmbeddings

@@ -15,7 +15,6 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel
 
-from dialectree.addresses import whole
 from dialectree.errors import DialectreeError, InputError
 from dialectree.models.specs import WITH_KEY, Access
 from dialectree.retrieval import segments as cutting
@@ -23,7 +22,8 @@ from dialectree.retrieval.embeddings import Embedder, embedder
 from dialectree.retrieval.embeddings import Timing as Timing
 from dialectree.retrieval.papers import Paper
 from dialectree.retrieval.segments import Segment
-from dialectree.threads import Threads
+from dialectree.system.addresses import whole
+from dialectree.system.threads import Threads
 
 BGE = "BAAI/bge-small-en-v1.5"
 """The default embeddings of a debate."""

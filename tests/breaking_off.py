@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from dialectree.records import RunRecord
+from dialectree.records.folder import RunFolder
 from dialectree.retrieval import library
-from dialectree.runner import Started, again
-from dialectree.runs import RunFolder
+from dialectree.running.runner import Started, again
 from tests.scripted import Asked, Said, ScriptedModel
 
 

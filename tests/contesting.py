@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from dialectree import turns
 from dialectree.contests import Wish, start
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import PairwiseReply
@@ -36,9 +35,9 @@ from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
-from dialectree.records import Contest, RunRecord
-from dialectree.runner import Started
-from dialectree.runs import RunFolder
+from dialectree.records import Contest, RunRecord, turns
+from dialectree.records.folder import RunFolder
+from dialectree.running.runner import Started
 from tests import running
 from tests.breaking_off import Fragile
 from tests.graphs import debating

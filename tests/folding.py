@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dialectree import records
-from dialectree.protocol import protocol
+from dialectree.protocols.protocol import protocol
 from dialectree.records import Call, Event, Tree, Verdict
 
 ORDER = protocol("tsd").order.around([protocol(name).order for name in ("rsd", "art", "tod")])

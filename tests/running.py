@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dialectree.context import build
-from dialectree.protocol import method
-from dialectree.runner import Started, start
+from dialectree.protocols.protocol import method
+from dialectree.protocols.settings import build
+from dialectree.running.runner import Started, start
 
 
 def begin(name: str, text: str, runs: Path, **values: Any) -> Started:

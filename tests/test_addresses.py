@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dialectree.addresses import public, secrets, veiled
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import SettingsError
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.system.addresses import public, secrets, veiled
 
 
 @pytest.mark.parametrize(

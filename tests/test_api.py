@@ -14,7 +14,7 @@ import pytest
 
 import dialectree
 from dialectree.errors import InputError, SettingsError
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
 

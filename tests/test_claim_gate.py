@@ -13,9 +13,9 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 
 import dialectree
-from dialectree.claims import Finding
 from dialectree.errors import BudgetReached, InputError, SettingsError
 from dialectree.records import Event
+from dialectree.service.claims import Finding
 from tests.endpoint import LocalEndpoint
 
 SPLIT = "List the claims that it makes.*"

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import dialectree
-from dialectree import turns
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish
 from dialectree.contests import start as contesting
 from dialectree.errors import InputError, RunFolderError
@@ -21,9 +20,9 @@ from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
-from dialectree.protocol import WITHDRAWN
-from dialectree.records import Node, RunRecord
-from dialectree.runs import RunFolder
+from dialectree.protocols.protocol import WITHDRAWN
+from dialectree.records import Node, RunRecord, turns
+from dialectree.records.folder import RunFolder
 from tests.contesting import (
     RUNS,
     TEXT,

@@ -14,19 +14,19 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 import dialectree
-from dialectree import protocol
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Set, Void, Wish
-from dialectree.context import ProtocolSettings, option
 from dialectree.errors import InputError
-from dialectree.events import tell
 from dialectree.flow import Flow
-from dialectree.hosted import keeping
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
-from dialectree.protocol import Phase, Protocol, ProtocolInput
+from dialectree.protocols import protocol
+from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput
+from dialectree.protocols.settings import ProtocolSettings, option
+from dialectree.protocols.state import Debate, Question, Ruling
 from dialectree.records import RunRecord
-from dialectree.state import Debate, Question, Ruling
+from dialectree.running.hosted import keeping
 from dialectree.testing import Asked, ScriptedModel
+from dialectree.trace.events import tell
 
 QUESTION = "It is so."
 

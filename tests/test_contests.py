@@ -17,7 +17,7 @@ import pytest
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Rule, Set, Void, Wish, start
 from dialectree.errors import InputError, SettingsError
 from dialectree.records import RunRecord
-from dialectree.runner import again
+from dialectree.running.runner import again
 from tests.breaking_off import Crash
 from tests.contesting import (
     RUNS,

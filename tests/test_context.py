@@ -12,13 +12,13 @@ import pytest
 from pydantic import ValidationError
 
 from dialectree.cli.flags import _price
-from dialectree.context import build, rebuilt
 from dialectree.errors import SettingsError
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models.specs import resolve
 from dialectree.nodes.tree_of_debate.state import Settings as TopicSettings
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocol import known_roles
+from dialectree.protocols.protocol import known_roles
+from dialectree.protocols.settings import build, rebuilt
 from tests.scripted import ScriptedModel
 
 

@@ -12,11 +12,11 @@ from langchain_core.tracers.context import collect_runs
 
 import dialectree
 from dialectree.errors import InputError
-from dialectree.estimates import Estimate, Span
 from dialectree.models.endpoints import endpoint as known_endpoint
 from dialectree.models.specs import resolve
-from dialectree.protocol import method
-from dialectree.runs import RunFolder
+from dialectree.protocols.protocol import method
+from dialectree.records.folder import RunFolder
+from dialectree.running.estimates import Estimate, Span
 from tests.endpoint import LocalEndpoint
 from tests.models.gguf_file import gguf
 

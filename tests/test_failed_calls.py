@@ -11,7 +11,7 @@ import pytest
 from dialectree.contests import Replace
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.records import VOID, RunRecord
-from dialectree.runner import Started, again
+from dialectree.running.runner import Started, again
 from tests import running
 from tests.breaking_off import Crash, Fragile, go_on, lines
 from tests.cli.commands import command, runs

@@ -12,12 +12,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START
 from langgraph.types import Command, interrupt
 
-from dialectree.context import build
 from dialectree.errors import CallError, Contradiction, Dropped
 from dialectree.flow import Flow, Graph, Step
+from dialectree.flow.steps import opening
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.state import Debate, Question, Verdict
-from dialectree.steps import opening
+from dialectree.protocols.settings import build
+from dialectree.protocols.state import Debate, Question, Verdict
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from dialectree.threads import Threads
+from dialectree.system.threads import Threads
 from tests.endpoint import LocalEndpoint
 
 PAPER = {"title": "Heat", "abstract": "We study heat.", "body": "Heat is warm. " * 30}

@@ -29,12 +29,12 @@ from dialectree import (
     settings,
     settle,
 )
-from dialectree.context import build
 from dialectree.errors import InputError
-from dialectree.human_input import payload_of
-from dialectree.protocol import Method, Variant
+from dialectree.flow.human_input import payload_of
+from dialectree.protocols.protocol import Method, Variant
+from dialectree.protocols.settings import build
 from dialectree.records import RunRecord
-from dialectree.runner import Started, start
+from dialectree.running.runner import Started, start
 
 
 class Panel(ProtocolSettings):

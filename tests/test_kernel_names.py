@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from dialectree.protocol import installed
+from dialectree.protocols.protocol import installed
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("dialectree", "evals", "retrieval")

@@ -15,17 +15,17 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 import dialectree
-from dialectree.context import Speaker, build, option
 from dialectree.errors import KeyRefused, SettingsError
 from dialectree.evals import ray_engine
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import single_shot
-from dialectree.hosted import keeping
-from dialectree.mcp_server.arguments import of_protocol
+from dialectree.mcp.arguments import of_protocol
 from dialectree.models.specs import require_permitted, resolve
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
 from dialectree.nodes.tree_of_debate.state import Settings as Comparison
 from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocols.settings import Speaker, build, option
+from dialectree.running.hosted import keeping
 from tests import running
 from tests.cli.commands import command, refused
 from tests.contesting import debate, speakers

@@ -19,7 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from dialectree.packages import missing
+from dialectree.system.packages import missing
 from tests.cli.commands import Done
 from tests.endpoint import LocalEndpoint
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from dialectree import loop, streams
+from dialectree.system import loop, streams
 
 
 class Record:

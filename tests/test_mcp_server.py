@@ -15,10 +15,10 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult
 
-from dialectree import protocol
-from dialectree.context import about
-from dialectree.mcp_server.debates import Debates
-from dialectree.mcp_server.server import DebateServer
+from dialectree.mcp.debates import Debates
+from dialectree.mcp.server import DebateServer
+from dialectree.protocols import protocol
+from dialectree.protocols.settings import about
 from tests.cli.commands import command, refused
 from tests.endpoint import LocalEndpoint
 from tests.examples.conftest import installed, target

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from dialectree import functions, protocol
-from dialectree.context import ProtocolSettings, option
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocol import Protocol, ProtocolInput, method, methods
-from dialectree.runner import again, start
+from dialectree.protocols import protocol
+from dialectree.protocols.protocol import Protocol, ProtocolInput, method, methods
+from dialectree.protocols.settings import ProtocolSettings, option
+from dialectree.running.runner import again, start
+from dialectree.service import functions
 from dialectree.testing import check_declaration
 
 made: Any = functions  # functions.pyi shows only what it makes
@@ -271,4 +272,4 @@ def test_our_own_declarations_are_sound() -> None:
 
 def test_the_signatures_of_the_functions_are_those_of_the_declarations() -> None:
     stub = Path(functions.__file__).with_suffix(".pyi")
-    assert stub.read_text() == made.stub(), "run python -m dialectree.functions"
+    assert stub.read_text() == made.stub(), "run python -m dialectree.service.functions"

@@ -15,8 +15,8 @@ import pytest
 
 from dialectree.errors import BudgetReached, ReplayMiss
 from dialectree.records import RunRecord
-from dialectree.runner import again
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
+from dialectree.running.runner import again
 from tests import running
 from tests.endpoint import LocalEndpoint
 from tests.rules import children
@@ -25,7 +25,7 @@ QUESTION = "Which language do all people in Europe speak?"
 CALLS = 23  # a question that is split once, into two: 3 + 2 x 7 + 5 + 1
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["dialectree.runner", "dialectree.models.clients"])
+processes.set_forkserver_preload(["dialectree.running.runner", "dialectree.models.clients"])
 
 
 @pytest.fixture(scope="module")

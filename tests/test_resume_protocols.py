@@ -17,7 +17,7 @@ from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_of_debate.comparison import SummaryReply
 from dialectree.nodes.tree_of_debate.pre_emption import RelevanceReply
 from dialectree.records import RunRecord
-from dialectree.runner import Started, again
+from dialectree.running.runner import Started, again
 from tests import contesting, running
 from tests.breaking_off import Fragile, check_crashes, go_on, lines
 from tests.endpoint import LocalEndpoint

@@ -19,7 +19,7 @@ import pytest
 
 from dialectree.errors import DiskFull, RunFolderError, RunNotFound
 from dialectree.records import Call, Event, RunRecord
-from dialectree.runs import Journal, RunFolder
+from dialectree.records.folder import Journal, RunFolder
 
 
 def call(key: str = "key", **fields: Any) -> Call:
@@ -201,8 +201,8 @@ def test_a_disk_that_cannot_keep_a_line_is_named_by_the_next_one_and_at_the_end(
 
 def test_ids_are_never_used_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = iter(["aaaaaa", "aaaaaa", "bbbbbb", "aaaaaa", "cccccc"])
-    monkeypatch.setattr("dialectree.chance.token", lambda: next(tokens))
-    monkeypatch.setattr("dialectree.clock.now", lambda: datetime(2026, 1, 31, tzinfo=UTC))
+    monkeypatch.setattr("dialectree.system.chance.token", lambda: next(tokens))
+    monkeypatch.setattr("dialectree.system.clock.now", lambda: datetime(2026, 1, 31, tzinfo=UTC))
     names = [RunFolder.create(tmp_path).run_id for _ in range(3)]
     assert len(set(names)) == 3
 
@@ -235,7 +235,7 @@ SMALL = """
 import resource, sys
 from pathlib import Path
 from dialectree.errors import DialectreeError
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 folder = RunFolder(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
@@ -314,7 +314,7 @@ def test_a_symbolic_link_to_a_folder_is_no_run(folder: RunFolder, tmp_path: Path
 HOLDER = """
 import sys
 from pathlib import Path
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 with RunFolder(Path(sys.argv[1])).held():
     print("held", flush=True)
     sys.stdin.readline()

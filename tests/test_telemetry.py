@@ -12,7 +12,7 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanContext, TraceFlags
 
-from dialectree.telemetry import _translated
+from dialectree.trace.telemetry import _translated
 
 NAMES = (
     *("messages", "choices", "message", "documents", "question", "role", "type", "content"),

@@ -8,7 +8,7 @@ import sys
 PROGRAM = """
 import os
 import threading
-from dialectree.threads import Threads
+from dialectree.system.threads import Threads
 
 begin = threading.Thread.start
 

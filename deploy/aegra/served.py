@@ -17,7 +17,7 @@ from starlette.middleware import Middleware
 
 from dialectree.cli.server_file import content
 from dialectree.errors import SettingsError
-from dialectree.protocol import load
+from dialectree.protocols.protocol import load
 from dialectree.server import owners
 from dialectree.server.debates import exception_handlers, routes
 from dialectree.server.json_only import JsonOnly

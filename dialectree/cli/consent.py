@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from math import inf
 
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.estimates import Estimate
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.running.estimates import Estimate
 
 UNASKED = 300
 """Calls for which nobody is asked: more than any protocol of ours takes by its defaults."""

@@ -77,7 +77,7 @@ def contest(
     """
     from dialectree.cli import progress
     from dialectree.contests import parse, start
-    from dialectree.runs import RunFolder
+    from dialectree.records.folder import RunFolder
 
     several = {"set": strength, "drop": drop, "flip": flip, "void": void, "restore": restore}
     wishes = [parse(change, where) for change, places in several.items() for where in places or []]

@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 from pydantic import BaseModel
 
-from dialectree import streams
 from dialectree.cli import flags
 from dialectree.cli.help_groups import DEBATE, GroupedCommand, GroupedCommands
-from dialectree.context import about
-from dialectree.packages import pip_line
-from dialectree.protocol import Protocol, broken, installed
+from dialectree.protocols.protocol import Protocol, broken, installed
+from dialectree.protocols.settings import about
+from dialectree.system import streams
+from dialectree.system.packages import pip_line
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -77,11 +77,12 @@ def command(protocol: Protocol) -> flags.Command:
         dry_run: flags.DryRun = False,
         yes: flags.Yes = False,
     ) -> None:
-        from dialectree import estimates, loop
         from dialectree.cli import consent, progress
-        from dialectree.protocol import method as find_method
-        from dialectree.runner import begin, prepared
-        from dialectree.streams import notice
+        from dialectree.protocols.protocol import method as find_method
+        from dialectree.running import estimates
+        from dialectree.running.runner import begin, prepared
+        from dialectree.system import loop
+        from dialectree.system.streams import notice
 
         chosen = find_method(method, protocol.name)
         context = chosen.configure(settings, notice)

@@ -11,8 +11,8 @@ import typer
 from dialectree.cli import flags
 
 if TYPE_CHECKING:
-    from dialectree.protocol import Protocol
-    from dialectree.recordings import Playback
+    from dialectree.protocols.protocol import Protocol
+    from dialectree.running.recordings import Playback
 
 
 def demo(
@@ -32,10 +32,10 @@ def demo(
     from rich.console import Console
 
     from dialectree.cli import progress
-    from dialectree.recordings import play, recorded
+    from dialectree.flow.steps import ILLUSTRATION
     from dialectree.report.paragraphs import Paragraphs
-    from dialectree.steps import ILLUSTRATION
-    from dialectree.streams import notice
+    from dialectree.running.recordings import play, recorded
+    from dialectree.system.streams import notice
 
     known = recorded()
     name = protocol or _first(known)
@@ -65,9 +65,9 @@ def _list(known: Mapping[str, Protocol]) -> None:
     """Print the recorded debates on stderr, each in one line with its question."""
     from textwrap import shorten
 
+    from dialectree.records.folder import RunFolder
     from dialectree.report import words
-    from dialectree.runs import RunFolder
-    from dialectree.streams import WIDTH, program, say
+    from dialectree.system.streams import WIDTH, program, say
 
     say(f"Debates to play by {program()} demo NAME:")
     for name, one in known.items():
@@ -78,9 +78,9 @@ def _list(known: Mapping[str, Protocol]) -> None:
 
 def _suggest(run: Playback, others: list[str]) -> None:
     """Say on stderr what can be done with the run now, and what else can be played."""
-    from dialectree import turns
     from dialectree.cli.progress import known_as, suggest
-    from dialectree.streams import program
+    from dialectree.records import turns
+    from dialectree.system.streams import program
 
     record = run.record
     nodes = record.tree.nodes.values()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from dialectree.cli import flags
 from dialectree.errors import DialectreeError
-from dialectree.streams import listed
+from dialectree.system.streams import listed
 
 if TYPE_CHECKING:
-    from dialectree.context import ProtocolSettings
+    from dialectree.protocols.settings import ProtocolSettings
 
 _PACKAGES = (
     "dialectree",
@@ -35,9 +35,9 @@ def doctor(settings: dict[str, Any]) -> None:
     import asyncio
     from textwrap import fill
 
-    from dialectree.context import ProtocolSettings, build
-    from dialectree.packages import extras, missing, pip_line
-    from dialectree.protocol import installed
+    from dialectree.protocols.protocol import installed
+    from dialectree.protocols.settings import ProtocolSettings, build
+    from dialectree.system.packages import extras, missing, pip_line
 
     print("Installed")
     for package in _PACKAGES:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from pydantic import BaseModel
 
-from dialectree import streams
 from dialectree.cli import flags
 from dialectree.cli.evaluation_report import rate, report
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
-from dialectree.context import about
-from dialectree.packages import needed, require
-from dialectree.protocol import installed
+from dialectree.protocols.protocol import installed
+from dialectree.protocols.settings import about
+from dialectree.system import streams
+from dialectree.system.packages import needed, require
 
 if TYPE_CHECKING:
     from dialectree.evals.evaluate import Prepared
@@ -202,10 +202,10 @@ def _estimate(prepared: Prepared, *, dry_run: bool, quiet: bool, yes: bool) -> N
 
     A script goes on: the size of an evaluation is set by its own flags.
     """
-    from dialectree import loop
     from dialectree.cli import consent
     from dialectree.evals.estimates import estimate
-    from dialectree.streams import notice
+    from dialectree.system import loop
+    from dialectree.system.streams import notice
 
     loop.tune()
     expected = loop.run(estimate(prepared.folder, prepared.plan))

@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from dialectree import clock, loop, streams
 from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import STOPPING, demonstration
 from dialectree.errors import DialectreeError
@@ -19,6 +18,7 @@ from dialectree.evals.evaluate import Prepared
 from dialectree.evals.running import Watch
 from dialectree.evals.standing import Spent, Standing
 from dialectree.report import words
+from dialectree.system import clock, loop, streams
 
 NAMED = 5
 """Failed questions that the closing lines name."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dialectree import streams
 from dialectree.cli import flags
+from dialectree.system import streams
 
 if TYPE_CHECKING:
     from dialectree.evals.reporting.formatting import Table

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from dialectree.claims import Finding
-from dialectree.formatting import figure
 from dialectree.report.words import clean
+from dialectree.service.claims import Finding
+from dialectree.text import figure
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {

@@ -17,9 +17,9 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.cli.help_groups import RARE
-from dialectree.context import ProtocolSettings, about
 from dialectree.errors import SettingsError
-from dialectree.sources import RUNS
+from dialectree.protocols.settings import ProtocolSettings, about
+from dialectree.protocols.sources import RUNS
 
 Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR", envvar=RUNS)]

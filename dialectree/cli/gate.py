@@ -12,13 +12,13 @@ import typer
 from pydantic import BaseModel
 
 from dialectree.cli import flags
-from dialectree.context import about
 from dialectree.errors import DialectreeError, InputError
-from dialectree.protocol import installed
-from dialectree.user_input import MAX_LENGTH
+from dialectree.protocols.protocol import installed
+from dialectree.protocols.settings import about
+from dialectree.protocols.user_input import MAX_LENGTH
 
 if TYPE_CHECKING:
-    from dialectree.claims import ClaimVerifier, Finding
+    from dialectree.service.claims import ClaimVerifier, Finding
 
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)")
 _EXAMPLE = "This text makes a claim."
@@ -60,12 +60,12 @@ def gate(
 
     Ends with status 0 if all claims pass, and with 5 if some do not.
     """
-    from dialectree import loop
-    from dialectree.claims import ClaimVerifier, verifying_method
     from dialectree.cli.finding_formats import FORMATS, Findings
     from dialectree.cli.progress import STOPPING, demonstration
-    from dialectree.formatting import count
-    from dialectree.streams import notice, print_file, program
+    from dialectree.service.claims import ClaimVerifier, verifying_method
+    from dialectree.system import loop
+    from dialectree.system.streams import notice, print_file, program
+    from dialectree.text import count
 
     chosen = verifying_method(method)
     verifier = ClaimVerifier(chosen, chosen.configure(settings, notice), minimum)
@@ -113,9 +113,9 @@ async def _findings(
 ) -> list[Finding]:
     """Return a finding for each claim of ``text``; ask before many calls."""
     from dialectree.cli import consent
-    from dialectree.formatting import count
     from dialectree.report.progress import show
-    from dialectree.streams import notice
+    from dialectree.system.streams import notice
+    from dialectree.text import count
 
     claims = await verifier.split(text)
     if not claims:
@@ -136,8 +136,8 @@ async def _findings(
 
 def _print_estimate(verifier: ClaimVerifier, text: str, runs: Path, *, json: bool) -> None:
     """Print what at most one claim a sentence would take; make no call."""
-    from dialectree import loop
-    from dialectree.formatting import count
+    from dialectree.system import loop
+    from dialectree.text import count
 
     lines = filter(str.strip, text.splitlines())
     most = sum(max(1, len(_SENTENCE_END.findall(line))) for line in lines)

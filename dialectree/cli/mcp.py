@@ -34,18 +34,18 @@ def mcp(
     Clients choose neither models nor addresses: those are the flags here, the environment and
     dialectree.toml. DIALECTREE_MCP_KEY is the key of an HTTP server.
     """
-    from dialectree import loop
     from dialectree.cli.progress import demonstration
     from dialectree.errors import InputError
     from dialectree.models.sizes import at_chance
-    from dialectree.packages import pip_line, require
-    from dialectree.protocol import Protocol, installed
-    from dialectree.recorded_settings import speakers
-    from dialectree.streams import notice
+    from dialectree.protocols.protocol import Protocol, installed
+    from dialectree.running.recorded_settings import speakers
+    from dialectree.system import loop
+    from dialectree.system.packages import pip_line, require
+    from dialectree.system.streams import notice
 
     require("dialectree mcp", "dialectree[mcp]")
-    from dialectree.mcp_server import server
-    from dialectree.mcp_server.debates import Debates
+    from dialectree.mcp import server
+    from dialectree.mcp.debates import Debates
 
     for folder in papers or []:
         if not folder.is_dir():

@@ -17,7 +17,6 @@ import typer
 from pydantic import ValidationError
 
 import dialectree
-from dialectree import streams
 from dialectree.cli import debate, evaluate
 from dialectree.cli.contest import OneText, contest
 from dialectree.cli.demo import demo
@@ -35,6 +34,7 @@ from dialectree.cli.mcp import mcp
 from dialectree.cli.runs import resume, show
 from dialectree.cli.server_file import server_file
 from dialectree.errors import NO_ROOM, DialectreeError, DiskFull
+from dialectree.system import streams
 
 usage = import_module(typer.BadParameter.__module__)
 """The errors of the command line itself: those of click, or of typer's own copy of it."""

@@ -12,18 +12,25 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from dialectree import loop, report
+from dialectree import report
 from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
-from dialectree.formatting import apart, share
 from dialectree.models import provider_keys
+from dialectree.protocols.sources import runs_home
 from dialectree.records import Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.drawing import link
 from dialectree.report.words import clean, confidence, failed, headline, line, probable, sums
-from dialectree.runner import GRACE_S, Started, failed_calls, leave_reports, missing_in_papers
-from dialectree.sources import runs_home
-from dialectree.streams import notice, print_file, program, say
+from dialectree.running.runner import (
+    GRACE_S,
+    Started,
+    failed_calls,
+    leave_reports,
+    missing_in_papers,
+)
+from dialectree.system import loop
+from dialectree.system.streams import notice, print_file, program, say
+from dialectree.text import apart, share
 
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 

@@ -12,7 +12,7 @@ from dialectree.cli import flags
 
 if TYPE_CHECKING:
     from dialectree.records import RunRecord
-    from dialectree.runs import RunFolder
+    from dialectree.records.folder import RunFolder
 
 _NAMES = "A run's id or the beginning of it, the path of its folder, or last"
 Run = Annotated[str, typer.Argument(help=f"{_NAMES}.")]
@@ -35,9 +35,10 @@ def show(
     """
     from rich.console import Console
 
-    from dialectree import report, streams
+    from dialectree import report
     from dialectree.errors import InputError
-    from dialectree.runs import RunFolder
+    from dialectree.records.folder import RunFolder
+    from dialectree.system import streams
 
     if html + md + json + open_ > 1:
         raise InputError("--html, --md, --json and --open exclude one another")
@@ -73,8 +74,9 @@ def _open(folder: RunFolder, record: RunRecord) -> None:
     """Open the report of a run, written first if it is missing or the run was not at its end."""
     import webbrowser
 
-    from dialectree import report, streams
+    from dialectree import report
     from dialectree.errors import InputError
+    from dialectree.system import streams
 
     page = folder.path / "report.html"
     if not page.is_file() or record.status in ("running", "partial"):
@@ -87,8 +89,9 @@ def _open(folder: RunFolder, record: RunRecord) -> None:
 def _list(runs: Path, *, json: bool) -> None:
     from rich.console import Console
 
-    from dialectree import report, streams
-    from dialectree.runs import RunFolder
+    from dialectree import report
+    from dialectree.records.folder import RunFolder
+    from dialectree.system import streams
 
     found = [record for _, record in RunFolder.readable(runs, streams.notice)]
     found.sort(key=lambda record: record.started, reverse=True)  # an id tells no more than seconds
@@ -126,10 +129,10 @@ def resume(
 
     Finished calls are not made again. Budgets count anew from here.
     """
-    from dialectree import streams
     from dialectree.cli import progress
-    from dialectree.runner import UNFINISHED, again
-    from dialectree.runs import RunFolder
+    from dialectree.records.folder import RunFolder
+    from dialectree.running.runner import UNFINISHED, again
+    from dialectree.system import streams
 
     found = again(RunFolder.find(run, runs), settings, runs)
     if found.record.status not in UNFINISHED:

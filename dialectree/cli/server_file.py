@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from dialectree.packages import is_installed, pip_line
-from dialectree.protocol import Method, installed, methods
-from dialectree.streams import notice
+from dialectree.protocols.protocol import Method, installed, methods
+from dialectree.system.packages import is_installed, pip_line
+from dialectree.system.streams import notice
 
 Dependency = Annotated[
     list[str] | None,
@@ -86,7 +86,7 @@ def _graphs(every: bool) -> Iterator[tuple[str, dict[str, str]]]:
     protocols = {name: one for name, one in served.items() if one.name == one.protocol.name}
     yield from ((name, _graph(one, one.variant.graph)) for name, one in protocols.items())
     for name, one in protocols.items():
-        yield f"{name}_chat", _graph(one, f"dialectree.chat:{name}_chat", " In a chat.")
+        yield f"{name}_chat", _graph(one, f"dialectree.server.chat:{name}_chat", " In a chat.")
     if every:
         others = ((name, one) for name, one in served.items() if name not in protocols)
         yield from ((name, _graph(one, one.variant.graph)) for name, one in others)

@@ -10,9 +10,9 @@ from typing import Literal
 
 from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
+from dialectree.protocols.user_input import tidy
 from dialectree.records import ARGUMENT, Comparison, Node, Override, Spot, Stance, path_key
-from dialectree.streams import program
-from dialectree.user_input import tidy
+from dialectree.system.streams import program
 
 _OTHER = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT"}
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
-from dialectree import turns
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
-from dialectree.protocol import Method, Phase
-from dialectree.records import Node, Override, RunRecord, Spot, Turn
-from dialectree.streams import program
+from dialectree.protocols.protocol import Method, Phase
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records import Node, Override, RunRecord, Spot, Turn, turns
+from dialectree.system.streams import program
 
 
 class Draft:

@@ -6,14 +6,13 @@ import re
 
 from pydantic import JsonValue
 
-from dialectree import turns
 from dialectree.contests import arguments
 from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
-from dialectree.records import Node, Override, Spot
+from dialectree.protocols.user_input import tidy
+from dialectree.records import Node, Override, Spot, turns
 from dialectree.report.words import outcome_of
-from dialectree.streams import program
-from dialectree.user_input import tidy
+from dialectree.system.streams import program
 
 _YES_OR_NO = ("no", "yes")
 _NODE = re.compile(r"[0-9]+([.][0-9]+)*")

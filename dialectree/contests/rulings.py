@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dialectree.answers import letter
 from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
-from dialectree.nodes.answers import letter
-from dialectree.protocol import Phase
+from dialectree.protocols.protocol import Phase
+from dialectree.protocols.user_input import tidy
 from dialectree.records import Event, Node, Override, RunRecord, Spot, Turn, path_key, topic_of
+from dialectree.records.folder import RunFolder
 from dialectree.report import exchange
 from dialectree.report.words import outcome_of
-from dialectree.runs import RunFolder
-from dialectree.streams import program
-from dialectree.user_input import tidy
+from dialectree.system.streams import program
 
 _REASON = "A person set this verdict."
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dialectree import clock, turns
-from dialectree.contests import arguments, replies, rulings
+from dialectree.contests import arguments, replies, rulings, verdict_diff
 from dialectree.contests.draft import Draft
 from dialectree.contests.wishes import (
     Add,
@@ -36,11 +35,12 @@ from dialectree.errors import (
     RunFolderError,
     SettingsError,
 )
-from dialectree.loop import wait_for
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import Spec
-from dialectree.protocol import Phase, installed, method
-from dialectree.recorded_settings import (
+from dialectree.protocols.protocol import Phase, installed, method
+from dialectree.records import Call, RunRecord, Turn, turns
+from dialectree.records.folder import RunFolder
+from dialectree.running.recorded_settings import (
     kept,
     named,
     settled,
@@ -49,10 +49,10 @@ from dialectree.recorded_settings import (
     versions,
     without_models,
 )
-from dialectree.records import Call, RunRecord, Turn, verdict_diff
-from dialectree.runner import Started
-from dialectree.runs import RunFolder
-from dialectree.streams import program
+from dialectree.running.runner import Started
+from dialectree.system import clock
+from dialectree.system.loop import wait_for
+from dialectree.system.streams import program
 
 
 def start(

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from dialectree.context import ProtocolSettings
 from dialectree.errors import InputError
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.protocols.sources import known
 from dialectree.records import Stance
-from dialectree.sources import known
 
 
 class Set(NamedTuple):

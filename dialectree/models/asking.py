@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Literal, NamedTuple
 
-from dialectree import chance, clock, prompts
-from dialectree.activity import Pause
-from dialectree.context import ProtocolSettings
+from dialectree import prompts
 from dialectree.models.endpoints import (
     Completion,
     Endpoint,
@@ -22,7 +20,10 @@ from dialectree.models.endpoints import (
 from dialectree.models.forms import for_small_model
 from dialectree.models.limits import price
 from dialectree.models.replies import Fault
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call
+from dialectree.system import chance, clock
+from dialectree.trace.activity import Pause
 
 SMALL_TEMPERATURE = 0.3
 """The temperature of a small model. Each repair adds as much."""

@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from dialectree import databases
 from dialectree.models.endpoints import Completion
-from dialectree.packages import require
-from dialectree.sources import CACHE_URL, cache_url
+from dialectree.protocols.sources import CACHE_URL, cache_url
+from dialectree.system import databases
+from dialectree.system.packages import require
 
 
 class ReplyCache(Protocol):

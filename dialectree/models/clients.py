@@ -22,13 +22,13 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from dialectree import clock
-from dialectree.addresses import basic, is_loopback, public, secrets
 from dialectree.errors import RequestError
 from dialectree.models import providers
 from dialectree.models.bounds import usage
 from dialectree.models.error_mapping import Garbled
 from dialectree.models.specs import Spec
+from dialectree.system import clock
+from dialectree.system.addresses import basic, is_loopback, public, secrets
 
 CONNECTIONS = 1000
 """Connections to an address at once, whatever the limits of the runs."""

@@ -11,9 +11,7 @@ from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from dialectree import prompts
-from dialectree.context import settings
 from dialectree.errors import Contradiction, PartFailed, ReplyError
-from dialectree.events import tell
 from dialectree.models import replies
 from dialectree.models.asking import Asking, Place, messages
 from dialectree.models.endpoints import Decoding, Request, endpoint, wellformed
@@ -22,7 +20,9 @@ from dialectree.models.replies import Fault, Reply
 from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
 from dialectree.prompts import Prompt
+from dialectree.protocols.settings import settings
 from dialectree.records import Call
+from dialectree.trace.events import tell
 
 __all__ = ["Place", "Run", "ask"]
 

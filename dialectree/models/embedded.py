@@ -19,12 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from dialectree import chance
 from dialectree.errors import MissingPackage, ModelUnavailable, SettingsError
 from dialectree.models import embedded_server, provider_keys
 from dialectree.models.forms import Form
 from dialectree.models.gguf import read_header
-from dialectree.streams import program
+from dialectree.system import chance
+from dialectree.system.streams import program
 
 DEMONSTRATION = "smollm2"
 PARAMETERS = 134_515_008

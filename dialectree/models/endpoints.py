@@ -17,14 +17,14 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphBubbleUp
 
-from dialectree import chance, clock
-from dialectree.activity import Delay, Pause
 from dialectree.errors import DialectreeError, KeyRefused, RequestError, Unreachable
 from dialectree.models.bounds import Oversized, bounded, token_count
 from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_error
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
 from dialectree.models.specs import OPENAI, Spec, key
+from dialectree.system import chance, clock
+from dialectree.trace.activity import Delay, Pause
 
 Rung = Literal["json_schema", "json_object", "text"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "json_object", "text")

@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple
 import aiohttp
 import openai
 
-from dialectree import clock
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
 from dialectree.models.bounds import Oversized
 from dialectree.models.specs import NAME_IT, Spec
-from dialectree.streams import program
+from dialectree.system import clock
+from dialectree.system.streams import program
 
 OPTIONAL = ("temperature", "seed", "top_p", "max_tokens", "max_completion_tokens", "stream_options")
 """Parameters that a request can do without."""

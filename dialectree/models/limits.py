@@ -12,10 +12,10 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from dialectree import clock
-from dialectree.context import ProtocolSettings
 from dialectree.errors import BudgetReached, DialectreeError, SettingsError
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call
+from dialectree.system import clock
 
 
 class Limiter:

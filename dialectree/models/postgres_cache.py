@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 
-from dialectree import databases
 from dialectree.models.endpoints import Completion
-from dialectree.sources import CACHE_HINT
+from dialectree.protocols.sources import CACHE_HINT
+from dialectree.system import databases
 
 _TABLE = """
 create table if not exists dialectree_replies (key text primary key, completion text not null)

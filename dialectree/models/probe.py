@@ -6,8 +6,6 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from dialectree import clock
-from dialectree.context import ProtocolSettings
 from dialectree.errors import CallError
 from dialectree.models import replies
 from dialectree.models.asking import messages
@@ -15,6 +13,8 @@ from dialectree.models.endpoints import Decoding, Request, Rung, endpoint
 from dialectree.models.forms import form
 from dialectree.models.replies import Fault
 from dialectree.models.specs import resolve
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.system import clock
 
 
 class ProbeReply(BaseModel):

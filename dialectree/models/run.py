@@ -16,10 +16,6 @@ from typing import Any, Literal
 
 from langgraph.runtime import RunControl, Runtime
 
-from dialectree import clock, tracing
-from dialectree.activity import Activity, Delay, Follow, State
-from dialectree.addresses import is_loopback
-from dialectree.context import EMBEDDED, ProtocolSettings, cache_folder, host_run, settings
 from dialectree.errors import (
     CallError,
     DialectreeError,
@@ -38,8 +34,19 @@ from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
 from dialectree.models.sizes import at_chance, parameters
 from dialectree.models.specs import Spec
+from dialectree.protocols.settings import (
+    EMBEDDED,
+    ProtocolSettings,
+    cache_folder,
+    host_run,
+    settings,
+)
 from dialectree.records import ILLUSTRATION, Call, Override
-from dialectree.runs import Journal
+from dialectree.records.folder import Journal
+from dialectree.system import clock
+from dialectree.system.addresses import is_loopback
+from dialectree.trace import tracing
+from dialectree.trace.activity import Activity, Delay, Follow, State
 
 _paying: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Task[Call]] = {}
 """Calls under way that others may wait for, by event loop and by the cache's key."""

@@ -12,12 +12,12 @@ from typing import Any
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from dialectree.addresses import is_loopback
 from dialectree.models import embedded
 from dialectree.models.bounds import Oversized, bounded
 from dialectree.models.gguf import read_header
 from dialectree.models.local_servers import KINDS, ListedModel, ModelList
 from dialectree.models.specs import Spec, key
+from dialectree.system.addresses import is_loopback
 
 TIMEOUT_S = 1.0
 """Seconds in which a server has to tell the size of its model."""

@@ -10,8 +10,17 @@ from typing import Any, NamedTuple
 from langchain_core.runnables import Runnable
 from pydantic import SecretStr
 
-from dialectree import sources
-from dialectree.addresses import (
+from dialectree.errors import SettingsError
+from dialectree.protocols import sources
+from dialectree.protocols.settings import (
+    CLIENT,
+    ProtocolSettings,
+    RetrievalSettings,
+    endpoint_from_environment,
+    on_a_server,
+)
+from dialectree.protocols.sources import ALLOW_MODELS, ALLOW_URLS, PREFIX
+from dialectree.system.addresses import (
     mark,
     place_in,
     public,
@@ -21,15 +30,6 @@ from dialectree.addresses import (
     veiled,
     whole,
 )
-from dialectree.context import (
-    CLIENT,
-    ProtocolSettings,
-    RetrievalSettings,
-    endpoint_from_environment,
-    on_a_server,
-)
-from dialectree.errors import SettingsError
-from dialectree.sources import ALLOW_MODELS, ALLOW_URLS, PREFIX
 
 OPENAI = "https://api.openai.com/v1"
 NAME_IT = "name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or OPENAI_BASE_URL"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dialectree.errors import DiskFull, InputError
 from dialectree.models.endpoints import Completion
-from dialectree.threads import Threads
+from dialectree.system.threads import Threads
 
 _TABLE = """
 create table if not exists completions (key text primary key, completion text not null)

@@ -6,6 +6,7 @@ stable ids, so folding one twice changes nothing, and a run that was broken off 
 
 from __future__ import annotations
 
+from dialectree.protocols.phases import OTHERS, UNORDERED, PhaseOrder
 from dialectree.records.contest import (
     ARGUMENT,
     Change,
@@ -30,7 +31,6 @@ from dialectree.records.ledger import (
     seconds,
     usage,
 )
-from dialectree.records.phases import OTHERS, UNORDERED, PhaseOrder
 from dialectree.records.run import ILLUSTRATION, SCHEMA, RunRecord, RunStatus
 from dialectree.records.strict import Strict, fitting
 from dialectree.records.topics import Claim, Letter, Position, Sentence, Topic, topic_of

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from pydantic import JsonValue
 
+from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.records.events import Event
 from dialectree.records.evidence import Retrieval, Segment
-from dialectree.records.phases import UNORDERED, PhaseOrder
 from dialectree.records.tree import (
     Comparison,
     Failure,

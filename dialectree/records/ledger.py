@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
-from dialectree.records.phases import UNORDERED, PhaseOrder
+from dialectree.protocols.phases import UNORDERED, PhaseOrder
 from dialectree.records.strict import Strict
 from dialectree.records.tree import Tree
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from dialectree.protocol import installed
+from dialectree.protocols.protocol import installed
 from dialectree.records import Comparison, Contest, Node, RunRecord
 from dialectree.report import words
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dialectree import turns
-from dialectree.records import Contest, Node, Override, RunRecord, Spot, Standing, Turn
+from dialectree.records import Contest, Node, Override, RunRecord, Spot, Standing, Turn, turns
 from dialectree.report import words
 from dialectree.report.arguments import VERBS
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel
 
-from dialectree import turns as naming
-from dialectree.protocol import taking_part
+from dialectree.protocols.protocol import taking_part
 from dialectree.records import Node, NodeVerdict, RunRecord, Turn, fitting
+from dialectree.records import turns as naming
 from dialectree.report import view
 from dialectree.report.view import Entry, Stage
 from dialectree.report.words import count, label

@@ -18,13 +18,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from dialectree import clock, turns
-from dialectree.records import Event, Failure, Folding, Node, RunRecord, Turn, path_key
+from dialectree.records import Event, Failure, Folding, Node, RunRecord, Turn, path_key, turns
 from dialectree.report import topics, words
 from dialectree.report.drawing import ACCENT, BAD, SECOND, SOFT, WARN, bar
+from dialectree.system import clock
 
 if TYPE_CHECKING:
-    from dialectree.activity import Activity
+    from dialectree.trace.activity import Activity
 
 _FRAMES_A_SECOND = 4
 """A frame takes 5 to 10 ms of the processor, which the debate needs too."""

@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from dialectree import clock
 from dialectree.records import Event, Turn
 from dialectree.report import words
+from dialectree.system import clock
 
 _EVERY_S = 0.5
 _LONGEST = 100

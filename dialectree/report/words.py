@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
-from dialectree import turns
-from dialectree.formatting import count, duration, figure, money, move, share
-from dialectree.protocol import Outcome, View, installed, title
-from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, Verdict
+from dialectree.protocols.protocol import Outcome, View, installed, title
+from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, Verdict, turns
+from dialectree.text import count, duration, figure, money, move, share
 
 __all__ = ["count", "duration", "figure", "money", "move", "share"]
 

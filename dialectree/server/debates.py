@@ -19,18 +19,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from dialectree import report
-from dialectree.api import in_python
 from dialectree.contests import start
 from dialectree.contests.wishes import Change
 from dialectree.errors import DialectreeError, InputError, RunFolderError, RunNotFound
-from dialectree.protocol import flag, protocol
-from dialectree.recorded_settings import BUDGETS
+from dialectree.protocols.protocol import flag, protocol
+from dialectree.protocols.sources import runs_home
 from dialectree.records import RunRecord
-from dialectree.runner import Started
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
+from dialectree.running.recorded_settings import BUDGETS
+from dialectree.running.runner import Started
 from dialectree.server.owners import visible
-from dialectree.sources import runs_home
-from dialectree.threads import Threads
+from dialectree.service.api import in_python
+from dialectree.system.threads import Threads
 
 
 class _Contest(BaseModel):

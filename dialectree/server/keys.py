@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dialectree.errors import SettingsError
-from dialectree.sources import server_keys
+from dialectree.protocols.sources import server_keys
 
 NO_KEYS = (
     "no keys are configured, so that only programs of this machine are served; "

@@ -12,14 +12,14 @@ import httpx
 from langgraph_sdk import Auth, get_client
 from langgraph_sdk.auth.types import AuthContext, MinimalUserDict
 
-from dialectree.api import in_python
-from dialectree.client_forms import Offered
-from dialectree.context import from_client
 from dialectree.errors import DialectreeError
 from dialectree.models.specs import require_permitted
-from dialectree.protocol import Method, methods
+from dialectree.protocols.forms import Offered
+from dialectree.protocols.protocol import Method, methods
+from dialectree.protocols.settings import from_client
+from dialectree.protocols.sources import known
 from dialectree.server.keys import keys, name_of
-from dialectree.sources import known
+from dialectree.service.api import in_python
 
 auth = Auth()
 Filter = dict[str, Any] | None

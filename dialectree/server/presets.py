@@ -8,8 +8,8 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from langgraph_sdk import get_client
 
-from dialectree.client_forms import plain
-from dialectree.protocol import Protocol, installed
+from dialectree.protocols.forms import plain
+from dialectree.protocols.protocol import Protocol, installed
 
 
 def preset_id(protocol: Protocol, name: str) -> UUID:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import aiosqlite
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from dialectree.sources import threads_file
+from dialectree.protocols.sources import threads_file
 
 _LOG = logging.getLogger("dialectree")
 

@@ -12,7 +12,7 @@ from dialectree.evals.reporting.findings import FEW, of
 from dialectree.evals.reporting.row_names import tails
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result, bare
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
 from dialectree.report.words import count, listed
 
 ENOUGH = 5

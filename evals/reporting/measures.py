@@ -23,7 +23,7 @@ from dialectree.evals.reporting.study import RIGHT_OR_WRONG, RUBRIC, Study
 from dialectree.evals.results import Result, Row, Score
 from dialectree.evals.scorers import labelled
 from dialectree.evals.standing import Spent
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
 from dialectree.records import Usage
 
 Outcome = Literal["right", "wrong", "unanswered", "unparsed", "failed", "unscored"]

@@ -20,7 +20,7 @@ from dialectree.evals.reporting.study import Study, study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.results import PAGE
 from dialectree.evals.results_file import replace_file
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 
 FEW_PAGES = 100
 """Pages of runs that are written without being asked for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.adaptive_reasoning_tree.state import Input, Settings
-from dialectree.protocol import SET_BY_PERSON, Evaluation, Phase, Protocol, Variant
+from dialectree.protocols.protocol import SET_BY_PERSON, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.adaptive_reasoning_tree"

@@ -12,8 +12,6 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from dialectree.context import settings
-from dialectree.events import tell
 from dialectree.flow import Flow
 from dialectree.graphs.adaptive_reasoning_tree import tournament
 from dialectree.models.run import run_of
@@ -29,6 +27,8 @@ from dialectree.nodes.adaptive_reasoning_tree.near_duplicates import near_duplic
 from dialectree.nodes.adaptive_reasoning_tree.pairwise_judge import pairwise_judge
 from dialectree.nodes.adaptive_reasoning_tree.scorer import scorer, to_score
 from dialectree.nodes.adaptive_reasoning_tree.state import Growth, Settings, Sprout
+from dialectree.protocols.settings import settings
+from dialectree.trace.events import tell
 
 
 async def branching(state: Growth, runtime: Runtime[Settings]) -> dict[str, object]:

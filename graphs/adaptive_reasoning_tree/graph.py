@@ -13,10 +13,9 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from dialectree.context import settings
 from dialectree.errors import InputError
-from dialectree.events import tell
 from dialectree.flow import Flow, Graph, Step
+from dialectree.flow.steps import require_question
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.scorer import claim_scorer, unasked
 from dialectree.nodes.adaptive_reasoning_tree.state import (
@@ -28,8 +27,9 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
 )
 from dialectree.nodes.adaptive_reasoning_tree.weighing import aggregation, strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
-from dialectree.state import Question
-from dialectree.steps import require_question
+from dialectree.protocols.settings import settings
+from dialectree.protocols.state import Question
+from dialectree.trace.events import tell
 
 
 def require_claim(given: Mapping[str, Any]) -> None:

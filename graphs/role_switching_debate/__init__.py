@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from dialectree.nodes.role_switching_debate.state import SAMPLES, TITLES, Input, Settings
-from dialectree.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
+from dialectree.protocols.protocol import WITHDRAWN, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.role_switching_debate"

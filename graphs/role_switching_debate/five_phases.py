@@ -10,7 +10,7 @@ from typing import Literal
 
 from langgraph.graph import END, START
 
-from dialectree.flow import FAILED, Flow, Graph
+from dialectree.flow.flow import FAILED, Flow, Graph
 from dialectree.nodes.role_switching_debate.candidates import meeting, proposed_pair, same_answer
 from dialectree.nodes.role_switching_debate.debater import proposal, rebuttal, switch, uncertainty
 from dialectree.nodes.role_switching_debate.judge import broken_off, judge, person, verdict

@@ -13,9 +13,8 @@ from typing import Literal
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
-from dialectree.events import tell
 from dialectree.flow import Flow, Graph, Step
+from dialectree.flow.steps import unresolved
 from dialectree.nodes.role_switching_debate import candidates
 from dialectree.nodes.role_switching_debate.candidates import gold_pair, labelled
 from dialectree.nodes.role_switching_debate.direct_answerer import (
@@ -29,7 +28,8 @@ from dialectree.nodes.role_switching_debate.state import (
     RoleSwitchingDebate,
     Settings,
 )
-from dialectree.steps import unresolved
+from dialectree.protocols.settings import settings
+from dialectree.trace.events import tell
 
 prepare = partial(candidates.prepare, debated=False)
 

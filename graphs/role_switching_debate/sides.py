@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dialectree import chance
 from dialectree.records import Node, RunRecord, path_key
+from dialectree.system import chance
 
 
 def sides(record: RunRecord, gold: str | None) -> dict[str, object] | None:

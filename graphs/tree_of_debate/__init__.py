@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.tree_of_debate.state import Input, Settings
-from dialectree.protocol import WITHDRAWN, Dataset, Evaluation, Phase, Protocol, Variant
+from dialectree.protocols.protocol import WITHDRAWN, Dataset, Evaluation, Phase, Protocol, Variant
 from dialectree.records import PhaseOrder
 
 _HERE = "dialectree.graphs.tree_of_debate"

@@ -11,10 +11,10 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from dialectree.flow import Flow, Graph
+from dialectree.flow.steps import opening as usual_opening
 from dialectree.nodes.tree_of_debate.comparer import comparer, summariser
 from dialectree.nodes.tree_of_debate.papers import authors, require
 from dialectree.nodes.tree_of_debate.state import Comparison, Papers, Settings
-from dialectree.steps import opening as usual_opening
 
 
 async def opening(state: Papers, runtime: Runtime[Settings]) -> dict[str, object]:

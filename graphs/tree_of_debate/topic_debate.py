@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from dialectree.flow import Flow, Graph
+from dialectree.flow.steps import stop
 from dialectree.nodes.tree_of_debate.evidence import retrieval
 from dialectree.nodes.tree_of_debate.moderator import bare_subtopics, progress, subtopics
 from dialectree.nodes.tree_of_debate.persona import claims, persona
@@ -26,7 +27,6 @@ from dialectree.nodes.tree_of_debate.state import (
     ToWeigh,
 )
 from dialectree.nodes.tree_of_debate.topics import branching, last_words, latest, questions
-from dialectree.steps import stop
 
 Why = Literal["max_depth", "clear_winner", "no_progress", "one_topic", "failed"]
 """Why a topic is not split; each has a step ``stop_...`` of its own."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, Input, Settings
-from dialectree.protocol import KEPT_CONFIDENCE, WITHDRAWN, Evaluation, Phase, Protocol, Variant
+from dialectree.protocols.protocol import (
+    KEPT_CONFIDENCE,
+    WITHDRAWN,
+    Evaluation,
+    Phase,
+    Protocol,
+    Variant,
+)
 from dialectree.records import OTHERS, PhaseOrder
 
 _HERE = "dialectree.graphs.tree_structured_debate"

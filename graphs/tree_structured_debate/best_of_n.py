@@ -13,7 +13,7 @@ from dialectree.flow import Flow
 from dialectree.nodes.tree_structured_debate.answerer import sampler
 from dialectree.nodes.tree_structured_debate.picker import picker, sole_sample
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, BestOfN, Settings
-from dialectree.state import Question
+from dialectree.protocols.state import Question
 
 
 def samples(state: BestOfN, settings: Settings) -> list[dict[str, object]]:

@@ -12,8 +12,8 @@ from typing import Literal
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
 from dialectree.flow import Flow
+from dialectree.flow.steps import require_question
 from dialectree.graphs.tree_structured_debate import second_pass, subtree
 from dialectree.nodes.tree_structured_debate.answer_writer import (
     answer_writer,
@@ -22,8 +22,8 @@ from dialectree.nodes.tree_structured_debate.answer_writer import (
 )
 from dialectree.nodes.tree_structured_debate.second_pass import weakest_leaves
 from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
-from dialectree.state import Question
-from dialectree.steps import require_question
+from dialectree.protocols.settings import settings
+from dialectree.protocols.state import Question
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:

@@ -10,8 +10,8 @@ from typing import Literal, get_args
 from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
 from dialectree.flow import Flow
+from dialectree.flow.steps import stop
 from dialectree.graphs.tree_structured_debate import leaf, synthesis_debate
 from dialectree.maths.tree import children_that_fit
 from dialectree.nodes.tree_structured_debate.branching import branching, clarification, opening
@@ -20,7 +20,7 @@ from dialectree.nodes.tree_structured_debate.decomposer import decomposer
 from dialectree.nodes.tree_structured_debate.decomposition_judge import decomposition_judge
 from dialectree.nodes.tree_structured_debate.findings import Finding
 from dialectree.nodes.tree_structured_debate.state import Findings, Question, Settings, Subtree
-from dialectree.steps import stop
+from dialectree.protocols.settings import settings
 
 Why = Literal[
     "max_depth",

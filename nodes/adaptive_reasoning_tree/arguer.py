@@ -10,11 +10,11 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import settings
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
 from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings
+from dialectree.protocols.settings import settings
 
 
 class ArgumentText(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dialectree.nodes.answers import normal
+from dialectree.answers import normal
 
 ALIKE = 0.8
 """Shared words over all words of two near-duplicates, at least. Ours; no paper gives a figure."""

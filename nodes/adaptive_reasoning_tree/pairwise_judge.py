@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Compared, Pair
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
+from dialectree.trace.events import tell
 
 
 class PairwiseReply(BaseModel):

@@ -11,12 +11,12 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
-from dialectree.events import tell
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings, Sprout
+from dialectree.trace.events import tell
 
 
 class ScorerReply(BaseModel):

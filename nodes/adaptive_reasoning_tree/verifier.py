@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
+from dialectree.answers import normal
 from dialectree.flow import Step
+from dialectree.flow.steps import settle
 from dialectree.models.door import Place, ask
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
-from dialectree.nodes.answers import normal
-from dialectree.state import Question, Ruling
-from dialectree.steps import settle
+from dialectree.protocols.state import Question, Ruling
 
 _YesNo = Annotated[
     Literal["yes", "no"], BeforeValidator(lambda v: normal(v) if isinstance(v, str) else v)

@@ -11,10 +11,7 @@ from statistics import fmean
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
-from dialectree.events import tell
 from dialectree.flow import Step
-from dialectree.formatting import figure
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison
@@ -22,7 +19,10 @@ from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument, Compared
 from dialectree.nodes.adaptive_reasoning_tree.scorer import set_by_person
 from dialectree.nodes.adaptive_reasoning_tree.state import AdaptiveReasoningTree, Settings, Weighing
-from dialectree.state import Verdict
+from dialectree.protocols.settings import settings
+from dialectree.protocols.state import Verdict
+from dialectree.text import figure
+from dialectree.trace.events import tell
 
 ROUNDING = 1e-12
 """A strength nearer to one half is one half: floating point may miss an exact balance."""

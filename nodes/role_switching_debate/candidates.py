@@ -13,12 +13,10 @@ from typing import Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
-from dialectree import chance
-from dialectree.context import settings
+from dialectree.answers import distinct_options, letter, same
 from dialectree.errors import InputError
-from dialectree.events import tell
+from dialectree.flow.steps import require_question
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import distinct_options, letter, same
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,
     Candidate,
@@ -31,7 +29,9 @@ from dialectree.nodes.role_switching_debate.state import (
     latest,
     other,
 )
-from dialectree.steps import require_question
+from dialectree.protocols.settings import settings
+from dialectree.system import chance
+from dialectree.trace.events import tell
 
 
 def prepare(

@@ -11,12 +11,10 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import settings
-from dialectree.events import tell
+from dialectree.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
 from dialectree.models.replies import Reply
-from dialectree.nodes.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
@@ -29,6 +27,8 @@ from dialectree.nodes.role_switching_debate.state import (
     other,
     written,
 )
+from dialectree.protocols.settings import settings
+from dialectree.trace.events import tell
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
 

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree import chance
-from dialectree.context import settings
+from dialectree.answers import LONGEST, letter, match_candidate, normal, offered, tokens
 from dialectree.flow import Step
+from dialectree.flow.steps import settle
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import LONGEST, letter, match_candidate, normal, offered, tokens
 from dialectree.nodes.role_switching_debate.candidates import texts
 from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Sample, Settings
-from dialectree.state import Ruling
-from dialectree.steps import settle
+from dialectree.protocols.settings import settings
+from dialectree.protocols.state import Ruling
+from dialectree.system import chance
 
 _SHOWN = 60
 """Characters of an open answer that a note shows."""

@@ -12,14 +12,12 @@ from typing import Annotated, Any, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree.context import settings
-from dialectree.events import tell
+from dialectree.answers import LONGEST, letter, offered, tokens
+from dialectree.answers import ruling as ruled_candidate
 from dialectree.flow import Step
-from dialectree.formatting import figure
-from dialectree.human_input import ask_person
+from dialectree.flow.human_input import ask_person
+from dialectree.flow.steps import PERSON, settle
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import LONGEST, letter, offered, tokens
-from dialectree.nodes.answers import ruling as ruled_candidate
 from dialectree.nodes.role_switching_debate.candidates import read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,
@@ -33,8 +31,10 @@ from dialectree.nodes.role_switching_debate.state import (
     latest,
     other,
 )
-from dialectree.state import Ruling
-from dialectree.steps import PERSON, settle
+from dialectree.protocols.settings import settings
+from dialectree.protocols.state import Ruling
+from dialectree.text import figure
+from dialectree.trace.events import tell
 
 UNCERTAIN = "uncertain"
 

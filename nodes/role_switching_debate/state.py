@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
-from dialectree import state as shared
-from dialectree.context import ProtocolSettings, option
-from dialectree.protocol import ProtocolInput
+from dialectree.protocols import state as shared
+from dialectree.protocols.protocol import ProtocolInput
+from dialectree.protocols.settings import ProtocolSettings, option
 
 SAMPLES = 9
 """Direct answers of ``self_consistency`` where the settings name no number: one debate's calls."""

@@ -11,10 +11,10 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
+from dialectree.flow.steps import settle
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_of_debate.state import Comparison, Letter, Settings
-from dialectree.state import Ruling
-from dialectree.steps import settle
+from dialectree.protocols.state import Ruling
 
 _Paragraph = Annotated[str, Field(min_length=1, max_length=8000)]
 

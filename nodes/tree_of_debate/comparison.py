@@ -13,14 +13,14 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.events import tell
+from dialectree.flow.steps import ruling
 from dialectree.models.door import Place, ask
 from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
 from dialectree.nodes.tree_of_debate.state import LETTERS, DebatedTopic, Settings, TreeOfDebate
+from dialectree.protocols.state import Ruling
 from dialectree.records.topics import Sentence
-from dialectree.state import Ruling
-from dialectree.steps import ruling
+from dialectree.trace.events import tell
 
 _Part = Literal["similarity", "difference", "proposal"]
 _MOST = {"similarities": 6, "differences": 10, "proposals": 4}

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from langgraph.runtime import Runtime
 
-from dialectree import clock
-from dialectree.events import tell
 from dialectree.models.run import run_of
 from dialectree.models.specs import embeddings_access, require_embeddings
 from dialectree.nodes.quotations import unfounded
@@ -26,6 +24,8 @@ from dialectree.nodes.tree_of_debate.state import (
 from dialectree.nodes.tree_of_debate.topics import query
 from dialectree.retrieval import library
 from dialectree.retrieval.library import Source
+from dialectree.system import clock
+from dialectree.trace.events import tell
 
 
 class Quotable(NamedTuple):

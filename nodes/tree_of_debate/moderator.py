@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.events import tell
+from dialectree.answers import normal
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import normal
 from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
 from dialectree.nodes.tree_of_debate.state import Claim, Question, Settings, Topic, TopicDebate
 from dialectree.nodes.tree_of_debate.topics import countered, latest, questions
+from dialectree.trace.events import tell
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
 _Text = Annotated[str, Field(min_length=1, max_length=3000)]

@@ -9,11 +9,11 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from dialectree.errors import InputError
+from dialectree.flow.steps import require_question
 from dialectree.nodes.tree_of_debate.state import LETTERS, Author, Letter, PaperGiven
 from dialectree.retrieval.library import Source
 from dialectree.retrieval.papers import Paper, PartMissing, from_fields, read, read_attachment
 from dialectree.retrieval.text import sound
-from dialectree.steps import require_question
 
 _KEY = re.compile(r"[\w.:/+'-]+")
 

@@ -11,10 +11,9 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.events import tell
+from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import normal
 from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
 from dialectree.nodes.tree_of_debate.state import (
     Claim,
@@ -25,6 +24,7 @@ from dialectree.nodes.tree_of_debate.state import (
     Turn,
     opponent,
 )
+from dialectree.trace.events import tell
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from dialectree.context import RetrievalSettings, option
-from dialectree.protocol import ProtocolInput
-from dialectree.state import Debate
-from dialectree.state import Question as Asked
+from dialectree.protocols.protocol import ProtocolInput
+from dialectree.protocols.settings import RetrievalSettings, option
+from dialectree.protocols.state import Debate
+from dialectree.protocols.state import Question as Asked
 
 Letter = Literal["a", "b"]
 """One of two papers, and the persona that speaks for it."""

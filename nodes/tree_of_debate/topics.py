@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from langgraph.runtime import Runtime
 
-from dialectree.events import tell
 from dialectree.flow import Step
 from dialectree.nodes.tree_of_debate.state import (
     LETTERS,
@@ -21,6 +20,7 @@ from dialectree.nodes.tree_of_debate.state import (
     Turn,
     Weighed,
 )
+from dialectree.trace.events import tell
 
 
 def root(question: str, authors: dict[Letter, Author]) -> Topic:

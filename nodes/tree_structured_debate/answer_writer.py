@@ -7,12 +7,12 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.events import tell
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.findings import Finding, parent
 from dialectree.nodes.tree_structured_debate.sides import is_polar, leading, says_otherwise
 from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
-from dialectree.state import Ruling, Verdict
+from dialectree.protocols.state import Ruling, Verdict
+from dialectree.trace.events import tell
 
 _HIGHLIGHTS = 3
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree import state as shared
+from dialectree.flow.steps import settle
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.state import BestOfN, Sample, Settings, TwoRound
-from dialectree.state import Ruling
-from dialectree.steps import settle
+from dialectree.protocols import state as shared
+from dialectree.protocols.state import Ruling
 
 
 class AnswererReply(BaseModel):

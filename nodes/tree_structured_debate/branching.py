@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
-from dialectree.events import tell
-from dialectree.human_input import ask_person
+from dialectree.answers import normal
+from dialectree.flow.human_input import ask_person
 from dialectree.maths.tree import children_that_fit, hardest, shares
-from dialectree.nodes.answers import normal
 from dialectree.nodes.tree_structured_debate.findings import parent
 from dialectree.nodes.tree_structured_debate.sides import CLARIFIED, as_asked
 from dialectree.nodes.tree_structured_debate.state import Question, Settings, Subtree
+from dialectree.protocols.settings import settings
+from dialectree.trace.events import tell
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, model_validator
 
-from dialectree.context import settings
-from dialectree.events import tell
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.decomposer import expansion, numbered
 from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
+from dialectree.protocols.settings import settings
+from dialectree.trace.events import tell
 
 
 class Score(BaseModel):

@@ -8,10 +8,10 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
-from dialectree.context import settings
+from dialectree.answers import tokens
 from dialectree.models.door import Place, ask
-from dialectree.nodes.answers import tokens
 from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
+from dialectree.protocols.settings import settings
 
 _QID = 16
 """Characters of a part's name in a reply."""

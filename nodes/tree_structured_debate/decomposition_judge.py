@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import settings
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.decomposer import ChildReply, expansion, numbered
 from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
+from dialectree.protocols.settings import settings
 
 
 class DecompositionJudgeReply(BaseModel):

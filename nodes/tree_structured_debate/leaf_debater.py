@@ -7,13 +7,13 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import settings
 from dialectree.flow import Step
 from dialectree.maths.tree import turn_tokens, words
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.sides import CHOSEN, Debater, side
 from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
-from dialectree.protocol import WITHDRAWN
+from dialectree.protocols.protocol import WITHDRAWN
+from dialectree.protocols.settings import settings
 
 _Text = Annotated[str, Field(min_length=1, max_length=1600)]
 

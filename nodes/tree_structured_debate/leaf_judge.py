@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import settings
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import Judged
@@ -20,7 +19,8 @@ from dialectree.nodes.tree_structured_debate.sides import (
     side,
 )
 from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
-from dialectree.protocol import WITHDRAWN
+from dialectree.protocols.protocol import WITHDRAWN
+from dialectree.protocols.settings import settings
 
 
 class LeafJudgeReply(BaseModel):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
-from dialectree.events import tell
-from dialectree.formatting import figure
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL
 from dialectree.nodes.adaptive_reasoning_tree.state import Weighing
@@ -16,6 +13,9 @@ from dialectree.nodes.tree_structured_debate.findings import Judged
 from dialectree.nodes.tree_structured_debate.settling import make_finding, missing, settle
 from dialectree.nodes.tree_structured_debate.sides import is_polar
 from dialectree.nodes.tree_structured_debate.state import Leaf, Settings
+from dialectree.protocols.settings import settings
+from dialectree.text import figure
+from dialectree.trace.events import tell
 
 YES: switching.Candidate = {"label": "A", "text": "Yes"}
 NO: switching.Candidate = {"label": "B", "text": "No"}

@@ -7,10 +7,10 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
+from dialectree.flow.steps import settle
 from dialectree.models.door import Place, ask
 from dialectree.nodes.tree_structured_debate.state import BestOfN, Settings
-from dialectree.state import Ruling
-from dialectree.steps import settle
+from dialectree.protocols.state import Ruling
 
 
 def _number(value: object) -> object:

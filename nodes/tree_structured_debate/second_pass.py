@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from dialectree.context import settings
 from dialectree.nodes.tree_structured_debate.findings import is_leaf, parent
 from dialectree.nodes.tree_structured_debate.state import Revisit, Settings, TreeStructuredDebate
+from dialectree.protocols.settings import settings
 
 
 async def weakest_leaves(

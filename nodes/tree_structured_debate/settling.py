@@ -7,9 +7,9 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from dialectree.events import tell
 from dialectree.nodes.tree_structured_debate.findings import Debated, Judged
 from dialectree.nodes.tree_structured_debate.sides import Side
+from dialectree.trace.events import tell
 
 
 def make_finding(

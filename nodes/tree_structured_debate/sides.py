@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from dialectree import chance
-from dialectree.nodes.answers import exact, match_candidate, normal
+from dialectree.answers import exact, match_candidate, normal
+from dialectree.system import chance
 
 Debater = Literal["A", "B"]
 Side = Literal["YES", "NO", "SPAN", "OTHER"]

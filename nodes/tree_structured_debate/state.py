@@ -9,8 +9,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import model_validator
 from typing_extensions import TypedDict
 
-from dialectree import state as shared
-from dialectree.context import ProtocolSettings, Unit, option, within
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.findings import (
     Debated,
@@ -19,7 +17,9 @@ from dialectree.nodes.tree_structured_debate.findings import (
     merge_findings,
     standing,
 )
-from dialectree.protocol import Method, ProtocolInput, protocol
+from dialectree.protocols import state as shared
+from dialectree.protocols.protocol import Method, ProtocolInput, protocol
+from dialectree.protocols.settings import ProtocolSettings, Unit, option, within
 
 SAMPLES = 5
 """Samples of ``best_of_n`` where the settings name no number, as many as in the paper."""

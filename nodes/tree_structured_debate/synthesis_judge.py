@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.context import settings
 from dialectree.maths.tree import aggregate_confidence
 from dialectree.models.door import Place, ask
 from dialectree.models.run import run_of
@@ -23,6 +22,7 @@ from dialectree.nodes.tree_structured_debate.sides import (
 )
 from dialectree.nodes.tree_structured_debate.state import Settings, SynthesisDebate
 from dialectree.nodes.tree_structured_debate.synthesis_debater import message_tokens, remaining
+from dialectree.protocols.settings import settings
 
 
 class SynthesisJudgeReply(BaseModel):

@@ -20,11 +20,11 @@ from typing import Any
 
 import pytest
 
-from dialectree.context import about
 from dialectree.models import local_servers
 from dialectree.models.local_servers import LocalServer
-from dialectree.protocol import Protocol, installed
-from dialectree.runs import RunFolder, files
+from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.settings import about
+from dialectree.records.folder import RunFolder, files
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody
@@ -350,7 +350,7 @@ def test_doctor_says_which_keys_and_servers_can_be_used(
 def test_a_debate_with_the_embedded_model_ends_with_what_to_do_next(
     endpoint: LocalEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dialectree.runner.at_chance", lambda spec: True)
+    monkeypatch.setattr("dialectree.running.runner.at_chance", lambda spec: True)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     words = (
         "verify",

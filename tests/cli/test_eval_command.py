@@ -20,7 +20,7 @@ from dialectree.cli import flags
 from dialectree.cli.evaluate import FIELDS
 from dialectree.evals.reporting import setup
 from dialectree.evals.reporting.study import study
-from dialectree.protocol import installed
+from dialectree.protocols.protocol import installed
 from tests.cli.commands import Done, command, refused
 from tests.endpoint import LocalEndpoint
 

@@ -12,10 +12,10 @@ from xml.etree import ElementTree
 import pytest
 
 import dialectree
-from dialectree.claims import Finding
 from dialectree.cli import finding_formats
 from dialectree.cli.finding_formats import Findings
 from dialectree.cli.progress import demonstration
+from dialectree.service.claims import Finding
 from tests.cli.commands import Done, command, refused, runs
 from tests.endpoint import LocalEndpoint
 

@@ -13,10 +13,10 @@ import pytest
 import dialectree
 from dialectree.cli.progress import demonstration
 from dialectree.errors import SettingsError
+from dialectree.flow.steps import DEMONSTRATION as TOOK_PART
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models import embedded
 from dialectree.models.embedded import Served
-from dialectree.steps import DEMONSTRATION as TOOK_PART
 from tests.cli.commands import command, refused, runs
 from tests.endpoint import LocalEndpoint
 from tests.models.gguf_file import gguf

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from dialectree.streams import program
+from dialectree.system.streams import program
 from tests.cli.commands import command, ended, runs
 from tests.endpoint import LocalEndpoint
 

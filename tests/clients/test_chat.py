@@ -15,8 +15,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph_sdk import get_client
 from pydantic import TypeAdapter
 
-from dialectree.chat import KEY, chat_graph
-from dialectree.protocol import load
+from dialectree.protocols.protocol import load
+from dialectree.server.chat import KEY, chat_graph
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.rules import FOUR_CHILDREN
 from tests.server.test_langgraph_dev import serving

@@ -15,8 +15,8 @@ import pytest
 from langgraph_sdk import get_client
 
 import dialectree
-from dialectree.client_forms import plain
-from dialectree.protocol import Protocol, installed
+from dialectree.protocols.forms import plain
+from dialectree.protocols.protocol import Protocol, installed
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS, JUDGE_SAYS_B, serving
 

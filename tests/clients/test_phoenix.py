@@ -18,7 +18,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from langgraph_sdk import get_client
 
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 from tests.endpoint import ROOT, LocalEndpoint
 from tests.server.test_langgraph_dev import serving
 from tests.server.trace_recorder import run_program
@@ -46,7 +46,7 @@ runpy.run_module("dialectree", run_name="__main__")
 CHAT = """
 import asyncio
 from langchain_core.tracers.langchain import wait_for_all_tracers
-from dialectree.chat import tod_chat
+from dialectree.server.chat import tod_chat
 
 asyncio.run(tod_chat.ainvoke({sent!r}, context={settings!r}))
 wait_for_all_tracers()

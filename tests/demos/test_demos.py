@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dialectree.protocol import installed
-from dialectree.recordings import play, recorded
+from dialectree.flow.steps import ILLUSTRATION as NOTE
+from dialectree.protocols.protocol import installed
 from dialectree.records import ILLUSTRATION, Event, Turn
+from dialectree.records.folder import RunFolder
 from dialectree.report.paragraphs import Paragraphs, length, passages
-from dialectree.runs import RunFolder
-from dialectree.steps import ILLUSTRATION as NOTE
+from dialectree.running.recordings import play, recorded
 from dialectree.testing import check_demo
 from tests.cli.commands import command, refused, runs
 from tests.demos.__main__ import SCRIPTS
@@ -159,7 +159,7 @@ def test_a_debate_is_paced_by_its_words_and_plays_a_minute_at_most(
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr("dialectree.clock.sleep", sleep)
+    monkeypatch.setattr("dialectree.system.clock.sleep", sleep)
     asyncio.run(run.conduct(watch=heard))
     assert len(pauses) == len(words) > 5 and 20 < sum(pauses) < 60.1
     assert pauses == pytest.approx([count * sum(pauses) / sum(words) for count in words])

@@ -20,8 +20,8 @@ import yaml
 from typer.main import get_command
 
 from dialectree.cli.program import app
-from dialectree.protocol import Protocol
-from dialectree.protocol import installed as protocols
+from dialectree.protocols.protocol import Protocol
+from dialectree.protocols.protocol import installed as protocols
 from tests.docs import files
 from tests.docs.blocks import ROOT, Block, blocks, reader, with_local_addresses
 from tests.endpoint import LocalEndpoint

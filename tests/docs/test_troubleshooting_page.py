@@ -20,10 +20,10 @@ import pytest
 import trustme
 from rich.console import Console
 
-from dialectree import clock, packages
-from dialectree.activity import Activity
 from dialectree.models import endpoints
 from dialectree.report import Lines
+from dialectree.system import clock, packages
+from dialectree.trace.activity import Activity
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.nobody import nobody

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.evals import datasets, rows, running
 from dialectree.evals import plan as planning
 from dialectree.evals.judges import TruthReply
@@ -19,6 +18,7 @@ from dialectree.evals.results_file import Folder
 from dialectree.evals.standing import Spending, Standing
 from dialectree.evals.tasks import TASKS
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
+from dialectree.protocols.settings import ProtocolSettings, build
 from tests.graphs.role_switching_debate.switching import debaters
 from tests.scripted import ScriptedModel
 

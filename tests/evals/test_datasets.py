@@ -19,7 +19,7 @@ from dialectree.evals.data_checks import notices
 from dialectree.evals.data_files import columns
 from dialectree.evals.dataset_items import Inputs, Item, Reference
 from dialectree.evals.datasets import load
-from dialectree.protocol import Dataset
+from dialectree.protocols.protocol import Dataset
 
 CATALOGUE = datasets.catalogue()
 TRUTHFULQA = {

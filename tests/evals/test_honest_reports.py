@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
-from dialectree import protocol
 from dialectree.cli.evaluation_report import summary_lines
 from dialectree.evals import debate_gain
 from dialectree.evals.dataset_items import Inputs, Item, Reference
@@ -21,7 +20,8 @@ from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Control, Result, Row, Score, Sides, Vote
-from dialectree.protocol import Evaluation, Protocol, installed
+from dialectree.protocols import protocol
+from dialectree.protocols.protocol import Evaluation, Protocol, installed
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
 from tests.evals.equals import asserted, equals

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.comparisons import mcnemar_counts, tango
 from dialectree.evals.intervals import wilson
@@ -22,6 +21,7 @@ from dialectree.evals.results import Preferred, Row, Score, ScoreOutcome
 from dialectree.evals.results_file import Folder
 from dialectree.evals.standing import Spending, Standing
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply, PaperSummaryReply
+from dialectree.protocols.settings import ProtocolSettings, build
 from tests.evals import sample
 from tests.evals.evaluating import evaluate, plan, row, write
 from tests.scripted import Asked, ScriptedModel

@@ -24,7 +24,7 @@ from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Result, Score
 from dialectree.records import RunRecord
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 from tests.evals import sample
 from tests.report import sample as runs
 from tests.report.test_markdown import tokens

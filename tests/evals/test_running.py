@@ -24,7 +24,7 @@ from dialectree.nodes.adaptive_reasoning_tree.verifier import VerifierReply
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, RebuttalReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_of_debate.comparer import ComparisonReply
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 from tests.evals.evaluating import (
     by_item,
     choices,

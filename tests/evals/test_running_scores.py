@@ -18,7 +18,7 @@ from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.tree_structured_debate.critic import CriticReply
 from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 from tests.evals.evaluating import (
     MARK,
     OPTIONS,

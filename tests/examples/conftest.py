@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree import protocol
+from dialectree.protocols import protocol
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

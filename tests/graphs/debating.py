@@ -11,7 +11,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from typing_extensions import TypeVar
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.graphs.tree_structured_debate.graph import graph
 from dialectree.models.door import Run
 from dialectree.nodes.tree_structured_debate.answer_writer import WriterReply
@@ -23,6 +22,7 @@ from dialectree.nodes.tree_structured_debate.leaf_judge import LeafJudgeReply
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
 from dialectree.nodes.tree_structured_debate.synthesis_judge import SynthesisJudgeReply
+from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import (
     Call,
     Event,
@@ -33,7 +33,7 @@ from dialectree.records import (
     Verdict,
     usage,
 )
-from dialectree.runs import Journal
+from dialectree.records.folder import Journal
 from tests.folding import critical_path, fold
 from tests.scripted import Asked, ScriptedModel
 

@@ -19,7 +19,7 @@ from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.nodes.tree_structured_debate.critic import CriticReply
 from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
 from dialectree.records import NodeVerdict, Verdict
 from tests.graphs.debating import QUESTION, Debated, debate
 from tests.graphs.role_switching_debate import switching

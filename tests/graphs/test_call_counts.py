@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree.context import build
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.nodes.tree_structured_debate.decomposer import DecomposerReply
 from dialectree.nodes.tree_structured_debate.state import Settings
+from dialectree.protocols.settings import build
 from dialectree.records import Tree
 from tests.graphs.debating import debate, debaters, part, rate, split
 from tests.scripted import Asked, ScriptedModel

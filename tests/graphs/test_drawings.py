@@ -16,7 +16,7 @@ from dialectree.graphs.tree_structured_debate import (
     subtree,
     synthesis_debate,
 )
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
 
 PAGE = Path(__file__).parents[2] / "docs" / "graphs.md"
 AGREED = Path(__file__).parent / "drawings"

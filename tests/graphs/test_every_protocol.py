@@ -16,7 +16,6 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from dialectree.context import build
 from dialectree.errors import (
     BudgetReached,
     DialectreeError,
@@ -27,7 +26,8 @@ from dialectree.errors import (
 )
 from dialectree.nodes.role_switching_debate.direct_answerer import DirectReply
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
+from dialectree.protocols.settings import build
 from dialectree.records import Event
 from dialectree.retrieval import library
 from tests.breaking_off import Crash, Fragile

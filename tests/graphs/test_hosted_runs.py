@@ -16,14 +16,14 @@ from langgraph.graph import START, StateGraph
 from langgraph.types import Command
 
 import dialectree
-from dialectree import hosted
 from dialectree.errors import BudgetReached
-from dialectree.hosted import keeping
 from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Settings
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
 from dialectree.records import RunRecord
-from dialectree.runner import begin
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
+from dialectree.running import hosted
+from dialectree.running.hosted import keeping
+from dialectree.running.runner import begin
 from tests.breaking_off import Crash
 from tests.endpoint import LocalEndpoint
 from tests.graphs.test_every_protocol import Way, every

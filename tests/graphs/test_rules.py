@@ -16,7 +16,6 @@ from langgraph.graph.state import CompiledStateGraph
 
 from dialectree import graphs as every
 from dialectree import testing
-from dialectree.context import about, build
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth, tournament
 from dialectree.graphs.role_switching_debate import five_phases
 from dialectree.graphs.role_switching_debate import graph as role_switching_debate
@@ -35,7 +34,8 @@ from dialectree.nodes.adaptive_reasoning_tree.arguments import STANCES, Argument
 from dialectree.nodes.role_switching_debate import state as of_switching
 from dialectree.nodes.tree_of_debate import state as of_topics
 from dialectree.nodes.tree_structured_debate import state as of_questions
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
+from dialectree.protocols.settings import about, build
 from tests.nodes.tree_structured_debate.test_findings import finding
 
 States = st.SearchStrategy[Any]

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree import clock
-from dialectree.context import ProtocolSettings, build
 from dialectree.models.door import Place, Run, ask
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.system import clock
 
 
 class Rule(BaseModel):

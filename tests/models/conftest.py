@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dialectree import clock
+from dialectree.system import clock
 from tests.models.asking import QuickClock
 
 

@@ -17,7 +17,7 @@ from dialectree.models.bounds import BODY_BYTES, Oversized, bounded
 from dialectree.models.clients import clients
 from dialectree.models.run import Run
 from dialectree.records import Call
-from dialectree.runs import Journal
+from dialectree.records.folder import Journal
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, says, writes
 

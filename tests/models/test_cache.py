@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from dialectree import packages
 from dialectree.errors import InputError, MissingPackage, SettingsError
 from dialectree.models.cache import reply_cache
 from dialectree.models.endpoints import Completion
 from dialectree.models.sqlite_cache import SqliteCache
+from dialectree.system import packages
 
 DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
 

@@ -11,11 +11,11 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.models.asking import Asking, Place, messages
 from dialectree.models.endpoints import Decoding, Request, endpoint
 from dialectree.models.forms import form
 from dialectree.models.specs import resolve
+from dialectree.protocols.settings import ProtocolSettings, build
 
 HERE = "http://127.0.0.1:1/v1"
 

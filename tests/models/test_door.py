@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 
 from dialectree import aanswer, prompts
-from dialectree.activity import Activity
-from dialectree.context import ProtocolSettings, build, cache_folder
 from dialectree.errors import (
     BudgetReached,
     DialectreeError,
@@ -26,10 +24,12 @@ from dialectree.errors import (
 )
 from dialectree.models import replies
 from dialectree.models.door import Run
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
+from dialectree.protocols.settings import ProtocolSettings, build, cache_folder
 from dialectree.records import Call, RunRecord
-from dialectree.runner import start
-from dialectree.runs import Journal
+from dialectree.records.folder import Journal
+from dialectree.running.runner import start
+from dialectree.trace.activity import Activity
 from tests.models.asking import GOOD, PROMPT, RULE, QuickClock, Rule, at, question
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, after, fails, says, sends
 

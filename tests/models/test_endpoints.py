@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import trustme
 
-from dialectree import clock
 from dialectree.errors import (
     CallError,
     DialectreeError,
@@ -24,6 +23,7 @@ from dialectree.errors import (
 from dialectree.models import clients
 from dialectree.models.endpoints import ATTEMPTS, UNREACHABLE_AFTER_S, endpoint
 from dialectree.models.specs import resolve
+from dialectree.system import clock
 from tests.models.asking import GOOD, RULE, QuickClock, at, question
 from tests.models.scripted_endpoint import (
     Answer,

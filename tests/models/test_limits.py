@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from dialectree import clock
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import BudgetReached, SettingsError
 from dialectree.models.limits import Budget, Limiter, limiter, require_prices
+from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import Call
+from dialectree.system import clock
 from tests.models.asking import QuickClock
 
 

@@ -9,9 +9,9 @@ import pytest
 from langgraph.errors import GraphInterrupt
 from pydantic import SecretStr
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import CallError, KeyRefused, RequestError, Unreachable
 from dialectree.models.endpoints import ATTEMPTS
+from dialectree.protocols.settings import ProtocolSettings, build
 from tests.models.asking import RULE, QuickClock, Rule, question
 from tests.scripted import ScriptedModel
 

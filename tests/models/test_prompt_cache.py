@@ -8,9 +8,9 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from dialectree.context import build
 from dialectree.graphs.role_switching_debate.graph import graph
 from dialectree.nodes.role_switching_debate.state import Settings
+from dialectree.protocols.settings import build
 from tests.graphs.role_switching_debate.switching import QUESTION, TWO, given
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, says, sends
 

@@ -18,13 +18,13 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_openai import ChatOpenAI
 from pydantic import PrivateAttr, SecretStr
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import KeyRefused, SettingsError
 from dialectree.models import providers
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
+from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.records import Call
-from dialectree.runs import Journal
+from dialectree.records.folder import Journal
 from tests.models.asking import GOOD, RULE, QuickClock, question
 from tests.models.scripted_endpoint import ScriptedEndpoint, fails, says
 

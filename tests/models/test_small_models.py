@@ -10,15 +10,15 @@ import pytest
 from pydantic import BaseModel, Field
 
 from dialectree import prompts
-from dialectree.context import ProtocolSettings
 from dialectree.models import embedded
 from dialectree.models.door import Run
 from dialectree.models.embedded import Served
 from dialectree.models.forms import for_small_model, form
 from dialectree.models.replies import Fault, read
 from dialectree.models.specs import Spec
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call
-from dialectree.runs import Journal
+from dialectree.records.folder import Journal
 from tests.models.asking import GOOD, PROMPT, RULE, Rule, at, question
 from tests.models.scripted_endpoint import ScriptedEndpoint, says
 

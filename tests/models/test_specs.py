@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import SettingsError
 from dialectree.models.specs import OPENAI, resolve
+from dialectree.protocols.settings import ProtocolSettings, build
 
 SECRET = "http://user:sesame@host:8000/v1/?api_key=open-sesame#part"
 

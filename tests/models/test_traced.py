@@ -14,9 +14,9 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tracers.context import collect_runs
 from langchain_core.tracers.schemas import Run
 
-from dialectree.context import ProtocolSettings, build
 from dialectree.errors import DialectreeError
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
+from dialectree.protocols.settings import ProtocolSettings, build
 from tests.endpoint import LocalEndpoint
 from tests.models.asking import QuickClock
 from tests.models.scripted_endpoint import Answer, ScriptedEndpoint, fails, sends

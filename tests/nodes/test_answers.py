@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dialectree.nodes.answers import (
+from dialectree.answers import (
     exact,
     letter,
     match_candidate,

@@ -17,7 +17,7 @@ from jinja2 import UndefinedError, meta
 from pydantic import BaseModel, RootModel
 
 from dialectree import nodes, prompts
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
 
 FOLDERS = {path.parent.name for path in Path(prompts.__file__).parent.glob("*/*.md")}
 OTHERS = ("claims", "evaluation")
@@ -178,7 +178,7 @@ def replies() -> dict[str, type[BaseModel]]:
     """Every reply model of the roles, by name."""
     found: dict[str, type[BaseModel]] = {}
     modules = [one.name for one in pkgutil.walk_packages(nodes.__path__, "dialectree.nodes.")]
-    for module in (*modules, "dialectree.claims", "dialectree.evals.judges"):
+    for module in (*modules, "dialectree.service.claims", "dialectree.evals.judges"):
         loaded = vars(import_module(module))
         found |= {
             name: kind

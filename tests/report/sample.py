@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dialectree.contests import verdict_diff
 from dialectree.records import (
     Call,
     Failure,
@@ -14,7 +15,6 @@ from dialectree.records import (
     Turn,
     Usage,
     Verdict,
-    verdict_diff,
 )
 
 QUESTION = "Which language do all people in Europe speak?"

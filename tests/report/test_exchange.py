@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from dialectree import protocol
-from dialectree.context import ProtocolSettings
-from dialectree.protocol import Phase
+from dialectree.protocols import protocol
+from dialectree.protocols.protocol import Phase
+from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Node, RunRecord
 from dialectree.report import exchange, html, markdown, words
 from dialectree.report.words import clean

@@ -10,16 +10,15 @@ from typing import Any
 
 import pytest
 
-from dialectree import turns
 from dialectree.contests import Restore, Rule
 from dialectree.contests import start as contesting
 from dialectree.contests.rulings import labels
 from dialectree.nodes.role_switching_debate.debater import ProposalReply, UncertaintyReply
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.records import RunRecord
+from dialectree.records import RunRecord, turns
+from dialectree.records.folder import RunFolder
 from dialectree.report import exchange, html, markdown, transcript, tree
 from dialectree.report.live import remark
-from dialectree.runs import RunFolder
 from tests import running
 from tests.graphs import debating
 from tests.graphs.role_switching_debate import switching

@@ -14,11 +14,11 @@ from pydantic import JsonValue
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from dialectree import clock
-from dialectree.activity import Activity, State
-from dialectree.protocol import installed
+from dialectree.protocols.protocol import installed
 from dialectree.records import Call, Event, EventKind
 from dialectree.report import Lines, LiveTree
+from dialectree.system import clock
+from dialectree.trace.activity import Activity, State
 from tests.report import sample_art, sample_tod
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=80)

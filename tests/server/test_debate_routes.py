@@ -8,7 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 from dialectree.server.debates import exception_handlers, routes
 from tests.report import sample_rsd
 

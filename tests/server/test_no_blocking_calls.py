@@ -8,9 +8,9 @@ from blockbuster import BlockingError
 from langgraph_runtime_inmem import queue  # type: ignore[import-untyped]
 
 import dialectree
-from dialectree.chat import chat_graph
 from dialectree.errors import BudgetReached
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
+from dialectree.server.chat import chat_graph
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import COWS
 

@@ -7,7 +7,7 @@ from typing import Any
 from langgraph_sdk import get_client
 
 from dialectree.records import RunRecord
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
 from tests.server.test_langgraph_dev import JUDGE_SAYS_B, serving
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dialectree.runs import RunFolder
+from dialectree.records.folder import RunFolder
 from tests.endpoint import LocalEndpoint
 from tests.rules import FOUR_CHILDREN, children
 from tests.server.trace_recorder import KEY, Recorder, recorder, run_program, tracing_to
@@ -141,7 +141,7 @@ import asyncio
 from base64 import b64encode
 from langchain_core.tracers.langchain import wait_for_all_tracers
 from langgraph.checkpoint.memory import InMemorySaver
-from dialectree.chat import tod_chat
+from dialectree.server.chat import tod_chat
 
 named = {{"filename": "{told}"}}
 file = {{"type": "file", "data": b64encode(b"{told}").decode(), "metadata": named}}

@@ -11,7 +11,8 @@ from langgraph.types import Send
 from pydantic import BaseModel, Field
 
 from council import Settings
-from dialectree import Debate, Flow, Place, Question, Ruling, ask, chance, settle, unresolved
+from dialectree import Debate, Flow, Place, Question, Ruling, ask, settle, unresolved
+from dialectree.system import chance
 
 
 class AnswerReply(BaseModel):

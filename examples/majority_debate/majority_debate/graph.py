@@ -9,7 +9,8 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
-from dialectree import Debate, Flow, Place, Question, Ruling, ask, chance, settle, unresolved
+from dialectree import Debate, Flow, Place, Question, Ruling, ask, settle, unresolved
+from dialectree.system import chance
 from majority_debate import Settings
 
 AGENTS = ("a", "b", "c")

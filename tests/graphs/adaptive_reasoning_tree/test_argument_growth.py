@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from langgraph.types import Send
 
-from dialectree.context import build
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
+from dialectree.protocols.settings import build
 from dialectree.report.words import declined_sides
 from tests.graphs.adaptive_reasoning_tree.arguing import (
     CLAIM,

@@ -18,7 +18,7 @@ from dialectree.nodes.role_switching_debate.debater import (
     UncertaintyReply,
 )
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import (
     FIRST,

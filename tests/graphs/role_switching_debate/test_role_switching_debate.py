@@ -22,7 +22,7 @@ from dialectree.nodes.role_switching_debate.judge import JudgeReply
 from dialectree.nodes.role_switching_debate.state import (
     Question,
 )
-from dialectree.protocol import method, methods
+from dialectree.protocols.protocol import method, methods
 from tests.graphs.role_switching_debate.switching import (
     FIRST,
     FIVE,

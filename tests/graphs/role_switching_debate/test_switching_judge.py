@@ -15,9 +15,9 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+from dialectree.answers import ruling
+from dialectree.flow.human_input import payload_of
 from dialectree.graphs.role_switching_debate.graph import graph
-from dialectree.human_input import payload_of
-from dialectree.nodes.answers import ruling
 from dialectree.nodes.role_switching_debate.judge import agreed_label
 from tests.graphs.role_switching_debate import switching
 from tests.graphs.role_switching_debate.switching import FIVE, TWO, context, debaters

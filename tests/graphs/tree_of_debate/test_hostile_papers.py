@@ -17,7 +17,7 @@ from dialectree.nodes.tree_of_debate.persona import (
     ClaimsReply,
     ResponseReply,
 )
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
 from dialectree.records import topic_of
 from tests.graphs.debating import Debated
 from tests.graphs.role_switching_debate.switching import within

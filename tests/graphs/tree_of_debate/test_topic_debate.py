@@ -9,10 +9,10 @@ from hypothesis import given, seed
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from dialectree.context import build
 from dialectree.graphs.tree_of_debate import topic_debate
 from dialectree.nodes.tree_of_debate.state import Settings, Turn
 from dialectree.nodes.tree_of_debate.topics import latest
+from dialectree.protocols.settings import build
 
 topic = topic_debate.topic_debate
 

@@ -18,7 +18,7 @@ from dialectree.nodes.tree_of_debate.persona import (
     ResponseReply,
 )
 from dialectree.nodes.tree_of_debate.pre_emption import Relevance, RelevanceReply
-from dialectree.protocol import methods
+from dialectree.protocols.protocol import methods
 from dialectree.records import topic_of
 from tests.graphs.debating import debate
 from tests.graphs.role_switching_debate.switching import of, within

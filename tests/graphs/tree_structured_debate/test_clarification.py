@@ -10,8 +10,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Interrupt
 
+from dialectree.flow.human_input import payload_of
 from dialectree.graphs.tree_structured_debate.graph import graph
-from dialectree.human_input import payload_of
 from dialectree.nodes.tree_structured_debate.complexity_evaluator import ComplexityReply
 from dialectree.records import Event
 from tests.folding import fold

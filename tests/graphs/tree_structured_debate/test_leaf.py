@@ -15,17 +15,17 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from dialectree.errors import InputError
+from dialectree.flow.human_input import payload_of
 from dialectree.graphs.tree_structured_debate.graph import graph
-from dialectree.human_input import payload_of
 from dialectree.nodes.adaptive_reasoning_tree.arguer import ArgumentsReply
 from dialectree.nodes.role_switching_debate.debater import (
     ProposalReply,
 )
 from dialectree.nodes.role_switching_debate.judge import JudgeReply
-from dialectree.protocol import method
+from dialectree.protocols.protocol import method
 from dialectree.records import Event, RunRecord
 from dialectree.report import view
-from dialectree.runner import Started
+from dialectree.running.runner import Started
 from tests import running
 from tests.folding import fold
 from tests.graphs import debating

@@ -14,7 +14,7 @@ from dialectree.models.endpoints import Completion, Decoding
 from dialectree.nodes.tree_structured_debate.leaf_debater import DebaterReply, OpeningReply
 from dialectree.nodes.tree_structured_debate.sides import concise_is_a, opener, side
 from dialectree.nodes.tree_structured_debate.synthesis_debater import SynthesisReply
-from dialectree.protocol import WITHDRAWN
+from dialectree.protocols.protocol import WITHDRAWN
 from tests.graphs.debating import (
     QUESTION,
     Debated,

@@ -7,14 +7,14 @@ from itertools import permutations
 
 import pytest
 
-from dialectree.errors import InputError
-from dialectree.nodes.answers import (
+from dialectree.answers import (
     LONGEST,
     distinct_options,
     offered,
     shortened,
     tokens,
 )
+from dialectree.errors import InputError
 from dialectree.nodes.role_switching_debate.candidates import drawn, labelled, shuffled
 from dialectree.nodes.role_switching_debate.state import Candidate
 

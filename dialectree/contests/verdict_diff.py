@@ -1,0 +1,236 @@
+"""Compare a contested run with the run that it contests: what a person changed and what that moved.
+
+Where a claim was weighed, the strengths of arguments move. Elsewhere the verdicts of nodes do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from pydantic import JsonValue
+
+from dialectree.protocols.protocol import installed
+from dialectree.records import (
+    Change,
+    Contest,
+    Event,
+    Moved,
+    Node,
+    Override,
+    Position,
+    RunRecord,
+    Standing,
+    Tree,
+    Verdict,
+    path_key,
+    topic_of,
+)
+from dialectree.text import NOT_DETERMINED, apart, figure
+
+# What is told of the changes
+
+
+def told(overrides: Sequence[Override], tree: Tree, met: Collection[str]) -> Iterator[Event]:
+    """Yield the events about the nodes that the overrides concern.
+
+    ``met`` are the ids of the overrides that had a place in the debate.
+    """
+    for one in overrides:
+        change = f"{one.words()} by a person"
+        if one.id not in met:
+            change += ", and has no place in the debate as it went"
+        for node in _concerned(one, tree):
+            data: dict[str, JsonValue] = {"change": change}
+            if one.what == "dropped" and (_whole(one) or _emptied(node)):
+                data["dropped"] = True
+            if one.what == "added":
+                data["added"] = True
+            yield Event(t="", run_id="", node=node.id, kind="contested", data=data)
+        if one.what in ("flipped", "voided") and one.id in met:
+            yield from _compared(one, tree)
+
+
+def _whole(override: Override) -> bool:
+    """Return whether it is about a whole node, with all that is below it."""
+    return any(not spot.phase and not spot.role for spot in override.spots)
+
+
+def _concerned(override: Override, tree: Tree) -> Iterator[Node]:
+    places = {spot.node for spot in override.spots} or {tree.root}
+    if override.what in ("set", "added"):
+        places = {override.id}
+    below = override.what == "dropped" and _whole(override)
+    for name, node in tree.nodes.items():
+        if name in places or (below and any(name.startswith(f"{above}.") for above in places)):
+            yield node
+
+
+def _compared(override: Override, tree: Tree) -> Iterator[Event]:
+    """Yield a comparison that a person changed, as it is shown; a void one counts no more."""
+    supporter, attacker = override.id.split(":")
+    winners = (override.after or override.before or "").split(", ")
+    for spot, winner in zip(override.spots, winners, strict=True):
+        if spot.node in tree.nodes:
+            data: dict[str, JsonValue] = {
+                "supporter": supporter,
+                "attacker": attacker,
+                "winner": winner,
+                "order": "support_first" if spot.speaker == override.id else "attack_first",
+                "contested": override.what,
+            }
+            yield Event(t="", run_id="", node=spot.node, kind="compared", data=data)
+
+
+def _emptied(node: Node) -> bool:
+    """Return whether nothing is left of a node: an argument, or a topic of which all was dropped.
+
+    A topic without an argument that nobody failed to give is one of these.
+    """
+    if node.kind == "argument":
+        return True
+    debated = node.kind == "topic" and node.parent is not None
+    return debated and not topic_of(node).positions and not node.failures
+
+
+# Before and after
+
+
+def begun(old: RunRecord, changes: list[str], overrides: list[Override]) -> Contest:
+    """Return a contest of ``old`` before anything came of it."""
+    return Contest(
+        run=old.run_id,
+        changes=changes,
+        before=_confidence(old.verdict),
+        after=None,
+        path=[],
+        why="",
+        overrides=overrides,
+        verdict_before=None if _weighed(old) else _standing(old.verdict) or Standing(),
+    )
+
+
+def compared(old: RunRecord, new: RunRecord) -> Contest:
+    """Return the contest that ``new`` is, with what it moved."""
+    assert new.contest is not None  # the record of a contest says what it contests
+    update = _strengths(old, new) if _weighed(old) else _verdicts(old, new)
+    return new.contest.model_copy(update={"after": _confidence(new.verdict), **update})
+
+
+def _weighed(record: RunRecord) -> bool:
+    """Return whether the run weighed arguments about a claim, and their weight is its verdict."""
+    root, declared = record.tree.nodes.get(record.tree.root), installed().get(record.protocol)
+    weighs = declared is None or declared.outcome == "probability"
+    return weighs and root is not None and root.kind == "claim"
+
+
+def _confidence(verdict: Verdict | None) -> float | None:
+    return None if verdict is None else verdict.confidence
+
+
+def _from_the_bottom(nodes: dict[str, Node]) -> list[str]:
+    return sorted(nodes, key=lambda name: (-nodes[name].depth, path_key(name)))
+
+
+# Strengths
+
+
+def _strengths(old: RunRecord, new: RunRecord) -> dict[str, object]:
+    assert new.contest is not None
+    path: list[Change] = []
+    for name in _from_the_bottom({**old.tree.nodes, **new.tree.nodes}):
+        before, after = (_strength(record.tree.nodes.get(name)) for record in (old, new))
+        if before != after:
+            path.append(Change(node=name, before=before, after=after))
+    below = [change for change in path if change.node != old.tree.root]
+    before, after = _confidence(old.verdict), _confidence(new.verdict)
+    labels = [record.verdict.label if record.verdict else None for record in (old, new)]
+    came = f"goes {_step(before, after)}"
+    if before == after:
+        came = f"stays {figure(after, 'none')}"
+    elif labels[0] != labels[1]:
+        came += f", and the label becomes {labels[1] or 'none'}"
+    moved = "no argument's strength moved"
+    if below:
+        most = max(below, key=_size)
+        moved = f"{most.node} moved most, {_step(most.before, most.after)}"
+    return {"path": path, "why": f"P(claim) {came}: {'; '.join([*new.contest.changes, moved])}"}
+
+
+def _strength(node: Node | None) -> float | None:
+    return None if node is None else node.score("strength")
+
+
+def _size(change: Change) -> float:
+    return abs((change.after or 0.0) - (change.before or 0.0))
+
+
+def _step(before: float | None, after: float | None) -> str:
+    """``from 0.41 to 0.50``."""
+    return "from {} to {}".format(*apart(before, after, "none"))
+
+
+# Verdicts
+
+
+def _verdicts(old: RunRecord, new: RunRecord) -> dict[str, object]:
+    assert new.contest is not None
+    moved: list[Moved] = []
+    for name in _from_the_bottom({**old.tree.nodes, **new.tree.nodes}):
+        was, now = old.tree.nodes.get(name), new.tree.nodes.get(name)
+        renamed = was is not None and now is not None and was.text != now.text
+        before, after = _of(was, renamed=renamed), _of(now, renamed=renamed)
+        if before != after:
+            moved.append(Moved(node=name, before=before, after=after))
+    before, after = _standing(old.verdict), _standing(new.verdict)
+    names = [move.node for move in moved]
+    if before != after and new.tree.root not in names:  # a comparison is no verdict of its topic
+        names.append(new.tree.root)
+    why = _why(new.contest.changes, before or Standing(), after or Standing(), names)
+    return {"verdict_after": after or Standing(), "moved": moved, "why": why}
+
+
+def _standing(verdict: Verdict | None) -> Standing | None:
+    if verdict is None:
+        return None
+    return Standing(answer=verdict.answer, label=verdict.label, confidence=verdict.confidence)
+
+
+def _of(node: Node | None, *, renamed: bool) -> Standing | None:
+    """Return what came of a node; with its own text where that is another one than before."""
+    if node is not None and topic_of(node).positions:
+        positions = " | ".join(_position(one) for one in topic_of(node).positions)
+        return Standing(answer=f"{node.text} | {positions}" if renamed else positions)
+    if node is None or node.verdict is None:
+        return None
+    return Standing(answer=node.verdict.answer, confidence=node.verdict.confidence)
+
+
+def _position(position: Position) -> str:
+    concedes = " (concedes)" if position.concedes else ""
+    return f"{position.paper}{concedes}: {position.title}: {position.description}"
+
+
+def _why(changes: Sequence[str], before: Standing, after: Standing, moved: Sequence[str]) -> str:
+    """Return one line: what became of the answer, what was changed, and how far that reached."""
+    if before == after:
+        came = "the verdict stays as it was"
+    else:
+        came = ", ".join([_answer(before, after), *_certainty(before, after)])
+    reached = f"the verdict of {', '.join(moved)} moved" if moved else "no node's verdict moved"
+    return f"{came[:1].upper()}{came[1:]}: {'; '.join([*changes, reached])}"
+
+
+def _answer(before: Standing, after: Standing) -> str:
+    if before.label != after.label and (before.label or after.label):
+        return f"the label goes from {before.label or 'none'} to {after.label or 'none'}"
+    if after.answer is None or before.answer is None:
+        known = before.answer is None
+        return "an answer was found" if known else "there is no answer any more"
+    return "the answer stays" if before.answer == after.answer else "the answer is another text"
+
+
+def _certainty(before: Standing, after: Standing) -> list[str]:
+    if before.confidence == after.confidence:
+        return []
+    was, now = apart(before.confidence, after.confidence, NOT_DETERMINED)
+    return [f"its confidence goes from {was} to {now}"]

@@ -1,0 +1,140 @@
+"""The first and the last steps of every protocol: `opening`, `unresolved` and `conclusion`."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from dialectree.errors import InputError
+from dialectree.models.run import run_of
+from dialectree.protocols.state import Hosted, Question, Ruling, Verdict
+from dialectree.trace.events import tell
+
+DEMONSTRATION = (
+    "a model below 1 billion parameters took part: its answers are no better than chance"
+)
+PERSON = "person"
+"""The source of a verdict's confidence where a person ruled, who may give none."""
+ILLUSTRATION = "an illustration: its replies were written by hand, not by a model"
+
+
+def require_question(given: Mapping[str, Any], called: str = "question") -> None:
+    """Raise InputError if there is no text to debate; ``called`` names it in the message."""
+    text = given.get("question") or ""
+    if not isinstance(text, str):
+        raise InputError(f"the {called} is no text")
+    if not any(unicodedata.category(char)[0] not in "CZ" for char in text):
+        raise InputError(f"the {called} is empty")
+
+
+def prepare(given: Mapping[str, Any], settings: object) -> dict[str, Any]:
+    """Return the user's input as a graph takes it that has no need to prepare it."""
+    if "question" in given:
+        require_question(given)
+    return {**given}
+
+
+async def opening(state: Question, runtime: Runtime[Any]) -> dict[str, object]:
+    """Tell of the question, which nobody splits."""
+    require_question(state)
+    tell(runtime, "0", "opened", {"text": state["question"], "depth": 0, "kind": "leaf"})
+    return {}
+
+
+def ruling(
+    answer: str | None,
+    *,
+    label: str | None = None,
+    rationale: str | None = None,
+    confidence: float | None = None,
+    confidence_source: str | None = None,
+    notes: Sequence[str] = (),
+) -> Ruling:
+    """Return the verdict of a debate as the update of the step that rules."""
+    return {
+        "verdict": {
+            "answer": answer,
+            "label": label,
+            "rationale": rationale or None,
+            "confidence": confidence,
+            "confidence_source": confidence_source,
+            "notes": [*notes],
+        }
+    }
+
+
+async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
+    """Rule nothing: a reply that the debate cannot do without failed for good."""
+    return settle(runtime, None)
+
+
+def settle(
+    runtime: Runtime[Any],
+    answer: str | None,
+    *,
+    node: str = "0",
+    take: int = 1,
+    label: str | None = None,
+    winner: str | None = None,
+    rationale: str | None = None,
+    confidence: float | None = None,
+    confidence_source: str | None = None,
+    notes: Sequence[str] = (),
+) -> Ruling:
+    """Rule ``answer`` at ``node``, or nothing; the step that rules returns what this returns.
+
+    A second pass (``take`` 2) that rules nothing leaves the verdict of the first one.
+    """
+    for note in notes:
+        tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})
+    if answer is not None:
+        verdict = {
+            "answer": answer,
+            "rationale": rationale or "",
+            "confidence": confidence,
+            "local_confidence": confidence,
+            "winner": winner,
+            "take": take,
+        }
+        tell(runtime, node, "settled", {"take": take, "verdict": verdict, "provenance": [node]})
+    elif take == 1:
+        tell(runtime, node, "settled", {"verdict": None})
+    return ruling(
+        answer,
+        label=label,
+        rationale=rationale,
+        confidence=confidence,
+        confidence_source=confidence_source,
+        notes=notes,
+    )
+
+
+async def conclusion(state: Hosted, runtime: Runtime[Any]) -> Ruling:
+    """Tell of the verdict.
+
+    The record says where a model took part that answers at chance. A host shows the verdict alone,
+    so there the verdict says it. That replies were written by hand is always said.
+    """
+    verdict: Verdict = {**state["verdict"]}
+    run = run_of(runtime)
+    if run.illustration:
+        verdict["notes"] = [*verdict["notes"], ILLUSTRATION]
+    if verdict["confidence"] is None and verdict["confidence_source"] != PERSON:
+        verdict["confidence_source"] = None
+    tell(runtime, "0", "concluded", {**verdict})
+    if run.demonstration and run is not runtime.control:
+        verdict["notes"] = [*verdict["notes"], DEMONSTRATION]
+    return {"verdict": verdict}
+
+
+def stop(why: str, **update: object) -> Callable[[Any, Runtime[Any]], Awaitable[Any]]:
+    """Return a step that tells ``why`` a tree is not expanded here, and leaves ``update``."""
+
+    async def stop(state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, object]:
+        tell(runtime, state["id"], "branched", {"children": [], "why": why})
+        return update
+
+    return stop

@@ -1,0 +1,123 @@
+"""Describe what each tool takes, in models whose JSON schemas clients read."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
+
+from dialectree.contests.wishes import Change
+from dialectree.errors import InputError
+from dialectree.protocols.protocol import Protocol
+from dialectree.protocols.settings import about
+from dialectree.protocols.sources import no_such
+from dialectree.service.api import arguments, description
+
+
+class Arguments(BaseModel):
+    """What a tool takes. Unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    def given(self) -> dict[str, Any]:
+        """Return what the client gave, and no default."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class Run(Arguments):
+    """One run."""
+
+    run_id: str = Field(pattern=r"^\w[\w.-]*$")
+    """The run's id, the beginning of it, or `last`."""
+
+
+class Show(Run):
+    """One run, or one node of its tree."""
+
+    node: str | None = None
+    """The id of a node, such as 0.1, for its whole transcript."""
+
+
+class Runs(Arguments):
+    """How many runs."""
+
+    limit: int = Field(20, ge=1, le=200)
+    """At most so many, the newest first."""
+
+
+class Call(Arguments):
+    """A call of a tool that debates."""
+
+    tool: str
+    """The name of the tool."""
+    arguments: dict[str, Any]
+    """What that tool takes."""
+
+
+class Contest(Run):
+    """What to change in a finished run. The ids are those that the tool `show` prints."""
+
+    changes: list[Change] = Field(min_length=1)
+    """The changes, each in the light of those before."""
+
+
+def of_protocol(protocol: Protocol) -> type[Arguments]:
+    """Return what a protocol's tool takes: its input, its method and its common settings.
+
+    The models are the affair of the server's owner, and a person cannot take part.
+    """
+    given = arguments(protocol.input).model_fields
+    settings = {
+        name: kind.model_fields[name]
+        for kind, name in protocol.declared_settings()
+        if _offered(about(kind, name)) and name not in {*given, *protocol.settings.addressed()}
+    }
+    fields: dict[str, Any] = {
+        name: (field.annotation, _shown(field)) for name, field in {**given, **settings}.items()
+    }
+    if protocol.variants:
+        text = "The protocol itself, or a baseline or an ablation of it."
+        field = Field(protocol.name, description=text)
+        fields["method"] = (Literal[tuple(protocol.methods())], field)
+    return create_model(protocol.name, __doc__=protocol.summary, __base__=Arguments, **fields)
+
+
+def _offered(declared: Any) -> bool:
+    """Return whether a client may choose a setting that is declared so."""
+    return bool(
+        declared.get("common") and declared.get("group") != "Models" and not declared.get("person")
+    )
+
+
+def _shown(field: FieldInfo) -> FieldInfo:
+    """Return a field as a client reads it."""
+    shown = copy(field)
+    shown.description, shown.json_schema_extra = description(field), None
+    return shown
+
+
+class _Untitled(GenerateJsonSchema):
+    """Makes schemas without titles, which only repeat the names."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema(kind: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of what a tool takes or returns."""
+    return kind.model_json_schema(schema_generator=_Untitled)
+
+
+def checked(kind: type[Arguments], values: dict[str, Any]) -> Any:
+    """Return ``values`` as ``kind``; InputError says in one line what is wrong."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+    where, message = ".".join(map(str, fault["loc"])), fault["msg"]
+    if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
+        message = no_such(where, kind.model_fields)
+    raise InputError(f"{where}: {message[:1].lower()}{message[1:]}")

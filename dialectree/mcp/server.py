@@ -1,0 +1,349 @@
+"""The server: its tools, and how they are called over stdio and HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import inspect
+import os
+import socket
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from typing import Any, get_type_hints
+from urllib.parse import urlsplit
+
+import mcp.types as types
+import uvicorn
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from dialectree.contests.wishes import CHANGES
+from dialectree.errors import DialectreeError, InputError
+from dialectree.mcp import arguments
+from dialectree.mcp.debates import Debates, Tell, Underway
+from dialectree.mcp.results import Debate, Report, RunList, text
+from dialectree.protocols.protocol import Method, Protocol, method
+from dialectree.protocols.sources import MCP_KEY
+from dialectree.running.estimates import Estimate
+from dialectree.service.api import naming_parameters
+from dialectree.system import clock
+
+Context = ServerRequestContext[Any, Any]
+Handler = Callable[[Any, Tell], Awaitable[BaseModel]]
+INSTRUCTIONS = (
+    "Debates between language models, for questions where a wrong answer would cost more than a "
+    "minute. A tool that debates waits for the verdict; where that takes longer, it returns the "
+    "status `running` and a run_id, and `result` waits on. `estimate` says beforehand how many "
+    "calls and how much time a debate takes. `show` has the whole debate, and `contest` changes "
+    "something in it and does again only what depends on that."
+)
+_NAMES = {"method": "method", **{name: name for name in CHANGES}}
+"""What messages call flags whose names are others in Python."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: what clients read of it, what it takes, and what it does."""
+
+    described: types.Tool
+    takes: type[arguments.Arguments]
+    handle: Handler
+
+
+class DebateServer:
+    """The tools of a server: one for each protocol, and those for estimates and runs.
+
+    ``wait`` is how many seconds a call waits for a verdict before it returns how far it has come.
+    The docstrings of the tools are what clients read.
+    """
+
+    def __init__(self, debates: Debates, protocols: list[Protocol], wait: float) -> None:
+        self._debates, self._wait = debates, wait
+        self._protocols = {one.command or one.name: one for one in protocols}
+        self._tools = {name: self._debating(name) for name in self._protocols}
+        looks = (self.estimate, self.status, self.result, self.runs, self.show)
+        for handle in (*looks, self.submit, self.resume, self.contest, self.cancel):
+            self._tools[handle.__name__] = self._of_method(handle, handle in looks)
+        self.sdk = Server(
+            "dialectree",
+            version=version("dialectree"),
+            title="dialectree",
+            instructions=INSTRUCTIONS,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+
+    def _debating(self, name: str) -> Tool:
+        """Return the tool of one protocol."""
+        protocol = self._protocols[name]
+        text = f"{protocol.title}. {protocol.summary} Slow and thorough: it takes many model calls."
+        takes = arguments.of_protocol(protocol)
+        described = _described(name, text, takes, Debate, reads=False)
+        return Tool(described, takes, partial(self._debate, protocol))
+
+    def _of_method(self, handle: Handler, reads: bool) -> Tool:
+        """Return a tool that is described by the docstring and the types of its method."""
+        hints, text = get_type_hints(handle), inspect.cleandoc(handle.__doc__ or "")
+        text = text.replace("TOOLS", ", ".join(self._protocols)).replace("\n", " ")
+        described = _described(handle.__name__, text, hints["given"], hints["return"], reads=reads)
+        return Tool(described, hints["given"], handle)
+
+    # The tools
+
+    async def _debate(self, protocol: Protocol, given: arguments.Arguments, tell: Tell) -> Debate:
+        until = clock.seconds() + self._wait
+        one = await self._debates.start(*_wanted(protocol, given))
+        return await self._ended(one, until, tell)
+
+    async def submit(self, given: arguments.Call, tell: Tell) -> Debate:
+        """Begin a debate by one of the tools TOOLS, and return its run_id at once. It goes on in
+        the background; `status` and `result` take the run_id."""
+        return (await self._debates.start(*self._called(given))).state()
+
+    async def estimate(self, given: arguments.Call, tell: Tell) -> Estimate:
+        """Say what a debate by one of the tools TOOLS would take: calls to models, tokens, time,
+        and money where prices are known. Calls no model."""
+        return await self._debates.estimate(*self._called(given))
+
+    async def status(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Say how far a run has come, or what came of it. Does not wait."""
+        return self._debates.state(given.run_id)
+
+    async def result(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Wait until a run has its verdict, and return it. Where that takes longer than a call may,
+        the status is still `running`: call it again."""
+        if one := self._debates.underway(given.run_id):
+            await one.follow(clock.seconds() + self._wait, tell)
+            return one.state()
+        return self._debates.state(given.run_id)
+
+    async def cancel(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Break a run off. What was paid stays in its folder; `resume` goes on with it."""
+        if one := self._debates.underway(given.run_id):
+            await one.cancel()
+            return one.state()
+        return self._debates.state(given.run_id)
+
+    async def resume(self, given: arguments.Run, tell: Tell) -> Debate:
+        """Go on with a run that was broken off, or whose calls failed. Finished calls are not made
+        again."""
+        one = self._debates.resume(given.run_id)
+        return await self._ended(one, clock.seconds() + self._wait, tell)
+
+    async def contest(self, given: arguments.Contest, tell: Tell) -> Debate:
+        """Change something in a finished run and do again only what depends on it, as a new run.
+        The ids are those that `show` prints: 0.1 is a node, 0.1/A2 a turn."""
+        until = clock.seconds() + self._wait
+        one = await self._debates.contest(given.run_id, [one.wish() for one in given.changes])
+        return await self._ended(one, until, tell)
+
+    async def runs(self, given: arguments.Runs, tell: Tell) -> RunList:
+        """List runs, the newest first."""
+        return await asyncio.to_thread(self._debates.newest, given.limit)
+
+    async def show(self, given: arguments.Show, tell: Tell) -> Report:
+        """Return a whole run as Markdown: the verdict, the tree, and every turn with its id; or one
+        node of it with its transcript."""
+        return await asyncio.to_thread(self._debates.show, given.run_id, given.node)
+
+    def _called(self, given: arguments.Call) -> tuple[Method, dict[str, Any], dict[str, Any]]:
+        """Return the method, the input and the settings that a call of another tool names."""
+        if given.tool not in self._protocols:
+            raise InputError(
+                f"tool: {given.tool!r} does not debate: {', '.join(self._protocols)} do"
+            )
+        takes = self._tools[given.tool].takes
+        return _wanted(self._protocols[given.tool], arguments.checked(takes, given.arguments))
+
+    async def _ended(self, one: Underway, until: float, tell: Tell) -> Debate:
+        """Return the verdict, or until then how far it has come; raise what broke it off.
+
+        A client that cancels its call breaks the debate off; `resume` goes on with it.
+        """
+        try:
+            await one.follow(until, tell)
+        except asyncio.CancelledError:
+            one.task.cancel()
+            raise
+        state = one.state()
+        if one.fault is not None:
+            raise DialectreeError(
+                f"{one.fault}. Run {state.run_id} is {state.status}. {state.next}"
+            ) from one.fault
+        return state
+
+    # The protocol
+
+    async def _list(self, context: Context, _: object) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[tool.described for tool in self._tools.values()])
+
+    async def _call(
+        self, context: Context, call: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Call a tool. A failure is an error of the tool, in one line."""
+        try:
+            with naming_parameters(_NAMES):
+                if call.name not in self._tools:
+                    raise InputError(f"there is no tool {call.name!r}; {', '.join(self._tools)}")
+                tool = self._tools[call.name]
+                given = arguments.checked(tool.takes, call.arguments or {})
+                return _result(await tool.handle(given, context.session.report_progress))
+        except DialectreeError as error:
+            return types.CallToolResult(content=[_block(str(error))], is_error=True)
+
+
+def _result(result: BaseModel) -> types.CallToolResult:
+    """Return what a tool returns: text, and structured content by its schema."""
+    return types.CallToolResult(
+        content=[_block(text(result))],
+        structured_content=result.model_dump(mode="json", exclude_defaults=True),
+    )
+
+
+def _described(
+    name: str,
+    description: str,
+    takes: type[arguments.Arguments],
+    returns: type[BaseModel],
+    *,
+    reads: bool,
+) -> types.Tool:
+    """Return a tool as clients read it. One that does not only read adds a run or ends one."""
+    return types.Tool(
+        name=name,
+        description=description,
+        input_schema=arguments.schema(takes),
+        output_schema=arguments.schema(returns),
+        annotations=types.ToolAnnotations(
+            read_only_hint=reads,
+            destructive_hint=False,
+            idempotent_hint=reads,
+            open_world_hint=not reads,
+        ),
+    )
+
+
+def _block(words: str) -> types.TextContent:
+    return types.TextContent(text=words)
+
+
+def _wanted(
+    protocol: Protocol, given: arguments.Arguments
+) -> tuple[Method, dict[str, Any], dict[str, Any]]:
+    """Return the method, the input and the settings that a client wants."""
+    values = given.given()
+    chosen = method(values.pop("method", protocol.name), protocol.name)
+    inputs = {name: values.pop(name) for name in protocol.input.model_fields if name in values}
+    return chosen, inputs, values
+
+
+# Over stdio
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve one client on stdin and stdout, until it closes stdin."""
+    async with stdio_server(stdin=_messages()) as (received, sent):  # type: ignore[arg-type]
+        await server.run(received, sent, server.create_initialization_options())
+
+
+async def _messages() -> AsyncIterator[str]:
+    """Yield the lines of stdin.
+
+    A thread reads them that nothing waits for: a read that blocks would keep Ctrl-C from ending
+    the server. No child process inherits stdin.
+    """
+    stdin = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+
+    def read() -> None:
+        with suppress(RuntimeError):  # the loop is closed: the server has ended
+            for line in os.fdopen(stdin, encoding="utf-8", errors="replace"):
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, None)
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+    while (line := await lines.get()) is not None:
+        yield line
+
+
+# Over HTTP
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+KEY = MCP_KEY
+"""The variable with the key that clients of the HTTP server must send."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket of the address; InputError where there is none to be had."""
+    if host not in LOOPBACK and not os.environ.get(KEY):
+        raise InputError(
+            f"--host {host}: other machines could start debates; give them a key in {KEY}"
+        )
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InputError(f"--host {host} --port {port}: {error.strerror or error}") from None
+
+
+async def serve_http(
+    server: Server[Any], debates: Debates, listening: socket.socket, host: str
+) -> None:
+    """Serve clients at ``/mcp`` until the process is told to end."""
+    # On loopback the SDK checks the headers Host and Origin. A server that others reach does not
+    # know by which names they do, and asks for a key.
+    known = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(
+        host=host, transport_security=None if host in LOOPBACK else known
+    )
+    guarded = _guarded(app, os.environ.get(KEY, ""))
+    config = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
+    await _HttpServer(config, debates).serve(sockets=[listening])
+
+
+class _HttpServer(uvicorn.Server):
+    """Ends its debates first, and so the calls that wait for them; then the open streams."""
+
+    def __init__(self, config: uvicorn.Config, debates: Debates) -> None:
+        super().__init__(config)
+        self._debates = debates
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._debates.break_off()
+        await asyncio.sleep(0.1)  # the calls are answered
+        await self.lifespan.shutdown()
+        await super().shutdown(sockets)
+
+
+def _guarded(app: ASGIApp, key: str) -> ASGIApp:
+    """Refuse requests without the key, and those of pages of other sites."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await app(scope, receive, send)
+        headers = Request(scope).headers
+        origin = headers.get("origin")
+        refusal = None
+        if key and not hmac.compare_digest(
+            headers.get("authorization", "").encode(), f"Bearer {key}".encode()
+        ):
+            header = {"WWW-Authenticate": "Bearer"}
+            refusal = PlainTextResponse("The key is missing or wrong.", 401, header)
+        elif origin and urlsplit(origin).netloc != headers.get("host"):
+            refusal = PlainTextResponse("Pages of other sites are kept out.", 403)
+        await (refusal or app)(scope, receive, send)
+
+    return guarded

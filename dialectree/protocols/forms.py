@@ -1,0 +1,123 @@
+"""The forms of a server's clients: the JSON schemas of a protocol's settings and of its input.
+
+They are made of the declaration: its own settings and a few that every protocol has, each with the
+heading that it stands under; roles by name; no part that only evaluations use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from functools import partial
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict, get_type_hints
+
+from dialectree.protocols.protocol import Protocol, installed
+from dialectree.protocols.sources import known
+
+JsonSchema = dict[str, Any]
+
+_SETTING = ("common", "positional", "alias", "metavar", "person", "speaker", "rounds_of")
+"""What a declaration says of a field for the command line alone."""
+_OF_INPUT = ("title", "description", "minItems", "maxItems", "minLength")
+
+
+class Offered(dict[str, Any]):
+    """The fields of a form by name, which claim every setting and a misspelt name, too.
+
+    ``langgraph dev`` drops names that are not in here from a context without a word. A misspelt
+    name is handed on, and refused; a setting of another protocol is handed on, and the record names
+    it. A name that is like no setting (``thread_id``) may be a host's.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], known: Collection[str]) -> None:
+        super().__init__(fields)
+        self._known = known
+
+    def __contains__(self, name: object) -> bool:
+        return name in known() or bool(get_close_matches(str(name), self._known, n=1))
+
+
+def settings_form(name: str, schema: JsonSchema) -> JsonSchema:
+    """Return ``schema``, of the settings of the protocol called ``name``, as clients read it."""
+    declared = installed().get(name)
+    own = declared.own_settings() - {*declared.only_variants} if declared else frozenset[str]()
+    fields: dict[str, JsonSchema] = schema["properties"]
+    order = ["model", "roles", *(one for one in fields if one in own)]
+    order += [one for one in fields if one not in order and (not declared or one not in own)]
+    baselines = set(declared.only_variants) if declared else set[str]()
+    shown = {
+        one: _cleared(fields[one])
+        for one in order
+        if one in fields and one not in baselines and not _is_hidden(fields[one])
+    }
+    if "model" in shown:
+        shown["model"].pop("default", None)  # the server's own model, where the client names none
+    if declared and "roles" in shown:
+        shown["roles"] |= {"properties": _roles(declared)}
+    return {**schema, "properties": Offered(shown, [*fields])}
+
+
+def _is_hidden(field: JsonSchema) -> bool:
+    """Return whether a form leaves the field out."""
+    return any(field.get(mark) for mark in ("hidden", "evaluation_only", "operator"))
+
+
+def _cleared(field: JsonSchema) -> JsonSchema:
+    """Return a field without what only the command line needs."""
+    shown = {name: value for name, value in field.items() if name not in _SETTING}
+    if "description" in shown:
+        shown["description"] = plain(shown["description"])
+    return shown
+
+
+def _roles(declared: Protocol) -> dict[str, JsonSchema]:
+    """Return a field for each role that can be given a model of its own, families included."""
+    names = dict.fromkeys([*declared.roles, *filter(None, declared.roles.values())])
+    return {
+        name: {"type": "string", "title": name.replace("_", " ").capitalize()} for name in names
+    }
+
+
+def plain(text: str) -> str:
+    """Return a docstring's text in one line, without its marks."""
+    text = " ".join(text.replace("``", "").split())
+    return text.replace("; - reads it from standard input", "")  # the command alone does
+
+
+def described(given: type[Any], settings: type[BaseModel]) -> type[Any]:
+    """Return the input of a graph with the titles and descriptions of the declared input."""
+    fields = get_type_hints(given, include_extras=True)
+    made = TypedDict(given.__name__, fields)  # type: ignore[misc]
+    made.__doc__, made.__module__ = given.__doc__, given.__module__
+    config = ConfigDict(json_schema_extra=partial(_describe, settings))
+    setattr(made, "__pydantic_config__", config)  # noqa: B010
+    return made
+
+
+def _describe(settings: Any, schema: JsonSchema) -> None:
+    """Fill the form of a graph's input from what the protocol of ``settings`` declares."""
+    declared = installed().get(settings.protocol)
+    if declared is None:
+        return
+    schema |= {"title": declared.title, "description": declared.summary}
+    fields: dict[str, JsonSchema] = declared.input.model_json_schema()["properties"]
+    for name in [*schema["properties"]]:
+        field = fields.get(name) or (_text(declared) if name == "question" else None)
+        if field is None:
+            continue
+        if field.get("evaluation_only"):
+            del schema["properties"][name]
+        else:
+            about = {key: field[key] for key in _OF_INPUT if key in field}
+            about["description"] = plain(about.get("description", ""))
+            schema["properties"][name] |= about
+
+
+def _text(declared: Protocol) -> JsonSchema | None:
+    """Return the declared field that a graph knows as the question: a claim, a topic."""
+    fields: dict[str, JsonSchema] = declared.input.model_json_schema()["properties"]
+    needed = (name for name, field in declared.input.model_fields.items() if field.is_required())
+    return next((fields[name] for name in needed if fields[name].get("type") == "string"), None)

@@ -1,0 +1,516 @@
+"""What a protocol is: one declaration, of which everything else is made.
+
+A declaration stands in the entry-point group ``dialectree.protocols``. Command, Python function,
+agent tool, server form, record, report, contest, resume and evaluation read it. Nothing else in
+dialectree knows a protocol by name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from dialectree.errors import ArgumentError, InputError
+from dialectree.protocols.phases import UNORDERED, PhaseOrder
+from dialectree.protocols.settings import ProtocolSettings, about, build
+from dialectree.system.packages import missing, needed
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+GROUP = "dialectree.protocols"
+WITHDRAWN = "[withdrawn: this turn counts for nobody]"
+"""What the others read in the place of a turn that a person dropped."""
+SET_BY_PERSON = "A person set this."
+"""The reason in a reply that a person put in the place of a model's figure or ruling."""
+KEPT_CONFIDENCE = (
+    "A person set this verdict. The confidence is still the judge's, and about its own answer."
+)
+API = 1
+Task = Literal["answer", "decide", "verify", "compare"]
+"""What the items of a data set ask for."""
+Outcome = Literal["answer", "choice", "probability", "comparison"]
+View = Literal["tree", "rounds", "two_sided", "arguments", "topics"]
+"""A tree of questions; speakers round by round; two speakers facing each other by phase; arguments
+for and against; two papers topic by topic."""
+Roles = Mapping[str, str]
+"""The roles that can be given a model of their own, each with the family that it belongs to. A role
+without a family names itself."""
+
+
+class ProtocolInput(BaseModel):
+    """What the user gives: a question and what belongs to it. Each field has a docstring."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        use_attribute_docstrings=True,
+        arbitrary_types_allowed=True,
+        coerce_numbers_to_str=True,
+        defer_build=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    """What one role says in one phase, and what a person may change of it."""
+
+    role: str
+    name: str = ""
+    """The phase; without one: all phases in which the role speaks."""
+    reply: tuple[str, ...]
+    """The classes of the reply (``module:attribute``); the one whose fields a turn has counts."""
+    editable: tuple[str, ...] = ()
+    """The fields that can be replaced; the first one is the text by which the turn is known."""
+    switches: tuple[str, ...] = ()
+    """The fields that can be set to yes or no."""
+    optional: bool = False
+    """True where the debate can do without the turn, as where its speaker fails for good."""
+    withdrawn: Mapping[str, Any] | None = None
+    """What a turn says that a person dropped, where the debate cannot do without one."""
+    ruling: Callable[[str], dict[str, Any]] | None = None
+    """What the reply says that makes a person's text the verdict; only of a role that rules."""
+    labels: Callable[[Any], Collection[str]] | None = None
+    """Only of a role that rules by the label of a candidate, which a person gives then: returns the
+    labels that it may name besides with these settings."""
+    judges: Callable[[Any], Collection[str]] | None = None
+    """Returns the names of those who rule with these settings, where all of them have to agree."""
+    score: Callable[[float], dict[str, Any]] | None = None
+    """What the reply says that gives its node a strength; only of a role that scores."""
+    winner: Callable[[str], dict[str, Any]] | None = None
+    """What the reply says that lets SUPPORT or ATTACK win; only of a role that compares. The
+    speaker's name is the ids of the two in the order in which they are shown: ``0.0:0.1``."""
+    inserts: bool = False
+    """True where the reply is arguments, and the protocol's nodes take up those that a person
+    inserts (``run_of(runtime).overrides.inserted``)."""
+
+    def replies(self) -> list[type[BaseModel]]:
+        """Return the classes of the reply."""
+        return [load(path) for path in self.reply]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A baseline or an ablation of a protocol: the same task, done another way.
+
+    ``graph`` is written ``module:attribute``. ``reads`` names those of the protocol's settings that
+    mean something to the variant. What is not given is the protocol's.
+    """
+
+    name: str
+    title: str = ""
+    """What reports call it; of an ablation what it is without: ``without the role switch``."""
+    summary: str
+    graph: str
+    reads: Collection[str] | None = None
+    roles: Roles | None = None
+    prompts: tuple[str, ...] | None = None
+    prepare: str = ""
+    baseline: bool = False
+    """True where reports measure debates against it, instead of calling it a debate."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """A data set by name, before a row of it is read. Code is written ``module:attribute``."""
+
+    name: str
+    task: Task
+    version: str
+    licence: str
+    source: str
+    citation: str
+    form: str
+    """The fields of a row in the documented form."""
+    row: str
+    """Returns the columns of an evaluation's own file for a row of the documented form."""
+    count: int | None = None
+    """Items in the whole set, where known."""
+    url: str = ""
+    """The published file; without one the set is read from a file of the user only."""
+    sha256: str = ""
+    """Of the published file."""
+    published: str = ""
+    """Yields rows of the documented form from the text of the published file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """How a protocol and its variants are evaluated."""
+
+    task: Task
+    voters: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By method, the role whose model answers directly in the vote before a debate. It argues in
+    the debate, and so do the other roles of its family."""
+    vote_by: str = ""
+    """The method that gives these direct answers."""
+    plainest: tuple[str, ...] = ()
+    """The baselines that a report prefers when it compares others with one, the plainest first. It
+    takes any other baseline of the task where none of them was run."""
+    plainest_on_a_pair: tuple[str, ...] = ()
+    """Those that come first where a debate is handed the right answer and a wrong one."""
+    given_gold: Callable[[Any], bool] = lambda settings: False
+    """Whether the method is given the right answer with these settings."""
+    sides: str = ""
+    """Reads from a record, and the right label, where the right answer stood in a debate."""
+    unmarked: str = ""
+    """Takes the program's own marks off an answer before somebody judges it."""
+    equal_tokens: str = ""
+    """The method that spends the tokens of a debate on samples of one model instead."""
+    samples: int = 0
+    """Its samples, where a row does not say how many."""
+    datasets: tuple[Dataset, ...] = ()
+    """The data sets of the paper that no other protocol is measured by."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """A way in which language models debate. Code that is loaded later is ``module:attribute``."""
+
+    name: str
+    """Short, for the command line and for records: ``rsd``."""
+    title: str
+    summary: str
+    """What it does, in one sentence without its subject, for help, forms and agents."""
+    source: str
+    """The paper."""
+    api: int = API
+    command: str = ""
+    """The user's verb; without one: ``dialectree run NAME``."""
+    examples: tuple[str, ...] = ()
+    """Two calls for the help, without the name of the command: ``"Is it so?" --option yes``."""
+    input: type[ProtocolInput]
+    settings: type[ProtocolSettings]
+    outcome: Outcome
+    view: View = "rounds"
+    """How its debates are shown."""
+    unit: str = "part"
+    """What one place of its tree is called."""
+    graph: str
+    roles: Roles
+    speaking: Callable[[Any], Collection[str]] | None = None
+    """Returns which of the roles speak with these settings; without it all do."""
+    prompts: tuple[str, ...]
+    """The folders of its prompts: each a package with a folder ``prompts``."""
+    requires: str = ""
+    """What pip installs for its code, where that is more than its package needs to be listed:
+    ``dialectree[compare]``."""
+    install_advice: str = ""
+    """What the user should know before installing that, such as how large it is."""
+    phases: tuple[Phase, ...] = ()
+    """What its roles say, its baselines' included."""
+    order: PhaseOrder = UNORDERED
+    """The order of the phases within one node, its baselines' included."""
+    variants: tuple[Variant, ...] = ()
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """Settings that servers offer by a name, each as an assistant."""
+    only_variants: Collection[str] = ()
+    """Settings that mean something to variants, and nothing to the protocol itself."""
+    prepare: str = "dialectree.flow.steps:prepare"
+    """Makes of the user's input (a mapping) and the settings what the graph takes, and raises
+    InputError where that cannot be. The usual one leaves the input as it is."""
+    evaluation: Evaluation | None = None
+    demo: str = ""
+    """The folder of a recorded debate, beside the graph; ``dialectree demo`` plays it."""
+    leaf: Variant | None = None
+    """How the protocol settles a question in the tree of another one."""
+    leaf_of: Callable[[Any], ProtocolSettings | None] = lambda settings: None
+    """Returns the settings of another protocol that settles the leaves of this one."""
+
+    def __post_init__(self) -> None:
+        """Name the protocol in its settings; refuse a setting that every protocol has."""
+        if self.api != API:
+            raise InputError(f"protocol {self.name}: made for api {self.api}; this is api {API}")
+        shared = ProtocolSettings.model_fields
+        for kind in self.settings.__mro__[: self.settings.__mro__.index(ProtocolSettings)]:
+            if redefined := sorted(set(kind.__annotations__).intersection(shared)):
+                raise InputError(
+                    f"protocol {self.name}: {', '.join(redefined)}: every protocol has that setting"
+                )
+        self.settings.protocol = self.name
+        self.settings.families = {role: family for role, family in self.roles.items() if family}
+
+    def missing(self) -> list[str]:
+        """Return the packages that its code needs and that are not installed."""
+        return missing(self.requires) if self.requires else []
+
+    def own_settings(self) -> frozenset[str]:
+        """Return the names of the settings that not every protocol has."""
+        return frozenset(self.settings.model_fields) - frozenset(ProtocolSettings.model_fields)
+
+    def declared_settings(self) -> Iterator[tuple[type[BaseModel], str]]:
+        """Yield the settings, its own first, each with the class that declares it."""
+        own = self.own_settings()
+        yield from ((self.settings, name) for name in self.settings.model_fields if name in own)
+        yield from ((ProtocolSettings, name) for name in ProtocolSettings.model_fields)
+
+    def folder(self) -> Path:
+        """Return the folder of its declaration and its graphs."""
+        package = find_spec(self.graph.partition(":")[0].rpartition(".")[0])
+        if package is None or not package.submodule_search_locations:
+            raise InputError(f"protocol {self.name}: {self.graph} is not in a package")
+        return Path(package.submodule_search_locations[0])
+
+    def recording(self) -> Path:
+        """Return the folder of its recorded debate."""
+        return self.folder() / self.demo
+
+    def methods(self) -> dict[str, Method]:
+        """Return the protocol itself and its variants, by name."""
+        itself = Variant(name=self.name, summary=self.summary, graph=self.graph)
+        return {one.name: Method(self, one) for one in (itself, *self.variants)}
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way of answering: a protocol, or a variant of it."""
+
+    protocol: Protocol
+    variant: Variant
+
+    @property
+    def name(self) -> str:
+        """Return the name by which commands and records know it."""
+        return self.variant.name
+
+    def graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """Return the compiled graph."""
+        with self.packages():
+            graph: CompiledStateGraph[Any, Any, Any, Any] = load(self.variant.graph)
+        return graph
+
+    def packages(self) -> AbstractContextManager[None]:
+        """Return a context in which a missing package is an error with the pip line."""
+        declared = self.protocol
+        return needed(declared.title, declared.requires, declared.install_advice)
+
+    def prepare(self, given: Mapping[str, Any], settings: ProtocolSettings) -> dict[str, Any]:
+        """Return what the graph takes; InputError where the input cannot be debated."""
+        path = self.variant.prepare or self.protocol.prepare
+        with self.packages():
+            prepared: dict[str, Any] = load(path)(given, settings)
+        return prepared
+
+    def configure(self, given: Mapping[str, Any], warn: Callable[[str], None]) -> ProtocolSettings:
+        """Return the settings of one run; warn of those given that the others make meaningless.
+
+        InputError for a setting that the method does not read, and for a role that nobody plays.
+        """
+        for name in sorted(self.protocol.own_settings() - self.reads()):
+            if name in given:
+                raise ArgumentError(f"{flag(name)}: that is no setting of {self.name}")
+        settings = build(self.protocol.settings, **given)
+        self.require_roles(settings, given)
+        for name, why in sorted(settings.unused().items()):
+            if name in given and name in settings.asks():
+                raise InputError(f"{flag(name)}: {why}")  # nobody would be asked
+            if name in given:
+                warn(f"{flag(name)}: {why}, so it changes nothing")
+        return settings
+
+    def require_roles(self, settings: ProtocolSettings, given: Mapping[str, Any]) -> None:
+        """Raise InputError for a role among those ``given`` that nobody plays."""
+        known = self.role_names(settings)
+        for role in sorted(set(given.get("roles", {})).difference(known)):
+            names = ", ".join(known)
+            raise InputError(f"--role {role}: {self.name} has no such role; known: {names}")
+
+    def role_names(self, settings: ProtocolSettings) -> list[str]:
+        """Return the roles that speak with these settings, and their families."""
+        roles = self.roles(settings)
+        return [*dict.fromkeys([*roles, *filter(None, roles.values())])]
+
+    def persons(self) -> frozenset[str]:
+        """Return the names of the settings by which a person can take part."""
+        kind = self.protocol.settings
+        return frozenset(name for name in self.reads() if about(kind, name).get("person"))
+
+    def reads(self) -> frozenset[str]:
+        """Return its own settings, without those of a protocol that settles its leaves."""
+        if self.variant.reads is not None:
+            return frozenset(self.variant.reads)
+        return self.protocol.own_settings() - frozenset(self.protocol.only_variants)
+
+    def leaf(self, settings: ProtocolSettings) -> Method | None:
+        """Return the other protocol that settles its leaves."""
+        inner = self.leaf_settings(settings)
+        other = None if inner is None else protocol(inner.protocol)
+        return Method(other, other.leaf) if other is not None and other.leaf else None
+
+    def leaf_settings(self, settings: ProtocolSettings) -> ProtocolSettings | None:
+        """Return the settings of the other protocol that settles its leaves."""
+        itself = self.name == self.protocol.name
+        return self.protocol.leaf_of(settings) if itself else None
+
+    def own_roles(self) -> Roles:
+        """Return its roles, without those of a protocol that settles its leaves."""
+        return self.protocol.roles if self.variant.roles is None else self.variant.roles
+
+    def roles(self, settings: ProtocolSettings) -> dict[str, str]:
+        """Return the roles that speak with these settings, each with its family."""
+        own, leaf = dict(self.own_roles()), self.leaf(settings)
+        if self.protocol.speaking is not None and self.variant.roles is None:
+            speaking = self.protocol.speaking(settings)
+            own = {role: family for role, family in own.items() if role in speaking}
+        return {**own, **(leaf.roles(settings) if leaf else {})}
+
+    def prompts(self, settings: ProtocolSettings) -> tuple[str, ...]:
+        """Return the folders of prompts that it speaks from with these settings."""
+        own = self.protocol.prompts if self.variant.prompts is None else self.variant.prompts
+        leaf = self.leaf(settings)
+        return (*own, *(leaf.prompts(settings) if leaf else ()))
+
+
+def flag(name: str) -> str:
+    """Return the flag of a setting."""
+    return f"--{name.replace('_', '-')}"
+
+
+def load(path: str) -> Any:
+    """Return what ``module:attribute`` names."""
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def installed() -> dict[str, Protocol]:
+    """Return the protocols that are installed, by name, in the order of their names."""
+    return _found()[0]
+
+
+def broken() -> dict[str, str]:
+    """Return the declarations that cannot be used, each with the reason."""
+    return _found()[1]
+
+
+@cache
+def _found() -> tuple[dict[str, Protocol], dict[str, str]]:
+    """Load every declaration; in a thread where an event loop is running.
+
+    A server's event loop refuses to read files, and every import there would fail.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _loaded()
+    with ThreadPoolExecutor(1, "protocols") as pool:
+        return pool.submit(_loaded).result()
+
+
+def _loaded() -> tuple[dict[str, Protocol], dict[str, str]]:
+    """Load every declaration. A broken one stops nobody; of two with one name neither is used."""
+    loaded: list[tuple[EntryPoint, Protocol]] = []
+    faults: dict[str, str] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            declared = entry.load()
+            if not isinstance(declared, Protocol):
+                raise TypeError(f"{entry.value} is no Protocol")
+        except Exception as error:  # whatever a stranger's module raises
+            faults[entry.value] = f"{type(error).__name__}: {error}"
+        else:
+            loaded.append((entry, declared))
+    protocols: dict[str, Protocol] = {}
+    for entry, one in loaded:
+        rivals = [
+            other.value
+            for other, another in loaded
+            if another is not one
+            and (another.name == one.name or (one.command and another.command == one.command))
+        ]
+        if rivals:
+            faults[entry.value] = f"{', '.join(rivals)} has the same name or command"
+        else:
+            protocols[one.name] = one
+    return protocols, faults
+
+
+def protocol(name: str) -> Protocol:
+    """Return the protocol called ``name``; InputError with the names there are."""
+    protocols = installed()
+    if name not in protocols:
+        why = next((f" ({fault})" for path, fault in broken().items() if name in path), "")
+        raise InputError(f"{name}: no such protocol is installed{why}; {', '.join(protocols)} are")
+    return protocols[name]
+
+
+def methods() -> dict[str, Method]:
+    """Return every method of every protocol by name; one that two have is ``protocol.method``."""
+    every = [one for protocol in installed().values() for one in protocol.methods().values()]
+    names = [one.name for one in every]
+    return {
+        one.name if names.count(one.name) == 1 else f"{one.protocol.name}.{one.name}": one
+        for one in every
+    }
+
+
+def title(protocol_name: str, method_name: str) -> str:
+    """Return what reports call a method: the protocol in full, and the variant where it is one."""
+    declared = installed().get(protocol_name)
+    of = declared.title if declared else protocol_name
+    if method_name == protocol_name:
+        return of
+    found = declared.methods().get(method_name) if declared else None
+    named = (found.variant.title if found else "") or method_name.replace("_", " ")
+    if named.startswith("without"):
+        return f"{of} {named}"
+    return f"{named[:1].upper()}{named[1:]} (beside {of})"
+
+
+def method(name: str, of: str | None = None) -> Method:
+    """Return the method called ``name``, of one protocol or of any; InputError with the names."""
+    known = methods() if of is None else protocol(of).methods()
+    if name not in known:
+        raise InputError(f"--method {name}: there is no such method; known: {', '.join(known)}")
+    return known[name]
+
+
+def taking_part(protocol_name: str, settings: Mapping[str, Any]) -> list[Protocol]:
+    """Return the protocols of a run: its own, and the one that its settings name for its leaves.
+
+    One that is not installed is left out. No other one has a say in how the run is shown.
+    """
+    names = (protocol_name, settings.get("leaf_protocol"))
+    return [found for name in names if (found := installed().get(str(name))) is not None]
+
+
+def phase_of(protocols: Iterable[Protocol], role: str, stage: str) -> Phase | None:
+    """Return what ``role`` says in the phase ``stage``, by the first of ``protocols`` to say it."""
+    for declared in protocols:
+        phases = [one for one in declared.phases if one.role == role]
+        for phase in sorted(phases, key=lambda one: one.name == ""):
+            if phase.name in ("", stage):
+                return phase
+    return None
+
+
+def phase_order(protocol_name: str, settings: Mapping[str, Any]) -> PhaseOrder:
+    """Return the order of a run's phases, with those of a protocol that settles its leaves."""
+    own = installed().get(protocol_name)
+    if own is None:
+        return UNORDERED
+    others = [one.order for one in taking_part(protocol_name, settings) if one is not own]
+    return own.order.around(others)
+
+
+def families() -> dict[str, str]:
+    """Return the roles that can be given a model together with others, each with its family."""
+    pairs = [pair for one in methods().values() for pair in one.own_roles().items()]
+    return {role: family for role, family in pairs if family}
+
+
+def known_roles() -> tuple[str, ...]:
+    """Return every role of every method, and the families."""
+    roles: dict[str, None] = {}
+    for one in methods().values():
+        roles |= dict.fromkeys(one.own_roles())
+    return tuple(dict.fromkeys([*roles, *families().values()]))

@@ -1,0 +1,643 @@
+"""The settings that every protocol has, and how a graph's step finds those of its run.
+
+A protocol declares its own as a subclass of :class:`ProtocolSettings`. That class is the context of
+its graphs: shared settings and its own, nothing else.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    get_args,
+    overload,
+)
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+
+from dialectree.errors import ArgumentError, SettingsError
+from dialectree.protocols import sources
+from dialectree.protocols.sources import cache_folder as cache_folder
+from dialectree.protocols.sources import endpoint_from_environment as endpoint_from_environment
+from dialectree.system.addresses import (
+    address_in,
+    harmless,
+    is_loopback,
+    place_in,
+    public,
+    require_address,
+    require_spec,
+    shown,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import Runnable
+    from langgraph.runtime import RunControl, Runtime
+
+EMBEDDED = "local:smollm2"
+Own = TypeVar("Own", bound="ProtocolSettings")
+
+
+def _speaker(speaker: object) -> object:
+    """Return a spec without blanks, or a live model; refuse everything else."""
+    if isinstance(speaker, str):
+        if speaker.startswith("live:"):
+            raise ValueError("the run keeps no model that could be asked; give one")
+        return require_spec(speaker)[0]
+    core = sys.modules.get("langchain_core.runnables")
+    if core is None or not isinstance(speaker, core.Runnable):
+        raise ValueError("a model is a text such as openai:NAME, or a live model")
+    return speaker
+
+
+def _role(name: str) -> str:
+    """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
+    from dialectree.protocols.protocol import known_roles  # it imports this module
+
+    roles = known_roles()
+    if name not in roles:
+        near = get_close_matches(name, roles, n=len(roles))
+        known = ", ".join(dict.fromkeys([*near, *roles]))
+        raise ValueError(f"no method has such a role; known: {known}")
+    return name
+
+
+Speaker = Annotated[Any, AfterValidator(_speaker), WithJsonSchema({"type": "string"})]
+"""A spec such as ``openai:NAME@URL``, or a live LangChain chat model, also one with ``.bind()`` or
+``.with_fallbacks()`` (with its own decoding; switch its own retries off, or they multiply)."""
+PromptForm = Literal["auto", "small", "full"]
+Unit = Annotated[float, Field(ge=0, le=1)]
+Price = Annotated[tuple[float, ...], Field(min_length=2, max_length=3)]
+
+
+def _by_model(prices: Mapping[str, Price]) -> dict[str, Price]:
+    """Return prices without addresses; raise ValueError where a model would have two."""
+    by_model: dict[str, Price] = {}
+    for name, price in prices.items():
+        model = public(name.partition("@http")[0])
+        if by_model.setdefault(model, price) != price:
+            raise ValueError(f"{model} has two prices; a model has one, whatever its address")
+    return by_model
+
+
+def option(
+    default: Any = ...,
+    *,
+    group: str = "",
+    common: bool = False,
+    positional: bool = False,
+    alias: str = "",
+    metavar: str = "",
+    hidden: bool = False,
+    evaluation_only: bool = False,
+    operator: bool = False,
+    person: bool = False,
+    speaker: bool = False,
+    rounds_of: str = "",
+    **constraints: Any,
+) -> Any:
+    """Declare a setting or a part of the input; a docstring stands below it.
+
+    ``constraints`` are those of ``pydantic.Field`` (ge, le, min_length ...). ``group`` is the
+    heading of the help that it stands under, ``common`` puts it among the first. ``alias`` is its
+    flag where that is not its name, ``metavar`` what stands for its value. ``hidden`` keeps it out
+    of the help, ``evaluation_only`` (the right answer) also out of forms and tools. ``operator``
+    marks a setting for whoever runs the program: a server's form does not show it. ``person`` marks
+    one that lets a person take part, ``speaker`` one that names a model, and ``rounds_of`` one that
+    says how many rounds a phase of that name has.
+    """
+    about = {
+        "group": group,
+        "common": common,
+        "positional": positional,
+        "alias": alias,
+        "metavar": metavar,
+        "hidden": hidden,
+        "evaluation_only": evaluation_only,
+        "operator": operator,
+        "person": person,
+        "speaker": speaker,
+        "rounds_of": rounds_of,
+    }
+    extra: dict[str, Any] = {name: value for name, value in about.items() if value}
+    if "default_factory" in constraints:
+        return Field(json_schema_extra=extra, **constraints)
+    return Field(default, json_schema_extra=extra, **constraints)
+
+
+class ProtocolSettings(BaseModel):
+    """The settings of a debate. Unknown names and values out of range are refused.
+
+    What is not given comes from the environment or dialectree.toml; see ``sources``.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+        arbitrary_types_allowed=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+        frozen=True,
+        hide_input_in_errors=True,
+        defer_build=True,
+    )
+    protocol: ClassVar[str] = ""
+    """The protocol's name; its declaration sets it."""
+    families: ClassVar[Mapping[str, str]] = {}
+    """Roles that can be given a model together, by role; the declaration sets them."""
+
+    model: Speaker = option(EMBEDDED, group="Models", common=True, speaker=True, metavar="SPEC")
+    """The model of every role that has none of its own."""
+    roles: dict[Annotated[str, AfterValidator(_role)], Speaker] = option(
+        default_factory=dict, group="Models", common=True, alias="role", metavar="ROLE=SPEC"
+    )
+    """A model of its own for a role, by the role's name. Those of all methods may be named; a
+    method reads its own."""
+    base_url: Annotated[str, AfterValidator(require_address)] | None = option(
+        None, operator=True, group="Models", common=True, speaker=True, metavar="URL"
+    )
+    """Address of the OpenAI-compatible endpoint, for specs that name none. User, password and query
+    of an address are used and never kept: a run that is resumed must be given them again. The key
+    of the environment goes to an address that a flag, a variable or a host's program names."""
+    seed: int = option(0, ge=0, lt=2**53, group="Draws and replays")
+    """Fixes the debate's own draws, and is part of every request."""
+
+    concurrency: int = option(32, ge=1, le=1000, operator=True, group="Requests")
+    """Requests under way at once, in the whole process."""
+    requests_per_minute: float | None = option(None, gt=0, operator=True, group="Requests")
+    """Requests started per minute, in the whole process; none: no limit."""
+    call_deadline: float = option(300, gt=0, le=86400, operator=True, group="Requests")
+    """Seconds that one call may take, its retries included. Waiting because others are served
+    first, or because the endpoint asks for it, does not count."""
+    prompt_form: PromptForm = option("auto", group="Models")
+    """How models are asked: with the whole prompt (full), or in a form for small models (small).
+    auto: small for the embedded model, and below 3 billion parameters where a .gguf file or a
+    server at a loopback address tells their number."""
+    max_calls: int | None = option(None, ge=1, group="Budgets", common=True)
+    """Budget of calls to models. What a cache or a journal answers costs nothing."""
+    max_tokens: int | None = option(None, ge=1, group="Budgets")
+    """Budget of prompt and completion tokens together."""
+    max_seconds: float | None = option(None, gt=0, group="Budgets")
+    """Budget of wall-clock seconds."""
+    max_cost: float | None = option(None, gt=0, group="Budgets")
+    """Budget of money, in the unit of ``prices``."""
+    prices: Annotated[dict[str, Price], AfterValidator(_by_model)] = option(
+        default_factory=dict,
+        operator=True,
+        group="Budgets",
+        alias="price",
+        metavar="SPEC=PROMPT,COMPLETION[,CACHED]",
+    )
+    """Price of a million prompt and a million completion tokens, by spec. A third number is the
+    price of a million prompt tokens that the provider read from its cache; without it they cost
+    as much as the others."""
+    cache: bool = option(True, operator=True, group="Requests")
+    """Answer a request that was made before from the reply cache."""
+    replay: bool = option(False, operator=True, group="Draws and replays")
+    """Answer from the reply cache alone; a request that it does not hold is an error."""
+
+    _named: frozenset[str] = PrivateAttr(default=frozenset())
+    """Addresses and files of models that the person or the host's program named."""
+    _lent: frozenset[str] = PrivateAttr(default=frozenset())
+    """Addresses and files of models out of the settings of ``_lender``."""
+    _lender: str = PrivateAttr(default="")
+    _reserved: tuple[str, ...] = PrivateAttr(default=())
+    """Settings of the operator that a client of a server chose."""
+    _own: bool = PrivateAttr(default=False)
+    """True where ``_lender`` is a run in the folder of runs that is in use."""
+    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+    """The settings that their maker named, as they were given. All others are defaults, or come
+    from the environment or the file."""
+
+    @classmethod
+    def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
+        """Return the form of a server's clients, by which it tells what is a setting."""
+        from dialectree.protocols.forms import settings_form  # it imports this module
+
+        return settings_form(cls.protocol, super().model_json_schema(*args, **options))
+
+    @classmethod
+    def names_address(cls, values: Mapping[str, Any]) -> bool:
+        """Return whether ``values`` name the address of an endpoint, or the file of a model."""
+        return bool(cls._places(values))
+
+    def __init__(self, **values: Any) -> None:
+        """Take the settings of a host's program, or of a mapping that LangGraph passes to a graph.
+
+        On a server that mapping is a client's, and nothing here tells the two apart. Settings of
+        other protocols change nothing there: the record names them.
+        """
+        own = _without_others(values, type(self)) if on_a_server() else values
+        configured = sources.configured(type(self).protocol, type(self).model_fields)
+        super().__init__(**sources.over(own, configured))
+        self._given = values
+        self._trust(*_passed(own))
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _hide_secrets(cls, values: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Show a wrong value without its passwords."""
+        try:
+            return handler(values)
+        except ValidationError as error:
+            raise harmless(error) from None
+
+    @model_validator(mode="after")
+    def _keep_secrets_apart(self) -> Self:
+        """Leave no password to whoever prints, traces or records the settings from here on."""
+        for name in self.addressed():
+            public_one = _each(getattr(self, name), shown)
+            object.__setattr__(self, name, public_one)  # frozen for everybody else
+        return self
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy; what ``update`` changes is named by its maker."""
+        copy = super().model_copy(update=update, deep=deep)
+        copy._given = {**self._given, **(update or {})}
+        return copy
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def addressed(cls) -> tuple[str, ...]:
+        """Return the names of the settings that may hold an address, or several.
+
+        Each field of the type Speaker is one, also a list or a table of them.
+        """
+        return tuple(
+            name
+            for name, field in cls.model_fields.items()
+            if about(cls, name).get("speaker") or _names_speaker(field.annotation, field.metadata)
+        )
+
+    def _trust(self, named: Mapping[str, Any], lent: Mapping[str, Any], lender: str) -> None:
+        """Remember who named the addresses; ``DIALECTREE_...`` variables are the person's, too."""
+        self._named = self._places(named) | self._from_environment()
+        self._lent, self._lender = self._places(lent), lender
+        if lender == CLIENT:  # what the server's own file names is the operator's
+            own = sources.configured(self.protocol, type(self).model_fields)
+            self._lent -= self._places(own)
+            self._reserved = tuple(name for name in lent if self.is_reserved(name))
+
+    @classmethod
+    def is_reserved(cls, name: str) -> bool:
+        """Return whether only the operator of a server may choose a setting, whatever its value."""
+        operator = name in cls.model_fields and about(cls, name).get("operator")
+        return bool(operator) and name not in cls.addressed()
+
+    @classmethod
+    def _places(cls, values: Mapping[str, Any]) -> frozenset[str]:
+        """Return the addresses, whole, and the files of models that ``values`` name."""
+        places: set[str] = set()
+
+        def take(text: object) -> object:
+            if isinstance(text, str):
+                places.add(place_in(whole(text)))
+            return text
+
+        for name in cls.addressed():
+            if name in values and values[name] != cls.model_fields[name].default:
+                _each(values[name], take)
+        return frozenset(places - {""})
+
+    @classmethod
+    def _from_environment(cls) -> frozenset[str]:
+        return cls._places(sources.from_environment(cls.protocol, cls.model_fields))
+
+    def stranger(self, place: str) -> str | None:
+        """Return where ``place`` came from if neither the person nor the host's program named it.
+
+        Such an address is sent no key of the environment. One of CLIENT, or a file, is used only
+        where the operator allows it.
+        """
+        if place.rstrip("/") in self._named:
+            return None
+        return self._lender if place.rstrip("/") in self._lent else sources.FILE
+
+    def clients_own(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        """Return what a client chose: settings of the operator, addresses and files of models."""
+        return self._reserved, self._lent - self._named if self._lender == CLIENT else frozenset()
+
+    def keyless(self, address: str) -> bool:
+        """Return whether ``address`` is used without a key, as a run of one's own recorded it."""
+        return self._own and is_loopback(address) and address.rstrip("/") in self._lent
+
+    def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
+        """Return the model that plays ``role``; ``who`` names the speaker where two play it.
+
+        A model can be given to one speaker, to the role, or to its family.
+        """
+        for name in (f"{role}_{who}".lower(), role, self.families.get(role, "")):
+            if name in self.roles:
+                return self.roles[name]  # type: ignore[no-any-return]
+        return self.model  # type: ignore[no-any-return]
+
+    def asks(self) -> list[str]:
+        """Return the names of the settings by which a person takes part now."""
+        fields = type(self).model_fields
+        persons = [name for name in fields if about(type(self), name).get("person")]
+        return [name for name in persons if getattr(self, name) != fields[name].default]
+
+    def rounds_by_phase(self) -> dict[str, int]:
+        """Return how many rounds each phase has whose number is a setting."""
+        fields = {
+            name: about(type(self), name).get("rounds_of") for name in type(self).model_fields
+        }
+        return {phase: getattr(self, name) for name, phase in fields.items() if phase}
+
+    def unused(self) -> Mapping[str, str]:
+        """Return the settings that others leave without a meaning, and why."""
+        return {}
+
+    def shared(self) -> dict[str, Any]:
+        """Return the settings that every protocol has, addresses with their passwords."""
+        values = {name: getattr(self, name) for name in ProtocolSettings.model_fields}
+        opened = {name: _each(values[name], _opened) for name in ProtocolSettings.addressed()}
+        return {**values, **opened}
+
+
+def _opened(value: object) -> object:
+    return whole(value) if isinstance(value, str) else value
+
+
+def _names_speaker(annotation: object, metadata: Sequence[object] = ()) -> bool:
+    """Return whether a field of this type holds a Speaker, or a list or a table of them."""
+    if any(isinstance(one, AfterValidator) and one.func is _speaker for one in metadata):
+        return True
+    return any(
+        _names_speaker(one, getattr(one, "__metadata__", ())) for one in get_args(annotation)
+    )
+
+
+def _each(value: object, change: Callable[[object], object]) -> object:
+    """Return ``value`` with ``change`` applied to it, or to each entry of a table or a list."""
+    if isinstance(value, Mapping):
+        return {name: _each(one, change) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_each(one, change) for one in value)
+    return change(value)
+
+
+def _embedder(name: str) -> str:
+    return require_spec(name)[0] if name.startswith("openai:") else name
+
+
+class RetrievalSettings(ProtocolSettings):
+    """The settings of a protocol that retrieves evidence from texts."""
+
+    embeddings: Annotated[str, AfterValidator(_embedder)] = option(
+        "BAAI/bge-small-en-v1.5",
+        min_length=1,
+        operator=True,
+        group="Evidence",
+        speaker=True,
+        metavar="NAME",
+    )
+    """What retrieves: a sentence-transformers model by name, path or installed package,
+    ``openai:NAME@URL``, or ``bm25``."""
+
+
+def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
+    """Return what :func:`option` declared of a field, beside its type and its constraints."""
+    extra = settings.model_fields[name].json_schema_extra
+    return extra if isinstance(extra, Mapping) else {}
+
+
+def build(kind: type[Own], **values: Any) -> Own:
+    """Return settings of what the person or the host's program gave.
+
+    A wrong value is a SettingsError that names it in one line.
+    """
+    return _built(kind, values, named=values)
+
+
+def from_client(kind: type[Own], values: Mapping[str, Any]) -> Own:
+    """Return settings of what a client of a server gave."""
+    return _built(kind, values, named={}, lent=values, lender=CLIENT)
+
+
+def rebuilt(
+    kind: type[Own],
+    recorded: Mapping[str, Any],
+    values: Mapping[str, Any],
+    lender: str,
+    *,
+    own: bool = False,
+) -> Own:
+    """Return the settings that ``lender`` recorded, but for the ``values`` given now.
+
+    ``own`` says that it is a run in the folder of runs that is in use. An address is recorded
+    without user, password and query. The same address with them, given now, opens it.
+    """
+    named = kind._places(values) | kind._from_environment()
+    count = Counter(map(public, named))
+    opens = {public(address): address for address in named if count[public(address)] == 1}
+
+    def opened(text: object) -> object:
+        if not isinstance(text, str) or (short := address_in(text)) not in opens:
+            return text
+        return text.rstrip("/").removesuffix(short) + opens[short]
+
+    addressed = kind.addressed()
+    again = {n: _each(one, opened) if n in addressed else one for n, one in recorded.items()}
+    made = _built(kind, {**again, **values}, named=values, lent=recorded, lender=lender)
+    made._own = own
+    made._given = values
+    return made
+
+
+def _built(
+    kind: type[Own],
+    values: Mapping[str, Any],
+    *,
+    named: Mapping[str, Any],
+    lent: Mapping[str, Any] | None = None,
+    lender: str = "",
+) -> Own:
+    try:
+        made = kind(**values)
+    except ValidationError as error:
+        known = kind.model_fields
+        message = "; ".join(sources.lines(error, values, kind.protocol, known))
+        unknown = values.keys() - known.keys()
+        raise (ArgumentError if unknown else SettingsError)(message) from None
+    if others := _others(values, kind):  # on a server these are passed over
+        raise ArgumentError(
+            "; ".join(
+                f"{name}: {sources.no_such(name, kind.model_fields)}" for name in sorted(others)
+            )
+        )
+    if made.replay and not made.cache:
+        replay = sources.source("replay", [], values, kind.protocol)
+        cache = sources.source("cache", [], values, kind.protocol)
+        no_cache = "--no-cache" if "cache" in values else f"{cache}=false"
+        raise SettingsError(f"{replay} and {no_cache} exclude each other: a replay reads the cache")
+    made._trust(named, lent or {}, lender)
+    return made
+
+
+_SERVERS = ("langgraph_api", "aegra_api")
+"""Modules of the servers that run graphs for their clients."""
+CLIENT = "the context, thread or assistant of a client of this server"
+"""The lender of what a client of a server chose."""
+
+
+def _passed(values: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], str]:
+    """Tell named settings from lent ones, and the lender, among those that came to a graph."""
+    return ({}, values, CLIENT) if on_a_server() else (values, {}, "")
+
+
+def on_a_server() -> bool:
+    """Tell whether a LangGraph server runs the graphs of this process for its clients."""
+    return any(name in sys.modules for name in _SERVERS)
+
+
+host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
+"""The run that a step belongs to if a host drives the graph."""
+of_the_run: ContextVar[tuple[object, ProtocolSettings | None]] = ContextVar(
+    "of_the_run", default=(None, None)
+)
+"""The context that the host passed to the graph of that run, and the run's settings. They count in
+its place: where the run goes on, that context names only what changes."""
+
+
+@overload
+def settings(runtime: Runtime[Any]) -> ProtocolSettings: ...
+@overload
+def settings(runtime: Runtime[Any], kind: type[Own]) -> Own: ...
+def settings(runtime: Runtime[Any], kind: type[ProtocolSettings] = ProtocolSettings) -> Any:
+    """Return the settings of ``kind`` for this run, whatever the caller passed to the graph."""
+    context: object = runtime.context
+    passed, own = of_the_run.get()
+    if isinstance(context, kind) and not (context is passed and isinstance(own, kind)):
+        return context
+    return own if isinstance(own, kind) else _among(context if own is None else own, kind)
+
+
+def resumed(
+    runtime: Runtime[Any], kind: type[Own], recorded: Mapping[str, Any], lender: str
+) -> Own:
+    """Return the settings of a run that a host goes on with.
+
+    They are those that ``lender`` recorded, but for those that the host's context names now.
+    LangGraph makes settings of any mapping, so their defaults say nothing.
+    """
+    own = _own(runtime.context) or _NOTHING
+    if isinstance(own, ProtocolSettings):
+        own = own._given
+    if not isinstance(own, Mapping):
+        return settings(runtime, kind)
+    values = _without_others(own, kind)
+    made = rebuilt(kind, recorded, values, lender)
+    named, lent, _ = _passed(values)
+    made._trust(named, {**recorded, **lent}, lender)
+    return made
+
+
+def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) -> Own:
+    """Return settings of another protocol that takes part in a run of ``outer``.
+
+    It has the models and limits of ``outer``, and its own settings from ``values``, environment and
+    file.
+    """
+    made = _built(kind, {**outer.shared(), **values}, named=values)
+    made._named, made._lent, made._lender = outer._named, outer._lent, outer._lender
+    made._reserved = outer._reserved
+    if outer._lender == CLIENT:
+        made._lent |= kind._places(values)
+    made._own = outer._own
+    return made
+
+
+def _among(context: object, kind: type[Own]) -> Own:
+    """Return the settings in a host's own context: its ``dialectree``, or all of a mapping."""
+    if not context:
+        return _made(_NOTHING, kind)
+    own = _own(context)
+    if isinstance(own, kind):
+        return own
+    if isinstance(own, ProtocolSettings | Mapping):
+        return _made(own, kind)
+    raise SettingsError(
+        f"the graph's context ({type(context).__name__}) holds no settings: give it an attribute "
+        f"`dialectree` with a {kind.__module__}.{kind.__qualname__} or a mapping of settings, or "
+        "invoke the debate with a context of its own"
+    )
+
+
+def _own(context: object) -> object:
+    """Return what is ours of a host's context."""
+    if isinstance(context, Mapping):
+        return context.get("dialectree", context)
+    if isinstance(context, ProtocolSettings):
+        return context
+    return getattr(context, "dialectree", None)
+
+
+def of_others(context: object, kind: type[ProtocolSettings]) -> list[str]:
+    """Return the settings in a host's context that only other protocols have."""
+    own = _own(context)
+    given = own._given if isinstance(own, kind) else own
+    return [*_others(given, kind)] if isinstance(given, Mapping) else []
+
+
+def _others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> set[str]:
+    strange = values.keys() - kind.model_fields.keys()
+    return strange & sources.known() if strange else strange
+
+
+def _without_others(values: Mapping[str, Any], kind: type[ProtocolSettings]) -> dict[str, Any]:
+    """Return ``values`` without the settings that only other protocols have."""
+    others = _others(values, kind)
+    return {name: value for name, value in values.items() if name not in others}
+
+
+_NOTHING: Mapping[str, Any] = {}
+_cached: OrderedDict[tuple[int, type], tuple[object, object, Any]] = OrderedDict()
+"""Settings by the identity of what they were made of, and what that and the sources held then."""
+_CACHED = 4096
+
+
+def _made(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
+    """Return the same settings each time, for a debate's budget hangs on them."""
+    key, state = (id(origin), kind), (_copied(origin), sources.stamp())
+    known = _cached.get(key)
+    if known is not None and known[1] == state:
+        return known[2]  # type: ignore[no-any-return]
+    if isinstance(origin, ProtocolSettings):
+        made = within(origin, kind, {})
+    else:
+        values = _without_others(origin, kind)
+        named, lent, lender = _passed(values)
+        made = _built(kind, values, named=named, lent=lent, lender=lender)
+    _cached[key] = origin, state, made
+    if len(_cached) > _CACHED:
+        _cached.popitem(last=False)
+    return made
+
+
+def _copied(value: object) -> object:
+    """Return a copy that does not change with ``value``; a live model stays itself."""
+    if isinstance(value, Mapping):
+        return {name: _copied(inner) for name, inner in value.items()}
+    return [*map(_copied, value)] if isinstance(value, list) else value

@@ -1,0 +1,257 @@
+"""Read settings from the environment and dialectree.toml, and say where a wrong one came from.
+
+A setting comes from, first found: the value given, the environment, ``dialectree.toml`` in the
+working folder, the default. In the environment and the file a name serves every protocol that has
+it (``DIALECTREE_MAX_DEPTH``, ``max_depth``), or one protocol alone (``DIALECTREE_TSD_MAX_DEPTH``,
+``max_depth`` in the table ``[tsd]``), which counts first. Nothing else reads the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Container, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_origin
+
+from platformdirs import user_cache_path
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from dialectree.errors import SettingsError
+
+PREFIX = "DIALECTREE_"
+FILE = "dialectree.toml"
+CACHE_DIR = f"{PREFIX}CACHE_DIR"
+CACHE_URL = f"{PREFIX}CACHE_URL"
+CACHE_HINT = f"use --no-cache, or point {CACHE_URL} at a database that answers"
+"""What to do where the database of the reply cache fails."""
+_TABLES = {"roles": "role", "prices": "price"}
+"""Settings of several named values, and the flags that give one."""
+RUNS = f"{PREFIX}RUNS"
+CHECKPOINTS = f"{PREFIX}CHECKPOINTS"
+SERVER_KEYS = f"{PREFIX}SERVER_KEYS"
+SERVER_KEYS_FILE = f"{PREFIX}SERVER_KEYS_FILE"
+MCP_KEY = f"{PREFIX}MCP_KEY"
+TRACE = f"{PREFIX}TRACE"
+ALLOW_URLS = f"{PREFIX}ALLOW_URLS"
+ALLOW_MODELS = f"{PREFIX}ALLOW_MODELS"
+_SERVER = (RUNS, CHECKPOINTS, SERVER_KEYS, SERVER_KEYS_FILE, MCP_KEY, ALLOW_URLS, ALLOW_MODELS)
+_NO_SETTINGS = (CACHE_DIR, CACHE_URL, TRACE, *_SERVER)
+"""Variables that are no settings: no client of a server has a say in them."""
+
+
+def configured(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    """Return what environment and file say of ``fields``, for the ``protocol``."""
+    return over(from_environment(protocol, fields), _from_file(protocol, fields))
+
+
+def over(nearer: Mapping[str, Any], farther: Mapping[str, Any]) -> dict[str, Any]:
+    """Return both; of one name the nearer counts, and two tables are put together."""
+    both = {**farther, **nearer}
+    for name in farther.keys() & nearer.keys():
+        if isinstance(farther[name], Mapping) and isinstance(nearer[name], Mapping):
+            both[name] = {**farther[name], **nearer[name]}
+    return both
+
+
+def from_environment(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    """Return the settings that ``DIALECTREE_...`` variables give."""
+    values: dict[str, Any] = {}
+    unknown = []
+    for variable, text in sorted(_variables().items(), key=lambda item: -len(item[0])):
+        name = variable[len(PREFIX) :].lower()
+        own = name.removeprefix(f"{protocol}_")
+        if own in fields:  # the longest first: what names the protocol counts first
+            values.setdefault(own, _parsed(variable, text, fields[own]))
+        elif variable not in _NO_SETTINGS:
+            unknown.append(variable)
+    if unknown:
+        _require_known(unknown)
+    return values
+
+
+def _variables() -> dict[str, str]:
+    upper = ((name.upper(), text) for name, text in os.environ.items())
+    return {name: text for name, text in upper if name.startswith(PREFIX)}
+
+
+def _parsed(variable: str, text: str, field: FieldInfo) -> object:
+    """Return the value of a variable; one that holds several values is written in JSON."""
+    if get_origin(field.annotation) not in (dict, list, tuple):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise SettingsError(f"{variable} cannot be read: it must hold JSON") from None
+
+
+def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]:
+    try:
+        text = Path(FILE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{FILE} cannot be read: {error}") from None
+    try:
+        found = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SettingsError(f"{FILE} cannot be read: {error}") from None
+    table = found.pop(protocol, {}) if protocol not in fields else {}
+    if not isinstance(table, dict):
+        raise SettingsError(f"{FILE}, {protocol}: this must be a table of settings")
+    if others := [name for name in found if name not in fields]:
+        _require_known_in_file(found, others)
+    for name in table:
+        if name not in fields:
+            raise SettingsError(f"{FILE}, {protocol}.{name}: {no_such(name, fields)}")
+    return {**{name: value for name, value in found.items() if name in fields}, **table}
+
+
+def _require_known(variables: Iterable[str]) -> None:
+    """Raise SettingsError for a variable that no protocol reads: a limit would be off unnoticed."""
+    names = [name.removeprefix(PREFIX) for name in _NO_SETTINGS]
+    for protocol, settings in _by_protocol().items():
+        names += [name.upper() for name in settings]
+        names += [f"{protocol}_{name}".upper() for name in settings]
+    for variable in variables:
+        name = variable[len(PREFIX) :]
+        if name not in names:
+            raise SettingsError(f"{variable}: {no_such(name, names, PREFIX)}")
+
+
+def _require_known_in_file(found: Mapping[str, object], names: Iterable[str]) -> None:
+    """Raise SettingsError for a name that is a setting, or a table, of no protocol."""
+    protocols, settings = _by_protocol(), known()
+    for name in names:
+        if name in protocols and isinstance(found[name], dict):
+            continue  # the settings of another protocol
+        if name not in settings:
+            raise SettingsError(f"{FILE}, {name}: {no_such(name, [*settings, *protocols])}")
+
+
+def known() -> set[str]:
+    """Return the names of all settings of the installed protocols."""
+    return {name for names in _by_protocol().values() for name in names}
+
+
+def _by_protocol() -> dict[str, list[str]]:
+    """Return the names of the settings of each installed protocol."""
+    from dialectree.protocols.protocol import installed  # it imports this module
+
+    return {protocol.name: [*protocol.settings.model_fields] for protocol in installed().values()}
+
+
+def no_such(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """Say that there is no setting ``name``, and which one may be meant."""
+    near = get_close_matches(name, [*known], n=1)
+    return "there is no such setting" + (f"; is {prefix}{near[0]} meant?" if near else "")
+
+
+def lines(
+    error: ValidationError, given: Container[str], protocol: str, known: Iterable[str]
+) -> Iterator[str]:
+    """Say what is wrong with each setting and where it was set, one line a setting."""
+    seen: set[str] = set()
+    for fault in error.errors(include_url=False, include_context=False):
+        if not fault["loc"]:  # said by the settings as a whole
+            yield fault["msg"].removeprefix("Value error, ")
+            continue
+        top, *rest = map(str, fault["loc"])
+        if fault["type"] == "extra_forbidden":
+            where = top if top in given else source(top, rest, given, protocol)
+            yield f"{where}: {no_such(top, known)}"
+        elif top not in seen:
+            message = fault["msg"].removeprefix("Value error, ")
+            value = "" if "[key]" in rest else f", not {fault['input']!r:.80}"
+            where = source(top, rest, given, protocol)
+            yield f"{where}: {message[:1].lower()}{message[1:]}{value}"
+        seen.add(top)
+
+
+def source(name: str, rest: list[str], given: Container[str], protocol: str) -> str:
+    """Return where a setting came from, first found as they count."""
+    entry = rest[0] if name in _TABLES and rest else None
+    if name in given:
+        flag = _TABLES.get(name, name).replace("_", "-")
+        return f"--{flag}" if entry is None else f"--{flag} {entry}"
+    variables = _variables()
+    for variable in (f"{PREFIX}{protocol}_{name}".upper(), f"{PREFIX}{name}".upper()):
+        if variable in variables:
+            return variable if entry is None else f"{variable}, {entry}"
+    return f"{FILE}, {name}" if entry is None else f"{FILE}, {name}.{entry}"
+
+
+def stamp() -> object:
+    """Return what tells whether environment or file have changed; cheap, for nodes ask often."""
+    try:
+        file = os.stat(FILE)
+    except OSError:
+        return _variables(), None
+    return _variables(), (file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns)
+
+
+def cache_folder() -> Path:
+    """Return the folder of the reply cache: DIALECTREE_CACHE_DIR, or the user's cache folder.
+
+    It is no setting: whoever sends settings to a server has no say in the server's folders.
+    """
+    named = os.environ.get(CACHE_DIR)
+    return Path(named) if named else user_cache_path("dialectree")
+
+
+def cache_url() -> str | None:
+    """Return the address of the database that holds the reply cache; None: a file holds it.
+
+    It is no setting either, and no record has it: it may hold a password.
+    """
+    return os.environ.get(CACHE_URL) or None
+
+
+def runs_folder() -> Path | None:
+    """Return the folder of runs that DIALECTREE_RUNS names, or None."""
+    named = os.environ.get(RUNS)
+    return Path(named) if named else None
+
+
+class DefaultRuns(str):
+    """The default of ``runs``. Its type tells it from the same folder that a caller names."""
+
+
+DEFAULT_RUNS = DefaultRuns("runs")
+
+
+def runs_home(runs: str | Path = DEFAULT_RUNS) -> Path:
+    """Return the folder of all runs: the one a caller names, DIALECTREE_RUNS, or ``runs``."""
+    return (isinstance(runs, DefaultRuns) and runs_folder()) or Path(runs)
+
+
+def threads_file() -> Path:
+    """Return the file of a server's threads: DIALECTREE_CHECKPOINTS, or beside LangGraph's own."""
+    return Path(os.environ.get(CHECKPOINTS) or ".langgraph_api/checkpoints.sqlite")
+
+
+def server_keys() -> tuple[str | None, str | None]:
+    """Return the keys of a server's clients, and the file that holds more of them."""
+    return os.environ.get(SERVER_KEYS), os.environ.get(SERVER_KEYS_FILE)
+
+
+def allowed(variable: str) -> list[str]:
+    """Return what clients of a server may name: ALLOW_URLS or ALLOW_MODELS, by commas."""
+    named = (one.strip().rstrip("/") for one in os.environ.get(variable, "").split(","))
+    return [one.removeprefix("local:") for one in named if one]
+
+
+def trace_redacted() -> bool:
+    """Return whether DIALECTREE_TRACE keeps texts out of traces."""
+    wanted = os.environ.get(TRACE) or "full"
+    if wanted not in ("full", "redacted"):
+        raise SettingsError(f"{TRACE} must be full or redacted, not {wanted}")
+    return wanted == "redacted"
+
+
+def endpoint_from_environment() -> tuple[str | None, str | None]:
+    """Return the key and the address that the OpenAI convention keeps in the environment."""
+    return os.environ.get("OPENAI_API_KEY"), os.environ.get("OPENAI_BASE_URL")

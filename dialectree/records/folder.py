@@ -1,0 +1,499 @@
+"""The door to run files: a folder a run, written whole or not at all.
+
+``calls.jsonl`` is ledger and journal in one. A line is in the file before the node sees the reply,
+and ``resume`` is answered from it, so that a finished call is never paid twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import io
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+from typing import TypeVar
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ValidationError
+
+from dialectree.errors import NO_ROOM, DiskFull, RunFolderError, RunNotFound
+from dialectree.protocols.protocol import phase_order
+from dialectree.records import (
+    UNORDERED,
+    VOID,
+    Call,
+    Event,
+    PhaseOrder,
+    RunRecord,
+    Tree,
+    Verdict,
+    critical_path,
+    fold,
+    prompts,
+    seconds,
+    usage,
+)
+from dialectree.system import chance, clock
+from dialectree.system.streams import notice, program
+from dialectree.system.threads import Threads
+
+Line = TypeVar("Line", bound=BaseModel)
+Spot = tuple[str, str, str, int, int, str]
+"""Where a call's reply is given; see ``records.Call.spot``."""
+_DRAFT = ".draft"
+_CANDIDATES = 5
+"""Runs that are named where the beginning of an id fits several."""
+_SECOND = len("20260131-120000")
+"""Characters of a run's id that tell when it was started."""
+_DISK = Threads(8, "journal")
+"""Waits for the disk, for the journals of all runs."""
+_SYNC_S = 1.0
+"""Seconds after which the disk is told of a line."""
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file, as ``opener`` of ``open``; a new one is readable by its owner only.
+
+    A symbolic link is not followed: somebody else's folder could lead to any file of the user's.
+    """
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+
+
+@contextmanager
+def files(path: Path, then: str = "resume") -> Iterator[None]:
+    """Turns what the operating system says of ``path`` into one clear line.
+
+    ``then`` is what to do once there is room again.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise DiskFull(f"no room left to write {path}: free some, then {then}") from error
+        if error.errno == errno.ELOOP:
+            raise RunFolderError(f"{path}: a symbolic link, which is not followed") from error
+        raise RunFolderError(f"{path}: {error.strerror or error}") from error
+
+
+class Journal:
+    """calls.jsonl: the calls that were made before, and the ones that are made now."""
+
+    placed: Mapping[tuple[str, Spot], Call] = {}
+    """Those made before by key and place: the same request at two places has two replies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with files(path):
+            whole, torn = _whole_lines(path)
+            calls = list(_parse(path, whole, Call))
+            self.answers = {c.key: c.reply or "" for c in calls if c.source == "person"}
+            """What persons answered before, by what they were shown."""
+            calls = [call for call in calls if call.source != "person"]
+            self.past: Mapping[str, Call] = {call.key: call for call in calls}
+            self.placed = {(call.key, call.spot()): call for call in calls}
+            self._file = open(path, "ab", buffering=0, opener=private)  # noqa: SIM115 - closed by close()
+            if torn:
+                self._file.truncate(sum(map(len, whole)))
+        self._waiting: asyncio.TimerHandle | None = None
+        """Until the disk is told of what it does not know yet; None where it knows all."""
+        self._syncing: Future[None] | None = None
+        self._failed: OSError | None = None
+        """Why the disk could not keep a line."""
+
+    def append(self, call: Call) -> None:
+        """The call's line is in the file when this returns: no end of the process can lose it.
+
+        The disk is told within a second, so that a machine without power loses no more. Raises
+        DiskFull or RunFolderError, also for an earlier line that the disk could not keep.
+        """
+        with files(self._path):
+            if self._failed is not None:
+                raise self._failed
+            _append(self._file, call.model_dump_json().encode() + b"\n", sync=False)
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().call_later(_SYNC_S, self._begin_sync)
+
+    def _begin_sync(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+            self._syncing = _DISK.submit(self._sync, self._syncing)
+
+    def _sync(self, before: Future[None] | None) -> None:
+        if before is not None:  # a slow disk
+            wait([before])
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._failed = self._failed or error
+
+    async def settle(self) -> None:
+        """Returns when the disk has every line. Others go on meanwhile."""
+        self._begin_sync()
+        if self._syncing is not None:
+            await asyncio.shield(asyncio.wrap_future(self._syncing))
+
+    def close(self) -> None:
+        """No call is added any more. Raises as ``append`` where the disk does not have them all."""
+        self._begin_sync()
+        if self._syncing is not None:
+            wait([self._syncing])
+        self._file.close()
+        with files(self._path):
+            if self._failed is not None:
+                raise self._failed
+
+
+def _append(file: io.FileIO, data: bytes, *, sync: bool) -> None:
+    """Add ``data`` at the end of ``file``, all of it or nothing; ``sync`` waits for the disk."""
+    end = file.seek(0, os.SEEK_END)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[file.write(view) :]
+        if sync:
+            os.fsync(file.fileno())
+    except OSError:
+        file.truncate(end)
+        raise
+
+
+class RunFolder:
+    """One run's folder: ``run.json``, ``events.jsonl``, ``calls.jsonl`` and the reports."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._events: list[Event] = []
+        self._seen: dict[tuple[str, ...], Event] = {}
+        self._events_path = path / "events.jsonl"
+        self._told: io.FileIO | None = None
+        """The file of the events, open while the folder is held."""
+        self._lock = FileLock(path / ".lock", mode=0o600, thread_local=False)
+
+    @property
+    def run_id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @classmethod
+    def create(cls, runs: Path, run_id: str | None = None) -> RunFolder:
+        """A folder of its own for a new run; its id is never used again."""
+        with files(runs):
+            runs.mkdir(0o700, parents=True, exist_ok=True)
+        while True:
+            path = runs / (run_id or new_id())
+            with files(path):
+                try:
+                    path.mkdir(0o700)
+                except FileExistsError:
+                    if run_id is None:
+                        continue
+                    raise
+            return cls(path)
+
+    @classmethod
+    def find(cls, run: str, runs: Path) -> RunFolder:
+        """Return the folder of a run named by id, path, the beginning of its id, or ``last``."""
+        path = Path(run).parent if Path(run).name == "run.json" else Path(run)
+        by_id = re.fullmatch(r"[\w.-]+", run) is not None
+        for one in (runs / run, path) if by_id else (path,):
+            if cls(one).exists():
+                return cls(one)
+        if run == "last" and (newest := cls._newest(runs)) is not None:
+            return newest
+        every = cls.all(runs) if by_id else []
+        match [folder for folder in every if folder.run_id.startswith(run)]:
+            case [folder]:
+                return folder
+            case []:
+                where = f"no run.json in {path} or {runs / run}"
+                raise RunNotFound(f"there is no run {run!r}: {where}; {program()} show lists them")
+            case several:
+                names = ", ".join(folder.run_id for folder in several[:_CANDIDATES])
+                more = f" and {len(several) - _CANDIDATES} more" * (len(several) > _CANDIDATES)
+                raise RunFolderError(f"{run!r} may be {names}{more}: write more of the id")
+
+    @classmethod
+    def _newest(cls, runs: Path) -> RunFolder | None:
+        """Return the folder of the run that was started last; ids tell no more than seconds."""
+        readable = cls.readable(runs, notice)
+        newest = next(readable, None)
+        if newest is None:
+            return None
+        second = newest[0].run_id[:_SECOND]
+        same = takewhile(lambda one: one[0].run_id[:_SECOND] == second, readable)
+        return max([newest, *same], key=lambda one: one[1].started)[0]
+
+    def lies_under(self, runs: Path) -> bool:
+        """Return whether it is the folder of a run in ``runs``."""
+        return self.path.resolve().parent == runs.resolve()
+
+    @classmethod
+    def all(cls, runs: Path) -> list[RunFolder]:
+        """The folder of every run under ``runs``, the newest first; none where there is no such."""
+        with files(runs):
+            found = [cls(path.parent) for path in runs.glob("*/run.json")]
+        return sorted(filter(cls.exists, found), key=lambda one: one.path, reverse=True)
+
+    @classmethod
+    def readable(
+        cls, runs: Path, tell: Callable[[str], None]
+    ) -> Iterator[tuple[RunFolder, RunRecord]]:
+        """Yield every run under ``runs`` with its record, the newest first.
+
+        ``tell`` gets one line on a run whose record cannot be read.
+        """
+        for folder in cls.all(runs):
+            try:
+                yield folder, folder.record()
+            except RunFolderError as error:
+                tell(str(error))
+
+    def exists(self) -> bool:
+        """Return whether there is a run; a symbolic link to a folder is none."""
+        return os.path.isfile(self.path / "run.json") and not self.path.is_symlink()
+
+    @contextmanager
+    def held(self, within_s: float = 0) -> Iterator[None]:
+        """Nobody else works on the run meanwhile; wait for others as long as ``within_s``."""
+        with files(self.path):
+            try:
+                self._lock.acquire(timeout=within_s)
+            except Timeout:
+                raise RunFolderError(f"another process is working on {self.path}") from None
+        for draft in self.path.glob(f".*{_DRAFT}"):
+            draft.unlink(missing_ok=True)  # of a process that was killed while it wrote
+        try:
+            with files(self._events_path):
+                self._told = open(self._events_path, "ab", buffering=0, opener=private)  # noqa: SIM115
+            yield
+        finally:
+            if self._told is not None:
+                self._told.close()
+            self._told = None
+            self._lock.release()
+
+    def journal(self) -> Journal:
+        """The run's calls, to be answered from and to be added to."""
+        return Journal(self.path / "calls.jsonl")
+
+    def ledger(self) -> list[Call]:
+        """Every line of calls.jsonl, those of the runs that this one contests included."""
+        path = self.path / "calls.jsonl"
+        with files(path):
+            return list(_parse(path, _whole_lines(path)[0], Call))
+
+    def calls(self) -> list[Call]:
+        """Every finished call of this run itself, in the order of their ends; one a place."""
+        return own_calls(self.ledger())
+
+    def void(self, failed: Iterable[Call]) -> None:
+        """Let the calls ``failed`` be made again.
+
+        Their lines stay under a key that answers nothing: an invalid reply was paid for.
+        """
+        names = {(call.key, call.spot()) for call in failed}
+        ledger = self.ledger()
+        for call in ledger:
+            if (call.key, call.spot()) in names:
+                call.key = f"{VOID}{call.key}"
+        self.write("calls.jsonl", "".join(call.model_dump_json() + "\n" for call in ledger))
+
+    def events(self) -> list[Event]:
+        """Everything that was told, the oldest first."""
+        path = self._events_path
+        with files(path):
+            return list(_parse(path, _whole_lines(path)[0], Event))
+
+    def resume_events(self) -> None:
+        """Take up the events of a run that was broken off; a torn last line is dropped."""
+        path = self._events_path
+        with files(path):
+            whole, torn = _whole_lines(path)
+            if torn:
+                os.truncate(path, sum(map(len, whole)))
+        self._events = list(_parse(path, whole, Event))
+        self._folded(self._events)
+        self._seen = {_event_id(event): event for event in self._events}
+
+    def tell(self, event: Event) -> bool:
+        """Add an event; one that says nothing new is dropped, and False is returned."""
+        name = _event_id(event)
+        before = self._seen.get(name)
+        if before is not None and before.same(event):
+            return False
+        line = event.model_dump_json().encode() + b"\n"
+        with files(self._events_path):
+            if self._told is not None:
+                _append(self._told, line, sync=False)
+            else:
+                with open(self._events_path, "ab", buffering=0, opener=private) as file:
+                    _append(file, line, sync=False)
+        self._seen[name] = event
+        self._events.append(event)
+        return True
+
+    def told(self) -> list[Event]:
+        """The events of this run so far, those of its earlier parts included."""
+        return list(self._events)
+
+    def record(self) -> RunRecord:
+        """run.json; of a run that is not finished, with what its events and its calls tell."""
+        record = self._read("run.json")
+        if record.status in ("running", "partial"):
+            self.tell_of(record, self.events())
+        record.set_folder(self.path)
+        return record
+
+    def tell_of(self, record: RunRecord, events: list[Event]) -> None:
+        """Fold ``events`` and the calls into ``record``, which alone knows what time they took.
+
+        Where its first part was killed, or is under way, it is the time of the calls.
+        """
+        order = phase_order(record.protocol, record.settings)
+        _tell_of(record, self._folded(events, order), self.ledger())
+
+    def _folded(
+        self, events: list[Event], order: PhaseOrder = UNORDERED
+    ) -> tuple[Tree, Verdict | None]:
+        """Return the tree and the verdict of ``events``; RunFolderError if they are broken."""
+        try:
+            return fold(events, order)
+        except (KeyError, ValueError, TypeError) as error:
+            raise RunFolderError(
+                f"{self._events_path} cannot be read: an event is not as it was written: "
+                f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            ) from None
+
+    def _read(self, name: str) -> RunRecord:
+        path = self.path / name
+        with files(path):
+            text = path.read_bytes().decode(errors="replace")
+        try:
+            record = RunRecord.read(text)
+            if not isinstance(record.input.get("question"), str):
+                raise RunFolderError(f"{path} is not a run's record: input: it has no question")
+            return record
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            where = [".".join(map(str, fault["loc"]))] if fault["loc"] else []
+            what = ": ".join([*where, fault["msg"]])
+            raise RunFolderError(f"{path} is not a run's record: {what}") from None
+
+    def contested(self) -> RunRecord:
+        """contested.json: the record of the run that this one contests, as it was."""
+        return self._read("contested.json")
+
+    def write_record(self, record: RunRecord, name: str = "run.json") -> None:
+        """Replace run.json."""
+        self.write(name, record.model_dump_json(indent=1) + "\n")
+
+    def write_whole(self, record: RunRecord, events: list[Event], calls: list[Call]) -> None:
+        """Write a finished run; the record last, for from there on the folder is a run."""
+        for name, lines in (("events.jsonl", events), ("calls.jsonl", calls)):
+            self.write(name, "".join(line.model_dump_json() + "\n" for line in lines))
+        self.write_record(record)
+
+    def write(self, name: str, text: str) -> None:
+        """Replace one file of the folder, whole or not at all."""
+        path = self.path / name
+        draft = path.with_name(f".{name}.{os.getpid()}{_DRAFT}")
+        with files(path):
+            try:
+                with open(draft, "wb", buffering=0, opener=private) as file:
+                    _append(file, text.encode(), sync=True)
+                os.replace(draft, path)
+            except OSError:
+                draft.unlink(missing_ok=True)
+                raise
+
+
+class Unkept:
+    """The events and the calls of a run that has no folder."""
+
+    def __init__(self) -> None:
+        self._events: list[Event] = []
+        self.calls: list[Call] = []
+
+    def tell(self, event: Event) -> None:
+        """Add an event."""
+        self._events.append(event)
+
+    def told(self) -> list[Event]:
+        """Return the events so far."""
+        return list(self._events)
+
+    def tell_of(self, record: RunRecord, events: list[Event]) -> None:
+        """Fold ``events`` and the calls into ``record``."""
+        _tell_of(record, fold(events, phase_order(record.protocol, record.settings)), self.calls)
+
+
+def new_id() -> str:
+    """Return an id for a run, which tells when it was started."""
+    return f"{clock.now():%Y%m%d-%H%M%S}-{chance.token()}"
+
+
+def _tell_of(record: RunRecord, folded: tuple[Tree, Verdict | None], ledger: list[Call]) -> None:
+    calls = own_calls(ledger)
+    took = record.usage.model_dump(include={"wall_s", "embedding_s"})
+    took["wall_s"] = took["wall_s"] or seconds(calls)
+    record.tree, record.verdict = folded
+    valid = [call for call in calls if not call.void]
+    path = critical_path(record.tree, valid, phase_order(record.protocol, record.settings))
+    record.usage = usage(calls).model_copy(update={**took, "critical_path_calls": path})
+    record.prompts = dict(sorted({**record.prompts, **prompts(ledger)}.items()))
+    record.small_form = sorted({call.model for call in ledger if call.prompt_form == "small"})
+
+
+def own_calls(ledger: Iterable[Call]) -> list[Call]:
+    """Return a run's own calls to models, one a place: not those of the runs that it contests.
+
+    A call without a reply that is made again cost nothing and is left out.
+    """
+    own = (
+        call
+        for call in ledger
+        if call.run is None and call.source != "person" and not (call.void and call.error)
+    )
+    return list({(call.key, call.spot()): call for call in own}.values())
+
+
+_IDENTIFYING = (
+    *("phase", "role", "speaker", "round", "take", "note"),
+    *("supporter", "attacker", "order", "change", "of", "paper", "fault"),
+)
+
+
+def _event_id(event: Event) -> tuple[str, ...]:
+    """Return the key of an event: its node, its kind, whose turn it was, and what it is about."""
+    data = event.data
+    about = [str(data.get(name, "")) for name in _IDENTIFYING]
+    for part in (data.get("data"), data.get("scores")):
+        for name, value in part.items() if isinstance(part, dict) else ():
+            about += [name, *(value if isinstance(value, dict) else ())]
+    return event.node, event.kind, *about
+
+
+def _whole_lines(path: Path) -> tuple[list[bytes], bool]:
+    """The complete lines of a file, and whether a torn one follows them."""
+    try:
+        with open(path, "rb", opener=private) as file:
+            lines = file.readlines()
+    except FileNotFoundError:
+        return [], False
+    torn = bool(lines) and not lines[-1].endswith(b"\n")
+    return lines[: len(lines) - torn], torn
+
+
+def _parse(path: Path, lines: list[bytes], kind: type[Line]) -> Iterator[Line]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield kind.model_validate_json(line)
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]["msg"]
+            raise RunFolderError(f"{path}, line {number} cannot be read: {fault}") from None

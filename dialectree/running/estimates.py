@@ -1,0 +1,291 @@
+"""Estimate a debate before its first call: calls, tokens, time, and money where prices are known.
+
+The graph of the method is rehearsed with made-up replies. Where rehearsals agree, the settings fix
+the number of calls. Otherwise the replies decide how far the debate goes, and the range is that of
+models that decide by chance.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextvars import Context
+from pathlib import Path
+from statistics import fmean, median, median_high
+from typing import Any, NamedTuple
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+from langsmith import tracing_context
+from pydantic import BaseModel, JsonValue
+
+from dialectree.errors import RunFolderError
+from dialectree.flow.human_input import payload_of
+from dialectree.models.limits import price
+from dialectree.protocols.protocol import Method
+from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, RetrievalSettings
+from dialectree.records import Call, critical_path, fold, seconds
+from dialectree.records.folder import RunFolder
+from dialectree.report.words import count, duration
+from dialectree.running.recorded_settings import speakers
+from dialectree.running.rehearsal import WORDS, Draw, Rehearsal
+
+SECONDS, SECONDS_HERE = 2.0, 6.0
+"""Assumed length of a call where no run shows how fast the model is, and the embedded model's."""
+MOST, MOST_CALLS = 32, 800
+"""Rehearsals of a debate, and calls in all of them, which take about a second."""
+FEW = 4
+"""Rehearsals after which it shows whether the calls are fixed."""
+
+
+class Span(BaseModel, frozen=True):
+    """What rehearsals came to."""
+
+    least: int | float
+    median: int | float
+    most: int | float
+
+
+class Estimate(BaseModel, frozen=True):
+    """What a debate will take, or a whole evaluation."""
+
+    calls: Span
+    in_a_row: Span
+    """The longest chain of calls in which each needs the one before."""
+    tokens: Span
+    """Prompts and replies, at four characters a token."""
+    seconds: Span
+    seconds_per_call: float
+    measured_in: str | None
+    """The run whose calls took so long; None: :data:`SECONDS` is assumed."""
+    cost: Span | None
+    """In the unit of the prices; None where a price is not known."""
+    rehearsals: int
+
+    @property
+    def expected(self) -> tuple[int, int]:
+        """Return the least and the most calls."""
+        return round(self.calls.least), round(self.calls.most)
+
+    def __str__(self) -> str:
+        """Return the estimate in one line."""
+        pace = f"if a call takes {self.seconds_per_call:.2g} s"
+        if self.measured_in is not None:
+            pace = f"at {self.seconds_per_call:.2g} s a call, as in {self.measured_in}"
+        parts = [
+            f"{_exactly(self.calls, 'call')}, {_exactly(self.in_a_row)} in a row",
+            f"{_roughly(self.tokens, _rounded)} tokens",
+            f"{_roughly(self.seconds, duration)} {pace}",
+        ]
+        if self.cost is not None:
+            parts.append(f"cost {_roughly(self.cost, _money)}")
+        return "; ".join(parts)
+
+
+def _exactly(span: Span, unit: str = "") -> str:
+    least, most = round(span.least), round(span.most)
+    if least == most:
+        return count(most, unit) if unit else f"{most:,}"
+    middle = f" (median {round(span.median):,})" if unit and _wide(span) else ""
+    return f"{least:,} to {most:,}{f' {unit}s' if unit else ''}{middle}"
+
+
+def _roughly(span: Span, show: Callable[[float], str]) -> str:
+    if _wide(span):
+        return f"{show(span.least)} to {show(span.most)}"
+    return f"about {show((span.least + span.most) / 2)}"
+
+
+def _wide(span: Span) -> bool:
+    return span.most > 1.5 * span.least
+
+
+def _rounded(number: float) -> str:
+    """Return a number with two digits that count."""
+    return f"{int(float(f'{number:.2g}')):,}"
+
+
+def _money(cost: float) -> str:
+    return f"{float(f'{cost:.2g}'):,g}"
+
+
+class Size(NamedTuple):
+    """The size of one rehearsed debate."""
+
+    calls: int
+    in_a_row: int
+    tokens: int
+    cost: float | None
+    slots: int
+    """Requests that its models take at once."""
+
+
+class Pace(NamedTuple):
+    """How fast a model is, and how much it writes, as an earlier run shows it."""
+
+    run: str | None = None
+    seconds: float = SECONDS
+    """The median of its calls."""
+    words: int = WORDS
+    """The mean of its texts."""
+
+
+async def estimate(
+    chosen: Method, graph_input: Mapping[str, JsonValue], context: ProtocolSettings, runs: Path
+) -> Estimate:
+    """Estimate a debate by ``chosen`` about what its graph takes.
+
+    The newest run in ``runs`` with the same model shows how long its calls and its texts are.
+    """
+    pace = pace_of(RunFolder.all(runs), {one.name for one in speakers(chosen, context).values()})
+    sizes = await rehearsed(chosen, graph_input, context, pace.words)
+    return expected(sizes, pace)
+
+
+def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
+    """Return the estimate of a debate that was rehearsed."""
+    costs = [size.cost for size in sizes if size.cost is not None]
+    waits = [max(size.in_a_row, size.calls / size.slots) for size in sizes]
+    return Estimate(
+        calls=_counted([size.calls for size in sizes]),
+        in_a_row=_counted([size.in_a_row for size in sizes]),
+        tokens=_span(size.tokens for size in sizes),
+        seconds=_span(pace.seconds * wait for wait in waits),
+        seconds_per_call=pace.seconds,
+        measured_in=pace.run,
+        cost=_span(costs) if len(costs) == len(sizes) else None,
+        rehearsals=len(sizes),
+    )
+
+
+def _span(values: Iterable[int | float]) -> Span:
+    every = [*values]
+    return Span(least=min(every), median=median_high(every), most=max(every))
+
+
+def _counted(counts: Sequence[int]) -> Span:
+    """Return the span of ``counts``, somewhat wider where only one or two of them stand at an end.
+
+    The fewer debates were rehearsed, the likelier another one lies outside of them.
+    """
+    span = _span(counts)
+    wider = (max(counts) / max(1, min(counts))) ** (2 / len(counts))
+    least = math.ceil(span.least / wider) if counts.count(min(counts)) <= 2 else span.least
+    most = math.floor(span.most * wider) if counts.count(max(counts)) <= 2 else span.most
+    return Span(least=least, median=span.median, most=most)
+
+
+# Rehearsing
+
+
+async def rehearsed(
+    chosen: Method,
+    graph_input: Mapping[str, JsonValue],
+    context: ProtocolSettings,
+    words: int = WORDS,
+    calls: int = MOST_CALLS,
+) -> list[Size]:
+    """Return the sizes of as many rehearsals as make ``calls`` calls.
+
+    A few are enough where they differ by one call at most, and those do, too, in which every choice
+    is the first one, or the last one: chance may miss a way out that is seldom taken.
+    """
+    context = context.model_copy(update={"cache": False, "replay": False})
+    if isinstance(context, RetrievalSettings):  # words instead of vectors: nothing is embedded
+        context = context.model_copy(update={"embeddings": "bm25"})
+
+    async def rehearse(seed: int, draw: Draw = "chance") -> Size:
+        rehearsal = Rehearsal(context, seed, draw, words)
+        walk = _rehearse(chosen, graph_input, context, rehearsal)
+        # Outside of a host's thread, and where no tracer listens.
+        return await asyncio.create_task(walk, context=Context())
+
+    sizes: list[Size] = []
+    while len(sizes) < MOST and (not sizes or sum(size.calls for size in sizes) < calls):
+        sizes.append(await rehearse(len(sizes)))
+        if len(sizes) == FEW and _alike(sizes):
+            sizes += [await rehearse(0, "least"), await rehearse(0, "most")]
+            if _alike(sizes):
+                break
+    return sizes
+
+
+def _alike(sizes: Sequence[Size]) -> bool:
+    counts = [size.calls for size in sizes]
+    return max(counts) - min(counts) <= 1
+
+
+async def _rehearse(
+    chosen: Method,
+    graph_input: Mapping[str, JsonValue],
+    context: ProtocolSettings,
+    rehearsal: Rehearsal,
+) -> Size:
+    graph, config = chosen.graph(), RunnableConfig()
+    if context.asks():
+        graph = graph.copy({"checkpointer": InMemorySaver()})
+        config["configurable"] = {"thread_id": "rehearsal"}
+    todo: Any = dict(graph_input)
+    with tracing_context(enabled=False):
+        while todo is not None:
+            ended = await graph.ainvoke(
+                todo, config, context=context, control=rehearsal, version="v2"
+            )
+            answers = {
+                stop.id: rehearsal.answer(payload_of(stop.value)) for stop in ended.interrupts
+            }
+            todo = Command(resume=answers) if answers else None
+    leaf = chosen.leaf(context)
+    order = chosen.protocol.order.around([leaf.protocol.order] if leaf else [])
+    calls = rehearsal.calls
+    costs = [
+        price(context, call.model, call.prompt_tokens, call.completion_tokens) for call in calls
+    ]
+    known = [cost for cost in costs if cost is not None]
+    return Size(
+        calls=len(calls),
+        in_a_row=critical_path(fold(rehearsal.events, order)[0], calls, order),
+        tokens=sum(call.prompt_tokens + call.completion_tokens for call in calls),
+        cost=sum(known) if len(known) == len(calls) else None,
+        slots=rehearsal.slots,
+    )
+
+
+# Earlier runs
+
+
+def pace_of(runs: Iterable[RunFolder], models: Collection[str]) -> Pace:
+    """Return the pace of the first of ``runs`` in which one of ``models`` answered."""
+    for run in runs:
+        try:
+            calls = [
+                call
+                for call in run.calls()
+                if call.model in models and call.source == "model" and call.error is None
+            ]
+        except RunFolderError:  # `show` says what is wrong with it
+            continue
+        if calls:
+            texts = [text for call in calls for text in _texts(_parsed(call))]
+            words = round(fmean(len(text.split()) for text in texts)) if texts else WORDS
+            return Pace(run.run_id, median(seconds([call]) for call in calls), words)
+    return Pace(seconds=SECONDS_HERE if EMBEDDED in models else SECONDS)
+
+
+def _parsed(call: Call) -> JsonValue:
+    try:
+        parsed: JsonValue = json.loads(call.reply or "")
+    except ValueError:
+        return None
+    return parsed
+
+
+def _texts(value: JsonValue) -> list[str]:
+    """Return the texts in a reply; one word is a label or an id."""
+    if isinstance(value, str):
+        return [value] if " " in value.strip() else []
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for part in parts for text in _texts(part)]

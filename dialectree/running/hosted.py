@@ -1,0 +1,444 @@
+"""Keep the runs that a host drives: a LangGraph server, an agent, a graph of somebody's own.
+
+The first step of a protocol's graph begins such a run and writes its id and its settings into the
+thread's state. The steps after it take the run up by them, in this process or in another one. On a
+server, and where a folder of runs is named, it has an ordinary folder of a run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
+from langgraph.graph import StateGraph
+from langgraph.pregel._read import ChannelRead  # public names read no channel beside the input
+from langgraph.runtime import Runtime
+from pydantic import JsonValue
+
+from dialectree.errors import Halted, SettingsError
+from dialectree.models.run import Run, shared_budget
+from dialectree.models.specs import require_permitted
+from dialectree.protocols.protocol import Method, methods
+from dialectree.protocols.settings import (
+    CLIENT,
+    EMBEDDED,
+    Own,
+    ProtocolSettings,
+    host_run,
+    of_others,
+    of_the_run,
+    on_a_server,
+    rebuilt,
+    resumed,
+    settings,
+)
+from dialectree.protocols.sources import runs_folder
+from dialectree.records import Call, Event, RunRecord
+from dialectree.records.folder import RunFolder, Unkept, new_id
+from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken
+from dialectree.running.runner import GRACE_S, complete, new_record
+from dialectree.system import clock
+
+IDLE_S = 2.0
+"""Seconds between two steps after which the folder is given back: the host may have stopped."""
+WAIT_S = 10.0
+"""Seconds that a run waits for the process that had it before."""
+_RESTING = 256
+NO_MODEL = (
+    "no model is named: put `model` (such as openai:NAME) into the context of the run or of its "
+    "assistant, or DIALECTREE_MODEL into the server's environment (local:smollm2 there chooses "
+    "the embedded model, whose answers are no better than chance)"
+)
+
+_RUN_ID = re.compile(r"[\w-]+")
+_nowhere = Path()
+_folder: ContextVar[Path | None] = ContextVar("folder", default=None)
+_active: dict[str, HostedRun] = {}
+_resting: OrderedDict[str, HostedRun] = OrderedDict()
+"""Runs without a folder that a host may go on with, the latest last."""
+
+
+@contextmanager
+def keeping(runs: str | Path | None) -> Iterator[None]:
+    """Keep the runs that graphs begin in here in the folder ``runs``; None: nowhere."""
+    token = _folder.set(_nowhere if runs is None else Path(runs))
+    try:
+        yield
+    finally:
+        _folder.reset(token)
+
+
+def _runs() -> Path | None:
+    """Return the folder that keeps a host's runs; None where nobody asked for one."""
+    folder = _folder.get()
+    if folder is None:
+        folder = runs_folder() or (Path("runs") if on_a_server() else None)
+    return None if folder is _nowhere else folder
+
+
+def method_of(builder: StateGraph[Any, Any, Any, Any]) -> Method | None:
+    """Return the installed method whose graph was built by ``builder``."""
+    for one in methods().values():
+        module, _, attribute = one.variant.graph.partition(":")
+        graph = getattr(sys.modules.get(module), attribute, None)
+        if graph is not None and graph.builder is builder:
+            return one
+    return None
+
+
+class HostedRun(Run):
+    """A run that a host drives; see :func:`begun` and :func:`taken_up`.
+
+    Its files are open while its steps follow one another. Where the host stops, for a person or for
+    good, they are closed, so that another process can go on.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        context: ProtocolSettings,
+        runtime: Runtime[Any],
+        method: Method | None,
+        record: RunRecord | None = None,
+        keeper: RunFolder | Unkept | None = None,
+    ) -> None:
+        passed = runtime.context
+        shares = passed if isinstance(passed, type(context)) else context
+        super().__init__(key, context, budget=shared_budget(runtime.control, shares))
+        self.key = key
+        """The id that the thread's state has."""
+        self.context, self.control, self.method = context, runtime.control, method
+        self.passed = passed
+        """What the host passed to the graph."""
+        self.ignored = of_others(passed, type(context))
+        """The settings of other protocols in there."""
+        self.record = record
+        self.keeper = keeper
+        """Where events and calls go; None until the files of an earlier part are found."""
+        if method is not None:
+            self.hear = self._hear
+            self.log = self._log
+        self._files: AbstractContextManager[None] | None = None
+        self.owner = None if record is None else record.owner
+        """The client of a server whose run it is."""
+        self._opening = asyncio.Lock()
+        self._steps = 0
+        self._stopped = False
+        self._failure: BaseException | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._leaving: asyncio.Task[None] | None = None
+        self._began = clock.seconds()
+        _active[key] = self
+
+    def _hear(self, data: Mapping[str, object]) -> None:
+        if self.keeper is not None:
+            self.keeper.tell(Event.model_validate(data))
+
+    def _log(self, call: Call) -> None:
+        if self.journal is not None:
+            self.journal.append(call)
+        elif isinstance(self.keeper, Unkept):
+            self.keeper.calls.append(call)
+
+    def stored(self) -> dict[str, Any]:
+        """Return what the thread's state has of the run."""
+        recorded = self.record.settings if self.record is not None else {}
+        return {"id": self.run_id, "settings": recorded, "ignored": self.ignored}
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Be the run, with its settings, of all that happens in here."""
+        tokens = host_run.set(self), of_the_run.set((self.passed, self.context))
+        try:
+            yield
+        finally:
+            host_run.reset(tokens[0])
+            of_the_run.reset(tokens[1])
+
+    @asynccontextmanager
+    async def step(self) -> AsyncIterator[None]:
+        """Do one step of the run, maybe beside others."""
+        self._steps += 1
+        if self._idle is not None:
+            self._idle.cancel()
+        try:
+            async with self._opening:
+                if self.keeper is None:
+                    await asyncio.to_thread(self._find)
+            with self.current():
+                yield
+        except GraphBubbleUp:
+            self._stopped = True
+            raise
+        except (Exception, asyncio.CancelledError) as error:
+            await self._give_up(error)  # at once: LangGraph does not wait for the steps beside it
+            if isinstance(error, Halted) and isinstance(self._failure, Exception):
+                raise self._failure from None  # why this step was halted
+            raise
+        finally:
+            self._steps -= 1
+            if not self._steps and _active.get(self.key) is self:
+                await self.rest()
+
+    async def rest(self) -> None:
+        """Do what there is to do while no step is under way."""
+        if self._stopped:
+            await self._leave(None)
+        else:
+            self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._wait_no_longer)
+
+    async def _give_up(self, error: BaseException) -> None:
+        """Leave the record of a run that failed or was cancelled, even if it is cancelled again."""
+        if _active.get(self.key) is self:
+            del _active[self.key]
+            self._failure = error
+            self._leaving = asyncio.ensure_future(self._leave(error))
+        if self._leaving is None:
+            return
+        try:
+            await asyncio.shield(self._leaving)
+        except asyncio.CancelledError:
+            await asyncio.wait([self._leaving], timeout=GRACE_S)
+            raise
+
+    def _wait_no_longer(self) -> None:
+        self._leaving = asyncio.ensure_future(self._leave(None))
+
+    async def finish(self) -> dict[str, Any]:
+        """Complete the record; return what the thread's state has of the run from here on."""
+        await self._leave(None, finished=True)
+        record = None
+        if self.record is not None:
+            record = await asyncio.to_thread(self.record.model_dump, mode="json")
+        return {"run": self.stored(), "run_id": self.run_id, "record": record}
+
+    async def _leave(self, failure: BaseException | None, *, finished: bool = False) -> None:
+        """Close the files, and say in the record how the run ended if it did."""
+        if _active.get(self.key) is self:
+            del _active[self.key]
+        cancelled = isinstance(failure, asyncio.CancelledError)
+        try:
+            await self.land(within=GRACE_S if cancelled else None)
+        finally:
+            if cancelled:
+                self.abandon()
+            if isinstance(self.keeper, Unkept):
+                self._remember()
+        if self.journal is not None:
+            await self.journal.settle()
+        await asyncio.to_thread(self._close, failure, finished)
+        if finished and self.unkept is not None:
+            raise self.unkept
+
+    def _remember(self) -> None:
+        _resting[self.key] = self
+        _resting.move_to_end(self.key)
+        if len(_resting) > _RESTING:
+            _resting.popitem(last=False)
+
+    # What follows waits for files: in a thread.
+
+    def _find(self) -> None:
+        """Find what was kept of the run before, and go on there."""
+        runs = _runs()
+        folder = None if runs is None else _folder_of(runs, self.key, self.owner)
+        if folder is None:
+            self.keeper = Unkept()  # what was told before is lost, and there is no record
+            return
+        self._open(folder)
+        record = folder.record()
+        if record.status not in ("running", "partial"):
+            self._close_files()
+            folder = self._fork(folder, record)
+            self._open(folder)
+            record = folder.record()
+        folder.resume_events()
+        if self.method is not None:
+            before = spoken(record.models, folder.ledger())
+            record.models = named(speakers(self.method, self.context), before)
+        record.status, record.ended, record.notices = "running", None, []
+        folder.write_record(record)
+        self.run_id, self.record, self.keeper = record.run_id, record, folder
+
+    def _fork(self, folder: RunFolder, record: RunRecord) -> RunFolder:
+        """Return the folder of a new run, which goes on from within a finished one."""
+        new = RunFolder.create(folder.path.parent)
+        update = {"run_id": new.run_id, "status": "running", "started": clock.stamp()}
+        events = [one.model_copy(update={"run_id": new.run_id}) for one in folder.events()]
+        new.write_whole(record.model_copy(update=update), events, folder.ledger())
+        return new
+
+    def create(self, runs: Path) -> None:
+        """Give the run its folder, with what was told so far."""
+        assert self.record is not None
+        assert self.keeper is not None
+        told, folder = self.keeper.told(), RunFolder.create(runs, self.run_id)
+        self.record.set_folder(folder.path)
+        folder.write_record(self.record)
+        self._open(folder)
+        for event in told:
+            folder.tell(event)
+        self.keeper = folder
+
+    def _open(self, folder: RunFolder) -> None:
+        files = folder.held(WAIT_S)
+        files.__enter__()
+        self._files, self.journal = files, folder.journal()
+
+    def _close(self, failure: BaseException | None, finished: bool) -> None:
+        try:
+            if self.record is not None and self.keeper is not None:
+                usage = self.record.usage
+                usage.embedding_s = round(usage.embedding_s + self.embedding_s, 6)
+                usage.wall_s = round(usage.wall_s + clock.seconds() - self._began, 6)
+                if finished or failure is not None:
+                    overrun = self.budget.overrun() if finished else []
+                    notices = [*self._passed_over(), *self.notices, *overrun]
+                    complete(self.record, self.keeper, failure, notices)
+                if isinstance(self.keeper, RunFolder):
+                    self.keeper.write_record(self.record)
+        finally:
+            self._close_files()
+
+    def _passed_over(self) -> Iterator[str]:
+        """Yield a notice on each setting of the host that this method has not."""
+        of = self.record.method if self.record is not None else ""
+        for name in sorted({*self.ignored}):
+            yield f"{name}: that is no setting of {of}, so it changes nothing"
+
+    def _close_files(self) -> None:
+        files, journal, self._files, self.journal = self._files, self.journal, None, None
+        try:
+            if journal is not None:
+                journal.close()
+        finally:
+            if files is not None:
+                files.__exit__(None, None, None)
+
+
+@asynccontextmanager
+async def begun(
+    method: Method | None,
+    given: Mapping[str, JsonValue],
+    runtime: Runtime[Any],
+    kind: type[ProtocolSettings],
+) -> AsyncIterator[HostedRun]:
+    """Begin a run of ``method``; ``given`` is what its graph takes.
+
+    The folder is made when the first step has taken the input: one that is refused leaves none.
+    """
+    context = settings(runtime, kind)
+    run = await asyncio.to_thread(_new, method, given, context, runtime)
+    try:
+        with run.current():
+            yield run
+        runs = _runs() if run.record is not None else None
+        if runs is not None:
+            await asyncio.to_thread(run.create, runs)
+    except BaseException:
+        del _active[run.key]
+        raise
+    await run.rest()
+
+
+def _new(
+    method: Method | None,
+    given: Mapping[str, JsonValue],
+    context: ProtocolSettings,
+    runtime: Runtime[Any],
+) -> HostedRun:
+    require_permitted(context)
+    if on_a_server():
+        _require_model(method, context)
+    name, record = new_id(), None
+    if method is not None:
+        record = new_record(method, given, context)
+        record.run_id, record.owner = name, _owner(runtime)
+    return HostedRun(name, context, runtime, method, record, Unkept())
+
+
+def _owner(runtime: Runtime[Any]) -> str | None:
+    """Return the client of a server that drives the graph."""
+    user = runtime.server_info.user if runtime.server_info is not None else None
+    return None if user is None else str(user.identity)
+
+
+def _folder_of(runs: Path, key: str, owner: str | None) -> RunFolder | None:
+    """Return the folder of the run ``key`` if it is one of ``owner``.
+
+    A client may write anything into the state of its thread: a path, or the run of another one.
+    """
+    folder = RunFolder(runs / key)
+    if not _RUN_ID.fullmatch(key) or not folder.exists():
+        return None
+    return folder if folder.record().owner == owner else None
+
+
+def _require_model(method: Method | None, context: ProtocolSettings) -> None:
+    """Raise SettingsError where the embedded model would speak and nobody chose it."""
+    roles = method.roles(context) if method is not None else {"": ""}
+    if "model" not in context.model_fields_set and any(
+        context.speaker(role) == EMBEDDED for role in roles
+    ):
+        raise SettingsError(NO_MODEL)
+
+
+def taken_up(
+    method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]
+) -> HostedRun | None:
+    """Return the run that the thread's state names; None where it names none."""
+    stored = ChannelRead.do_read(get_config(), select="run")
+    if not stored:
+        return None
+    key = stored["id"]
+    run = _active.get(key)
+    if run is not None and run.control is runtime.control and run.halted is None:
+        return run
+    context = _resumed(runtime, kind, stored)
+    require_permitted(context)
+    owner = _owner(runtime)
+    if key not in _resting or _resting[key].owner != owner:
+        run = HostedRun(key, context, runtime, method)
+        run.owner = owner
+    else:
+        earlier = _resting.pop(key)
+        run = HostedRun(key, context, runtime, method, earlier.record, earlier.keeper)
+    run.ignored += stored.get("ignored", [])
+    return run
+
+
+def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) -> Own:
+    """Return the settings of the run in a thread's state; its budgets held until it stopped."""
+    recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
+    lender = f"run {stored['id']}"
+    if on_a_server():  # a client may write what it wants into the state of its thread
+        recorded = {name: one for name, one in recorded.items() if not kind.is_reserved(name)}
+        lender = CLIENT
+    return resumed(runtime, kind, recorded, lender)
+
+
+def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
+    """Return the settings of the run that a rule decides in.
+
+    Where somebody edits a thread's state there is no ``runtime``, and no model to be asked.
+    """
+    ours = runtime is not None and isinstance(runtime.control, Run)
+    stored = None if ours else ChannelRead.do_read(get_config(), select="run")
+    if not stored:
+        return kind() if runtime is None else settings(runtime, kind)
+    run = _active.get(stored["id"])
+    if run is not None and isinstance(run.context, kind):
+        return run.context
+    if runtime is not None:
+        return _resumed(runtime, kind, stored)
+    recorded = {n: v for n, v in stored["settings"].items() if n not in ("model", "roles")}
+    return rebuilt(kind, recorded, {}, f"run {stored['id']}")

@@ -1,0 +1,112 @@
+"""Write a run's settings and models into its record, and read them back."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from pydantic import JsonValue
+
+from dialectree.errors import SettingsError
+from dialectree.models import embedded
+from dialectree.models.limits import require_prices
+from dialectree.models.specs import Spec, require_embeddings, resolve
+from dialectree.protocols.protocol import Method, protocol
+from dialectree.protocols.settings import (
+    CLIENT,
+    EMBEDDED,
+    ProtocolSettings,
+    RetrievalSettings,
+    build,
+    rebuilt,
+)
+from dialectree.records import Call, RunRecord
+
+BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
+_PACKAGES = ("dialectree", "langgraph", "langchain-core", "langchain-openai", "pydantic")
+
+
+def kept(context: ProtocolSettings, chosen: Method) -> dict[str, JsonValue]:
+    """Return the settings as a record keeps them, with the defaults of the day.
+
+    Settings that the method does not read are left out, and so are the models of other roles.
+    """
+    recorded = chosen.reads().union(ProtocolSettings.model_fields)
+    values: dict[str, JsonValue] = context.model_dump(
+        mode="json", include={*recorded} - {"model", "roles", "replay"}
+    )
+    if (inner := chosen.leaf_settings(context)) and (leaf := chosen.leaf(context)):
+        values["leaf"] = inner.model_dump(mode="json", include={*leaf.reads()})
+    roles = chosen.role_names(context)
+    values["model"] = _names(context.model)
+    values["roles"] = _names({name: context.roles[name] for name in roles if name in context.roles})
+    return values
+
+
+def _names(speaker: object) -> JsonValue:
+    if isinstance(speaker, dict):
+        return {role: _names(value) for role, value in speaker.items()}
+    return str(speaker) if isinstance(speaker, str) else f"live:{type(speaker).__name__}"
+
+
+def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -> ProtocolSettings:
+    """Return the settings of a run, changed by those ``given`` and without its budgets.
+
+    ``own`` says that the run lies in the folder of runs that is in use.
+    """
+    kind = protocol(record.protocol).settings
+    values = {name: value for name, value in record.settings.items() if name not in BUDGETS}
+    if given.get("replay"):
+        values.pop("cache", None)  # a run without the cache is replayed from its own calls
+    lender = f"{record.run_id}/run.json" if record.owner is None else CLIENT
+    try:
+        return rebuilt(kind, values, given, lender, own=own)
+    except SettingsError as error:
+        build(kind, **given)  # raises where the record is not to blame
+        raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
+
+
+def without_models(record: RunRecord, given: Mapping[str, Any]) -> ProtocolSettings:
+    """Return the settings of a run in which no model is asked: its journal has every reply."""
+    nobody = {"model": EMBEDDED, "roles": {}}
+    return settled(record, {**nobody, **given, "cache": True, "replay": True})
+
+
+def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
+    """Return the spec of every role; raise an error for a wrong spec, price or address.
+
+    Raises MissingPackage for a model of this machine whose packages are not installed, and
+    SettingsError for a model file that cannot be used.
+    """
+    if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
+        require_embeddings(context)
+    specs = {role: resolve(context.speaker(role), context) for role in chosen.roles(context)}
+    require_prices(context, (spec.name for spec in specs.values()))
+    for model in {spec.model for spec in specs.values() if spec.provider == "local"}:
+        if not context.replay:  # a replay asks no model
+            embedded.require(model)
+    return specs
+
+
+def named(specs: Mapping[str, Spec], before: Mapping[str, str]) -> dict[str, str]:
+    """Return the models of every role: those that spoke in it ``before``, then its own."""
+    models = {role: model.split(", ") for role, model in before.items()}
+    return {
+        role: ", ".join(dict.fromkeys([*models.get(role, []), spec.address]))
+        for role, spec in specs.items()
+    }
+
+
+def spoken(models: Mapping[str, str], calls: Iterable[Call]) -> dict[str, str]:
+    """Return those of a record's ``models`` whose roles made one of ``calls``."""
+    made = {name for call in calls for name in (call.role, f"{call.role}_{call.speaker}".lower())}
+    return {role: model for role, model in models.items() if role in made}
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the packages that a run depends on."""
+    return {"python": platform.python_version(), **{p: version(p) for p in _PACKAGES}}

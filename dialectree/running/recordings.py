@@ -1,0 +1,95 @@
+"""Play recorded debates: a run's own files that a protocol ships, so that it needs no model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dialectree.errors import InputError
+from dialectree.flow.human_input import Ask
+from dialectree.protocols.protocol import Protocol, installed, method
+from dialectree.protocols.settings import EMBEDDED
+from dialectree.records import Event, RunRecord, Turn, path_key
+from dialectree.records.folder import RunFolder
+from dialectree.report.paragraphs import length
+from dialectree.running.recorded_settings import settled
+from dialectree.running.runner import Started, Watch
+from dialectree.system import clock
+
+_SECONDS_A_WORD = 0.1
+_LONGEST_S = 55.0
+"""Seconds that a whole debate plays at most; start and reports take some more."""
+
+
+@dataclass
+class Playback(Started):
+    """A run that is there already, and whose events are told once more."""
+
+    events: Sequence[Event] = ()
+    paced: bool = False
+    """Whether there is a pause after each turn, by the number of its words."""
+
+    async def conduct(self, ask: Ask | None = None, watch: Watch | None = None) -> RunRecord:
+        """Tell ``watch`` the events, with their pauses; an interrupt skips the rest of these."""
+        words = [_length(event) for event in self.events]
+        a_word = min(_SECONDS_A_WORD, _LONGEST_S / max(sum(words), 1)) if self.paced else 0.0
+        for event, read in zip(self.events, words, strict=True):
+            if watch is not None:
+                watch(event)
+            if read and a_word:
+                try:
+                    await clock.sleep(read * a_word)
+                except asyncio.CancelledError:
+                    a_word = 0.0
+        return self.record
+
+
+def _length(event: Event) -> int:
+    """Return how many words of ``event`` are read."""
+    return length(Turn.model_validate(event.data)) if event.kind == "spoke" else 0
+
+
+def _as_read(events: Sequence[Event]) -> list[Event]:
+    """Return ``events`` as one reads a tree: a node's first turns, its children, its last turns.
+
+    In a debate the children speak at the same time.
+    """
+    first_below: dict[str, int] = {}
+    for place, event in enumerate(events):
+        above = event.node
+        while event.kind == "spoke" and (above := above.rpartition(".")[0]):
+            first_below.setdefault(above, place)
+
+    def key(place: int) -> list[tuple[int, int]]:
+        node = events[place].node
+        after = place > first_below.get(node, place)
+        return [*((1, number) for number in path_key(node)), (2 if after else 0, place)]
+
+    return [events[place] for place in sorted(range(len(events)), key=key)]
+
+
+def recorded() -> dict[str, Protocol]:
+    """Return the protocols that ship a recorded debate, by name."""
+    return {name: one for name, one in installed().items() if one.demo}
+
+
+def play(name: str, runs: Path, *, paced: bool) -> Playback:
+    """Copy the recorded debate of a protocol into ``runs``, as a run of its own, to be played.
+
+    Raises InputError with the names there are for a protocol without one.
+    """
+    known = recorded()
+    if name not in known:
+        raise InputError(f"{name}: there is no recorded debate of it; {', '.join(known)} have one")
+    recording = RunFolder(known[name].recording())
+    record, events, calls = recording.record(), recording.events(), recording.ledger()
+    folder, now = RunFolder.create(runs), clock.stamp()
+    record.run_id, record.started, record.ended = folder.run_id, now, now
+    events = [one.model_copy(update={"t": now, "run_id": folder.run_id}) for one in events]
+    calls = [one.model_copy(update={"started": now, "ended": now}) for one in calls]
+    folder.write_whole(record, events, calls)
+    context = settled(record, {"model": EMBEDDED, "roles": {}})  # nobody speaks, so any will do
+    chosen = method(record.method, record.protocol)
+    return Playback(folder, record, chosen, context, events=_as_read(events), paced=paced)

@@ -1,0 +1,146 @@
+"""Rehearse a debate: its graph runs, and each reply is made up from the schema of the request.
+
+Nobody is asked, and no journal, cache or budget takes part. The calls that the graph makes, and the
+lengths of their messages, are what a rehearsal is for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from random import Random
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from dialectree.flow.human_input import Payload
+from dialectree.models.asking import Asking
+from dialectree.models.endpoints import Completion, Endpoint
+from dialectree.models.run import Run
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records import Call, Event
+from dialectree.system import chance
+
+Draw = Literal["chance", "least", "most"]
+"""How choices and numbers are drawn: by chance, or always the first and least, or last and most."""
+WORDS = 12
+"""Words of a made-up text, where no run shows how long the model's texts are."""
+_ITEMS = (2, 4)
+"""Items of a list to which the schema sets no limits."""
+_DRAWS = 20
+"""Replies drawn for one call until one can be used."""
+_SHOWN = 1500
+"""Characters at the end of a prompt; a made-up text consists of the words in them."""
+
+
+class Rehearsal(Run):
+    """A run that makes up its replies, the same for the same seed. ``calls`` is its ledger."""
+
+    def __init__(
+        self, context: ProtocolSettings, seed: int, draw: Draw = "chance", words: int = WORDS
+    ) -> None:
+        super().__init__("", context)
+        self.calls: list[Call] = []
+        self.events: list[Event] = []
+        self.slots = context.concurrency
+        """Requests that the models take at once."""
+        self.hear = self._hear
+        self._seed, self._words = seed, words
+        self._draw: Draw = draw
+
+    async def call(self, asking: Asking) -> Call:
+        """Return a made-up call. If no draw can be used, it is repaired as in a real run."""
+        asking.endpoint = Endpoint(asking.endpoint.spec)  # the real one must not learn from this
+        self.slots = min(self.slots, asking.at_once)
+        calls = (self._made_up(asking, attempt) for attempt in range(_DRAWS))
+        call = next(filter(asking.usable, calls), None) or self._made_up(asking, 0)
+        self.calls.append(call)
+        return call
+
+    def _made_up(self, asking: Asking, attempt: int) -> Call:
+        """Return a call by one draw. Only the first one is extreme, if any is."""
+        request = asking.sent()
+        prompt = "\n".join(content for _, content in request.messages)
+        random = chance.draws(self._seed, *asking.place.spot(), asking.repair, attempt)
+        draw: Draw = "chance" if attempt else self._draw
+        words = re.findall(r"\w{2,}", prompt[-_SHOWN:])
+        maker = _Maker(random, draw, words, self._words)
+        reply = json.dumps(maker.value(request.form.full), ensure_ascii=False)
+        done = Completion(
+            text=reply,
+            finish="stop",
+            prompt_tokens=tokens(len(prompt)),
+            completion_tokens=tokens(len(reply)),
+        )
+        return asking.call(done, "", "model")
+
+    def answer(self, payload: Payload) -> str:
+        """Return what a person might answer: one of the labels, or a few words."""
+        random = chance.draws(self._seed, "person", payload["node"], payload["kind"])
+        return random.choice(payload.get("labels", "all of them").split(", "))
+
+    def _hear(self, data: Mapping[str, object]) -> None:
+        self.events.append(Event.model_validate(data))
+
+
+def tokens(characters: int) -> int:
+    """Return the tokens of a text by its length: four characters each."""
+    return -(-characters // 4)
+
+
+class _Maker:
+    """Makes up values that fit a schema."""
+
+    def __init__(self, random: Random, draw: Draw, vocabulary: list[str], words: int) -> None:
+        self._random = random
+        self._draw: Draw = draw
+        self._vocabulary, self._words = vocabulary or ["word"], words
+
+    def value(self, schema: Mapping[str, Any]) -> JsonValue:
+        """Return a value that fits ``schema``, which is one of ``models.forms``."""
+        if "const" in schema:
+            constant: JsonValue = schema["const"]
+            return constant
+        if "enum" in schema:
+            choices: list[JsonValue] = schema["enum"]
+            return choices[self._whole(0, len(choices) - 1)]
+        if "anyOf" in schema:  # a value or null: most models give the value
+            return self.value(next(one for one in schema["anyOf"] if one.get("type") != "null"))
+        match schema.get("type"):
+            case "object":
+                return {name: self.value(part) for name, part in schema["properties"].items()}
+            case "array":
+                return self._list(schema)
+            case "boolean":
+                return self._whole(0, 1) == 1
+            case "integer":
+                return self._whole(schema.get("minimum", 0), schema.get("maximum", 10))
+            case "number":
+                return round(self._between(schema.get("minimum", 0), schema.get("maximum", 1)), 4)
+            case _:
+                return self._text(schema)
+
+    def _between(self, low: float, high: float) -> float:
+        if self._draw == "chance":
+            return self._random.uniform(low, high)
+        return low if self._draw == "least" else high
+
+    def _whole(self, low: int, high: int) -> int:
+        return min(high, int(self._between(low, high + 1)))
+
+    def _list(self, schema: Mapping[str, Any]) -> list[JsonValue]:
+        if "prefixItems" in schema:
+            return [self.value(part) for part in schema["prefixItems"]]
+        least, most = _ITEMS
+        low = schema.get("minItems", min(least, schema.get("maxItems", least)))
+        high = max(low, min(most, schema.get("maxItems", most)))
+        return [self.value(schema["items"]) for _ in range(self._whole(low, high))]
+
+    def _text(self, schema: Mapping[str, Any]) -> str:
+        """Return words by chance, whatever else is drawn: two texts must not be the same."""
+        shortest: int = schema.get("minLength", 0)
+        longest: int | None = schema.get("maxLength")
+        count = self._random.randint(-(-self._words // 2), self._words * 3 // 2)
+        text = " ".join(self._random.choices(self._vocabulary, k=count))
+        return text.ljust(shortest, ".")[:longest].strip()

@@ -1,0 +1,1 @@
+"""What every door does: start, follow, resume, contest, estimate."""

@@ -1,0 +1,52 @@
+"""Limit the files that an agent or a client may name to folders that the host allows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from dialectree.errors import InputError
+from dialectree.protocols.protocol import ProtocolInput
+
+
+def allowed_files(
+    kind: type[ProtocolInput], values: Mapping[str, Any], folders: Sequence[str | Path]
+) -> dict[str, Any]:
+    """Return ``values`` with the whole path of every file that they name.
+
+    A field names a file where its type takes a Path. A name counts from each of ``folders``, links
+    included. A text that names no file, such as an arXiv id, stays as it is. Raises InputError
+    for a file outside of the folders.
+    """
+    return {
+        name: _located(name, value, folders) if _takes_files(_annotation(kind, name)) else value
+        for name, value in values.items()
+    }
+
+
+def _annotation(kind: type[ProtocolInput], name: str) -> Any:
+    field = kind.model_fields.get(name)
+    return None if field is None else field.annotation
+
+
+def _takes_files(annotation: Any) -> bool:
+    return annotation is Path or any(map(_takes_files, get_args(annotation)))
+
+
+def _located(name: str, value: Any, folders: Sequence[str | Path]) -> Any:
+    if isinstance(value, list | tuple):
+        return [_located(name, one, folders) for one in value]
+    if not isinstance(value, str | Path) or "\0" in str(value):  # no file has such a name
+        return value
+    for folder in folders:
+        top = Path(os.path.realpath(folder))
+        path = Path(os.path.realpath(top / value))
+        if path.is_relative_to(top) and os.path.isfile(path):
+            return path
+    path = Path(value)
+    if path.is_absolute() or ".." in path.parts or os.path.lexists(path):
+        allowed = f"only files in {', '.join(map(str, folders))}" if folders else "no files"
+        raise InputError(f"{name}: {str(value)!r:.100}: {allowed} can be read here")
+    return value

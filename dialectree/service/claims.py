@@ -1,0 +1,223 @@
+"""Split a text into claims, and verify each of them by a protocol that gives a probability."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from langchain_core.runnables import RunnableLambda
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, Field
+
+from dialectree.errors import DialectreeError, InputError
+from dialectree.models.door import Place, Run, ask
+from dialectree.models.limits import Budget
+from dialectree.models.sizes import at_chance
+from dialectree.models.specs import resolve
+from dialectree.protocols.protocol import Method, methods
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records.folder import RunFolder
+from dialectree.report.words import line as on_one_line
+from dialectree.report.words import unresolved
+from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehearsed
+from dialectree.running.recorded_settings import speakers
+from dialectree.running.runner import Watch, begin, leave_reports, prepared
+
+_PROMPT = "claims/splitter"
+_PORTION = 8_000
+"""Characters of the text that one call splits."""
+_REASON = 300
+"""Characters of a reason."""
+
+
+class ClaimReply(BaseModel):
+    """One claim, and the lines on which it stands."""
+
+    lines: Annotated[list[str], Field(min_length=1)]
+    claim: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class SplitterReply(BaseModel):
+    """The claims of a text."""
+
+    claims: list[ClaimReply]
+
+
+class Claim(BaseModel, frozen=True):
+    """A statement of a text."""
+
+    line: int
+    """Where it begins in the text, from 1."""
+    last_line: int
+    text: str
+
+
+class Finding(BaseModel, frozen=True):
+    """What came of one claim."""
+
+    line: int
+    last_line: int
+    claim: str
+    passed: bool
+    """True where the probability is high enough; of a method without one, where it says true."""
+    probability: float | None = None
+    reason: str = ""
+    """Why the claim is as probable as that, or why nobody knows."""
+    run: str | None = None
+    """The id of the run that verified it."""
+
+
+def verifying_method(name: str | None = None) -> Method:
+    """Return the method ``name`` of a protocol that gives a probability.
+
+    Without a name it is the one protocol that does; InputError where several do.
+    """
+    able = {key: one for key, one in methods().items() if one.protocol.outcome == "probability"}
+    protocols = [one for one in able.values() if one.name == one.protocol.name]
+    if name is None and len(protocols) == 1:
+        return protocols[0]
+    if name not in able:
+        wrong = "" if name is None else f" {name}: it gives no probability of a claim"
+        raise InputError(f"--method{wrong or ': several give one'}; choose from {', '.join(able)}")
+    return able[name]
+
+
+@dataclass
+class ClaimVerifier:
+    """Verifies the claims of texts within one budget."""
+
+    method: Method
+    context: ProtocolSettings
+    minimum: float
+    """The least probability with which a claim passes."""
+    budget: Budget = field(init=False)
+    fault: DialectreeError | None = field(default=None, init=False)
+    """The first reason why a claim could not be verified; no further call is made then."""
+    done: int = field(default=0, init=False)
+    """Claims that were verified."""
+
+    def __post_init__(self) -> None:
+        """Begin the budget that splitting and verifying share."""
+        self.budget = Budget(self.context)
+
+    @property
+    def demonstration(self) -> bool:
+        """Return whether a model takes part whose answers are no better than chance."""
+        splitter = resolve(self.context.model, self.context)
+        return any(map(at_chance, [splitter, *speakers(self.method, self.context).values()]))
+
+    async def split(self, text: str) -> list[Claim]:
+        """Return the claims of ``text`` in its order; a claim that is made twice counts once."""
+        # Its words stay out of the messages that a host's graph streams.
+        split = RunnableLambda(self._split).with_config(run_name="split", tags=["nostream"])
+        parts = await split.abatch([*_portions(text)])
+        claims: dict[str, Claim] = {}
+        for reply in parts:
+            for one in reply.claims:
+                numbers = [*map(int, one.lines)]
+                claim = Claim(line=min(numbers), last_line=max(numbers), text=one.claim.strip())
+                claims.setdefault(claim.text, claim)
+        return sorted(claims.values(), key=lambda claim: claim.line)
+
+    async def _split(self, lines: Mapping[str, str]) -> SplitterReply:
+        run = Run("", self.context, budget=self.budget)
+        runtime: Runtime[Any] = Runtime(context=self.context, control=run)
+
+        def check(reply: SplitterReply) -> str | None:
+            return next(filter(None, (self._refused(one, lines) for one in reply.claims)), None)
+
+        place, ids = Place("0", "splitter", "splitting", 0), {"claims.lines[]": [*lines]}
+        return await ask(
+            runtime, place, _PROMPT, SplitterReply, suggested=ids, check=check, lines=lines
+        )
+
+    def _refused(self, reply: ClaimReply, lines: Mapping[str, str]) -> str | None:
+        """Return why the method cannot take a claim."""
+        if unknown := [number for number in reply.lines if number not in lines]:
+            return f"lines: there is no line {unknown[0]!r:.20}"
+        try:
+            self.graph_input(reply.claim)
+        except InputError as error:
+            return f"{reply.claim!r:.100}: {error}"
+        return None
+
+    def graph_input(self, claim: str) -> dict[str, Any]:
+        """Return what the graph of the method takes of a claim; InputError where it takes none."""
+        first = next(iter(self.method.protocol.input.model_fields))
+        return prepared(self.method, {first: claim}, self.context)
+
+    async def estimate(self, example: str, counts: Sequence[int], runs: Path) -> Estimate:
+        """Estimate how much it takes to verify claims like ``example``.
+
+        ``counts`` are the least and the most claims. The calls that split the text are left out.
+        """
+        specs = speakers(self.method, self.context).values()
+        pace = pace_of(RunFolder.all(runs), {spec.name for spec in specs})
+        sizes = await rehearsed(self.method, self.graph_input(example), self.context, pace.words)
+        return expected([_times(size, count) for count in counts for size in sizes], pace)
+
+    async def verify(
+        self, claims: Sequence[Claim], runs: Path, watch: Watch | None = None
+    ) -> list[Finding]:
+        """Return a finding for each claim; what is paid is kept, whatever ends it.
+
+        Each claim gets a run of its own in ``runs``. :attr:`fault` holds what ended it early.
+        """
+        slots = asyncio.Semaphore(self.context.concurrency)
+
+        async def verified(claim: Claim) -> Finding:
+            async with slots:
+                finding = await self._verified(claim, runs, watch)
+            self.done += 1
+            return finding
+
+        return [*await asyncio.gather(*map(verified, claims))]
+
+    async def _verified(self, claim: Claim, runs: Path, watch: Watch | None) -> Finding:
+        finding = Finding(
+            line=claim.line, last_line=claim.last_line, claim=claim.text, passed=False
+        )
+        if self.fault is not None:
+            return finding.model_copy(update={"reason": str(self.fault)})
+        run = await asyncio.to_thread(
+            begin, self.method, self.graph_input(claim.text), self.context, runs
+        )
+        run.budget = self.budget
+        finding = finding.model_copy(update={"run": run.record.run_id})
+        try:
+            await run.conduct(watch=watch)
+            await asyncio.to_thread(leave_reports, run.folder, run.record)
+        except DialectreeError as error:
+            self.fault = self.budget.closed = self.fault or error
+            return finding.model_copy(update={"reason": str(error)})
+        verdict = run.record.verdict
+        if verdict is None or verdict.answer is None:
+            return finding.model_copy(update={"reason": unresolved(run.record)})
+        probability = verdict.probability
+        sure = verdict.label == "True" if probability is None else probability >= self.minimum
+        reason = on_one_line(verdict.rationale or "", _REASON)
+        return finding.model_copy(
+            update={"probability": probability, "passed": sure, "reason": reason}
+        )
+
+
+def _portions(text: str) -> Iterator[dict[str, str]]:
+    """Yield the lines of ``text`` that are not empty, by their numbers, in parts for one call."""
+    portion: dict[str, str] = {}
+    for number, words in enumerate(text.splitlines(), 1):
+        if words.strip():
+            if portion and sum(map(len, portion.values())) + len(words) > _PORTION:
+                yield portion
+                portion = {}
+            portion[str(number)] = words
+    if portion:
+        yield portion
+
+
+def _times(size: Size, claims: int) -> Size:
+    """Return the size of ``claims`` debates side by side."""
+    cost = None if size.cost is None else claims * size.cost
+    return size._replace(calls=claims * size.calls, tokens=claims * size.tokens, cost=cost)

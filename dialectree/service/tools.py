@@ -1,0 +1,129 @@
+"""A protocol as a LangChain tool, which an agent calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from langchain_core.tools import StructuredTool, ToolException
+from langgraph.config import get_stream_writer
+
+from dialectree.errors import DialectreeError
+from dialectree.flow.human_input import require_person
+from dialectree.protocols.protocol import method
+from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
+from dialectree.records import Event, RunRecord
+from dialectree.report.words import basis, unresolved
+from dialectree.running.runner import Watch
+from dialectree.service import api
+from dialectree.service.allowed_files import allowed_files
+from dialectree.system.loop import wait_for
+from dialectree.text import share
+
+
+def as_tool(
+    protocol: str,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    files_from: Sequence[str | Path] = (),
+    runs: str | Path | None = DEFAULT_RUNS,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> StructuredTool:
+    """Return a LangChain tool that debates by a protocol, a baseline or an ablation.
+
+    The tool takes the protocol's input. It returns the verdict as text, with the run's record as
+    plain data in the message's ``artifact``. What goes wrong with a call is told to the agent's
+    model in one line, so that it can call again. Inside a graph the events of the debate are
+    written to the graph's custom stream.
+
+    Args:
+        protocol: The protocol's name, such as ``tsd``, or the name of a method.
+        name: What the agent's model calls the tool.
+        description: What that model reads about it.
+        files_from: The folders whose files the agent may name, such as papers. None: no file.
+        runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``. None: the run is not
+            kept.
+        watch: A function that gets every event as it happens.
+        settings: Settings of every debate, such as ``model`` or ``max_calls``. Wrong ones, and
+            missing packages, are refused here.
+    """
+    with api.naming_parameters():
+        chosen = method(protocol)
+        require_person(chosen.configure(settings, api.warn), None)
+        chosen.graph()  # a package that it lacks is the programmer's affair, not the agent's
+    declared = chosen.protocol.input
+
+    async def debate(**inputs: Any) -> tuple[str, dict[str, Any]]:
+        try:
+            given = await asyncio.to_thread(allowed_files, declared, inputs, files_from)
+            async with kept_in(runs) as folder:
+                record = await api.debate(
+                    chosen, given, folder, None, on_the_stream(watch), False, settings
+                )
+        except DialectreeError as error:
+            raise ToolException(api.in_python(str(error))) from error
+        return _in_words(record), record.model_dump(mode="json")
+
+    def wait(**inputs: Any) -> tuple[str, dict[str, Any]]:
+        return wait_for(debate(**inputs))
+
+    return StructuredTool.from_function(
+        func=wait,
+        coroutine=debate,
+        name=name or f"dialectree_{chosen.name}",
+        description=description
+        or f"{chosen.protocol.summary} Slow and thorough: use it where a wrong answer would cost "
+        "more than a minute.",
+        args_schema=api.arguments(declared),
+        handle_tool_error=True,
+        response_format="content_and_artifact",
+    )
+
+
+@asynccontextmanager
+async def kept_in(runs: str | Path | None) -> AsyncIterator[Path]:
+    """Yield the folder of the runs; without one, a folder that is removed at the end."""
+    if runs is not None:
+        yield runs_home(runs)
+        return
+    temporary = await asyncio.to_thread(TemporaryDirectory, prefix="dialectree-")
+    try:
+        yield Path(temporary.name)
+    finally:
+        await asyncio.to_thread(temporary.cleanup)
+
+
+def on_the_stream(watch: Watch | None) -> Watch:
+    """Return a function that hands an event to ``watch``, and to the stream of a host's graph."""
+    try:
+        write = get_stream_writer()
+    except (KeyError, RuntimeError):  # outside of a graph
+        return watch or (lambda event: None)
+
+    def hand_on(event: Event) -> None:
+        write(event.model_dump(mode="json"))
+        if watch is not None:
+            watch(event)
+
+    return hand_on
+
+
+def _in_words(record: RunRecord) -> str:
+    """Return a verdict as an agent's model reads it."""
+    verdict = record.verdict
+    if verdict is None or verdict.answer is None:
+        return f"{unresolved(record)}\nRun: {record.run_id}."
+    measure = "Probability" if verdict.probable else "Confidence"
+    label = " Demonstration model: no better than chance." if record.demonstration else ""
+    degraded = " Some parts failed; the record says which." if record.status == "degraded" else ""
+    return (
+        f"{verdict.answer}\n{verdict.rationale or ''}\n{basis(record)}\n"
+        f"{measure}: {share(verdict.confidence)}. Run: {record.run_id}.{degraded}{label}"
+    )

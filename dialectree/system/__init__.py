@@ -1,0 +1,1 @@
+"""Clock, chance, event loop, threads, streams, packages, addresses and databases."""

@@ -1,0 +1,1 @@
+"""Traces, telemetry, events and what is under way."""

@@ -1,0 +1,561 @@
+"""Show a debate in a trace as what it is: a tree of questions, and who said what at each.
+
+A trace of LangGraph shows every step of every graph. Where a protocol's graph begins, the LangSmith
+tracer of the host or of the environment is replaced by :class:`DebateTracer`. It leaves steps out,
+shows the nodes of the debate's tree, and hangs every call to a model under its node. Stream,
+drawing and state are as without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from textwrap import shorten
+from typing import Any, TypeVar
+from uuid import UUID
+
+from langchain_core.callbacks import AsyncCallbackManager
+from langchain_core.messages import BaseMessage, convert_to_openai_messages
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.runnables.config import RunnableConfig, var_child_runnable_config
+from langchain_core.tracers.langchain import LangChainTracer
+from langchain_core.tracers.schemas import Run
+from langchain_core.utils.uuid import uuid7
+from langgraph.graph.state import CompiledStateGraph
+from langsmith.utils import is_env_var_truish
+
+from dialectree.protocols import sources
+from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records import Call
+from dialectree.system import packages
+
+NAME_LENGTH = 60
+"""Characters of a question in the name of its run."""
+_LONGEST = 4000
+"""Characters of one text among the inputs of a whole debate."""
+_TOKENS = ("input_tokens", "output_tokens", "total_tokens")
+_INTERNAL = ("langgraph_", "checkpoint_", "__")
+"""Beginnings of metadata that say where in LangGraph a run belongs, not where in the debate."""
+_POSITIONS = ("seq:step", "graph:step")
+"""Beginnings of tags that say the same."""
+_STRUCTURE = frozenset(
+    (
+        *("tree_node", "role", "speaker", "phase", "round", "take", "prompt", "reply"),
+        *("run_id", "protocol", "method", "source", "usage_metadata"),
+        *("ls_provider", "ls_model_name", "ls_model_type", "ls_temperature", "ls_max_tokens"),
+    )
+)
+"""Metadata of the runs within a debate, and all that a redacted trace shows."""
+_MARKS = frozenset(("cached", "person", "dialectree"))
+"""Tags that a redacted trace shows."""
+_LABELS = frozenset(("role", "type", "id", "finish_reason"))
+"""Fields whose text a redacted trace shows."""
+_OPENTELEMETRY = ("OTEL_ENABLED", "OTEL_ONLY")
+"""Variables that ask for OpenTelemetry, after LANGSMITH_."""
+_HIDDEN = "[redacted]"
+_ERROR = re.compile(r"(\w+)(?:\(|$)")
+"""The class at the beginning of an error."""
+_NOTHING = object()
+_Tracer = TypeVar("_Tracer", bound=LangChainTracer)
+_COLLECTOR = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+
+class _TracedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A graph that puts a tracer of its own in the place of LangSmith's."""
+
+    def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        """Walk the graph as LangGraph does."""
+        traced = self._traced(config)
+        if traced is None:
+            return super().astream(input, config, **options)
+        steps: Any = super().astream(input, traced, **options)
+        return _alone(steps)
+
+    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        """Return ``config`` with another tracer; None if the one there may stay."""
+        raise NotImplementedError
+
+
+class DebateGraph(_TracedGraph):
+    """The graph of a whole protocol: a trace shows the debate."""
+
+    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        return _replaced(config, self._tracer)
+
+    def _tracer(self, tracer: LangChainTracer) -> DebateTracer:
+        debate = _Debate(*_called(self), sources.trace_redacted())
+        if isinstance(tracer, DebateTracer) and tracer.debate.root is not None:
+            debate.around = tracer.debate.root.id
+        new = _successor(DebateTracer, tracer)
+        new.debate = debate
+        return new
+
+
+class ChatGraph(_TracedGraph):
+    """The graph of a chat: a redacted trace shows its steps without their texts."""
+
+    def _traced(self, config: RunnableConfig | None) -> RunnableConfig | None:
+        traced = _replaced(config, _redacting)
+        return traced and {**traced, "run_name": self.get_name()}  # a client may name its run
+
+
+def show(graph: CompiledStateGraph[Any, Any, Any, Any], kind: type[_TracedGraph]) -> None:
+    """Let traces show ``graph`` as ``kind`` does.
+
+    Spans are provided for now: where a host's graph or a server comes first, LangSmith's client is
+    made before this graph runs.
+    """
+    _provide_spans()
+    graph.__class__ = kind
+
+
+async def _alone(stream: AsyncGenerator[Any]) -> AsyncGenerator[Any]:
+    """Yield what ``stream`` yields; it begins without the tracer of the step around it.
+
+    LangGraph would add that tracer to the one in the configuration.
+    """
+    async with aclosing(stream):
+        around: RunnableConfig = {**(var_child_runnable_config.get() or {})}
+        around.pop("callbacks", None)
+        token = var_child_runnable_config.set(around)
+        try:
+            first = await anext(stream, _NOTHING)
+        finally:
+            var_child_runnable_config.reset(token)
+        if first is not _NOTHING:
+            yield first
+        async for one in stream:
+            yield one
+
+
+@dataclass
+class _Debate:
+    """What the tracers of one debate share."""
+
+    name: str
+    """The protocol, and the variant: ``TSD``."""
+    unit: str
+    """What a node of the tree is called before more is known of it."""
+    redacted: bool
+    around: UUID | None = None
+    """The run of the debate in which this one takes place."""
+    run_id: str = ""
+    root: Run | None = None
+    nodes: dict[str, Run] = field(default_factory=dict)
+    """The runs of the tree's nodes; node 0 has the run of the whole debate."""
+    texts: dict[str, str] = field(default_factory=dict)
+
+
+class DebateTracer(LangChainTracer):
+    """Send a debate to LangSmith, or wherever its client sends runs."""
+
+    debate: _Debate
+
+    def copy_with_metadata_defaults(self, **defaults: Any) -> DebateTracer:
+        """Return a tracer of the same debate; LangGraph asks for one in every graph."""
+        copy: Any = super().copy_with_metadata_defaults(**defaults)
+        copy.debate = self.debate
+        return copy  # type: ignore[no-any-return]
+
+    # The whole debate
+
+    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> Any:
+        """Show the whole debate; leave out the steps and graphs within it."""
+        if self.debate.root is not None:
+            return
+        inputs = inputs if isinstance(inputs, Mapping) else {}
+        self.debate.texts["0"] = str(inputs.get("question") or "")
+        run = self._run(
+            "chain",
+            self._name("0"),
+            {name: _cut(value) for name, value in inputs.items() if value is not None},
+            {
+                **(self.tracing_metadata or {}),
+                **(about.get("metadata") or {}),
+                "tree_node": "0",
+            },
+            parent=self.debate.around or about.get("parent_run_id"),
+            id=run_id,
+        )
+        run.tags = [tag for tag in about.get("tags") or () if not tag.startswith(_POSITIONS)]
+        self.debate.root = self.debate.nodes["0"] = run
+        self._begin(run)
+
+    def on_chain_end(self, outputs: Any, *, run_id: UUID, **_: Any) -> Any:
+        """End the run of the debate with its verdict."""
+        if (root := self._root(run_id)) is not None:
+            verdict = outputs.get("verdict") if isinstance(outputs, Mapping) else None
+            self._end_debate(root, verdict)
+
+    def on_chain_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> Any:
+        """End the run of the debate with what ended it."""
+        if (root := self._root(run_id)) is not None:
+            root.error = self._get_stacktrace(error)
+            self._end_debate(root, None)
+
+    def _root(self, run_id: UUID) -> Run | None:
+        root = self.debate.root
+        return root if root is not None and root.id == run_id else None
+
+    def _end_debate(self, root: Run, verdict: Mapping[str, Any] | None) -> None:
+        for run in [*self.debate.nodes.values()][:0:-1]:
+            if str(run.id) in self.run_map:
+                self._end(run)
+        root.outputs = {**(verdict or root.outputs or {})}
+        root.extra["metadata"]["run_id"] = self.debate.run_id
+        self._end(root)
+
+    # Its calls to models
+
+    def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        metadata: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        invocation_params: Mapping[str, Any] | None = None,
+        **_: Any,
+    ) -> Run:
+        """Show a call under its node of the tree."""
+        inputs = {"messages": convert_to_openai_messages(messages[0])}
+        run = self._run("llm", name, inputs, metadata, invocation_params, id=run_id)
+        self._begin(run)
+        return run
+
+    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> Run:
+        """End the run of a call with its reply and its tokens."""
+        run, generation = self._get_run(run_id), response.generations[0][0]
+        message: Any = {"role": "assistant", "content": generation.text}
+        usage = None
+        if isinstance(generation, ChatGeneration):
+            message = convert_to_openai_messages(generation.message)
+            usage = getattr(generation.message, "usage_metadata", None)
+        self._answer(run, message, (generation.generation_info or {}).get("finish_reason"), usage)
+        return run
+
+    def on_retriever_start(self, *_: Any, **__: Any) -> Any:
+        """Leave a retriever's own run out: the event shows what was retrieved, with ids."""
+
+    def on_retriever_end(self, *_: Any, **__: Any) -> Any:
+        """Leave its end out, too."""
+
+    def on_retriever_error(self, *_: Any, **__: Any) -> Any:
+        """Leave its error out: it ends the debate, whose run shows it."""
+
+    def _llm_run_with_token_event(self, token: Any, run_id: UUID, *_: Any, **__: Any) -> Run:
+        return super()._llm_run_with_token_event("", run_id)  # when it came, not what it says
+
+    def replay(
+        self,
+        config: RunnableConfig,
+        metadata: Mapping[str, Any],
+        messages: Sequence[tuple[str, str]],
+        parameters: Mapping[str, Any],
+        call: Call,
+    ) -> None:
+        """Show a reply that nobody is paid for now, marked with its source."""
+        source = "journal" if call.source == "model" else call.source
+        inputs = {"messages": [{"role": role, "content": text} for role, text in messages]}
+        about = {**config.get("metadata", {}), **metadata, "source": source}
+        run = self._run("llm", config.get("run_name"), inputs, about, parameters)
+        run.tags = ["person" if source == "person" else "cached"]
+        self._begin(run)
+        if call.error is not None:
+            run.error = call.error
+            self._end(run)
+            return
+        message = {"role": "assistant", "content": call.reply or ""}
+        self._answer(run, message, call.finish, dict.fromkeys(_TOKENS, 0))
+
+    def _answer(self, run: Run, message: object, finish: str | None, usage: Any) -> None:
+        outputs: dict[str, Any] = {"choices": [{"message": message, "finish_reason": finish}]}
+        if usage is not None:
+            tokens = {name: usage[name] for name in _TOKENS}
+            if read := (usage.get("input_token_details") or {}).get("cache_read"):
+                tokens["input_token_details"] = {"cache_read": read}
+            outputs["usage_metadata"] = run.extra["metadata"]["usage_metadata"] = tokens
+        run.outputs = outputs
+        self._end(run)
+
+    # Its tree
+
+    def hear(self, event: Mapping[str, Any], took_s: float) -> None:
+        """Show what ``event`` tells of a node of the tree."""
+        node, data = event["node"], event["data"]
+        self.debate.run_id = event["run_id"]
+        match event["kind"]:
+            case "opened":
+                self.debate.texts[node] = data["text"]
+                self._rename(node, data.get("kind"), data.get("parent"))
+            case "branched":
+                kind = "leaf" if data.get("why") else data.get("kind") or "branch"
+                self._rename(node, kind)
+            case "scored":
+                run = self._node(node)
+                run.outputs = {**(run.outputs or {}), **data["scores"]}
+            case "retrieved":
+                self._retrieved(node, data, took_s)
+            case "settled":
+                self._settle(self._node(node), data.get("verdict") or data.get("data"))
+
+    def _rename(self, node: str, kind: str | None, parent: str | None = None) -> None:
+        run = self._node(node, parent)
+        run.name = self._name(node, kind)
+        if node == "0" and not run.inputs.get("question"):
+            run.inputs = {**run.inputs, "question": self.debate.texts.get(node, "")}
+
+    def _node(self, node: str, parent: str | None = None) -> Run:
+        """Return the run of a node; where a thread is resumed, it begins with the first call."""
+        run = self.debate.nodes.get(node)
+        if run is None:
+            above = self._node(parent or node.rpartition(".")[0] or "0")
+            inputs = {"question": self.debate.texts.get(node, "")}
+            run = self._run("chain", self._name(node), inputs, {"tree_node": node}, parent=above.id)
+            self.debate.nodes[node] = run
+            self._begin(run)
+        return run
+
+    def _name(self, node: str, kind: str | None = None) -> str:
+        start = self.debate.name if node == "0" else f"{kind or self.debate.unit} {node}"
+        text = shorten(self.debate.texts.get(node, ""), NAME_LENGTH, placeholder=" …")
+        hidden = self.debate.redacted or self.client._hide_inputs
+        return start if hidden or not text else f"{start}: {text}"
+
+    def _settle(self, run: Run, outcome: Mapping[str, Any] | None) -> None:
+        """End a node's run with its verdict, or with what else stands at the end of its debate.
+
+        A second pass may settle it again, with calls in between.
+        """
+        if outcome is not None or not run.outputs:
+            run.outputs = {**(outcome or {"answer": None})}
+        if run is self.debate.root:
+            return
+        run.end_time = datetime.now(UTC)
+        if self.client.otel_exporter is None:  # a span that has ended takes no more children
+            self.run_map.pop(str(run.id), None)
+            self._update_run_single(run)
+
+    def _retrieved(self, node: str, data: Mapping[str, Any], took_s: float) -> None:
+        scores = {found["id"]: found["score"] for found in data["found"]}
+        run = self._run(
+            "retriever",
+            f"evidence of paper {data['paper']}, {data['of']}",
+            {"query": data["query"]},
+            {"tree_node": node},
+        )
+        run.start_time -= timedelta(seconds=took_s)
+        self._begin(run)
+        run.outputs = {
+            "documents": [
+                {
+                    "type": "Document",
+                    "page_content": one["text"],
+                    "metadata": {"id": one["id"], "score": scores.get(one["id"])},
+                }
+                for one in data["segments"]
+            ]
+        }
+        self._end(run)
+
+    # Sending runs
+
+    def _run(
+        self,
+        run_type: str,
+        name: str | None,
+        inputs: dict[str, Any],
+        metadata: Mapping[str, Any] | None,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        parent: UUID | None = None,
+        id: UUID | None = None,
+    ) -> Run:
+        """Return a run; without a ``parent`` it belongs under its node of the tree."""
+        about = {**(metadata or {})}
+        if run_type != "chain":
+            parent = self._node(about.get("tree_node", "0")).id
+        if run_type == "chain":
+            about["protocol"] = self.debate.name
+        if self.debate.run_id:
+            about["run_id"] = self.debate.run_id
+        extra: dict[str, Any] = {"metadata": about}
+        if parameters is not None:
+            unset = {k: v for k, v in parameters.items() if v is not None and k != "timeout"}
+            extra["invocation_params"] = unset
+        return Run(
+            id=id or uuid7(),
+            name=name or run_type,
+            run_type=run_type,
+            inputs=inputs,
+            parent_run_id=parent,
+            start_time=datetime.now(UTC),
+            events=[],
+            tags=[],
+            **self._get_run_kwargs(parent, extra),
+        )
+
+    def _begin(self, run: Run) -> None:
+        self._start_trace(run)
+        self._persist_run_single(run)
+
+    def _end(self, run: Run) -> None:
+        run.end_time = run.end_time or datetime.now(UTC)
+        self._end_trace(run)
+        self._update_run_single(run)
+
+    def _start_trace(self, run: Run) -> None:
+        """Hang a run whose parent is left out, such as a live model's tool, under its node."""
+        if run.parent_run_id is not None and run.parent_run_id not in self.order_map:
+            node = run.metadata.get("tree_node", "0")
+            run.parent_run_id = None if self.debate.root is None else self._node(node).id
+        super()._start_trace(run)
+
+    def _persist_run_single(self, run: Run) -> None:
+        """Send a run as it begins; a call to a model is sent whole, when it ends."""
+        if not run.extra.get("__disabled") and not self._sent_whole(run):
+            self._require_discretion(run).post()
+
+    def _update_run_single(self, run: Run) -> None:  # type: ignore[override]
+        """Send how a run ended."""
+        if run.extra.get("__disabled"):
+            return
+        sent = self._require_discretion(run)
+        if self._sent_whole(run):
+            sent.post()
+        else:
+            sent.patch()
+
+    def _sent_whole(self, run: Run) -> bool:
+        return run.run_type == "llm" and self.client.otel_exporter is None
+
+    def _require_discretion(self, run: Run) -> Run:
+        """Take out of a run what a trace does not show."""
+        metadata = run.extra.setdefault("metadata", {})
+        for name in [*metadata]:
+            within = self.debate.redacted or run is not self.debate.root
+            if name.startswith(_INTERNAL) or (within and name not in _STRUCTURE):
+                del metadata[name]
+        run.serialized = None
+        return _redact(run, metadata) if self.debate.redacted else run
+
+
+class RedactedTracer(LangChainTracer):
+    """Send the steps of a graph without their texts."""
+
+    def _persist_run_single(self, run: Run) -> None:
+        if not run.extra.get("__disabled"):
+            _redact(run, {}).post()
+
+    def _update_run_single(self, run: Run) -> None:  # type: ignore[override]
+        if not run.extra.get("__disabled"):
+            _redact(run, {}).patch()
+
+
+# Finding the tracer
+
+
+def _replaced(
+    config: RunnableConfig | None,
+    successor: Callable[[LangChainTracer], LangChainTracer | None],
+) -> RunnableConfig | None:
+    """Return ``config`` with the successor of LangSmith's tracer; None if there is none."""
+    _provide_spans()
+    outer: RunnableConfig = var_child_runnable_config.get() or {}
+    callbacks = (config or {}).get("callbacks") or outer.get("callbacks")
+    manager = AsyncCallbackManager.configure(callbacks)
+    tracer = next((one for one in manager.handlers if isinstance(one, LangChainTracer)), None)
+    new = None if tracer is None else successor(tracer)
+    if new is None:
+        return None
+    for handlers in (manager.handlers, manager.inheritable_handlers):
+        handlers[:] = [new if isinstance(one, LangChainTracer) else one for one in handlers]
+    return {**(config or {}), "callbacks": manager}
+
+
+def _redacting(tracer: LangChainTracer) -> RedactedTracer | None:
+    """Return a tracer that hides texts, if the environment asks for it."""
+    return _successor(RedactedTracer, tracer) if sources.trace_redacted() else None
+
+
+def _successor(kind: type[_Tracer], tracer: LangChainTracer) -> _Tracer:
+    """Return a tracer of another kind that goes on where ``tracer`` is."""
+    return kind(
+        example_id=tracer.example_id,
+        project_name=tracer.project_name,
+        address=tracer.address,
+        client=tracer.client,
+        tags=tracer.tags,
+        metadata=tracer.tracing_metadata,
+        run_map=tracer.run_map,
+        order_map=tracer.order_map,
+        _external_run_ids=tracer._external_run_ids,
+    )
+
+
+def _provide_spans() -> None:
+    """Provide for OpenTelemetry's spans if the environment asks for them."""
+    if any(map(is_env_var_truish, _OPENTELEMETRY)) and any(map(os.environ.get, _COLLECTOR)):
+        with packages.needed("LANGSMITH_OTEL_ENABLED", "dialectree[server]"):
+            from dialectree.trace import telemetry
+        telemetry.provide()
+
+
+def _called(graph: DebateGraph) -> tuple[str, str]:
+    """Return what to call a debate of ``graph``, and a node of its tree."""
+    from dialectree.protocols.protocol import protocol
+
+    settings = graph.context_schema
+    if settings is None or not issubclass(settings, ProtocolSettings) or not settings.protocol:
+        return graph.name.replace("_", " "), "part"
+    declared = protocol(settings.protocol)
+    variant = graph.name in declared.methods() and graph.name != declared.name
+    name = declared.name.upper()
+    return f"{name} {graph.name}" if variant else name, declared.unit
+
+
+def tracer() -> DebateTracer | None:
+    """Return the tracer of the debate in which this code runs, if it is traced."""
+    callbacks = (var_child_runnable_config.get() or {}).get("callbacks")
+    handlers = getattr(callbacks, "handlers", None) or ()
+    return next((one for one in handlers if isinstance(one, DebateTracer)), None)
+
+
+# What a trace shows
+
+
+def _redact(run: Run, metadata: Mapping[str, Any]) -> Run:
+    """Take the texts out of a run; of its metadata only ``metadata`` stay."""
+    run.inputs, run.outputs = _hidden(run.inputs), _hidden(run.outputs)
+    run.extra = {**_hidden(run.extra), "metadata": metadata}
+    run.tags = [tag for tag in run.tags or () if tag in _MARKS]
+    run.serialized = None
+    if run.error:
+        kind = _ERROR.match(run.error)
+        run.error = kind[1] if kind else _HIDDEN
+    return run
+
+
+def _cut(value: Any) -> Any:
+    """Return ``value`` with long texts cut, such as the papers that a debate compares."""
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[:_LONGEST]} …"
+    if isinstance(value, Mapping):
+        return {name: _cut(one) for name, one in value.items()}
+    return [*map(_cut, value)] if isinstance(value, list) else value
+
+
+def _hidden(value: Any, name: str = "") -> Any:
+    """Return ``value`` with its structure and its numbers, without its texts."""
+    if isinstance(value, Mapping):
+        return {key: _hidden(one, str(key)) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [_hidden(one) for one in value]
+    if value is None or isinstance(value, int | float) or name in _LABELS:
+        return value
+    return _HIDDEN
