@@ -9,7 +9,7 @@ from dialectree.protocols.protocol import installed
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNEL = ("dialectree", "evals", "retrieval")
-GENERATED = "dialectree/functions.pyi"
+GENERATED = "dialectree/service/functions.pyi"
 
 
 def test_no_line_names_a_protocol() -> None:

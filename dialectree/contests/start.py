@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from dialectree.contests import arguments, replies, rulings, verdict_diff
+from dialectree.contests import arguments, replies, rulings
 from dialectree.contests.draft import Draft
 from dialectree.contests.wishes import (
     Add,
@@ -40,6 +40,7 @@ from dialectree.models.specs import Spec
 from dialectree.protocols.protocol import Phase, installed, method
 from dialectree.records import Call, RunRecord, Turn, turns
 from dialectree.records.folder import RunFolder
+from dialectree.running import verdict_diff
 from dialectree.running.recorded_settings import (
     kept,
     named,

@@ -7,6 +7,7 @@ new.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property, wraps
 from itertools import pairwise
@@ -19,14 +20,14 @@ from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite, Send
 
 from dialectree.errors import Contradiction, Dropped, PartFailed
+from dialectree.flow.hosting import HostedRun, hosted
 from dialectree.flow.steps import conclusion, opening, unresolved
 from dialectree.models.run import Run, run_of
 from dialectree.protocols.forms import described
-from dialectree.protocols.protocol import Method
+from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings, host_run, settings
 from dialectree.protocols.state import Hosted, Ruling
-from dialectree.running import hosted
-from dialectree.running.hosted import HostedRun
+from dialectree.system.platform_internals import reset_omitted
 from dialectree.trace.events import tell
 from dialectree.trace.tracing import DebateGraph, show
 
@@ -175,7 +176,7 @@ class Flow:
                 update: dict[str, object] = await opening(state, runtime)
                 return {**update, "run": None, "record": None, "run_id": run_of(runtime).run_id}
             given = {name: state[name] for name in inputs if name in state}
-            async with hosted.begun(self._of, given, runtime, self._settings) as run:
+            async with hosted().begun(self._of, given, runtime, self._settings) as run:
                 update = await opening(state, runtime)
             return {**update, "run": run.stored(), "record": None, "run_id": run.run_id}
 
@@ -190,7 +191,7 @@ class Flow:
         async def take_part(*args: Any, **injected: Any) -> Any:
             runtime, run = get_runtime(), None
             if not self._in_a_run(runtime):
-                run = hosted.taken_up(self._of, runtime, self._settings)
+                run = hosted().taken_up(self._of, runtime, self._settings)
             if run is None:
                 return await step(*args, **injected)
             async with run.step():
@@ -205,7 +206,7 @@ class Flow:
     @cached_property
     def _of(self) -> Method | None:
         """The installed method whose graph this is."""
-        return hosted.method_of(self._builder)
+        return _method_of(self._builder)
 
     def then(self, *stations: Station) -> None:
         """Lead from each station to the next. Steps side by side are waited for together."""
@@ -257,7 +258,7 @@ class Flow:
             self._add_rule(source, rule, ways, guard=source in guarded, places=places)
         graph: Graph = self._builder.compile(name=name)
         if self._protocol:
-            _whole(graph, get_type_hints(self._input))
+            reset_omitted(graph, get_type_hints(self._input))
             show(graph, DebateGraph)
         return graph
 
@@ -312,14 +313,16 @@ class Flow:
         """
         runtime = runtime or get_runtime()
         if self._protocol:
-            return hosted.settings_of(runtime, self._settings)
+            return hosted().settings_of(runtime, self._settings)
         return self._settings() if runtime is None else settings(runtime, self._settings)
 
 
 async def _concluded(state: Hosted, runtime: Runtime[Any]) -> dict[str, Any]:
     """Tell of the verdict, and leave the record in the host's thread."""
     ruling, run = await conclusion(state, runtime), host_run.get()
-    ended = await run.finish() if state.get("run") and isinstance(run, HostedRun) else {}
+    ended: dict[str, Any] = {}
+    if state.get("run") and isinstance(run, HostedRun):
+        ended = await run.finish()
     return {**ruling, **ended}
 
 
@@ -366,14 +369,11 @@ def _afresh(node: Step, channels: Mapping[str, Any], given: Iterable[str]) -> St
     return opening
 
 
-def _whole(graph: Graph, inputs: Iterable[str]) -> None:
-    """Reset the inputs that a caller omits.
-
-    LangGraph keeps in a thread what an input leaves out: a question without options would be
-    answered with those of the question before it, even if that one was refused.
-    """
-
-    def whole(value: Any) -> Any:
-        return {**dict.fromkeys(inputs), **value} if isinstance(value, Mapping) else value
-
-    graph.nodes[START].mapper = whole
+def _method_of(builder: StateGraph[Any, Any, Any, Any]) -> Method | None:
+    """Return the installed method whose graph was built by ``builder``."""
+    for one in methods().values():
+        module, _, attribute = one.variant.graph.partition(":")
+        graph = getattr(sys.modules.get(module), attribute, None)
+        if graph is not None and graph.builder is builder:
+            return one
+    return None

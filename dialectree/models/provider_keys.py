@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dialectree.protocols.settings import on_a_server
+from dialectree.system.platform_internals import on_a_server
 
 _PROVIDERS = {
     "OPENAI_API_KEY": "openai",

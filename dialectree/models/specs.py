@@ -17,7 +17,6 @@ from dialectree.protocols.settings import (
     ProtocolSettings,
     RetrievalSettings,
     endpoint_from_environment,
-    on_a_server,
 )
 from dialectree.protocols.sources import ALLOW_MODELS, ALLOW_URLS, PREFIX
 from dialectree.system.addresses import (
@@ -30,6 +29,7 @@ from dialectree.system.addresses import (
     veiled,
     whole,
 )
+from dialectree.system.platform_internals import on_a_server
 
 OPENAI = "https://api.openai.com/v1"
 NAME_IT = "name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or OPENAI_BASE_URL"

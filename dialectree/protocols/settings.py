@@ -51,6 +51,7 @@ from dialectree.system.addresses import (
     shown,
     whole,
 )
+from dialectree.system.platform_internals import on_a_server
 
 if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
@@ -496,8 +497,6 @@ def _built(
     return made
 
 
-_SERVERS = ("langgraph_api", "aegra_api")
-"""Modules of the servers that run graphs for their clients."""
 CLIENT = "the context, thread or assistant of a client of this server"
 """The lender of what a client of a server chose."""
 
@@ -505,11 +504,6 @@ CLIENT = "the context, thread or assistant of a client of this server"
 def _passed(values: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], str]:
     """Tell named settings from lent ones, and the lender, among those that came to a graph."""
     return ({}, values, CLIENT) if on_a_server() else (values, {}, "")
-
-
-def on_a_server() -> bool:
-    """Tell whether a LangGraph server runs the graphs of this process for its clients."""
-    return any(name in sys.modules for name in _SERVERS)
 
 
 host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
@@ -17,17 +16,14 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from langgraph.config import get_config
 from langgraph.errors import GraphBubbleUp
-from langgraph.graph import StateGraph
-from langgraph.pregel._read import ChannelRead  # public names read no channel beside the input
 from langgraph.runtime import Runtime
 from pydantic import JsonValue
 
 from dialectree.errors import Halted, SettingsError
 from dialectree.models.run import Run, shared_budget
 from dialectree.models.specs import require_permitted
-from dialectree.protocols.protocol import Method, methods
+from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import (
     CLIENT,
     EMBEDDED,
@@ -36,7 +32,6 @@ from dialectree.protocols.settings import (
     host_run,
     of_others,
     of_the_run,
-    on_a_server,
     rebuilt,
     resumed,
     settings,
@@ -47,6 +42,7 @@ from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken
 from dialectree.running.runner import GRACE_S, complete, new_record
 from dialectree.system import clock
+from dialectree.system.platform_internals import on_a_server, read_state
 
 IDLE_S = 2.0
 """Seconds between two steps after which the folder is given back: the host may have stopped."""
@@ -83,16 +79,6 @@ def _runs() -> Path | None:
     if folder is None:
         folder = runs_folder() or (Path("runs") if on_a_server() else None)
     return None if folder is _nowhere else folder
-
-
-def method_of(builder: StateGraph[Any, Any, Any, Any]) -> Method | None:
-    """Return the installed method whose graph was built by ``builder``."""
-    for one in methods().values():
-        module, _, attribute = one.variant.graph.partition(":")
-        graph = getattr(sys.modules.get(module), attribute, None)
-        if graph is not None and graph.builder is builder:
-            return one
-    return None
 
 
 class HostedRun(Run):
@@ -396,7 +382,7 @@ def taken_up(
     method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]
 ) -> HostedRun | None:
     """Return the run that the thread's state names; None where it names none."""
-    stored = ChannelRead.do_read(get_config(), select="run")
+    stored = read_state("run")
     if not stored:
         return None
     key = stored["id"]
@@ -432,7 +418,7 @@ def settings_of(runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
     Where somebody edits a thread's state there is no ``runtime``, and no model to be asked.
     """
     ours = runtime is not None and isinstance(runtime.control, Run)
-    stored = None if ours else ChannelRead.do_read(get_config(), select="run")
+    stored = None if ours else read_state("run")
     if not stored:
         return kind() if runtime is None else settings(runtime, kind)
     run = _active.get(stored["id"])

@@ -21,7 +21,6 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from dialectree import prompts
-from dialectree.contests import verdict_diff
 from dialectree.errors import DialectreeError, MissingPackage, ReplayMiss, SettingsError
 from dialectree.flow.human_input import (
     Ask,
@@ -40,6 +39,7 @@ from dialectree.protocols.settings import ProtocolSettings
 from dialectree.protocols.user_input import checked
 from dialectree.records import Call, Event, Override, RunRecord, RunStatus, Verdict, fold
 from dialectree.records.folder import RunFolder, Unkept, own_calls
+from dialectree.running import verdict_diff
 from dialectree.running.recorded_settings import (
     kept,
     named,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dialectree.contests import verdict_diff
 from dialectree.records import (
     Call,
     Failure,
@@ -16,6 +15,7 @@ from dialectree.records import (
     Usage,
     Verdict,
 )
+from dialectree.running import verdict_diff
 
 QUESTION = "Which language do all people in Europe speak?"
 FIRST, SECOND = "Is there one such language?", "Who speaks English?"

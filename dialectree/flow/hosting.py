@@ -1,0 +1,63 @@
+"""What a graph asks for where a host drives it: the run that its steps belong to.
+
+The keeper of such runs stands floors above, so it is loaded by name when the first host comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol, cast, runtime_checkable
+
+from langgraph.runtime import Runtime
+from pydantic import JsonValue
+
+from dialectree.protocols.protocol import Method
+from dialectree.protocols.settings import Own, ProtocolSettings
+
+KEEPER = "dialectree.running.hosted"
+
+
+@runtime_checkable
+class HostedRun(Protocol):
+    """A run that a host drives."""
+
+    run_id: str
+
+    def stored(self) -> dict[str, Any]:
+        """Return what the thread's state has of the run."""
+
+    def step(self) -> AbstractAsyncContextManager[None]:
+        """Do one step of the run, maybe beside others."""
+
+    async def finish(self) -> dict[str, Any]:
+        """Complete the record; return what the thread's state has of the run from here on."""
+
+
+class Keeper(Protocol):
+    """What begins the runs of a host and takes them up again."""
+
+    def begun(
+        self,
+        method: Method | None,
+        given: Mapping[str, JsonValue],
+        runtime: Runtime[Any],
+        kind: type[ProtocolSettings],
+    ) -> AbstractAsyncContextManager[HostedRun]:
+        """Begin a run of ``method``; ``given`` is what its graph takes."""
+
+    def taken_up(
+        self, method: Method | None, runtime: Runtime[Any], kind: type[ProtocolSettings]
+    ) -> HostedRun | None:
+        """Return the run that the thread's state names, or None."""
+
+    def settings_of(self, runtime: Runtime[Any] | None, kind: type[Own]) -> Own:
+        """Return the settings of the run that a rule decides in."""
+
+
+@cache
+def hosted() -> Keeper:
+    """Return the keeper of the runs that hosts drive."""
+    return cast("Keeper", import_module(KEEPER))

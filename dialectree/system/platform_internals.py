@@ -1,0 +1,47 @@
+"""What touches the inside of LangGraph: names that its public face has no word for.
+
+Seen with langgraph 1.2.22. ``tests/system/test_platform_internals.py`` fails when another version
+behaves otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+_SERVERS = ("langgraph_api", "aegra_api")
+"""Modules of the servers that run graphs for their clients."""
+
+
+def on_a_server() -> bool:
+    """Tell whether a LangGraph server runs the graphs of this process for its clients."""
+    return any(name in sys.modules for name in _SERVERS)
+
+
+def read_state(name: str) -> Any:
+    """Return the value ``name`` of the state of the thread that the current step belongs to.
+
+    A step sees only what its input schema names. Public names read nothing beside it.
+    """
+    from langgraph.config import get_config
+    from langgraph.pregel._read import ChannelRead
+
+    return ChannelRead.do_read(get_config(), select=name)
+
+
+def reset_omitted(graph: CompiledStateGraph[Any, Any, Any, Any], inputs: Iterable[str]) -> None:
+    """Let ``graph`` set the ``inputs`` that a caller omits to None.
+
+    LangGraph keeps in a thread what an input leaves out: a question without options would be
+    answered with those of the question before it, even if that one was refused.
+    """
+    from langgraph.graph import START
+
+    def whole(value: Any) -> Any:
+        return {**dict.fromkeys(inputs), **value} if isinstance(value, Mapping) else value
+
+    graph.nodes[START].mapper = whole
