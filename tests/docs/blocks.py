@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.docs.forking import ADDRESS, CLIENT
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?"
@@ -32,8 +34,8 @@ PORT = re.compile(r"((?:127\.0\.0\.1|localhost):|--port )(\d{4,5})\b")
 SERVER = re.compile(r"langgraph dev |dialectree mcp --http ")
 ENDED = (0, 5)
 """A judge who rules by chance contradicts itself now and then, which leaves a debate unresolved."""
+PROGRAM = f"#!{sys.executable}\nfrom tests.docs.files import main\n\nmain()\n"
 TOOLS = {
-    "dialectree": f"#!{sys.executable}\nfrom tests.docs.files import main\n\nmain()\n",
     # CI runs the other targets itself: they install, or run these tests.
     "make": f'#!/bin/sh\ncase $1 in debate|demo) set -- -o .venv/.run "$@";; *) set -- -n "$@"'
     f';; esac\nexec {shutil.which("make")} "$@"\n',
@@ -120,7 +122,8 @@ class Reader:
         self._state = home / "state"
         tools = home / "tools"
         tools.mkdir(parents=True)
-        for name, script in TOOLS.items():
+        program = CLIENT if ADDRESS in environ else PROGRAM
+        for name, script in {**TOOLS, "dialectree": program}.items():
             (tools / name).write_text(script)
             (tools / name).chmod(0o755)
         packages = [os.environ.get("PYTHONPATH", ""), environ.pop("PYTHONPATH", ""), str(ROOT)]

@@ -7,6 +7,7 @@ kinds are read or compared with the files that they show.
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.protocol import installed as protocols
 from tests.docs import files
 from tests.docs.blocks import ROOT, Block, blocks, reader, with_local_addresses
+from tests.docs.forking import ADDRESS, forks
 from tests.endpoint import LocalEndpoint
 
 MOST_NOT_RUN = 10
@@ -31,6 +33,8 @@ WITH_CLIENTS = ("docs/chat.md", "docs/mcp.md", "docs/server.md")
 """Pages that start servers or use the clients of others."""
 WITH_A_TEST_OF_ITS_OWN = ("docs/providers.md",)
 """The page names the addresses of others: test_providers_page.py runs its blocks."""
+IN_PROCESSES_OF_THEIR_OWN = ("README.md",)
+"""Pages whose commands start as a user's do. Those of the others are forks."""
 READ: dict[str, Callable[[str], object]] = {
     "json": json.loads,
     "jsonl": lambda text: [json.loads(line) for line in text.splitlines()],
@@ -71,9 +75,15 @@ def endpoint() -> Iterator[LocalEndpoint]:
         yield served
 
 
+@pytest.fixture(scope="module")
+def forked(target: Path) -> Iterator[str]:
+    with forks(PYTHONPATH=f"{target}{os.pathsep}{ROOT}") as address:
+        yield address
+
+
 @pytest.mark.parametrize("name", WITH_BLOCKS)
 def test_the_blocks_of_a_page_run_in_order(
-    name: str, endpoint: LocalEndpoint, target: Path, tmp_path: Path
+    name: str, endpoint: LocalEndpoint, target: Path, forked: str, tmp_path: Path
 ) -> None:
     page = blocks(with_local_addresses(PAGES[name], endpoint.url))
     variables = {
@@ -83,6 +93,8 @@ def test_the_blocks_of_a_page_run_in_order(
         "OPENAI_BASE_URL": endpoint.url,
         "PYTHONPATH": str(target),
     }
+    if name not in (*IN_PROCESSES_OF_THEIR_OWN, *WITH_CLIENTS):
+        variables[ADDRESS] = forked
     with reader(tmp_path / "home", **variables) as reading:
         files.write_files(reading.folder)
         reading.read(page)
