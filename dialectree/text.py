@@ -1,5 +1,6 @@
-"""Format numbers by one rule, wherever a person reads them: terminal, Markdown, HTML, messages.
+"""Words and figures for people: terminal, Markdown, HTML, messages.
 
+- A text of a model or a person passes :func:`clean` before it is shown.
 - A share (a confidence, a strength, a probability) has two decimals: ``0.73``. It reads as 0, 0.5
   or 1 only if it is; otherwise it has as many decimals as tell it apart: ``0.996``.
 - Counts of calls and tokens have thousands separators: ``12,345 tokens``.
@@ -9,11 +10,85 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterable
 from math import isfinite
 
 NOT_DETERMINED = "not determined"
 _DIGITS = 17
 """Decimals that tell any two shares apart."""
+
+
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
+    r"|(?:\x1b[]P^_X]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links
+    r"|\x1b[ -/]*[0-~]"
+)
+_BREAKS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of the text after them, beyond the text that holds them."""
+
+
+def clean(text: str) -> str:
+    """Remove from ``text`` what a terminal or a page would obey: escapes, control characters.
+
+    What is left is valid in XML, too.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _BREAKS.sub("\n", _ESCAPES.sub("", text)).replace("\t", "    ")
+    return "".join(map(_visible, text))
+
+
+def _visible(char: str) -> str:
+    if char == "\n":
+        return char
+    kind = unicodedata.category(char)
+    if kind == "Cs" or ord(char) & 0xFFFE == 0xFFFE:  # half a pair, or no character at all
+        return "\ufffd"
+    return "" if kind == "Cc" or char in _TURNS else char
+
+
+def line(text: str, limit: int) -> str:
+    """Return ``text`` as one line of at most ``limit`` characters, shortened with an ellipsis."""
+    flat = " ".join(clean(text[: 8 * limit + 64]).split())
+    cut = len(flat) > limit or len(text) > 8 * limit + 64
+    return f"{flat[: limit - 1].rstrip()}…" if cut else flat
+
+
+_LABELS = {
+    "canonical_parent": "The question, made explicit",
+    "children": "Parts",
+    "coverage_justification": "Why these parts",
+    "cross_examination": "Cross-examination",
+    "direct": "Direct answers",
+    "generation": "Arguments for and against",
+    "percent": "Percent sure",
+    "qid": "Part",
+    "same_answer": "Whether both say the same",
+    "scores": "Difficulty",
+    "stop": "Nothing to split",
+    "tournament": "Supporters against attackers, as judged",
+    "truth_rationale": "On its truth",
+    "uncertainty": "Uncertainty reports",
+    "url": "URL",
+    "weight_rationale": "On its weight",
+    "would_settle": "What would settle it",
+}
+"""Names that do not explain themselves."""
+
+
+def label(name: str) -> str:
+    """Return the name of a field, a role or a phase for a reader."""
+    words = " ".join(name.replace("_", " ").split())
+    return _LABELS.get(name, words[:1].upper() + words[1:])
+
+
+def listed(parts: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *first, last = [*parts] or [""]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def figure(value: float | None, missing: str = "–") -> str:
@@ -69,3 +144,11 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def moment(stamp: str | None) -> str:
+    """``2026-01-31 12:00:00 UTC`` for a stamp of the record."""
+    if not stamp:
+        return "not yet"
+    found = re.match(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$", stamp)
+    return f"{found[1]} {found[2]} UTC" if found else stamp

@@ -11,7 +11,7 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
 from dialectree.evals.scoring import applies
 from dialectree.evals.tasks import TASKS
-from dialectree.report.words import count, line, listed
+from dialectree.text import count, line, listed
 
 
 class Repeats(NamedTuple):

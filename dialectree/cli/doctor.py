@@ -66,7 +66,7 @@ async def _examine(context: ProtocolSettings) -> DialectreeError | None:
     from dialectree.models.probe import probe
     from dialectree.models.sizes import at_chance
     from dialectree.models.specs import resolve
-    from dialectree.report.words import clean, duration
+    from dialectree.text import clean, duration
 
     spec = resolve(context.model, context)
     print("\nModel")

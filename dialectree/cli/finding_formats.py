@@ -12,9 +12,8 @@ from typing import Any
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from dialectree.report.words import clean
 from dialectree.service.claims import Finding
-from dialectree.text import figure
+from dialectree.text import clean, figure
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES = {

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 
 from dialectree.errors import Halted
-from dialectree.report.words import clean
+from dialectree.text import clean
 
 _typed = bytearray()
 """What was read from stdin beyond the last line."""

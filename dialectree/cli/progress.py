@@ -20,7 +20,7 @@ from dialectree.protocols.sources import runs_home
 from dialectree.records import Moved, RunRecord, Standing, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.drawing import link
-from dialectree.report.words import clean, confidence, failed, headline, line, probable, sums
+from dialectree.report.words import confidence, failed, headline, probable, sums
 from dialectree.running.runner import (
     GRACE_S,
     Started,
@@ -30,7 +30,7 @@ from dialectree.running.runner import (
 )
 from dialectree.system import loop
 from dialectree.system.streams import notice, print_file, program, say
-from dialectree.text import apart, share
+from dialectree.text import apart, clean, line, share
 
 STOPPING = f"stopping: calls under way have up to {GRACE_S:g} s (Ctrl-C again: none)"
 

@@ -80,20 +80,6 @@ class RunRecord(Strict):
         """Compare what was recorded, wherever it lies."""
         return isinstance(other, RunRecord) and self.__dict__ == other.__dict__
 
-    def __repr__(self) -> str:
-        """Say in two lines what was asked and what came of it."""
-        from dialectree.report.words import two_line_summary
-
-        return f"<RunRecord {two_line_summary(self)}>"
-
-    __str__ = __repr__
-
-    def _repr_html_(self) -> str:
-        """Return the run as a card of a notebook."""
-        from dialectree.report.pages import card
-
-        return card(self)
-
     def degraded(self) -> list[tuple[str, Failure]]:
         """Every part that failed for good, with the id of its node."""
         return [(n.id, failure) for n in self.tree.nodes.values() for failure in n.failures]

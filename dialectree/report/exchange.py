@@ -14,7 +14,7 @@ from dialectree.records import Node, NodeVerdict, RunRecord, Turn, fitting
 from dialectree.records import turns as naming
 from dialectree.report import view
 from dialectree.report.view import Entry, Stage
-from dialectree.report.words import count, label
+from dialectree.text import count, label
 
 _SIDES = ("a", "b")
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from dialectree.records import Call, Node, NodeVerdict, RunRecord, Turn
-from dialectree.report.words import figure, label
+from dialectree.text import figure, label
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
 _NAMES = ("qid", "id", "n", "name", "title")

@@ -2,91 +2,29 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from pydantic import JsonValue
 
 from dialectree.protocols.protocol import Outcome, View, installed, title
 from dialectree.records import Call, Failure, Node, RunRecord, Stance, Turn, Verdict, turns
-from dialectree.text import count, duration, figure, money, move, share
-
-__all__ = ["count", "duration", "figure", "money", "move", "share"]
-
-_ESCAPES = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, moves of the cursor
-    r"|(?:\x1b[]P^_X]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links
-    r"|\x1b[ -/]*[0-~]"
+from dialectree.text import (
+    clean,
+    count,
+    duration,
+    figure,
+    label,
+    line,
+    listed,
+    moment,
+    money,
+    move,
+    share,
 )
-_BREAKS = re.compile("\r\n|[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of the text after them, beyond the text that holds them."""
 
-
-def clean(text: str) -> str:
-    """Remove from ``text`` what a terminal or a page would obey: escapes, control characters.
-
-    What is left is valid in XML, too.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    text = _BREAKS.sub("\n", _ESCAPES.sub("", text)).replace("\t", "    ")
-    return "".join(map(_visible, text))
-
-
-def _visible(char: str) -> str:
-    if char == "\n":
-        return char
-    kind = unicodedata.category(char)
-    if kind == "Cs" or ord(char) & 0xFFFE == 0xFFFE:  # half a pair, or no character at all
-        return "\ufffd"
-    return "" if kind == "Cc" or char in _TURNS else char
-
-
-def line(text: str, limit: int) -> str:
-    """Return ``text`` as one line of at most ``limit`` characters, shortened with an ellipsis."""
-    flat = " ".join(clean(text[: 8 * limit + 64]).split())
-    cut = len(flat) > limit or len(text) > 8 * limit + 64
-    return f"{flat[: limit - 1].rstrip()}…" if cut else flat
-
-
-def moment(stamp: str | None) -> str:
-    """``2026-01-31 12:00:00 UTC`` for a stamp of the record."""
-    if not stamp:
-        return "not yet"
-    found = re.match(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$", stamp)
-    return f"{found[1]} {found[2]} UTC" if found else stamp
-
-
-_LABELS = {
-    "canonical_parent": "The question, made explicit",
-    "children": "Parts",
-    "coverage_justification": "Why these parts",
-    "cross_examination": "Cross-examination",
-    "direct": "Direct answers",
-    "generation": "Arguments for and against",
-    "percent": "Percent sure",
-    "qid": "Part",
-    "same_answer": "Whether both say the same",
-    "scores": "Difficulty",
-    "stop": "Nothing to split",
-    "tournament": "Supporters against attackers, as judged",
-    "truth_rationale": "On its truth",
-    "uncertainty": "Uncertainty reports",
-    "url": "URL",
-    "weight_rationale": "On its weight",
-    "would_settle": "What would settle it",
-}
-"""Names that do not explain themselves."""
-
-
-def label(name: str) -> str:
-    """Return the name of a field, a role or a phase for a reader."""
-    words = " ".join(name.replace("_", " ").split())
-    return _LABELS.get(name, words[:1].upper() + words[1:])
-
+__all__ = ["clean", "count", "duration", "figure", "label", "line", "listed", "moment", "money"]
+__all__ += ["move", "share"]
 
 stage = label
 
@@ -177,12 +115,6 @@ def heading(record: RunRecord) -> str:
         return "The debates"
     stages = {turn.phase for node in record.tree.nodes.values() for turn in node.transcript}
     return "The answers" if stages and stages <= {"direct", "answer"} else "The debate"
-
-
-def listed(parts: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *first, last = [*parts] or [""]
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def probable(verdict: Verdict | None) -> bool:

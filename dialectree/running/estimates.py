@@ -29,9 +29,9 @@ from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, RetrievalSettings
 from dialectree.records import Call, critical_path, fold, seconds
 from dialectree.records.folder import RunFolder
-from dialectree.report.words import count, duration
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.rehearsal import WORDS, Draw, Rehearsal
+from dialectree.text import count, duration
 
 SECONDS, SECONDS_HERE = 2.0, 6.0
 """Assumed length of a call where no run shows how fast the model is, and the embedded model's."""

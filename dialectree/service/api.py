@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from pydantic import create_model
 from pydantic.fields import FieldInfo
 
+import dialectree.report  # noqa: F401 - lets a record show itself
 from dialectree.contests import Wish, only_models_and_limits
 from dialectree.contests import start as contesting
 from dialectree.errors import ArgumentError, DialectreeError

@@ -20,11 +20,11 @@ from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records.folder import RunFolder
-from dialectree.report.words import line as on_one_line
 from dialectree.report.words import unresolved
 from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehearsed
 from dialectree.running.recorded_settings import speakers
 from dialectree.running.runner import Watch, begin, leave_reports, prepared
+from dialectree.text import line as on_one_line
 
 _PROMPT = "claims/splitter"
 _PORTION = 8_000

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from textwrap import fill
 
+from dialectree.text import clean
+
 _PROGRAM = "dialectree"
 WIDTH = 80
 """Columns that every terminal has."""
@@ -66,8 +68,6 @@ def say(text: str) -> None:
 
     A terminal obeys nothing in them: errors quote models, endpoints and files.
     """
-    from dialectree.report.words import clean
-
     try:
         print(clean(text), file=sys.stderr)
     except OSError:

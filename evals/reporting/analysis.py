@@ -13,7 +13,7 @@ from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Row
 from dialectree.evals.tasks import is_baseline
-from dialectree.report.words import listed
+from dialectree.text import listed
 
 
 @dataclass(kw_only=True)

@@ -13,7 +13,7 @@ from dialectree.evals.reporting.row_names import tails
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Result, bare
 from dialectree.protocols.protocol import method
-from dialectree.report.words import count, listed
+from dialectree.text import count, listed
 
 ENOUGH = 5
 """From so many answers on, all of one kind is worth a warning."""

@@ -18,7 +18,7 @@ from dialectree.evals.reporting.formatting import probability, signed
 from dialectree.evals.results import Row
 from dialectree.evals.standing import Spent
 from dialectree.evals.tasks import baselines, is_baseline
-from dialectree.report.words import count, listed
+from dialectree.text import count, listed
 
 MOST_SAMPLES = 100
 """The most that ``--samples`` takes."""

@@ -10,7 +10,7 @@ from dialectree.evals.reporting.row_names import models, tails
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.tasks import TASKS
 from dialectree.report import words
-from dialectree.report.words import count, listed
+from dialectree.text import count, listed
 
 
 class Sentences(NamedTuple):

@@ -15,7 +15,7 @@ from dialectree.evals.reporting.measures import handed
 from dialectree.evals.reporting.study import Study
 from dialectree.evals.results import Preferred
 from dialectree.evals.tasks import is_baseline
-from dialectree.report.words import listed
+from dialectree.text import listed
 
 
 def compared_tables(analysis: Analysis) -> Sequence[Table | None]:

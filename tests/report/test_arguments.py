@@ -8,7 +8,7 @@ import pytest
 
 from dialectree.records import RunRecord
 from dialectree.report import arguments, html, words
-from dialectree.report.words import clean, figure
+from dialectree.text import clean, figure
 from tests.report import sample, sample_art
 from tests.report.test_pages import Page
 

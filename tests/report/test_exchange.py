@@ -13,7 +13,7 @@ from dialectree.protocols.protocol import Phase
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Node, RunRecord
 from dialectree.report import exchange, html, markdown, words
-from dialectree.report.words import clean
+from dialectree.text import clean
 from tests.report import sample, sample_art, sample_rsd
 from tests.report.test_pages import Page
 

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from dialectree.records import RunRecord
 from dialectree.report import markdown
 from dialectree.report.markdown_text import bold, escaped, lines, readable
-from dialectree.report.words import clean
+from dialectree.text import clean
 from tests.report import sample, sample_art, sample_rsd, sample_tod
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=60)

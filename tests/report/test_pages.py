@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from dialectree.records import RunRecord
 from dialectree.report import html, view
-from dialectree.report.words import clean, duration
+from dialectree.text import clean, duration
 from tests.report import sample
 
 steady = settings(derandomize=True, database=None, deadline=None, max_examples=60)

@@ -18,7 +18,8 @@ from rich.console import Console
 from dialectree.cli import progress
 from dialectree.records import Node, RunRecord, Tree
 from dialectree.report import markdown, overview, result, transcript, tree
-from dialectree.report.words import census, clean, duration, heading, line, money, share
+from dialectree.report.words import census, heading
+from dialectree.text import clean, duration, line, money, share
 from tests.report import sample, sample_art, sample_rsd, sample_tod
 from tests.report.test_live import seen
 from tests.report.test_markdown import HOSTILE, read

@@ -22,7 +22,7 @@ from dialectree.records import (
     Turn,
 )
 from dialectree.report import html, markdown, topics
-from dialectree.report.words import clean
+from dialectree.text import clean
 from tests.graphs.tree_of_debate import comparing
 from tests.report import sample, sample_tod
 from tests.report.test_facts import Shown, both, flat
