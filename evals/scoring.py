@@ -18,14 +18,14 @@ from dialectree.evals.judges import Ask, Words
 from dialectree.evals.results import Control, Score
 from dialectree.evals.standing import JUDGE_ROLE
 from dialectree.evals.tasks import TASKS
-from dialectree.models.asking import Asking, Place, messages
+from dialectree.models.asking import Asking, messages
 from dialectree.models.endpoints import RUNGS, Decoding, Request, endpoint
 from dialectree.models.forms import Form, form
 from dialectree.models.limits import Budget
 from dialectree.models.run import Run
 from dialectree.models.specs import resolve
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Verdict
+from dialectree.records import Turn, Verdict
 from dialectree.records.folder import RunFolder
 from dialectree.running.runner import calling
 
@@ -95,7 +95,9 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
 
     async def ask(words: Words) -> str:
         prompt = words.prompt
-        place = Place("0", JUDGE_ROLE, "scoring", 0, speaker=prompt.name.rpartition("/")[2])
+        place = Turn(
+            node="0", phase="scoring", role=JUDGE_ROLE, speaker=prompt.name.rpartition("/")[2]
+        )
         wanted = _FORMS[prompt.reply]
         metadata = {
             "tree_node": place.node,
@@ -108,7 +110,7 @@ def judge_of(run: Run, context: ProtocolSettings) -> Ask:
         request = Request(
             messages(words.system, words.user),
             wanted,
-            Decoding(prompt.temperature, None, place.seed(context.seed), prompt.top_p),
+            Decoding(prompt.temperature, None, place.random_seed(context.seed), prompt.top_p),
             context.call_deadline,
             context.requests_per_minute,
             {"run_name": f"{JUDGE_ROLE} {run.run_id}", "metadata": metadata},

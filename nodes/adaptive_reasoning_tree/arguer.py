@@ -11,10 +11,11 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Stance
 from dialectree.nodes.adaptive_reasoning_tree.state import Draft, Growth, Settings
 from dialectree.protocols.settings import settings
+from dialectree.records import Turn
 
 
 class ArgumentText(BaseModel):
@@ -45,7 +46,14 @@ def arguer(stance: Stance, *, again: bool = False) -> Step:
         own = [draft["text"] for draft in state["drafts"] if draft["stance"] == stance]
         reply = await ask(
             runtime,
-            Place(state["id"], role, "generation", int(again), 1 + again, side=stance),
+            Turn(
+                node=state["id"],
+                phase="generation",
+                role=role,
+                round=1 + again,
+                step=int(again),
+                side=stance,
+            ),
             f"adaptive_reasoning_tree/{role}",
             ArgumentsReply,
             ids={"arguments.n": [str(n) for n, _ in enumerate(places, 1)]},

@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Compared, Pair
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
+from dialectree.records import Place
 from dialectree.trace.events import tell
 
 
@@ -34,7 +35,7 @@ async def pairwise_judge(pair: Pair, runtime: Runtime[Settings]) -> dict[str, li
     if pair["order"] == "attack_first":
         shown.reverse()
     names = ":".join(argument["id"] for _, argument in shown)
-    place = Place(pair["id"], "pairwise_judge", "tournament", 0, speaker=names)
+    place = Place(node=pair["id"], phase="tournament", role="pairwise_judge", speaker=names)
     removed = run_of(runtime).overrides.removed(place)
     if removed is not None:
         reply = PairwiseReply.model_validate(removed)

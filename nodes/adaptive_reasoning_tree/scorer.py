@@ -12,10 +12,11 @@ from pydantic import BaseModel, Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from dialectree.flow import Step
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings, Sprout
+from dialectree.records import Place
 from dialectree.trace.events import tell
 
 
@@ -66,7 +67,13 @@ def scorer(*, late: bool = False) -> Step:
         if late:
             if run_of(runtime).overrides.at(place) is not None:
                 return {"scores": {}}
-            place = Place(argument["parent"], "scorer", "tournament", 1, speaker=argument["id"])
+            place = Place(
+                node=argument["parent"],
+                phase="tournament",
+                role="scorer",
+                speaker=argument["id"],
+                step=1,
+            )
         reply = await ask(
             runtime,
             place,
@@ -117,7 +124,7 @@ def set_by_person(node: str, runtime: Runtime[Settings]) -> dict[str, float] | N
 
 def _strength(node: str) -> Place:
     """Return the place where a claim or an argument is scored by itself."""
-    return Place(node, "scorer", "strength", 0)
+    return Place(node=node, phase="strength", role="scorer")
 
 
 def _scored(runtime: Runtime[Settings], node: str, tau: float) -> Scores:

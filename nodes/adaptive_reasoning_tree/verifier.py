@@ -10,9 +10,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 from dialectree.answers import normal
 from dialectree.flow import Step
 from dialectree.flow.steps import settle
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.protocols.state import Question, Ruling
+from dialectree.records import Place
 
 _YesNo = Annotated[
     Literal["yes", "no"], BeforeValidator(lambda v: normal(v) if isinstance(v, str) else v)
@@ -36,7 +37,7 @@ def verifier(prompt: str, kind: type[VerifierReply] | type[ReasonedReply]) -> St
     """Return the role that answers yes or no, without a confidence as in the paper."""
 
     async def verifier(state: Question, runtime: Runtime[Settings]) -> Ruling:
-        place = Place("0", "verifier", "answer", 0)
+        place = Place(node="0", phase="answer", role="verifier")
         claim = state["question"]
         reply = await ask(runtime, place, prompt, kind, max_tokens=512, claim=claim)
         reasoning = reply.reasoning if isinstance(reply, ReasonedReply) else None

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from dialectree.answers import distinct_options, letter, same
 from dialectree.errors import InputError
 from dialectree.flow.steps import require_question
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,
     Candidate,
@@ -30,6 +30,7 @@ from dialectree.nodes.role_switching_debate.state import (
     other,
 )
 from dialectree.protocols.settings import settings
+from dialectree.records import Place
 from dialectree.system import chance
 from dialectree.trace.events import tell
 
@@ -213,7 +214,14 @@ async def same_answer(state: FivePhases, runtime: Runtime[Settings]) -> dict[str
     """Ask whether the two proposals are the same answer."""
     reply = await ask(
         runtime,
-        Place(state["id"], "judge", "proposals", 1, take=state["take"], speaker="same_answer"),
+        Place(
+            node=state["id"],
+            phase="proposals",
+            role="judge",
+            speaker="same_answer",
+            step=1,
+            take=state["take"],
+        ),
         "role_switching_debate/same_answer",
         SameAnswerReply,
         max_tokens=200,

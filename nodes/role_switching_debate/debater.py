@@ -11,9 +11,10 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from dialectree import records
 from dialectree.answers import LONGEST, match_candidate, offered, same, shortened, tokens
 from dialectree.flow import Step
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.models.replies import Reply
 from dialectree.nodes.quotations import occurs
 from dialectree.nodes.role_switching_debate.candidates import proposed, read_from, texts
@@ -28,6 +29,7 @@ from dialectree.nodes.role_switching_debate.state import (
     written,
 )
 from dialectree.protocols.settings import settings
+from dialectree.records import Place
 from dialectree.trace.events import tell
 
 _Text = Annotated[str, Field(min_length=1, max_length=4000)]
@@ -201,14 +203,14 @@ def _place(state: FivePhases, side: Side, phase: Phase, step: int = 0) -> Place:
     own = state["candidates"].get(side)
     defended = state["candidates"].get(other(side) if phase == "role_switch" else side)
     letter = "" if state["options"] else side.upper()  # open answers are A and B
-    return Place(
-        state["id"],
-        "debater",
-        phase,
-        step,
-        round=1 + sum(turn["speaker"] == side for turn in state["turns"]),
-        take=state["take"],
+    return records.Turn(
+        node=state["id"],
+        phase=phase,
+        role="debater",
         speaker=side,
+        round=1 + sum(turn["speaker"] == side for turn in state["turns"]),
+        step=step,
+        take=state["take"],
         side=shortened(defended["text"]) if defended else None,
         label=defended["label"] if defended else letter or None,
         called=own["label"] if own else letter,

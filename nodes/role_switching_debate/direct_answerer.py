@@ -11,11 +11,12 @@ from pydantic import BaseModel, BeforeValidator, Field
 from dialectree.answers import LONGEST, letter, match_candidate, normal, offered, tokens
 from dialectree.flow import Step
 from dialectree.flow.steps import settle
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.role_switching_debate.candidates import texts
 from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Sample, Settings
 from dialectree.protocols.settings import settings
 from dialectree.protocols.state import Ruling
+from dialectree.records import Place
 from dialectree.system import chance
 
 _SHOWN = 60
@@ -55,7 +56,7 @@ def direct_answerer(role: str) -> Step:
 
         reply = await ask(
             runtime,
-            Place(state["id"], role, "direct", 0, speaker=str(state["number"])),
+            Place(node=state["id"], phase="direct", role=role, speaker=str(state["number"])),
             "role_switching_debate/direct_answer",
             DirectReply,
             suggested=offered([*choice.values()]),
@@ -141,7 +142,7 @@ async def distractor(state: RoleSwitchingDebate, runtime: Runtime[Settings]) -> 
     wrong = texts([option for option in state["options"] if option["label"] != state["gold"]])
     reply = await ask(
         runtime,
-        Place(state["id"], "debater_a", "direct", 1, speaker="distractor"),
+        Place(node=state["id"], phase="direct", role="debater_a", speaker="distractor", step=1),
         "role_switching_debate/distractor",
         DistractorReply,
         ids={"label": [*wrong]},

@@ -17,7 +17,7 @@ from dialectree.answers import ruling as ruled_candidate
 from dialectree.flow import Step
 from dialectree.flow.human_input import ask_person
 from dialectree.flow.steps import PERSON, settle
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.role_switching_debate.candidates import read_from, texts
 from dialectree.nodes.role_switching_debate.state import (
     SIDES,
@@ -33,6 +33,7 @@ from dialectree.nodes.role_switching_debate.state import (
 )
 from dialectree.protocols.settings import settings
 from dialectree.protocols.state import Ruling
+from dialectree.records import Place
 from dialectree.text import figure
 from dialectree.trace.events import tell
 
@@ -74,7 +75,15 @@ def judge(*, swapped: bool = False, again: bool = False) -> Step:
 
         reply = await ask(
             runtime,
-            Place(state["id"], "judge", "judgment", step, 1 + step, state["take"], who),
+            Place(
+                node=state["id"],
+                phase="judgment",
+                role="judge",
+                speaker=who,
+                round=1 + step,
+                step=step,
+                take=state["take"],
+            ),
             "role_switching_debate/judge",
             JudgeReply,
             ids={"label": [*possible]},

@@ -12,9 +12,10 @@ from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
 from dialectree.flow.steps import settle
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_of_debate.state import Comparison, Letter, Settings
 from dialectree.protocols.state import Ruling
+from dialectree.records import Place
 
 _Paragraph = Annotated[str, Field(min_length=1, max_length=8000)]
 
@@ -39,7 +40,7 @@ def summariser(letter: Letter) -> Step:
     ) -> dict[str, dict[Letter, str]]:
         reply = await ask(
             runtime,
-            Place("0", "summariser", "summary", 0, 1, speaker=letter),
+            Place(node="0", phase="summary", role="summariser", speaker=letter, round=1),
             "two_stage/summariser",
             PaperSummaryReply,
             max_tokens=900,
@@ -60,7 +61,7 @@ def comparer(prompt: str, *, step: int = 0) -> Step:
     async def comparer(state: Comparison, runtime: Runtime[Settings]) -> Ruling:
         reply = await ask(
             runtime,
-            Place("0", "comparer", "summary", step, 1),
+            Place(node="0", phase="summary", role="comparer", round=1, step=step),
             prompt,
             ComparisonReply,
             max_tokens=1500,

@@ -14,11 +14,12 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow.steps import ruling
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
 from dialectree.nodes.tree_of_debate.state import LETTERS, DebatedTopic, Settings, TreeOfDebate
 from dialectree.protocols.state import Ruling
+from dialectree.records import Place
 from dialectree.records.topics import Sentence
 from dialectree.trace.events import tell
 
@@ -55,7 +56,7 @@ async def comparison(state: TreeOfDebate, runtime: Runtime[Settings]) -> Ruling:
     ids = {"nodes[]": [topic["id"] for topic in debates], "segments[]": _cited(debates)}
     reply = await ask(
         runtime,
-        Place("0", "moderator", "summary", 0, 1),
+        Place(node="0", phase="summary", role="moderator", round=1),
         "tree_of_debate/summary",
         SummaryReply,
         suggested={f"{part}.{path}": offered for part in _MOST for path, offered in ids.items()},

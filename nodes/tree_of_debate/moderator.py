@@ -12,10 +12,11 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.answers import normal
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
 from dialectree.nodes.tree_of_debate.state import Claim, Question, Settings, Topic, TopicDebate
 from dialectree.nodes.tree_of_debate.topics import countered, latest, questions
+from dialectree.records import Place
 from dialectree.trace.events import tell
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
@@ -86,7 +87,7 @@ async def subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str,
     shown = quotable(runtime, state["authors"], cited)
     reply = await ask(
         runtime,
-        Place(state["id"], "moderator", "subtopics", 0, 1),
+        Place(node=state["id"], phase="subtopics", role="moderator", round=1),
         "tree_of_debate/subtopics",
         SubtopicsReply,
         suggested={
@@ -116,7 +117,7 @@ async def bare_subtopics(state: TopicDebate, runtime: Runtime[Settings]) -> dict
     most = runtime.context.max_subtopics
     reply = await ask(
         runtime,
-        Place(state["id"], "moderator", "subtopics", 0, 1),
+        Place(node=state["id"], phase="subtopics", role="moderator", round=1),
         "no_self_deliberation/subtopics",
         BareSubtopicsReply,
         suggested={"subtopics.raised_by[]": [one["id"] for one in state["open_questions"]]},
@@ -177,7 +178,7 @@ async def progress(state: TopicDebate, runtime: Runtime[Settings]) -> dict[str, 
 
     reply = await ask(
         runtime,
-        Place(state["id"], "moderator", "progress", 0, 1),
+        Place(node=state["id"], phase="progress", role="moderator", round=1),
         "tree_of_debate/progress",
         ProgressReply,
         suggested={"open_questions[]": [question["id"] for question in asked]},

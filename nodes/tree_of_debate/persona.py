@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from dialectree.answers import normal
 from dialectree.flow import Step
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_of_debate.evidence import among, note_misquotes, quotable
 from dialectree.nodes.tree_of_debate.state import (
     Claim,
@@ -24,6 +24,7 @@ from dialectree.nodes.tree_of_debate.state import (
     Turn,
     opponent,
 )
+from dialectree.records import Place
 from dialectree.trace.events import tell
 
 _Title = Annotated[str, Field(min_length=1, max_length=300)]
@@ -74,7 +75,7 @@ def claims(letter: Letter) -> Step:
         shown = quotable(runtime, state["authors"], offered)
         reply = await ask(
             runtime,
-            Place(state["id"], "persona", "claims", 0, 1, speaker=letter),
+            Place(node=state["id"], phase="claims", role="persona", speaker=letter, round=1),
             "tree_of_debate/claims",
             ClaimsReply,
             suggested={"claims.evidence[]": offered},
@@ -130,7 +131,9 @@ def persona(letter: Letter, stage: Stage, *, step: int = 0) -> Step:
         shown = quotable(runtime, state["authors"], offered)
         reply = await ask(
             runtime,
-            Place(state["id"], "persona", stage, step, 1, speaker=letter),
+            Place(
+                node=state["id"], phase=stage, role="persona", speaker=letter, round=1, step=step
+            ),
             f"tree_of_debate/{stage}",
             kind,
             suggested={"evidence[]": offered},

@@ -12,7 +12,7 @@ from typing import Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel
 
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_of_debate.evidence import quotable, retrieve
 from dialectree.nodes.tree_of_debate.state import (
     LETTERS,
@@ -23,6 +23,7 @@ from dialectree.nodes.tree_of_debate.state import (
     Weighed,
     opponent,
 )
+from dialectree.records import Place
 
 _Answer = Literal["yes", "no"]
 
@@ -63,7 +64,13 @@ async def relevance(state: ToWeigh, runtime: Runtime[Settings]) -> dict[str, lis
     number = int(claim["id"][1:]) + 100 * state["place"]
     reply = await ask(
         runtime,
-        Place(state["id"], "persona", "relevance", 0, number, speaker=opponent(claim["paper"])),
+        Place(
+            node=state["id"],
+            phase="relevance",
+            role="persona",
+            speaker=opponent(claim["paper"]),
+            round=number,
+        ),
         "tree_of_debate/relevance",
         RelevanceReply,
         ids={"segments.id": state["segments"]},

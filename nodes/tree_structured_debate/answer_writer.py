@@ -7,11 +7,12 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.findings import Finding, parent
 from dialectree.nodes.tree_structured_debate.sides import is_polar, leading, says_otherwise
 from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
 from dialectree.protocols.state import Ruling, Verdict
+from dialectree.records import Place
 from dialectree.trace.events import tell
 
 _HIGHLIGHTS = 3
@@ -54,7 +55,7 @@ async def answer_writer(state: TreeStructuredDebate, runtime: Runtime[Settings])
 
     reply = await ask(
         runtime,
-        Place(finding["id"], "answer_writer", "answer", 0),
+        Place(node=finding["id"], phase="answer", role="answer_writer"),
         "tree_structured_debate/answer_writer",
         WriterReply,
         conflict=conflict,

@@ -8,10 +8,11 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow.steps import settle
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.state import BestOfN, Sample, Settings, TwoRound
 from dialectree.protocols import state as shared
 from dialectree.protocols.state import Ruling
+from dialectree.records import Place
 
 
 class AnswererReply(BaseModel):
@@ -24,7 +25,7 @@ class AnswererReply(BaseModel):
 
 async def answerer(state: shared.Question, runtime: Runtime[Settings]) -> Ruling:
     """Answer at once."""
-    place = Place("0", "answerer", "answer", 0)
+    place = Place(node="0", phase="answer", role="answerer")
     return await _ruling(runtime, place, "single_shot/answerer", question=state["question"])
 
 
@@ -32,7 +33,7 @@ async def sampler(state: BestOfN, runtime: Runtime[Settings]) -> dict[str, list[
     """Answer at once, warmer than the answerer, without knowing the other samples."""
     reply = await ask(
         runtime,
-        Place("0", "sampler", "direct", 0, speaker=str(state["number"])),
+        Place(node="0", phase="direct", role="sampler", speaker=str(state["number"])),
         "best_of_n/sampler",
         AnswererReply,
         max_tokens=1200,
@@ -51,7 +52,7 @@ async def synthesiser(state: TwoRound, runtime: Runtime[Settings]) -> Ruling:
     """Read the whole exchange and answer the question."""
     return await _ruling(
         runtime,
-        Place("0", "synthesiser", "answer", 0),
+        Place(node="0", phase="answer", role="synthesiser"),
         "two_round/synthesiser",
         question=state["question"],
         transcript=state["transcript"],

@@ -7,9 +7,10 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.explorer import ROUNDS
 from dialectree.nodes.tree_structured_debate.state import Settings, Turn, TwoRound
+from dialectree.records import Place
 
 
 class CriticReply(BaseModel):
@@ -24,7 +25,7 @@ async def critic(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, list[
     round_ = turns // 2 + 1
     reply = await ask(
         runtime,
-        Place("0", "critic", "debate", turns, round_),
+        Place(node="0", phase="debate", role="critic", round=round_, step=turns),
         "two_round/critic",
         CriticReply,
         max_tokens=1000,

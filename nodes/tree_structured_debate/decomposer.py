@@ -9,9 +9,10 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.answers import tokens
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.state import Settings, Subtree
 from dialectree.protocols.settings import settings
+from dialectree.records import Place
 
 _QID = 16
 """Characters of a part's name in a reply."""
@@ -46,7 +47,9 @@ def numbered(drafted: Sequence[str]) -> list[dict[str, str]]:
 def expansion(state: Subtree, role: str, step: int) -> Place:
     """Return the place of one of an expansion's three calls; a second attempt comes after them."""
     attempt = state["attempt"]
-    return Place(state["id"], role, "expansion", 3 * (attempt - 1) + step, round=attempt)
+    return Place(
+        node=state["id"], phase="expansion", role=role, round=attempt, step=3 * (attempt - 1) + step
+    )
 
 
 async def decomposer(state: Subtree, runtime: Runtime[Settings]) -> dict[str, object]:

@@ -7,8 +7,9 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.state import Settings, Turn, TwoRound
+from dialectree.records import Place
 
 ROUNDS = 2
 """Explorer and critic both speak once in each."""
@@ -26,7 +27,7 @@ async def explorer(state: TwoRound, runtime: Runtime[Settings]) -> dict[str, lis
     round_ = turns // 2 + 1
     reply = await ask(
         runtime,
-        Place("0", "explorer", "debate", turns, round_),
+        Place(node="0", phase="debate", role="explorer", round=round_, step=turns),
         "two_round/explorer",
         ExplorerReply,
         max_tokens=1000,

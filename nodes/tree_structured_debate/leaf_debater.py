@@ -9,11 +9,12 @@ from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
 from dialectree.maths.tree import turn_tokens, words
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.sides import CHOSEN, Debater, side
 from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.protocols.settings import settings
+from dialectree.records import Turn
 
 _Text = Annotated[str, Field(min_length=1, max_length=1600)]
 
@@ -48,7 +49,16 @@ def leaf_debater(name: Debater) -> Step:
         binding = [claim for claim in claims if claim != WITHDRAWN and defends in CHOSEN]
         reply = await ask(
             runtime,
-            Place(node, "leaf_debater", "debate", len(transcript), round_, take, name, defends),
+            Turn(
+                node=node,
+                phase="debate",
+                role="leaf_debater",
+                speaker=name,
+                round=round_,
+                step=len(transcript),
+                take=take,
+                side=defends,
+            ),
             "tree_structured_debate/leaf_debater",
             DebaterReply if transcript else OpeningReply,
             max_tokens=4 * limit,

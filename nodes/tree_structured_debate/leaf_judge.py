@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import Judged
 from dialectree.nodes.tree_structured_debate.settling import make_finding, settle
@@ -21,6 +21,7 @@ from dialectree.nodes.tree_structured_debate.sides import (
 from dialectree.nodes.tree_structured_debate.state import LeafDebate, Settings, Statement
 from dialectree.protocols.protocol import WITHDRAWN
 from dialectree.protocols.settings import settings
+from dialectree.records import Place
 
 
 class LeafJudgeReply(BaseModel):
@@ -53,7 +54,9 @@ async def leaf_judge(state: LeafDebate, runtime: Runtime[Settings]) -> Judged:
             return says_otherwise(reply.answer, sides[reply.winner], f"debater {reply.winner}")
         return names_another(reply.winner, reply.answer, claims)
 
-    place = Place(node, "leaf_judge", "debate", len(state["transcript"]), take=take)
+    place = Place(
+        node=node, phase="debate", role="leaf_judge", step=len(state["transcript"]), take=take
+    )
     reply = await ask(
         runtime,
         place,

@@ -8,9 +8,10 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.flow.steps import settle
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.state import BestOfN, Settings
 from dialectree.protocols.state import Ruling
+from dialectree.records import Place
 
 
 def _number(value: object) -> object:
@@ -35,7 +36,7 @@ async def picker(state: BestOfN, runtime: Runtime[Settings]) -> Ruling:
     by_number = {str(sample["number"]): sample for sample in samples}
     reply = await ask(
         runtime,
-        Place("0", "picker", "answer", 0),
+        Place(node="0", phase="answer", role="picker"),
         "best_of_n/picker",
         PickerReply,
         ids={"number": [*by_number]},

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
 from dialectree.maths.tree import synthesis_tokens, words
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.findings import Finding
 from dialectree.nodes.tree_structured_debate.sides import is_polar
 from dialectree.nodes.tree_structured_debate.state import (
@@ -20,6 +20,7 @@ from dialectree.nodes.tree_structured_debate.state import (
     Style,
     SynthesisDebate,
 )
+from dialectree.records import Place
 
 
 class SynthesisReply(BaseModel):
@@ -53,7 +54,15 @@ def synthesis_debater(style: Style) -> Step:
         latest = {text["style"]: text["integration"] for text in texts}
         reply = await ask(
             runtime,
-            Place(node, "synthesis_debater", "synthesis", round_, round_, take, style),
+            Place(
+                node=node,
+                phase="synthesis",
+                role="synthesis_debater",
+                speaker=style,
+                round=round_,
+                step=round_,
+                take=take,
+            ),
             "tree_structured_debate/synthesis_debater",
             SynthesisReply,
             max_tokens=limit + 200,

@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.maths.tree import aggregate_confidence
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.nodes.tree_structured_debate.findings import Judged
 from dialectree.nodes.tree_structured_debate.settling import make_finding, settle
@@ -23,6 +23,7 @@ from dialectree.nodes.tree_structured_debate.sides import (
 from dialectree.nodes.tree_structured_debate.state import Settings, SynthesisDebate
 from dialectree.nodes.tree_structured_debate.synthesis_debater import message_tokens, remaining
 from dialectree.protocols.settings import settings
+from dialectree.records import Place
 
 
 class SynthesisJudgeReply(BaseModel):
@@ -50,7 +51,9 @@ async def synthesis_judge(state: SynthesisDebate, runtime: Runtime[Settings]) ->
             return says_otherwise(reply.answer, side, f"text {reply.winner}")
         return names_another(reply.winner, reply.answer, integrations)
 
-    place = Place(node, "synthesis_judge", "synthesis", state["round"] + 1, take=take)
+    place = Place(
+        node=node, phase="synthesis", role="synthesis_judge", step=state["round"] + 1, take=take
+    )
     reply = await ask(
         runtime,
         place,

@@ -51,7 +51,9 @@ def members(state: Council, settings: Settings) -> list[dict[str, Any]]:
 
 async def member(state: Council, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Answer the question."""
-    place = Place("0", "member", "answers", step=1, round=1, speaker=str(state["number"]))
+    place = Place(
+        node="0", phase="answers", role="member", speaker=str(state["number"]), round=1, step=1
+    )
     reply = await ask(runtime, place, "council/member", AnswerReply, question=state["question"])
     return {"answers": [(state["number"], reply.answer)]}
 
@@ -71,7 +73,7 @@ async def ranker(state: Council, runtime: Runtime[Settings]) -> dict[str, Any]:
     shown = dict(zip(ascii_uppercase, others, strict=False))
     reply = await ask(
         runtime,
-        Place("0", "member", "ranking", step=2, round=2, speaker=str(number)),
+        Place(node="0", phase="ranking", role="member", speaker=str(number), round=2, step=2),
         "council/ranker",
         RankingReply,
         ids={"ranking.id": [*shown]},  # each of them exactly once
@@ -88,7 +90,7 @@ async def chair(state: Council, runtime: Runtime[Settings]) -> Ruling:
     best = sorted(answers, key=lambda number: means[number])[: runtime.context.merged]
     reply = await ask(
         runtime,
-        Place("0", "chair", "merging", step=3),
+        Place(node="0", phase="merging", role="chair", step=3),
         "council/chair",
         AnswerReply,
         question=state["question"],

@@ -53,7 +53,14 @@ def agent(name: str) -> Any:
         options, number, last = lettered(state["options"]), state["round"], last_answers(state)
         reply = await ask(
             runtime,
-            Place("0", "agent", "debate", step=number, round=number, speaker=name.upper()),
+            Place(
+                node="0",
+                phase="debate",
+                role="agent",
+                speaker=name.upper(),
+                round=number,
+                step=number,
+            ),
             "majority_debate/agent",
             AgentReply,
             ids={"label": [*options]},
