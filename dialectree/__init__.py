@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from dialectree.flow.human_input import ask_person as ask_person
     from dialectree.flow.steps import settle as settle
     from dialectree.flow.steps import unresolved as unresolved
-    from dialectree.models.asking import Place as Place
     from dialectree.models.door import ask as ask
     from dialectree.protocols.protocol import Evaluation as Evaluation
     from dialectree.protocols.protocol import Phase as Phase
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from dialectree.protocols.state import Debate as Debate
     from dialectree.protocols.state import Question as Question
     from dialectree.protocols.state import Ruling as Ruling
+    from dialectree.records import Place as Place
     from dialectree.records import RunRecord as RunRecord
     from dialectree.running.estimates import Estimate as Estimate
     from dialectree.service.api import acontest as acontest
@@ -72,13 +72,13 @@ _HOMES = {
     "evaluate": "dialectree.evals.evaluate",
     "Flow": "dialectree.flow.flow",
     "ask_person": "dialectree.flow.human_input",
-    "Place": "dialectree.models.asking",
     "ask": "dialectree.models.door",
     "Evaluation": "dialectree.protocols.protocol",
     "Phase": "dialectree.protocols.protocol",
     "Protocol": "dialectree.protocols.protocol",
     "ProtocolInput": "dialectree.protocols.protocol",
     "Variant": "dialectree.protocols.protocol",
+    "Place": "dialectree.records",
     "RunRecord": "dialectree.records",
     "Debate": "dialectree.protocols.state",
     "Question": "dialectree.protocols.state",

@@ -17,13 +17,13 @@ import dialectree
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Set, Void, Wish
 from dialectree.errors import InputError
 from dialectree.flow import Flow
-from dialectree.models.door import Place, ask
+from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.protocols import protocol
 from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings, option
 from dialectree.protocols.state import Debate, Question, Ruling
-from dialectree.records import RunRecord
+from dialectree.records import Place, RunRecord
 from dialectree.running.hosted import keeping
 from dialectree.testing import Asked, ScriptedModel
 from dialectree.trace.events import tell
@@ -91,7 +91,10 @@ async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, obje
 
 
 async def rater(state: Text, runtime: Runtime[Settings]) -> dict[str, object]:
-    prompt, place = "adaptive_reasoning_tree/scorer", Place(state["id"], "rater", "rating", 0)
+    prompt, place = (
+        "adaptive_reasoning_tree/scorer",
+        Place(node=state["id"], phase="rating", role="rater"),
+    )
     shown: dict[str, Any] = {
         "stance": state["stance"],
         "argument": state["text"],
@@ -105,7 +108,7 @@ async def rater(state: Text, runtime: Runtime[Settings]) -> dict[str, object]:
 async def referee(state: Duel, runtime: Runtime[Settings]) -> dict[str, object]:
     prompt = "adaptive_reasoning_tree/pairwise_judge"
     shown = [("SUPPORT", "Yes."), ("ATTACK", "No.")]
-    place = Place("0", "referee", "meeting", 1, speaker="0.0:0.1")
+    place = Place(node="0", phase="meeting", role="referee", speaker="0.0:0.1", step=1)
     reply = await ask(runtime, place, prompt, Meeting, parent=QUESTION, shown=shown)
     met = {"supporter": "0.0", "attacker": "0.1", "winner": reply.winner}
     tell(runtime, "0", "compared", {**met, "order": "support_first"})

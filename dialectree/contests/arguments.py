@@ -11,7 +11,7 @@ from typing import Literal
 from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
 from dialectree.protocols.user_input import tidy
-from dialectree.records import ARGUMENT, Comparison, Node, Override, Spot, Stance, path_key
+from dialectree.records import ARGUMENT, Comparison, Node, Override, Stance, Turn, path_key
 from dialectree.system.streams import program
 
 _OTHER = {"SUPPORT": "ATTACK", "ATTACK": "SUPPORT"}
@@ -27,10 +27,10 @@ def set_strength(draft: Draft, name: str, tau: float | None) -> None:
     if tau == node.score("tau"):
         raise InputError(f"{flag}: nothing to change, that is its strength already")
     phase = next(phase for phase in draft.phases if phase.score is not None)
-    spot = Spot(node=name, phase=phase.name, role=phase.role, speaker=phase.role)
+    spot = Turn(node=name, phase=phase.name, role=phase.role)
     for turn in node.transcript:
         if (known := draft.phase(turn)) is not None and known.score is not None:
-            phase, spot = known, draft.spot(node, turn)
+            phase, spot = known, draft.spot(turn)
     assert phase.score is not None
     reply = None if tau is None else phase.score(tau)
     before, after = _exact(node.score("tau")), _exact(tau)
@@ -100,13 +100,13 @@ def _override(
     )
 
 
-def _comparing(draft: Draft, parent: str, stage: str, role: str, who: str) -> Spot:
+def _comparing(draft: Draft, parent: str, stage: str, role: str, who: str) -> Turn:
     """Return where two arguments are compared: at their turn, if there is one."""
     node = draft.record.tree.nodes[parent]
     for turn in node.transcript:
         if (turn.role, turn.speaker) == (role, who):
-            return draft.spot(node, turn)
-    return Spot(node=parent, phase=stage, role=role, speaker=who)
+            return draft.spot(turn)
+    return Turn(node=parent, phase=stage, role=role, speaker=who)
 
 
 def add(draft: Draft, stance: Stance, parent: str, text: str) -> None:
@@ -120,7 +120,7 @@ def add(draft: Draft, stance: Stance, parent: str, text: str) -> None:
     if not any(map(str.isalnum, argument)):
         raise InputError(f"{flag}: this argument has no word in it")
     name = f"{parent}.{_next_number(draft, parent)}"
-    spot = Spot(node=parent, role=ARGUMENT, side=stance)
+    spot = Turn(node=parent, phase="", role=ARGUMENT, side=stance)
     draft.hold(Override(id=name, what="added", spots=[spot], after=argument))
 
 
@@ -141,7 +141,8 @@ def _way_up(node: str) -> Iterator[str]:
 
 def dropped(name: str, text: str) -> Override:
     """Return the override by which an argument, and what hangs below it, counts for nothing."""
-    return Override(id=name, what="dropped", spots=[Spot(node=name, role=ARGUMENT)], before=text)
+    spots = [Turn(node=name, phase="", role=ARGUMENT)]
+    return Override(id=name, what="dropped", spots=spots, before=text)
 
 
 def _weighed(draft: Draft, name: str, flag: str) -> Node:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from dialectree.errors import InputError
 from dialectree.protocols.protocol import Method, Phase
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Node, Override, RunRecord, Spot, Turn, turns
+from dialectree.records import Override, RunRecord, Turn, turns
 from dialectree.system.streams import program
 
 
@@ -62,9 +62,9 @@ class Draft:
         del self.overrides[override.key()]
         self.changes.append(words)
         if override.what == "ruled":
-            unsaid = [spot.place() for spot in override.spots if spot.phase and not spot.own]
+            unsaid = [spot.spot() for spot in override.spots if spot.phase and not spot.fields]
             for key, other in [*self.overrides.items()]:
-                if any(spot.place() in unsaid for spot in other.spots):
+                if any(spot.spot() in unsaid for spot in other.spots):
                     del self.overrides[key]
 
     def _take_up(self, override: Override) -> None:
@@ -85,17 +85,17 @@ class Draft:
 
     # What was said
 
-    def turn(self, flag: str, name: str) -> tuple[Node, Turn, Phase]:
-        """Return the turn called ``name``, its node, and what may be changed of it."""
+    def turn(self, flag: str, name: str) -> tuple[Turn, Phase]:
+        """Return the turn called ``name``, and what may be changed of it."""
         self.require_not_dropped(f"{flag} {name}", name)
         if name not in self.turns:
             hint = self._hint(name.partition("/")[0])
             raise InputError(f"{flag} {name}: the run has no such turn; {hint}")
-        node, turn = self.turns[name]
+        _, turn = self.turns[name]
         phase = turns.editable(self.record, turn)
         if phase is None or self._form(turn) is None:
             raise InputError(f"{flag} {name}: its reply is no text that could be changed")
-        return node, turn, phase
+        return turn, phase
 
     def _hint(self, node: str) -> str:
         names = [
@@ -124,17 +124,13 @@ class Draft:
         leaf = self._leaf_settings
         return self._settings if phase in self._own.phases or leaf is None else leaf
 
-    def spot(self, node: Node, turn: Turn) -> Spot:
-        """Return the place of ``turn``, with its reply before any person changed it."""
-        place = turn.model_dump(
-            include={"phase", "role", "round", "take", "speaker", "side", "label"}
-        )
-        spot = Spot(node=node.id, own=turn.fields, **place)
+    def spot(self, turn: Turn) -> Turn:
+        """Return ``turn`` with its reply before any person changed it."""
         for override in self.overrides.values():
             for other in override.spots:
-                if other.place() == spot.place():
-                    return spot.model_copy(update={"own": other.own})
-        return spot
+                if other.spot() == turn.spot():
+                    return turn.model_copy(update={"fields": other.fields})
+        return turn
 
     def changed(self, flag: str, turn: Turn, change: Mapping[str, object]) -> dict[str, JsonValue]:
         """Return ``change`` as fields of a reply; InputError if no model could have said so."""

@@ -10,7 +10,7 @@ from dialectree.contests import arguments
 from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
 from dialectree.protocols.user_input import tidy
-from dialectree.records import Node, Override, Spot, turns
+from dialectree.records import Node, Override, Turn, turns
 from dialectree.report.words import outcome_of
 from dialectree.system.streams import program
 
@@ -29,7 +29,7 @@ def replace(draft: Draft, wished: str, text: str) -> None:
     if name not in draft.turns and name.rpartition("/")[0] in draft.turns:
         name, _, field = name.rpartition("/")
     _require_known(draft, "--replace", name)
-    node, turn, phase = draft.turn("--replace", name)
+    turn, phase = draft.turn("--replace", name)
     field = field or phase.editable[0]
     fields = [one for one in (*phase.editable, *phase.switches) if one in turn.fields]
     if field not in fields:
@@ -46,7 +46,7 @@ def replace(draft: Draft, wished: str, text: str) -> None:
         id=name,
         what="replaced",
         field="" if field == phase.editable[0] else field,
-        spots=[draft.spot(node, turn)],
+        spots=[draft.spot(turn)],
         reply=draft.changed(f"--replace {name}", turn, {field: value}),
         before=before,
         after=text,
@@ -55,9 +55,9 @@ def replace(draft: Draft, wished: str, text: str) -> None:
     earlier = [
         other
         for other in draft.overrides.values()
-        if field in (other.reply or {}) and spot.place() in [s.place() for s in other.spots]
+        if field in (other.reply or {}) and spot.spot() in [s.spot() for s in other.spots]
     ]
-    if value == spot.own.get(field) and [one.key() for one in earlier] == [override.key()]:
+    if value == spot.fields.get(field) and [one.key() for one in earlier] == [override.key()]:
         draft.take_back(earlier[0], f"{wished} restored")
         return
     concedes = not switch and turn.fields.get("concedes") is True
@@ -83,14 +83,14 @@ def drop(draft: Draft, name: str) -> None:
 def _drop_turn(draft: Draft, name: str) -> None:
     flag = f"--drop {name}"
     _require_known(draft, "--drop", name)
-    node, turn, phase = draft.turn("--drop", name)
+    turn, phase = draft.turn("--drop", name)
     if not phase.optional and phase.withdrawn is None:
         raise InputError(f"{flag}: the debate cannot do without it; --replace it")
     reply: dict[str, JsonValue] | None = None
     if phase.withdrawn is not None:
         fitting = {field: v for field, v in phase.withdrawn.items() if field in turn.fields}
         reply = draft.changed(flag, turn, fitting)
-    before, spots = str(turn.fields.get(phase.editable[0]) or ""), [draft.spot(node, turn)]
+    before, spots = str(turn.fields.get(phase.editable[0]) or ""), [draft.spot(turn)]
     draft.hold(Override(id=name, what="dropped", spots=spots, reply=reply, before=before))
 
 
@@ -111,7 +111,8 @@ def _drop_node(draft: Draft, flag: str, node: Node) -> None:
     if above.kind == "knockout":
         raise InputError(f"{flag}: the debate cannot do without it; name a turn of it")
     before = node.verdict.answer if node.verdict else ""
-    draft.hold(Override(id=node.id, what="dropped", spots=[Spot(node=node.id)], before=before))
+    spots = [Turn(node=node.id, phase="", role="")]
+    draft.hold(Override(id=node.id, what="dropped", spots=spots, before=before))
 
 
 def restore(draft: Draft, name: str) -> None:

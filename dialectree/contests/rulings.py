@@ -7,7 +7,7 @@ from dialectree.contests.draft import Draft
 from dialectree.errors import InputError
 from dialectree.protocols.protocol import Phase
 from dialectree.protocols.user_input import tidy
-from dialectree.records import Event, Node, Override, RunRecord, Spot, Turn, path_key, topic_of
+from dialectree.records import Event, Node, Override, RunRecord, Turn, path_key, topic_of
 from dialectree.records.folder import RunFolder
 from dialectree.report import exchange
 from dialectree.report.words import outcome_of
@@ -32,7 +32,7 @@ def rule(draft: Draft, name: str, text: str) -> None:
         raise InputError(f"{flag}: no judge has ruled there{_instead(draft, node)}")
     first = {turn.speaker: turn for turn, _ in reversed(judged)}
     turn, phase = judged[0]
-    spots = [draft.spot(node, one) for one in first.values()]
+    spots = [draft.spot(one) for one in first.values()]
     if phase.labels is not None:
         label, answer = _label(draft, node, text, flag, phase)
         silent = _silent(draft, phase, spots)
@@ -94,11 +94,11 @@ def _label(draft: Draft, node: Node, text: str, flag: str, phase: Phase) -> tupl
     return label, known[label]
 
 
-def _silent(draft: Draft, phase: Phase, spots: list[Spot]) -> list[Spot]:
+def _silent(draft: Draft, phase: Phase, spots: list[Turn]) -> list[Turn]:
     """Return where one of several judges failed for good: a person's ruling holds there as well."""
     judges = phase.judges(draft.settings_of(phase)) if phase.judges is not None else ()
     missing = [who for who in judges if who not in {spot.speaker for spot in spots}]
-    return [spots[0].model_copy(update={"speaker": who, "own": {}}) for who in missing]
+    return [spots[0].model_copy(update={"speaker": who, "fields": {}}) for who in missing]
 
 
 # A person as the judge
@@ -113,7 +113,7 @@ def _rule_for_person(draft: Draft, node: Node, text: str, flag: str) -> None:
     draft.new_rulings[node.id] = label
     earlier = draft.find(node.id, "ruled")
     before = draft.rulings[node.id] if earlier is None else earlier.before
-    spots = [Spot(node=node.id)]
+    spots = [Turn(node=node.id, phase="", role="")]
     draft.hold(Override(id=node.id, what="ruled", spots=spots, before=before, after=label))
 
 

@@ -210,21 +210,19 @@ def _journal(folder: RunFolder, old: RunRecord) -> list[Call]:
     calls = folder.ledger()
     overrides = old.contest.overrides if old.contest is not None else []
     there = {call.spot() for call in calls}
-    there |= {spot.place() for override in overrides for spot in override.spots}
+    there |= {spot.spot() for override in overrides for spot in override.spots}
     for node in old.tree.nodes.values():
         for turn in node.transcript:
-            place = (node.id, turn.phase, turn.role, turn.round, turn.take, turn.speaker)
-            if place not in there and not any(_same(call, node.id, turn) for call in calls):
+            if turn.spot() not in there and not any(_same(call, turn) for call in calls):
                 name = turns.name(node, turn)
                 raise RunFolderError(f"{folder.path}: calls.jsonl has no call for {name}")
     return calls
 
 
-def _same(call: Call, node: str, turn: Turn) -> bool:
+def _same(call: Call, turn: Turn) -> bool:
     """Return whether ``call`` was asked the same elsewhere: a resumed run asks but once."""
-    if (call.node, call.role, call.take) != (node, turn.role, turn.take):
-        return False
-    if (call.speaker or call.role) != turn.speaker:
+    there = (call.node, call.role, call.speaker, call.take)
+    if there != (turn.node, turn.role, turn.speaker, turn.take):
         return False
     try:
         reply = json.loads(call.reply or "")

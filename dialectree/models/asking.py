@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from dialectree import prompts
 from dialectree.models.endpoints import (
@@ -21,7 +21,7 @@ from dialectree.models.forms import for_small_model
 from dialectree.models.limits import price
 from dialectree.models.replies import Fault
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Call
+from dialectree.records import Call, Turn
 from dialectree.system import chance, clock
 from dialectree.trace.activity import Pause
 
@@ -31,46 +31,13 @@ _SHOWN = 4000
 """Characters of an invalid reply that a repair call shows to the model."""
 
 
-class Place(NamedTuple):
-    """Where in a debate a call belongs. Calls made side by side share stage and step."""
-
-    node: str
-    role: str
-    phase: str
-    step: int
-    round: int = 0
-    take: int = 1
-    """1 for the first pass over the tree, 2 for a second one."""
-    speaker: str = ""
-    """The speaker's name where two play one role: ``A``, ``concise``."""
-    side: str | None = None
-    """What the speaker has to defend, where that is laid down: ``YES``."""
-    label: str | None = None
-    """The label of that, where it has one: ``B``."""
-    called: str = ""
-    """The speaker's name in traces and failures, such as a debater's label; usually ``speaker``."""
-
-    def spot(self) -> tuple[str, str, str, int, int, str]:
-        """Return what tells this place from every other of a run, as ``records.Call.spot``."""
-        who = self.speaker or self.role
-        return self.node, self.phase, self.role, self.round, self.take, who
-
-    def speaking(self) -> str:
-        """Return who speaks, in words: ``leaf debater A``."""
-        who = self.called or self.speaker
-        return (self.role if who in ("", self.role) else f"{self.role} {who}").replace("_", " ")
-
-    def seed(self, run_seed: int) -> int:
-        """Return the seed of this call, made from the run's seed, node, role, name and sample."""
-        return chance.seed(run_seed, self.node, self.role, self.speaker, self.take)
-
-
 @dataclass
 class Asking:
     """One question to a model, with its repairs."""
 
     context: ProtocolSettings
-    place: Place
+    place: Turn
+    """The turn that the reply becomes."""
     prompt: str
     """Name and version of the prompt."""
     endpoint: Endpoint
@@ -213,13 +180,7 @@ class Asking:
         failed = done.error is not None
         return Call(
             key=self.key,
-            node=place.node,
-            role=place.role,
-            speaker=place.speaker,
-            round=place.round,
-            take=place.take,
-            phase=place.phase,
-            step=place.step,
+            **place.place(),
             repair=self.repair,
             prompt=self.prompt,
             model=spec.name,

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from dialectree import prompts
 from dialectree.errors import Contradiction, PartFailed, ReplyError
 from dialectree.models import replies
-from dialectree.models.asking import Asking, Place, messages
+from dialectree.models.asking import Asking, messages
 from dialectree.models.endpoints import Decoding, Request, endpoint, wellformed
 from dialectree.models.forms import Ids, form
 from dialectree.models.replies import Fault, Reply
@@ -21,7 +21,7 @@ from dialectree.models.run import Run, run_of
 from dialectree.models.specs import resolve
 from dialectree.prompts import Prompt
 from dialectree.protocols.settings import settings
-from dialectree.records import Call
+from dialectree.records import Call, Place, Turn
 from dialectree.trace.events import tell
 
 __all__ = ["Place", "Run", "ask"]
@@ -56,28 +56,30 @@ async def ask(
     record keeps in place of the reply, and ``names`` the label that the reply names.
     """
     context, run, words = settings(runtime), run_of(runtime), prompts.load(prompt)
+    turn = Turn.at(place)
     ids = ids or {}
     request = Request(
         messages(*words.render(values)),
         form(reply, {**ids, **(suggested or {})}, at_most),
-        Decoding(words.temperature, max_tokens, place.seed(context.seed), words.top_p),
+        Decoding(words.temperature, max_tokens, place.random_seed(context.seed), words.top_p),
         context.call_deadline,
         context.requests_per_minute,
-        _trace(place, words.label, reply.__name__),
+        _trace(turn, words.label, reply.__name__),
         len(wellformed(words.shared(values))),
     )
-    asked = endpoint(resolve(context.speaker(place.role, place.speaker), context))
+    asked = endpoint(resolve(context.speaker(place.role, place.name), context))
     read = partial(_read, words, reply, ids, check, conflict)
     small = await run.asks_small(context, asked.spec)
-    asking = Asking(context, place, words.label, asked, request, read=read, small=small)
+    asking = Asking(context, turn, words.label, asked, request, read=read, small=small)
     try:
         valid = await _valid_reply(run, asking, read)
     except PartFailed as error:
-        error.role, error.speaker = place.role, place.called or place.speaker
+        error.role, error.speaker = turn.role, turn.called or turn.speaker
         raise
-    fields = told(valid) if told else valid.model_dump(mode="json")
-    label = {} if names is None else {"names": names(valid) or ""}
-    tell(runtime, place.node, "spoke", {**_turn(place, fields), **label})
+    fields = dict(told(valid)) if told else valid.model_dump(mode="json")
+    named = None if names is None else names(valid) or ""
+    spoke = {**turn.model_dump(exclude={"node"}), "fields": fields, "names": named}
+    tell(runtime, turn.node, "spoke", spoke)
     return valid
 
 
@@ -122,39 +124,24 @@ async def _valid_reply(run: Run, asking: Asking, read: Callable[[Call], Reply]) 
             return valid
 
 
-def _trace(place: Place, prompt: str, reply: str) -> RunnableConfig:
+def _trace(turn: Turn, prompt: str, reply: str) -> RunnableConfig:
     """Return name and metadata of a call in a trace; no chat of a host shows its words."""
-    name = place.speaking()
-    if place.speaker and place.phase not in place.role:  # a debater's phase is the debate
-        name = f"{name}, {place.phase.replace('_', ' ')}"
-    if (place.speaker and place.round) or place.round > 1:
-        name = f"{name}, round {place.round}"
+    name = turn.speaking()
+    if turn.name and turn.phase not in turn.role:  # a debater's phase is the debate
+        name = f"{name}, {turn.phase.replace('_', ' ')}"
+    if (turn.name and turn.round) or turn.round > 1:
+        name = f"{name}, round {turn.round}"
     return {
-        "run_name": name if place.take == 1 else f"{name}, second pass",
+        "run_name": name if turn.take == 1 else f"{name}, second pass",
         "tags": ["nostream"],
         "metadata": {
-            "tree_node": place.node,
-            "role": place.role,
-            "speaker": place.called or place.speaker or place.role,
-            "phase": place.phase,
-            "round": place.round,
-            "take": place.take,
+            "tree_node": turn.node,
+            "role": turn.role,
+            "speaker": turn.called or turn.speaker,
+            "phase": turn.phase,
+            "round": turn.round,
+            "take": turn.take,
             "prompt": prompt,
             "reply": reply,
         },
-    }
-
-
-def _turn(place: Place, fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the data of the event for a reply; ``records.Turn`` is its schema."""
-    return {
-        "role": place.role,
-        "speaker": place.speaker or place.role,
-        "phase": place.phase,
-        "step": place.step,
-        "round": place.round,
-        "take": place.take,
-        "side": place.side,
-        "label": place.label,
-        "fields": dict(fields),
     }

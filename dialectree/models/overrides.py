@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from dialectree.models.asking import Place
-from dialectree.records import Override, Spot, Stance
+from dialectree.records import Override, Place, Stance, Turn
+from dialectree.records.place import Spot
 
 
 class Insertion(NamedTuple):
@@ -27,7 +27,7 @@ class Overrides:
     """The overrides of a contested run, by place."""
 
     def __init__(self, overrides: Sequence[Override] = ()) -> None:
-        self._by_place: dict[tuple[str, str, str, int, int, str], list[tuple[Spot, Override]]] = {}
+        self._by_place: dict[Spot, list[tuple[Turn, Override]]] = {}
         self._nodes: dict[str, Override] = {}
         self._segments = {one.id: one for one in overrides if not one.spots}
         self._dropped_arguments: set[str] = set()
@@ -37,7 +37,7 @@ class Overrides:
         for one in overrides:
             for spot in one.spots:
                 if spot.phase:
-                    self._by_place.setdefault(spot.place(), []).append((spot, one))
+                    self._by_place.setdefault(spot.spot(), []).append((spot, one))
                 elif one.what == "added":
                     self._inserted.append(one)
                 elif one.of_argument():
@@ -55,17 +55,18 @@ class Overrides:
         """
         if self._nodes and place.phase != "expansion" and (gone := self.dropped(place.node)):
             return gone
+        turn = Turn.at(place)
         fitting = [
             (spot, one)
             for spot, one in self._by_place.get(place.spot(), [])
-            if spot.side == place.side and spot.label in (None, place.label)
+            if spot.side == turn.side and spot.label in (None, turn.label)
         ]  # two long answers may begin alike, so that the label counts as well as the side
         if not fitting:
             return None
         overrides = [one for _, one in fitting]
         self.met |= {one.id for one in overrides}
         overrides = [one for one in overrides if one.out()] or overrides
-        reply = dict(fitting[0][0].own)
+        reply = dict(fitting[0][0].fields)
         for one in overrides:
             if one.reply is None:
                 return one
@@ -77,7 +78,7 @@ class Overrides:
         override = self.at(place)
         if override is None or override.reply is not None:
             return None
-        owns = [spot.own for spot in override.spots if spot.place() == place.spot()]
+        owns = [spot.fields for spot in override.spots if spot.spot() == place.spot()]
         return next(iter(owns), None)
 
     def dropped(self, node: str) -> Override | None:

@@ -247,8 +247,7 @@ class Run(RunControl):
     def _show(self, asking: Asking, state: State, **details: Any) -> None:
         """Show whoever follows the run what the call of ``asking`` is doing now."""
         if self.follow is not None:
-            spot, speaker = asking.place.spot(), asking.place.speaking()
-            self.follow(Activity(spot, speaker, state, asking.repair, **details))
+            self.follow(Activity(asking.place, state, asking.repair, **details))
 
     async def _pause(self, asking: Asking, duration_s: float, delay: Delay, fault: str) -> None:
         """Pause a call between its attempts, as long as the budget of seconds lasts."""

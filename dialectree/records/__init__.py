@@ -14,7 +14,6 @@ from dialectree.records.contest import (
     Moved,
     Override,
     OverrideKind,
-    Spot,
     Standing,
 )
 from dialectree.records.events import Event, EventKind
@@ -31,6 +30,7 @@ from dialectree.records.ledger import (
     seconds,
     usage,
 )
+from dialectree.records.place import Place
 from dialectree.records.run import ILLUSTRATION, SCHEMA, RunRecord, RunStatus
 from dialectree.records.strict import Strict, fitting
 from dialectree.records.topics import Claim, Letter, Position, Sentence, Topic, topic_of
@@ -73,13 +73,13 @@ __all__ = [
     "Override",
     "OverrideKind",
     "PhaseOrder",
+    "Place",
     "Position",
     "Retrieval",
     "RunRecord",
     "RunStatus",
     "Segment",
     "Sentence",
-    "Spot",
     "Stance",
     "Standing",
     "Strict",

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 from dialectree.records.strict import Strict
+from dialectree.records.tree import Turn
 
 
 class Change(Strict):
@@ -33,31 +34,6 @@ class Moved(Strict):
     after: Standing | None
 
 
-class Spot(Strict):
-    """A place in a debate where one reply is given: what makes a turn the one it is.
-
-    Without a ``phase`` it is a whole node, or with the role ``argument`` an argument by itself.
-    """
-
-    node: str
-    phase: str = ""
-    role: str = ""
-    round: int = 0
-    take: int = 1
-    speaker: str = ""
-    """The speaker's name, or its role where it has none."""
-    side: str | None = None
-    """What the speaker has to defend there, where that is laid down; of an argument its stance."""
-    label: str | None = None
-    """The label of that, where it has one."""
-    own: dict[str, JsonValue] = {}
-    """The reply there before any person changed it; empty where there was none."""
-
-    def place(self) -> tuple[str, str, str, int, int, str]:
-        """Return what tells this place from every other of a run, as ``Call.spot``."""
-        return self.node, self.phase, self.role, self.round, self.take, self.speaker
-
-
 ARGUMENT = "argument"
 """The role of a spot that is an argument by itself, apart from the calls made at its node."""
 OverrideKind = Literal["replaced", "ruled", "dropped", "set", "flipped", "voided", "added"]
@@ -73,8 +49,10 @@ class Override(Strict):
     what: OverrideKind
     field: str = ""
     """Which text of a turn, where it is not the one that a turn is known by."""
-    spots: list[Spot]
-    """Where it holds; nowhere in particular for a segment of evidence."""
+    spots: list[Turn]
+    """The turns that it changes, as they were before any person changed them; without fields where
+    none was. One without a phase is a whole node, or with the role ``argument`` an argument by
+    itself, whose side is its stance. A segment of evidence has none."""
     reply: dict[str, JsonValue] | None = None
     """The fields of a reply that it sets; None where nothing is said."""
     before: str | None = None

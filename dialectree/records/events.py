@@ -7,10 +7,11 @@ from typing import Literal
 from pydantic import JsonValue
 
 from dialectree.records.strict import Strict
+from dialectree.records.tree import Turn
 
 EventKind = Literal[
     "opened",  # a node came into being: text, parent, depth, kind, stance, data
-    "spoke",  # a role replied: Turn
+    "spoke",  # a role replied: Turn, without its node
     "scored",  # numbers of a node: scores by name, None for one that it has not
     "compared",  # a supporter met an attacker: Comparison
     "retrieved",  # segments were found in a paper: Retrieval, and the segments
@@ -33,6 +34,10 @@ class Event(Strict):
     node: str
     kind: EventKind
     data: dict[str, JsonValue] = {}
+
+    def turn(self) -> Turn:
+        """Return the turn that a ``spoke`` event tells of."""
+        return Turn.model_validate({**self.data, "node": self.node})
 
     def same(self, other: Event) -> bool:
         """Return whether both say the same of the same node, at whatever time."""

@@ -38,13 +38,12 @@ from dialectree.records import (
     seconds,
     usage,
 )
+from dialectree.records.place import Spot
 from dialectree.system import chance, clock
 from dialectree.system.streams import notice, program
 from dialectree.system.threads import Threads
 
 Line = TypeVar("Line", bound=BaseModel)
-Spot = tuple[str, str, str, int, int, str]
-"""Where a call's reply is given; see ``records.Call.spot``."""
 _DRAFT = ".draft"
 _CANDIDATES = 5
 """Runs that are named where the beginning of an id fits several."""

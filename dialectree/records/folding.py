@@ -69,8 +69,8 @@ class Folding:
         if event.kind == "opened":
             _open(self.nodes, event)
         elif node is not None and event.kind == "spoke":
-            turn = Turn.model_validate(event.data)
-            self._put(node, node.transcript, turn, turn.place())
+            turn = event.turn()
+            self._put(node, node.transcript, turn, turn.spot())
         elif node is not None and event.kind == "compared":
             met = Comparison.model_validate(event.data)
             self._put(node, node.comparisons, met, met.pair())

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
+from dialectree.records.place import Place
 from dialectree.records.strict import Strict
 from dialectree.records.tree import Tree
 
@@ -42,21 +43,14 @@ VOID = "void:"
 """Begins the key of a failed call that is made again. Its line stays, for it may have been paid."""
 
 
-class Call(Strict):
+class Call(Place):
     """One line of calls.jsonl: a call to a model, the cache's answer to one, or a person's answer.
 
     A person's answer has no prompt and no model, and counts in none of the sums.
     """
 
     key: str
-    node: str
-    role: str
-    speaker: str = ""
-    """The speaker's name where two play one role."""
-    round: int = 0
-    take: int = 1
-    phase: str
-    step: int
+    """The digest of what was asked, by which ``resume`` finds the reply."""
     repair: int = 0
     """0 for the call itself, 1 and 2 for its repairs."""
     prompt: Annotated[str, Field(pattern=r"^$|@[0-9]+$")]
@@ -97,11 +91,6 @@ class Call(Strict):
     def void(self) -> bool:
         """Whether the call failed and is made again."""
         return self.key.startswith(VOID)
-
-    def spot(self) -> tuple[str, str, str, int, int, str]:
-        """Where its reply is given; its repairs are given there, too."""
-        who = self.speaker or self.role
-        return self.node, self.phase, self.role, self.round, self.take, who
 
 
 def usage(calls: Iterable[Call]) -> Usage:

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from dialectree.records.evidence import Retrieval, Segment
+from dialectree.records.place import Place
 from dialectree.records.strict import Strict
 
 NodeStatus = Literal["open", "answered", "missing"]
@@ -77,28 +78,27 @@ class NodeVerdict(Verdict):
     take: int = 1
 
 
-class Turn(Strict):
-    """One reply in the transcript of a node."""
+class Turn(Place):
+    """One reply in the transcript of a node, at its place; without ``fields`` one to come."""
 
-    role: str
-    speaker: str
-    phase: str
-    step: int
-    """Its place within the phase; replies made side by side share phase and step."""
-    round: int = 0
-    take: int = 1
-    """1 for the first pass, 2 for a second one."""
     side: str | None = None
-    """The text that the speaker had to defend, if one was assigned."""
+    """The text that the speaker has to defend, if one is assigned."""
     label: str | None = None
     """The label of that text, if it has one: a long text is shortened in ``side``."""
+    called: str = Field(default="", exclude=True)
+    """The speaker's name in traces and failures, such as a debater's label. No record keeps it."""
     names: str | None = None
-    """The label that the reply names; empty if it names none. None: nobody looked."""
-    fields: dict[str, JsonValue]
+    """The label that the reply names, "" if it names none; None if it is not asked to name one."""
+    fields: dict[str, JsonValue] = {}
 
-    def place(self) -> tuple[str, str, int, int, str]:
-        """Return the key of this turn within its node."""
-        return self.phase, self.role, self.round, self.take, self.speaker
+    @classmethod
+    def at(cls, place: Place) -> Turn:
+        """Return the turn to come at ``place``."""
+        return place if isinstance(place, Turn) else cls(**place.place())
+
+    def speaking(self) -> str:
+        """Return who speaks, in words: ``leaf debater A``."""
+        return f"{self.role} {self.called or self.name}".strip().replace("_", " ")
 
 
 class Failure(Strict):

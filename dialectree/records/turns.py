@@ -30,7 +30,7 @@ def labels(node: Node, take: int) -> dict[str, str]:
 
 def speaker(node: Node | None, speaking: Turn | Call) -> str:
     """Return the name of who speaks at ``node``; a debater is called by the label it defends."""
-    who = speaking.speaker or speaking.role
+    who = speaking.speaker
     if node is None or speaking.role != "debater":
         return who
     return labels(node, speaking.take).get(who, who)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dialectree.records import Contest, Node, Override, RunRecord, Spot, Standing, Turn, turns
+from dialectree.records import Contest, Node, Override, RunRecord, Standing, Turn, turns
 from dialectree.report import words
 from dialectree.report.arguments import VERBS
 
@@ -106,14 +106,9 @@ def tag(record: RunRecord, node: Node, turn: Turn) -> str:
     """``0.1/A2``, and what a person changed; empty for a turn that cannot be contested."""
     name = turns.printed(record, node, turn)
     for change in reversed(record.contest.overrides) if record.contest is not None else []:
-        if any(spot.node == node.id and _at(turn, spot) for spot in change.spots):
+        if any(spot.spot() == turn.spot() for spot in change.spots):
             return ", ".join(filter(None, [name, _MADE[change.what]]))
     return name
-
-
-def _at(turn: Turn, spot: Spot) -> bool:
-    place = (spot.phase, spot.role, spot.round, spot.take, spot.speaker)
-    return place == (turn.phase, turn.role, turn.round, turn.take, turn.speaker)
 
 
 _MADE = {

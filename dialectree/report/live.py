@@ -51,7 +51,7 @@ def remark(event: Event) -> str | None:
 
 def _who(activity: Activity) -> str:
     """Return where a call stands in the debate and who speaks: ``0.1 leaf judge``."""
-    return words.line(f"{activity.spot[0]} {activity.speaker}", 60)
+    return words.line(f"{activity.place.node} {activity.place.speaking()}", 60)
 
 
 class Lines:
@@ -185,7 +185,7 @@ class LiveTree:
     def follow(self, activity: Activity) -> None:
         """Note what a call to a model is doing, and what it took once it is answered."""
         with self._lock:
-            call, spot = activity.call, activity.spot
+            call, spot = activity.call, activity.place.spot()
             if activity.state != "answered":
                 self._under_way[spot] = activity
                 return
@@ -205,7 +205,7 @@ class LiveTree:
         elif node is None:
             return
         elif event.kind == "spoke":
-            turn = Turn.model_validate(event.data)
+            turn = event.turn()
             self._busy[node.id] = self._turn(node, turn)
             self._voices.pop((node.id, turn.speaker), None)
             if text := turns.text(self._record, turn):
@@ -309,7 +309,7 @@ class LiveTree:
         The last words at each node where a model is asked now go first, those before them last. All
         stand in the order of the tree.
         """
-        asked = {activity.spot[0] for activity in self._under_way.values()}
+        asked = {activity.place.node for activity in self._under_way.values()}
         last = {voice.node: voice for voice in self._voices.values()}
         open_ones = [one for one in self._voices.values() if one.node in asked | self._busy.keys()]
         open_ones.reverse()

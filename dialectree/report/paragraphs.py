@@ -141,7 +141,7 @@ class Paragraphs(Lines):
         super().watch(event)
         if event.kind != "spoke":
             return
-        turn = Turn.model_validate(event.data)
+        turn = event.turn()
         new = [one for one in passages(turn) if not self._said.issuperset(one.texts)]
         ruled = facts(turn)
         if not new and not ruled:

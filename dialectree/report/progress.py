@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from dialectree.records import Event, Turn
+from dialectree.records import Event
 from dialectree.report import words
 from dialectree.system import clock
 
@@ -34,7 +34,7 @@ class Account:
     def watch(self, event: Event) -> None:
         """Note an event and hand it on."""
         if event.kind == "spoke":
-            turn = Turn.model_validate(event.data)
+            turn = event.turn()
             self._replies += 1
             text = words.line(words.gist(turn), _LONGEST)
             self._newest = f" · {event.node} {words.speaker(turn)}: {text}"

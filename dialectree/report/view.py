@@ -305,17 +305,9 @@ def product(record: RunRecord, node: Node) -> Product | None:
 
 def unused(record: RunRecord, calls: Sequence[Call]) -> list[Call]:
     """Return the calls whose reply never entered the debate: refused, invalid or lost."""
-    said = {
-        (node.id, t.phase, t.role, t.round, t.take, t.speaker)
-        for node in record.tree.nodes.values()
-        for t in node.transcript
-    }
-    last = {_spot(call): call.repair for call in sorted(calls, key=lambda call: call.repair)}
-    return [c for c in calls if _spot(c) not in said or c.repair < last[_spot(c)]]
-
-
-def _spot(call: Call) -> tuple[str, str, str, int, int, str]:
-    return call.node, call.phase, call.role, call.round, call.take, call.speaker or call.role
+    said = {turn.spot() for node in record.tree.nodes.values() for turn in node.transcript}
+    last = {call.spot(): call.repair for call in sorted(calls, key=lambda call: call.repair)}
+    return [c for c in calls if c.spot() not in said or c.repair < last[c.spot()]]
 
 
 _LIMITS = ("requests_per_minute", "max_calls", "max_tokens", "max_seconds", "max_cost")

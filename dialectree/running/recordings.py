@@ -11,7 +11,7 @@ from dialectree.errors import InputError
 from dialectree.flow.human_input import Ask
 from dialectree.protocols.protocol import Protocol, installed, method
 from dialectree.protocols.settings import EMBEDDED
-from dialectree.records import Event, RunRecord, Turn, path_key
+from dialectree.records import Event, RunRecord, path_key
 from dialectree.records.folder import RunFolder
 from dialectree.report.paragraphs import length
 from dialectree.running.recorded_settings import settled
@@ -48,7 +48,7 @@ class Playback(Started):
 
 def _length(event: Event) -> int:
     """Return how many words of ``event`` are read."""
-    return length(Turn.model_validate(event.data)) if event.kind == "spoke" else 0
+    return length(event.turn()) if event.kind == "spoke" else 0
 
 
 def _as_read(events: Sequence[Event]) -> list[Event]:

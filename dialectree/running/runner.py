@@ -198,11 +198,7 @@ def failed_calls(record: RunRecord, ledger: Sequence[Call]) -> list[Call]:
         return []
     calls = [call for call in own_calls(ledger) if not call.void]
     invalid = {call.spot() for call in calls if call.repair == REPAIRS}
-    invalid -= {
-        (node.id, turn.phase, turn.role, turn.round, turn.take, turn.speaker)
-        for node in record.tree.nodes.values()
-        for turn in node.transcript
-    }
+    invalid -= {turn.spot() for node in record.tree.nodes.values() for turn in node.transcript}
     return [call for call in calls if call.error is not None or call.spot() in invalid]
 
 

@@ -13,12 +13,13 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.errors import DialectreeError, InputError
-from dialectree.models.door import Place, Run, ask
+from dialectree.models.door import Run, ask
 from dialectree.models.limits import Budget
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings
+from dialectree.records import Place
 from dialectree.records.folder import RunFolder
 from dialectree.report.words import unresolved
 from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehearsed
@@ -129,7 +130,10 @@ class ClaimVerifier:
         def check(reply: SplitterReply) -> str | None:
             return next(filter(None, (self._refused(one, lines) for one in reply.claims)), None)
 
-        place, ids = Place("0", "splitter", "splitting", 0), {"claims.lines[]": [*lines]}
+        place, ids = (
+            Place(node="0", phase="splitting", role="splitter"),
+            {"claims.lines[]": [*lines]},
+        )
         return await ask(
             runtime, place, _PROMPT, SplitterReply, suggested=ids, check=check, lines=lines
         )

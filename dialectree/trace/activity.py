@@ -6,10 +6,9 @@ Nothing of this is an event: no record and no file keeps it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from dialectree.records import Call
+from dialectree.records import Call, Turn
 
 Delay = Literal["rate_limit", "retry"]
 """Why a call pauses: the endpoint asks for it, or an attempt failed."""
@@ -21,10 +20,8 @@ Pause = Callable[[float, Delay, str], Awaitable[None]]
 class Activity(NamedTuple):
     """A call that has just changed its state."""
 
-    spot: tuple[str, str, str, int, int, str]
-    """Its place in the debate, the tree node first; as ``records.Call.spot``."""
-    speaker: str
-    """Who speaks, in words: ``leaf debater A``."""
+    place: Turn
+    """The turn that its reply becomes."""
     state: State
     repair: int = 0
     """Above 0 while an invalid reply is asked for again."""

@@ -21,6 +21,7 @@ import trustme
 from rich.console import Console
 
 from dialectree.models import endpoints
+from dialectree.records import Turn
 from dialectree.report import Lines
 from dialectree.system import clock, packages
 from dialectree.trace.activity import Activity
@@ -210,9 +211,9 @@ def endings() -> Iterator[str]:
 def rate_limited() -> str:
     """Return what is printed while a call waits at a rate limit."""
     screen = io.StringIO()
-    spot = ("0", "proposals", "debater_a", 0, 1, "A")
+    turn = Turn(node="0", phase="proposals", role="debater", speaker="A")
     until = clock.seconds() + 30
-    Lines(Console(file=screen)).follow(Activity(spot, "debater A", "rate_limit", until=until))
+    Lines(Console(file=screen)).follow(Activity(turn, "rate_limit", until=until))
     return screen.getvalue()
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
-from dialectree.models.door import Place, Run, ask
+from dialectree.models.door import Run, ask
 from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.records import Place
 from dialectree.system import clock
 
 
@@ -43,7 +44,7 @@ async def question(
 ) -> Rule:
     """The reply to one question."""
     runtime = Runtime(context=context, control=run or Run("run", context))
-    place = Place(node, role, "debate", 0)
+    place = Place(node=node, phase="debate", role=role)
     return await ask(runtime, place, PROMPT, Rule, question=question, **more)
 
 

@@ -11,11 +11,12 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from dialectree.models.asking import Asking, Place, messages
+from dialectree.models.asking import Asking, messages
 from dialectree.models.endpoints import Decoding, Request, endpoint
 from dialectree.models.forms import form
 from dialectree.models.specs import resolve
 from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.records import Turn
 
 HERE = "http://127.0.0.1:1/v1"
 
@@ -42,11 +43,11 @@ def asking(
     top_p: float | None = None,
 ) -> Asking:
     context = build(ProtocolSettings, model=model, base_url=url, seed=seed)
-    place = Place(node, role, "debate", 0, take=take, speaker=speaker)
+    place = Turn(node=node, phase="debate", role=role, speaker=speaker, take=take)
     request = Request(
         messages(system, user),
         form(Reply, ids or {}),
-        Decoding(temperature, max_tokens, place.seed(context.seed), top_p),
+        Decoding(temperature, max_tokens, place.random_seed(context.seed), top_p),
         60.0,
         None,
         {},

@@ -9,7 +9,6 @@ from dialectree.records import (
     NodeVerdict,
     Override,
     RunRecord,
-    Spot,
     Tree,
     Turn,
     Usage,
@@ -38,6 +37,7 @@ def _turn(
 ) -> Turn:
     return Turn.model_validate(
         {
+            "node": "",
             "role": role,
             "speaker": who,
             "phase": stage,
@@ -112,6 +112,8 @@ def record() -> RunRecord:
             "provenance": ["0.1"],
         }
     )
+    for node in (root, leaf, other):
+        node.transcript = [turn.model_copy(update={"node": node.id}) for turn in node.transcript]
     return RunRecord(
         run_id="20260131-120000-abc123",
         protocol="tsd",
@@ -153,11 +155,6 @@ def degraded() -> RunRecord:
     return run
 
 
-def _spot(node: str, turn: Turn) -> Spot:
-    include = {"phase", "role", "round", "take", "speaker", "side"}
-    return Spot(node=node, **turn.model_dump(include=include))
-
-
 def contested(words: str = "A person's own words.") -> RunRecord:
     """A run in which a person replaced a turn, set a verdict and dropped a part."""
     old, new = record(), record()
@@ -168,15 +165,18 @@ def contested(words: str = "A person's own words.") -> RunRecord:
         Override(
             id=f"0.0/{turn.speaker}1",
             what="replaced",
-            spots=[_spot("0.0", turn)],
+            spots=[turn],
             reply={},
             before="As it was.",
             after=words,
         ),
+        Override(id="0.0", what="ruled", spots=[judge], reply={}, before="x", after=words),
         Override(
-            id="0.0", what="ruled", spots=[_spot("0.0", judge)], reply={}, before="x", after=words
+            id="0.1",
+            what="dropped",
+            spots=[Turn(node="0.1", phase="", role="")],
+            before="What was found.",
         ),
-        Override(id="0.1", what="dropped", spots=[Spot(node="0.1")], before="What was found."),
     ]
     new.contest = verdict_diff.begun(old, [held[0].words(), "0.2/B1 restored"], held)
     gone = new.tree.nodes["0.1"]

@@ -28,6 +28,7 @@ def turn(
     label: str | None = None,
 ) -> Turn:
     return Turn(
+        node="0",
         role=role,
         speaker=speaker,
         phase=phase,

@@ -82,9 +82,9 @@ def of_a_future_protocol() -> RunRecord:
         "evidence": [{"id": "s1", "quote": "so it is written", "page": 7}],
         "weights": {"left": 1, "right": [True, None]},
     }
-    turn = {"role": "oracle", "speaker": "x", "phase": "dreaming", "step": 0, "fields": fields}
+    place = {"node": "0.1", "phase": "dreaming", "role": "oracle", "speaker": "x"}
     record = sample.record().model_copy(update={"protocol": "future", "method": "future"})
-    record.tree.nodes["0.1"].transcript = [Turn.model_validate(turn)]
+    record.tree.nodes["0.1"].transcript = [Turn.model_validate({**place, "fields": fields})]
     return record
 
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from dialectree.protocols.protocol import installed
-from dialectree.records import Call, Event, EventKind
+from dialectree.records import Call, Event, EventKind, Turn
 from dialectree.report import Lines, LiveTree
 from dialectree.system import clock
 from dialectree.trace.activity import Activity, State
@@ -155,7 +155,7 @@ WORDS = "Sugar beets grow where the soil is deep, and the mill stands beside the
 
 
 def call(node: str, state: State, /, **more: Any) -> Activity:
-    return Activity((node, "debate", "debater", 1, 1, "B"), "debater B", state, **more)
+    return Activity(Turn(node=node, phase="debate", role="debater", speaker="B"), state, **more)
 
 
 def answered(node: str, **of: Any) -> Activity:

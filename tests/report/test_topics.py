@@ -104,7 +104,7 @@ def split(*claims: Countered, relevant: list[str], said: dict[str, dict[str, str
     root = Node(id="0", text="", depth=0, kind="topic", children=["0.0"], data=data)
     for of, done in said.items():
         segments = [{"id": name, verb: "yes"} for name, verb in done.items()]
-        turn = {"role": "persona", "speaker": "b", "phase": "relevance", "step": 0}
+        turn = {"node": "0", "role": "persona", "speaker": "b", "phase": "relevance"}
         fields = {"claim": of, "segments": segments}
         root.transcript.append(Turn.model_validate({**turn, "fields": fields}))
     about = Topic(relevant=relevant).model_dump(mode="json")
