@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, PrivateAttr
 
@@ -56,6 +56,11 @@ class RunRecord(Strict):
     model_config = ConfigDict(
         extra="forbid", populate_by_name=True, serialize_by_alias=True, ser_json_inf_nan="strings"
     )
+
+    if TYPE_CHECKING:
+
+        def _repr_html_(self) -> str:
+            """Return the card of a notebook; ``dialectree.report`` attaches it."""
 
     @classmethod
     def read(cls, text: str) -> Self:

@@ -69,7 +69,10 @@ def draw(record: RunRecord, calls: list[Call]) -> None:
 
 @seed(1)
 @hypothesis_settings(
-    max_examples=60, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=60,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 @given(st.sampled_from(RECORDS), st.data())
 def test_whatever_stands_in_a_field_the_reports_are_drawn(
