@@ -31,7 +31,7 @@ from dialectree.evals.dataset_items import Item
 from dialectree.evals.published_datasets import DATASETS
 from dialectree.protocols.protocol import Dataset, installed
 from dialectree.protocols.protocol import load as load_attribute
-from dialectree.protocols.settings import cache_folder
+from dialectree.protocols.sources import cache_folder
 
 TIMEOUT_S = 15.0
 """Seconds without a sign of life after which an address is given up."""

@@ -24,9 +24,15 @@ from dialectree.evals.rows import Ready
 from dialectree.evals.running import Engine
 from dialectree.evals.standing import Spending
 from dialectree.models.limits import Budget
-from dialectree.models.specs import require_named
-from dialectree.protocols.settings import ProtocolSettings, cache_folder, endpoint_from_environment
-from dialectree.protocols.sources import CACHE_DIR, CACHE_URL, cache_url
+from dialectree.models.specs import resolve
+from dialectree.protocols.settings import ProtocolSettings, RetrievalSettings
+from dialectree.protocols.sources import (
+    CACHE_DIR,
+    CACHE_URL,
+    cache_folder,
+    cache_url,
+    endpoint_from_environment,
+)
 from dialectree.records import Call
 
 RESTARTS = 5
@@ -90,9 +96,12 @@ class RayEngine:
 
 
 def require_named_addresses(contexts: Iterable[ProtocolSettings]) -> None:
-    """SettingsError for an address that the person did not name: a worker sends it the key."""
+    """Raise SettingsError for an address that no person named: a worker sends it the key."""
     for context in contexts:
-        require_named(context)
+        for speaker in (context.model, *context.roles.values()):
+            resolve(speaker, context)
+        if isinstance(context, RetrievalSettings):
+            context.require_embeddings()
 
 
 @asynccontextmanager

@@ -10,8 +10,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from dialectree.errors import SettingsError
-from dialectree.models.specs import WITH_KEY, Access
-from dialectree.protocols.settings import endpoint_from_environment
+from dialectree.protocols.sources import endpoint_from_environment
+from dialectree.protocols.trust import WITH_KEY, Access
 from dialectree.system import clock
 from dialectree.system.addresses import require_spec, veiled
 from dialectree.system.threads import Threads

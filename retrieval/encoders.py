@@ -25,7 +25,8 @@ from dialectree.errors import (
     Unreachable,
 )
 from dialectree.models.error_mapping import map_error, one_line
-from dialectree.models.specs import OPENAI, WITH_KEY, Spec, key
+from dialectree.models.specs import Spec
+from dialectree.protocols.trust import OPENAI, WITH_KEY, key
 from dialectree.system.addresses import basic, is_loopback, public, require_address, veiled
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 from pydantic import BaseModel
 
 from dialectree.errors import DialectreeError, InputError
-from dialectree.models.specs import WITH_KEY, Access
+from dialectree.protocols.trust import WITH_KEY, Access
 from dialectree.retrieval import segments as cutting
 from dialectree.retrieval.embeddings import Embedder, embedder
 from dialectree.retrieval.embeddings import Timing as Timing

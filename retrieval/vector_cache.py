@@ -11,7 +11,7 @@ from langchain_classic.embeddings import CacheBackedEmbeddings
 from langchain_classic.storage import LocalFileStore
 from langchain_core.embeddings import Embeddings
 
-from dialectree.protocols.settings import cache_folder
+from dialectree.protocols.sources import cache_folder
 from dialectree.retrieval.encoders import Encoder
 
 log = logging.getLogger(__name__)

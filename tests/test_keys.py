@@ -20,7 +20,7 @@ from dialectree.evals import ray_engine
 from dialectree.graphs.tree_of_debate import graph as tree_of_debate
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.mcp.arguments import of_protocol
-from dialectree.models.specs import require_permitted, resolve
+from dialectree.models.specs import resolve
 from dialectree.nodes.role_switching_debate.state import Settings as Debate
 from dialectree.nodes.tree_of_debate.state import Settings as Comparison
 from dialectree.nodes.tree_structured_debate.state import Settings
@@ -227,7 +227,7 @@ def test_a_field_of_the_type_speaker_is_an_address_as_a_role_is(
     context = Critical(**given)
     assert "secret" not in repr(context) + context.model_dump_json()
     with pytest.raises(SettingsError, match=f"{thief.url}: clients of a server may name no addr"):
-        require_permitted(context)
+        context.trust.require_permitted()
     with pytest.raises(SettingsError, match="may name no address"):
         resolve((*getattr(context, name), "")[0] if name == "jury" else spec, context)
 
@@ -356,7 +356,7 @@ def test_a_key_that_cannot_be_sent_is_one_line(
 ) -> None:
     if "\0" in key:  # no environment holds one
         monkeypatch.setattr(
-            "dialectree.models.specs.endpoint_from_environment", lambda: (key, None)
+            "dialectree.protocols.sources.endpoint_from_environment", lambda: (key, None)
         )
     else:
         monkeypatch.setenv("OPENAI_API_KEY", key)

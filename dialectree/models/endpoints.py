@@ -22,7 +22,8 @@ from dialectree.models.bounds import Oversized, bounded, token_count
 from dialectree.models.error_mapping import Failed, Garbled, MappedError, map_error
 from dialectree.models.forms import Form
 from dialectree.models.limits import limiter
-from dialectree.models.specs import OPENAI, Spec, key
+from dialectree.models.specs import Spec
+from dialectree.protocols.trust import OPENAI, key
 from dialectree.system import chance, clock
 from dialectree.trace.activity import Delay, Pause
 

@@ -13,7 +13,8 @@ import openai
 
 from dialectree.errors import KeyRefused, ModelUnavailable, RequestError
 from dialectree.models.bounds import Oversized
-from dialectree.models.specs import NAME_IT, Spec
+from dialectree.models.specs import Spec
+from dialectree.protocols.trust import NAME_IT
 from dialectree.system import clock
 from dialectree.system.streams import program
 

@@ -34,13 +34,8 @@ from dialectree.models.limits import Budget, limiter, require_prices
 from dialectree.models.overrides import Overrides
 from dialectree.models.sizes import at_chance, parameters
 from dialectree.models.specs import Spec
-from dialectree.protocols.settings import (
-    EMBEDDED,
-    ProtocolSettings,
-    cache_folder,
-    host_run,
-    settings,
-)
+from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, host_run, settings
+from dialectree.protocols.sources import cache_folder
 from dialectree.records import ILLUSTRATION, Call, Override
 from dialectree.records.folder import Journal
 from dialectree.system import clock

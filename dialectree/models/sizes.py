@@ -16,7 +16,8 @@ from dialectree.models import embedded
 from dialectree.models.bounds import Oversized, bounded
 from dialectree.models.gguf import read_header
 from dialectree.models.local_servers import KINDS, ListedModel, ModelList
-from dialectree.models.specs import Spec, key
+from dialectree.models.specs import Spec
+from dialectree.protocols.trust import key
 from dialectree.system.addresses import is_loopback
 
 TIMEOUT_S = 1.0

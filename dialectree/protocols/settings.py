@@ -7,9 +7,10 @@ its graphs: shared settings and its own, nothing else.
 from __future__ import annotations
 
 import sys
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import (
@@ -38,12 +39,9 @@ from pydantic import (
 
 from dialectree.errors import ArgumentError, SettingsError
 from dialectree.protocols import sources
-from dialectree.protocols.sources import cache_folder as cache_folder
-from dialectree.protocols.sources import endpoint_from_environment as endpoint_from_environment
+from dialectree.protocols.trust import CLIENT, Access, Trust, opener
 from dialectree.system.addresses import (
-    address_in,
     harmless,
-    is_loopback,
     place_in,
     public,
     require_address,
@@ -218,15 +216,7 @@ class ProtocolSettings(BaseModel):
     replay: bool = option(False, operator=True, group="Draws and replays")
     """Answer from the reply cache alone; a request that it does not hold is an error."""
 
-    _named: frozenset[str] = PrivateAttr(default=frozenset())
-    """Addresses and files of models that the person or the host's program named."""
-    _lent: frozenset[str] = PrivateAttr(default=frozenset())
-    """Addresses and files of models out of the settings of ``_lender``."""
-    _lender: str = PrivateAttr(default="")
-    _reserved: tuple[str, ...] = PrivateAttr(default=())
-    """Settings of the operator that a client of a server chose."""
-    _own: bool = PrivateAttr(default=False)
-    """True where ``_lender`` is a run in the folder of runs that is in use."""
+    _trust: Trust = PrivateAttr(default=Trust())
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
     """The settings that their maker named, as they were given. All others are defaults, or come
     from the environment or the file."""
@@ -238,10 +228,10 @@ class ProtocolSettings(BaseModel):
 
         return settings_form(cls.protocol, super().model_json_schema(*args, **options))
 
-    @classmethod
-    def names_address(cls, values: Mapping[str, Any]) -> bool:
-        """Return whether ``values`` name the address of an endpoint, or the file of a model."""
-        return bool(cls._places(values))
+    @property
+    def trust(self) -> Trust:
+        """Return who chose the addresses and model files, which says what they may get."""
+        return self._trust
 
     def __init__(self, **values: Any) -> None:
         """Take the settings of a host's program, or of a mapping that LangGraph passes to a graph.
@@ -253,7 +243,7 @@ class ProtocolSettings(BaseModel):
         configured = sources.configured(type(self).protocol, type(self).model_fields)
         super().__init__(**sources.over(own, configured))
         self._given = values
-        self._trust(*_passed(own))
+        self._trust = _passed_trust(type(self), own)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -291,23 +281,14 @@ class ProtocolSettings(BaseModel):
             if about(cls, name).get("speaker") or _names_speaker(field.annotation, field.metadata)
         )
 
-    def _trust(self, named: Mapping[str, Any], lent: Mapping[str, Any], lender: str) -> None:
-        """Remember who named the addresses; ``DIALECTREE_...`` variables are the person's, too."""
-        self._named = self._places(named) | self._from_environment()
-        self._lent, self._lender = self._places(lent), lender
-        if lender == CLIENT:  # what the server's own file names is the operator's
-            own = sources.configured(self.protocol, type(self).model_fields)
-            self._lent -= self._places(own)
-            self._reserved = tuple(name for name in lent if self.is_reserved(name))
+    @classmethod
+    def reserved(cls, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return those of ``values`` that only the operator of a server may choose, by name."""
+        own = [name for name in values if name in cls.model_fields and name not in cls.addressed()]
+        return tuple(name for name in own if about(cls, name).get("operator"))
 
     @classmethod
-    def is_reserved(cls, name: str) -> bool:
-        """Return whether only the operator of a server may choose a setting, whatever its value."""
-        operator = name in cls.model_fields and about(cls, name).get("operator")
-        return bool(operator) and name not in cls.addressed()
-
-    @classmethod
-    def _places(cls, values: Mapping[str, Any]) -> frozenset[str]:
+    def places(cls, values: Mapping[str, Any]) -> frozenset[str]:
         """Return the addresses, whole, and the files of models that ``values`` name."""
         places: set[str] = set()
 
@@ -320,28 +301,6 @@ class ProtocolSettings(BaseModel):
             if name in values and values[name] != cls.model_fields[name].default:
                 _each(values[name], take)
         return frozenset(places - {""})
-
-    @classmethod
-    def _from_environment(cls) -> frozenset[str]:
-        return cls._places(sources.from_environment(cls.protocol, cls.model_fields))
-
-    def stranger(self, place: str) -> str | None:
-        """Return where ``place`` came from if neither the person nor the host's program named it.
-
-        Such an address is sent no key of the environment. One of CLIENT, or a file, is used only
-        where the operator allows it.
-        """
-        if place.rstrip("/") in self._named:
-            return None
-        return self._lender if place.rstrip("/") in self._lent else sources.FILE
-
-    def clients_own(self) -> tuple[tuple[str, ...], frozenset[str]]:
-        """Return what a client chose: settings of the operator, addresses and files of models."""
-        return self._reserved, self._lent - self._named if self._lender == CLIENT else frozenset()
-
-    def keyless(self, address: str) -> bool:
-        """Return whether ``address`` is used without a key, as a run of one's own recorded it."""
-        return self._own and is_loopback(address) and address.rstrip("/") in self._lent
 
     def speaker(self, role: str, who: str = "") -> str | Runnable[Any, Any]:
         """Return the model that plays ``role``; ``who`` names the speaker where two play it.
@@ -417,6 +376,15 @@ class RetrievalSettings(ProtocolSettings):
     """What retrieves: a sentence-transformers model by name, path or installed package,
     ``openai:NAME@URL``, or ``bm25``."""
 
+    def embeddings_access(self) -> Access:
+        """Return what is sent to the endpoint that embeds, if there is one."""
+        return self.trust.embeddings(self.embeddings, self.base_url)
+
+    def require_embeddings(self) -> None:
+        """Raise SettingsError where the endpoint or the file that embeds may not be used."""
+        if refusal := self.embeddings_access().refusal:
+            raise SettingsError(refusal)
+
 
 def about(settings: type[BaseModel], name: str) -> Mapping[str, Any]:
     """Return what :func:`option` declared of a field, beside its type and its constraints."""
@@ -429,12 +397,12 @@ def build(kind: type[Own], **values: Any) -> Own:
 
     A wrong value is a SettingsError that names it in one line.
     """
-    return _built(kind, values, named=values)
+    return _built(kind, values, _trust(kind, values))
 
 
 def from_client(kind: type[Own], values: Mapping[str, Any]) -> Own:
     """Return settings of what a client of a server gave."""
-    return _built(kind, values, named={}, lent=values, lender=CLIENT)
+    return _built(kind, values, _trust(kind, {}, values, CLIENT))
 
 
 def rebuilt(
@@ -443,38 +411,25 @@ def rebuilt(
     values: Mapping[str, Any],
     lender: str,
     *,
-    own: bool = False,
+    own_run: bool = False,
 ) -> Own:
     """Return the settings that ``lender`` recorded, but for the ``values`` given now.
 
-    ``own`` says that it is a run in the folder of runs that is in use. An address is recorded
-    without user, password and query. The same address with them, given now, opens it.
+    An address is recorded without user, password and query. The same address with them, given now,
+    opens it.
+
+    Args:
+        own_run: ``lender`` is a run in the folder of runs that is in use.
     """
-    named = kind._places(values) | kind._from_environment()
-    count = Counter(map(public, named))
-    opens = {public(address): address for address in named if count[public(address)] == 1}
-
-    def opened(text: object) -> object:
-        if not isinstance(text, str) or (short := address_in(text)) not in opens:
-            return text
-        return text.rstrip("/").removesuffix(short) + opens[short]
-
-    addressed = kind.addressed()
+    trust = _trust(kind, values, recorded, lender, own_run=own_run)
+    addressed, opened = kind.addressed(), opener(trust.named)
     again = {n: _each(one, opened) if n in addressed else one for n, one in recorded.items()}
-    made = _built(kind, {**again, **values}, named=values, lent=recorded, lender=lender)
-    made._own = own
+    made = _built(kind, {**again, **values}, trust)
     made._given = values
     return made
 
 
-def _built(
-    kind: type[Own],
-    values: Mapping[str, Any],
-    *,
-    named: Mapping[str, Any],
-    lent: Mapping[str, Any] | None = None,
-    lender: str = "",
-) -> Own:
+def _built(kind: type[Own], values: Mapping[str, Any], trust: Trust) -> Own:
     try:
         made = kind(**values)
     except ValidationError as error:
@@ -493,17 +448,38 @@ def _built(
         cache = sources.source("cache", [], values, kind.protocol)
         no_cache = "--no-cache" if "cache" in values else f"{cache}=false"
         raise SettingsError(f"{replay} and {no_cache} exclude each other: a replay reads the cache")
-    made._trust(named, lent or {}, lender)
+    made._trust = trust
     return made
 
 
-CLIENT = "the context, thread or assistant of a client of this server"
-"""The lender of what a client of a server chose."""
+def _trust(
+    kind: type[ProtocolSettings],
+    named: Mapping[str, Any],
+    lent: Mapping[str, Any] | None = None,
+    lender: str = "",
+    *,
+    own_run: bool = False,
+) -> Trust:
+    """Return the trust in settings; ``DIALECTREE_...`` variables are the person's, too."""
+    fields, places = kind.model_fields, kind.places(lent or {})
+    reserved: tuple[str, ...] = ()
+    if lender == CLIENT:  # what the server's own file names is the operator's
+        places -= kind.places(sources.configured(kind.protocol, fields))
+        reserved = kind.reserved(lent or {})
+    known = kind.places(named) | kind.places(sources.from_environment(kind.protocol, fields))
+    return Trust(known, places, lender, own_run, reserved)
 
 
-def _passed(values: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any], str]:
-    """Tell named settings from lent ones, and the lender, among those that came to a graph."""
-    return ({}, values, CLIENT) if on_a_server() else (values, {}, "")
+def _passed_trust(
+    kind: type[ProtocolSettings],
+    values: Mapping[str, Any],
+    recorded: Mapping[str, Any] | None = None,
+    lender: str = "",
+) -> Trust:
+    """Return the trust in ``values`` that were passed to a graph: on a server, by a client."""
+    if on_a_server():
+        return _trust(kind, {}, {**(recorded or {}), **values}, CLIENT)
+    return _trust(kind, values, recorded, lender)
 
 
 host_run: ContextVar[RunControl | None] = ContextVar("host_run", default=None)
@@ -543,8 +519,7 @@ def resumed(
         return settings(runtime, kind)
     values = _without_others(own, kind)
     made = rebuilt(kind, recorded, values, lender)
-    named, lent, _ = _passed(values)
-    made._trust(named, {**recorded, **lent}, lender)
+    made._trust = _passed_trust(kind, values, recorded, lender)
     return made
 
 
@@ -554,13 +529,10 @@ def within(outer: ProtocolSettings, kind: type[Own], values: Mapping[str, Any]) 
     It has the models and limits of ``outer``, and its own settings from ``values``, environment and
     file.
     """
-    made = _built(kind, {**outer.shared(), **values}, named=values)
-    made._named, made._lent, made._lender = outer._named, outer._lent, outer._lender
-    made._reserved = outer._reserved
-    if outer._lender == CLIENT:
-        made._lent |= kind._places(values)
-    made._own = outer._own
-    return made
+    trust = outer.trust
+    if trust.lender == CLIENT:
+        trust = replace(trust, lent=trust.lent | kind.places(values))
+    return _built(kind, {**outer.shared(), **values}, trust)
 
 
 def _among(context: object, kind: type[Own]) -> Own:
@@ -622,8 +594,7 @@ def _made(origin: Mapping[str, Any] | ProtocolSettings, kind: type[Own]) -> Own:
         made = within(origin, kind, {})
     else:
         values = _without_others(origin, kind)
-        named, lent, lender = _passed(values)
-        made = _built(kind, values, named=named, lent=lent, lender=lender)
+        made = _built(kind, values, _passed_trust(kind, values))
     _cached[key] = origin, state, made
     if len(_cached) > _CACHED:
         _cached.popitem(last=False)

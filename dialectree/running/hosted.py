@@ -22,10 +22,8 @@ from pydantic import JsonValue
 
 from dialectree.errors import Halted, SettingsError
 from dialectree.models.run import Run, shared_budget
-from dialectree.models.specs import require_permitted
 from dialectree.protocols.protocol import Method
 from dialectree.protocols.settings import (
-    CLIENT,
     EMBEDDED,
     Own,
     ProtocolSettings,
@@ -37,6 +35,7 @@ from dialectree.protocols.settings import (
     settings,
 )
 from dialectree.protocols.sources import runs_folder
+from dialectree.protocols.trust import CLIENT
 from dialectree.records import Call, Event, RunRecord
 from dialectree.records.folder import RunFolder, Unkept, new_id
 from dialectree.running.recorded_settings import BUDGETS, named, speakers, spoken
@@ -342,7 +341,7 @@ def _new(
     context: ProtocolSettings,
     runtime: Runtime[Any],
 ) -> HostedRun:
-    require_permitted(context)
+    context.trust.require_permitted()
     if on_a_server():
         _require_model(method, context)
     name, record = new_id(), None
@@ -390,7 +389,7 @@ def taken_up(
     if run is not None and run.control is runtime.control and run.halted is None:
         return run
     context = _resumed(runtime, kind, stored)
-    require_permitted(context)
+    context.trust.require_permitted()
     owner = _owner(runtime)
     if key not in _resting or _resting[key].owner != owner:
         run = HostedRun(key, context, runtime, method)
@@ -407,7 +406,8 @@ def _resumed(runtime: Runtime[Any], kind: type[Own], stored: Mapping[str, Any]) 
     recorded = {name: value for name, value in stored["settings"].items() if name not in BUDGETS}
     lender = f"run {stored['id']}"
     if on_a_server():  # a client may write what it wants into the state of its thread
-        recorded = {name: one for name, one in recorded.items() if not kind.is_reserved(name)}
+        reserved = kind.reserved(recorded)
+        recorded = {name: one for name, one in recorded.items() if name not in reserved}
         lender = CLIENT
     return resumed(runtime, kind, recorded, lender)
 

@@ -13,16 +13,16 @@ from pydantic import JsonValue
 from dialectree.errors import SettingsError
 from dialectree.models import embedded
 from dialectree.models.limits import require_prices
-from dialectree.models.specs import Spec, require_embeddings, resolve
+from dialectree.models.specs import Spec, resolve
 from dialectree.protocols.protocol import Method, protocol
 from dialectree.protocols.settings import (
-    CLIENT,
     EMBEDDED,
     ProtocolSettings,
     RetrievalSettings,
     build,
     rebuilt,
 )
+from dialectree.protocols.trust import CLIENT
 from dialectree.records import Call, RunRecord
 
 BUDGETS = ("max_calls", "max_tokens", "max_seconds", "max_cost")
@@ -63,7 +63,7 @@ def settled(record: RunRecord, given: Mapping[str, Any], *, own: bool = False) -
         values.pop("cache", None)  # a run without the cache is replayed from its own calls
     lender = f"{record.run_id}/run.json" if record.owner is None else CLIENT
     try:
-        return rebuilt(kind, values, given, lender, own=own)
+        return rebuilt(kind, values, given, lender, own_run=own)
     except SettingsError as error:
         build(kind, **given)  # raises where the record is not to blame
         raise SettingsError(f"{record.run_id}/run.json, settings: {error}") from None
@@ -82,7 +82,7 @@ def speakers(chosen: Method, context: ProtocolSettings) -> dict[str, Spec]:
     SettingsError for a model file that cannot be used.
     """
     if "embeddings" in chosen.reads() and isinstance(context, RetrievalSettings):
-        require_embeddings(context)
+        context.require_embeddings()
     specs = {role: resolve(context.speaker(role), context) for role in chosen.roles(context)}
     require_prices(context, (spec.name for spec in specs.values()))
     for model in {spec.model for spec in specs.values() if spec.provider == "local"}:

@@ -129,7 +129,7 @@ async def contest(request: Request) -> Response:
         folder = _folder(request.path_params["run_id"], _identity(request))
         old = folder.record()
         kind = protocol(old.protocol).settings
-        if kind.names_address(settings) or any(map(kind.is_reserved, settings)):
+        if kind.places(settings) or kind.reserved(settings):
             raise InputError(
                 "a contest names no address, no file of a model and no setting of the operator: "
                 "they stand in the server's setup"

@@ -13,7 +13,6 @@ from langgraph_sdk import Auth, get_client
 from langgraph_sdk.auth.types import AuthContext, MinimalUserDict
 
 from dialectree.errors import DialectreeError
-from dialectree.models.specs import require_permitted
 from dialectree.protocols.forms import Offered
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import from_client
@@ -140,7 +139,7 @@ def require_settings(graph: str, context: Mapping[str, Any]) -> None:
     values = {name: one for name, one in context.items() if name in offered and name not in others}
     try:
         method.configure(values, warn=lambda message: None)
-        require_permitted(from_client(settings, values))
+        from_client(settings, values).trust.require_permitted()
     except DialectreeError as error:
         raise Auth.exceptions.HTTPException(422, in_python(str(error))) from None
 

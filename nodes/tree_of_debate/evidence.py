@@ -10,7 +10,6 @@ from typing import NamedTuple
 from langgraph.runtime import Runtime
 
 from dialectree.models.run import run_of
-from dialectree.models.specs import embeddings_access, require_embeddings
 from dialectree.nodes.quotations import unfounded
 from dialectree.nodes.tree_of_debate.papers import sources
 from dialectree.nodes.tree_of_debate.state import (
@@ -55,7 +54,7 @@ async def retrieve(
         context.segments,
         base_url=context.base_url,
         timing=timing,
-        access=embeddings_access(context),
+        access=context.embeddings_access(),
     )
     took_s = clock.seconds() - began
     run.embedding_s += timing.seconds
@@ -98,7 +97,7 @@ def quotable(
                 context.embeddings,
                 numbers,
                 context.base_url,
-                embeddings_access(context),
+                context.embeddings_access(),
             )
             shown += [Quotable(f"{letter}:{number}", text) for number, text in texts.items()]
     return shown
@@ -156,9 +155,9 @@ async def at_hand(state: TreeOfDebate, runtime: Runtime[Settings]) -> AsyncItera
         yield
         return
     context, began = runtime.context, clock.seconds()
-    access = embeddings_access(context)
+    access = context.embeddings_access()
     if not context.replay:  # which may find all vectors in the cache
-        require_embeddings(context)
+        context.require_embeddings()
     papers = contested(runtime, sources(state["papers"])).values()
     async with library.shelved([*papers], context.embeddings, context.base_url, access):
         run_of(runtime).embedding_s += clock.seconds() - began

@@ -25,7 +25,8 @@ from dialectree.errors import (
 from dialectree.models import replies
 from dialectree.models.door import Run
 from dialectree.protocols.protocol import method
-from dialectree.protocols.settings import ProtocolSettings, build, cache_folder
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.sources import cache_folder
 from dialectree.records import Call, RunRecord
 from dialectree.records.folder import Journal
 from dialectree.running.runner import start

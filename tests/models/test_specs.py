@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dialectree.errors import SettingsError
-from dialectree.models.specs import OPENAI, resolve
+from dialectree.models.specs import resolve
 from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.protocols.trust import OPENAI
 
 SECRET = "http://user:sesame@host:8000/v1/?api_key=open-sesame#part"
 

@@ -1,0 +1,187 @@
+"""Decide which addresses and model files a run may use, and which of them get a key.
+
+An address or a file is *named* by the person or by the host's program, environment included, or it
+is *lent*: by a recorded run, or by a client of a server. The key of the environment goes to named
+addresses and to the address of the environment only. A client's own are used only where the
+operator allows them, and without a key.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dialectree.errors import SettingsError
+from dialectree.protocols import sources
+from dialectree.system.addresses import (
+    address_in,
+    is_loopback,
+    place_in,
+    public,
+    require_address,
+    require_spec,
+    veiled,
+    whole,
+)
+from dialectree.system.platform_internals import on_a_server
+
+CLIENT = "the context, thread or assistant of a client of this server"
+"""The lender of what a client of a server chose."""
+OPENAI = "https://api.openai.com/v1"
+NAME_IT = "name it yourself: --base-url URL, --role ROLE=openai:NAME@URL or OPENAI_BASE_URL"
+
+
+class Access(NamedTuple):
+    """What is sent to an address."""
+
+    keyless: bool = False
+    """True where the key of the environment is not sent."""
+    refusal: str = ""
+    """Why nothing is sent; empty where something is."""
+
+
+WITH_KEY = Access()
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Who chose the addresses, model files and operator's settings of one run."""
+
+    named: frozenset[str] = frozenset()
+    """Addresses and files that the person or the host's program named."""
+    lent: frozenset[str] = frozenset()
+    """Addresses and files out of the settings of ``lender``."""
+    lender: str = ""
+    own_run: bool = False
+    """True where ``lender`` is a run in the folder of runs that is in use."""
+    reserved: tuple[str, ...] = ()
+    """Settings of the operator that a client of a server chose."""
+
+    def stranger(self, place: str) -> str | None:
+        """Return where ``place`` came from, or None if the person or the host's program named it.
+
+        An address that neither is named nor lent comes from dialectree.toml.
+        """
+        if place.rstrip("/") in self.named:
+            return None
+        return self.lender if place.rstrip("/") in self.lent else sources.FILE
+
+    def access(self, url: str) -> Access:
+        """Return whether ``url`` gets the key of the environment, goes without, or is refused.
+
+        Raises SettingsError for a client's address that the operator does not allow, and for a key
+        that cannot be sent.
+        """
+        stranger, secret = self.stranger(url), key()
+        if url.rstrip("/") in _own() or stranger is None:
+            return WITH_KEY
+        if stranger == CLIENT:
+            _require_allowed(url)
+            return Access(keyless=True)
+        if not secret:
+            return WITH_KEY
+        if self.own_run and is_loopback(url) and url.rstrip("/") in self.lent:
+            return Access(keyless=True)
+        return Access(refusal=self._refusal("OPENAI_API_KEY", url))
+
+    def embeddings(self, name: str, base_url: str | None) -> Access:
+        """Return the access to the endpoint that embeds; WITH_KEY where a local model does."""
+        name = whole(name)
+        if not name.startswith("openai:"):
+            self.require_file(place_in(name))
+            return WITH_KEY
+        return self.access(endpoint(require_spec(name)["url"], base_url))
+
+    def require_file(self, file: str) -> None:
+        """Raise SettingsError for a client's model ``file`` that the operator does not allow."""
+        if file and self.stranger(file) == CLIENT:
+            _require_allowed(file)
+
+    def require_provider(self, provider: str, url: str) -> None:
+        """Raise SettingsError where the key of ``provider`` would go to a stranger's ``url``."""
+        if self.stranger(url) is not None:
+            raise SettingsError(self._refusal(f"the key of {provider}", url))
+
+    def require_permitted(self) -> None:
+        """Raise SettingsError where a client of a server chose what only its operator may."""
+        for name in self.reserved:
+            variable = f"{sources.PREFIX}{name}".upper()
+            raise SettingsError(
+                f"{name}: the server's operator sets it, by {variable}; leave it out"
+            )
+        if self.lender == CLIENT:
+            for place in sorted(self.lent - self.named - _own()):
+                _require_allowed(place)
+
+    def _refusal(self, what: str, url: str) -> str:
+        return (
+            f"{what} is not sent to {public(url)}: that address comes from {self.stranger(url)}. "
+            f"If it may have the key, {NAME_IT}"
+        )
+
+
+def key() -> str | None:
+    """Return the key of the environment; raise SettingsError for one that cannot be sent."""
+    secret = sources.endpoint_from_environment()[0]
+    if secret and not (secret.isascii() and secret.isprintable()):
+        raise SettingsError(
+            "OPENAI_API_KEY holds a line break or another character that no key has: set it again"
+        )
+    return secret
+
+
+def endpoint(url: str | None, base_url: str | None) -> str:
+    """Return the whole address to ask: a spec's ``url``, ``base_url``, or the environment's."""
+    if url or base_url:
+        return url or whole(base_url or "")
+    conventional = sources.endpoint_from_environment()[1] or OPENAI
+    try:
+        return require_address(conventional)
+    except ValueError as error:
+        raise SettingsError(f"OPENAI_BASE_URL: {error}, not {veiled(conventional)!r}") from None
+
+
+def opener(named: Iterable[str]) -> Callable[[object], object]:
+    """Return a function that puts user, password and query back into a recorded setting.
+
+    A record has an address without them. The same address among ``named``, with them, opens it,
+    unless two are named that look the same.
+    """
+    named = [*named]
+    count = Counter(map(public, named))
+    opens = {public(address): address for address in named if count[public(address)] == 1}
+
+    def opened(text: object) -> object:
+        if not isinstance(text, str) or (short := address_in(text)) not in opens:
+            return text
+        return text.rstrip("/").removesuffix(short) + opens[short]
+
+    return opened
+
+
+def _own() -> frozenset[str]:
+    """Return the address of the OpenAI convention, whole and as it is shown."""
+    own = (sources.endpoint_from_environment()[1] or OPENAI).rstrip("/")
+    return frozenset({own, public(own)})
+
+
+def _require_allowed(place: str) -> None:
+    """Raise SettingsError unless a server's operator lets clients name the address or file.
+
+    Never look whether there is such a file: a client must not learn it.
+    """
+    url = place.startswith(("http://", "https://"))
+    what, variable = (
+        ("address", sources.ALLOW_URLS) if url else ("file of a model", sources.ALLOW_MODELS)
+    )
+    may = sources.allowed(variable)
+    if place.rstrip("/").removeprefix("local:") in may:
+        return
+    named = f"only {', '.join(map(public, may))}" if may else f"no {what}"
+    hint = "" if on_a_server() else ", or name it yourself: --base-url URL, --model SPEC"
+    raise SettingsError(
+        f"{public(place)}: clients of a server may name {named} here; its operator allows more by "
+        f"{variable}{hint}"
+    )
