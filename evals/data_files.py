@@ -1,4 +1,4 @@
-"""Reads items from JSONL, CSV and TSV files.
+"""Read items from JSONL, CSV and TSV files.
 
 A column bears the name of what it holds (``question``, ``options``, ``gold`` ...), or ``--columns``
 maps it: ``question=Frage,options=a|b|c,gold=key``, with ``|`` between columns that together are a
@@ -16,36 +16,139 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import BaseModel, BeforeValidator, JsonValue
 from pydantic_core import from_json
 
 from dialectree.answers import match_candidate, match_text
 from dialectree.errors import InputError
 from dialectree.evals.dataset_items import Inputs, Item, Paper, Reference
 
-Columns = Mapping[str, Sequence[str]]
+ColumnMap = Mapping[str, Sequence[str]]
 """The file's columns for each of our names."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _SUFFIXES = (".jsonl", ".ndjson", *_DELIMITERS)
 _LONGEST_CELL = 64 << 20
 """Characters of one cell; a whole paper fits."""
-_TRUTH = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
-_PAPER = ("title", "abstract", "introduction", "body")
+
+
+def _text(value: object) -> str | None:
+    """Return a text or a number as a text, or None for an empty cell."""
+    if not isinstance(value, str | int | float | None):
+        raise ValueError(f"not a text: {repr(value)[:80]}")
+    return None if value is None else str(value).strip() or None
+
+
+def _texts(value: object) -> list[str]:
+    """Return several texts: a JSON list, or one cell with ``;`` between them.
+
+    Empty ones at the end are left out: some questions have fewer options than others.
+    """
+    if isinstance(value, str):
+        value = from_json(value) if value.lstrip().startswith("[") else value.split(";")
+    if not isinstance(value, list):
+        raise ValueError(f"not a list of texts: {repr(value)[:80]}")
+    texts = [_text(part) or "" for part in value]
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
+
+
+Text = Annotated[str | None, BeforeValidator(_text)]
+Texts = Annotated[list[str], BeforeValidator(lambda value: [] if value is None else _texts(value))]
+
+
+class Columns(BaseModel):
+    """Everything that a column can hold."""
+
+    id: Text = None
+    category: Text = None
+    question: Text = None
+    options: Texts = []
+    gold: Text = None
+    """The right option: its letter, its text, or its place from 0."""
+    claim: Text = None
+    label: Annotated[bool | None, BeforeValidator(_text)] = None
+    true: Texts = []
+    false: Texts = []
+    best: Text = None
+    best_false: Text = None
+    topic: Text = None
+    title_a: Text = None
+    abstract_a: Text = None
+    introduction_a: Text = None
+    body_a: Text = None
+    title_b: Text = None
+    abstract_b: Text = None
+    introduction_b: Text = None
+    body_b: Text = None
+
+    def item(self, number: int) -> Item:
+        """Return the item; its id is ``number``, the row's own from 1, where it has none."""
+        texts = {name: text or "" for name, text in self if name[-2:] in ("_a", "_b")}
+        papers = [
+            {n[:-2]: text for n, text in texts.items() if n.endswith(s)} for s in ("_a", "_b")
+        ]
+        return Item(
+            id=self.id or str(number),
+            category=self.category,
+            inputs=Inputs(
+                question=self.question,
+                options=tuple(self.options),
+                claim=self.claim,
+                topic=self.topic,
+                papers=tuple(Paper(**parts) for parts in papers if any(parts.values())),
+            ),
+            reference=Reference(
+                gold=self._letter(),
+                label=self.label,
+                true=tuple(filter(None, self.true)),
+                false=tuple(filter(None, self.false)),
+                best=self.best,
+                best_false=self.best_false,
+            ),
+        )
+
+    def gold_place(self) -> int | None:
+        """Return the place of the right option if a number gives it, and no option is that number.
+
+        A column of numbers with gaps is one of floats, so 1.0 is a place as well.
+        """
+        number = re.fullmatch(r"(\d{1,2})(\.0)?", self.gold or "")
+        if number is None or match_text(number[0], self._lettered()):
+            return None
+        return int(number[1])
+
+    def _letter(self) -> str | None:
+        """Return the right option's letter; a text that two options share names none."""
+        if self.gold is None:
+            return None
+        if (place := self.gold_place()) is not None:
+            if place >= len(self.options):
+                number = len(self.options)
+                raise ValueError(f"there is no option {place} among {number}, counted from 0")
+            return ascii_uppercase[place]
+        letter = match_candidate(self.gold, self._lettered())
+        if letter is None:
+            raise ValueError(
+                f"the right option {self.gold!r} names none of the options, or more than one "
+                "option: give a letter, a text, or a place from 0"
+            )
+        return letter
+
+    def _lettered(self) -> dict[str, str]:
+        return dict(zip(ascii_uppercase, self.options, strict=False))
+
+
+FIELDS = tuple(Columns.model_fields)
 _LISTS = ("options", "true", "false")
-FIELDS = (
-    *("id", "category", "question", "options", "gold", "claim", "label"),
-    *("true", "false", "best", "best_false", "topic"),
-    *(f"{part}_{side}" for side in "ab" for part in _PAPER),
-)
-"""Everything that a column can be mapped to. ``gold`` is a letter, the text of an option, or its
-place from 0."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row and its line. The getters raise InputError for a value of another kind."""
+    """One row and its line."""
 
     path: Path
     line: int
@@ -59,38 +162,6 @@ class Row:
         """Return an error that names a missing column and those that are there."""
         return self.fault(f"there is no column {name!r}; there are: {', '.join(self.values)}")
 
-    def text(self, name: str) -> str | None:
-        """Return the text or number of a column, None where it is missing or empty."""
-        value = self.values.get(name)
-        if not isinstance(value, str | int | float | None):
-            raise self.fault(f"{name!r} is not a text: {repr(value)[:80]}")
-        return None if value is None else str(value).strip() or None
-
-    def texts(self, name: str) -> list[str]:
-        """Return several texts: a JSON list, or one cell with ``;`` between them.
-
-        Empty ones at the end are left out: some questions have fewer options than others.
-        """
-        value = self.values.get(name)
-        if isinstance(value, str):
-            value = _json(self, value) if value.lstrip().startswith("[") else [*value.split(";")]
-        parts = [value] if value is None else value
-        if not isinstance(parts, list) or isinstance(parts, str):
-            raise self.fault(f"{name!r} is not a list of texts: {repr(value)[:80]}")
-        texts = [Row(self.path, self.line, {name: part}).text(name) or "" for part in parts]
-        while texts and not texts[-1]:
-            texts.pop()
-        return texts
-
-    def truth(self, name: str) -> bool | None:
-        """Return true or false, also written as yes or no, 1 or 0; None where the cell is empty."""
-        written = self.text(name)
-        if written is None:
-            return None
-        if written.casefold() not in _TRUTH:
-            raise self.fault(f"{name!r} is neither true nor false: {written[:80]!r}")
-        return _TRUTH[written.casefold()]
-
 
 def read_text(path: Path) -> tuple[str, str]:
     """Return a file's text and the SHA-256 of its bytes; InputError where it is not UTF-8."""
@@ -101,9 +172,8 @@ def read_text(path: Path) -> tuple[str, str]:
     try:
         return content.decode("utf-8-sig"), hashlib.sha256(content).hexdigest()
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        fault = Row(path, line, {}).fault("that is not UTF-8 text; save the file as UTF-8")
-        raise fault from None
+        row = Row(path, content.count(b"\n", 0, error.start) + 1, {})
+        raise row.fault("that is not UTF-8 text; save the file as UTF-8") from None
 
 
 def rows(path: Path, text: str) -> list[Row]:
@@ -122,22 +192,17 @@ def _objects(path: Path, text: str) -> Iterator[Row]:
     """Yield an object a line; only a line feed ends a line, for a text may hold other breaks."""
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
-        if line.strip():
-            row = Row(path, number, {})
-            value = _json(row, line, last=number == len(lines))
-            if not isinstance(value, dict):
-                raise row.fault(f"that is not a JSON object: {repr(value)[:80]}")
-            yield Row(path, number, value)
-
-
-def _json(row: Row, text: str, *, last: bool = False) -> JsonValue:
-    """Return a JSON value; ``last`` says that no line feed follows, as after a row cut off."""
-    try:
-        value: JsonValue = from_json(text, allow_inf_nan=False)
-    except ValueError as error:
-        cut = "the row is cut off, or " if last else ""
-        raise row.fault(f"{cut}that is not JSON: {str(error)[:200]}") from None
-    return value
+        if not line.strip():
+            continue
+        row = Row(path, number, {})
+        try:
+            value = from_json(line, allow_inf_nan=False)
+        except ValueError as error:
+            cut = "the row is cut off, or " if number == len(lines) else ""  # no line feed follows
+            raise row.fault(f"{cut}that is not JSON: {str(error)[:200]}") from None
+        if not isinstance(value, dict):
+            raise row.fault(f"that is not a JSON object: {repr(value)[:80]}")
+        yield Row(path, number, value)
 
 
 def cells(path: Path, text: str, delimiter: str) -> Iterator[Row]:
@@ -189,79 +254,10 @@ def _split(text: str, sign: str) -> list[str]:
     return re.split(rf"(?<!\\){re.escape(sign)}", text)
 
 
-def renamed(row: Row, mapped: Columns) -> Row:
-    """Return the row with its values by our names, as the map says."""
+def renamed(row: Row, mapped: ColumnMap) -> dict[str, JsonValue]:
+    """Return the row's values by our names, as the map says; KeyError for a missing column."""
     values: dict[str, JsonValue] = {}
     for name, theirs in mapped.items():
-        for column in theirs:
-            if column not in row.values:
-                raise row.missing(column)
         own = [row.values[column] for column in theirs]
         values[name] = own if len(own) > 1 else own[0]
-    return Row(row.path, row.line, values)
-
-
-def item(row: Row, number: int) -> Item:
-    """Return the item of a row whose columns bear our names.
-
-    ``number``, the row's own from 1, is its id where it has none.
-    """
-    if not row.values.keys() & {"question", "claim", "topic"}:
-        raise row.fault(
-            f"no column is its question, claim or topic; there are: {', '.join(row.values)}: name "
-            "the one that is, as in --columns question=COLUMN"
-        )
-    options = row.texts("options")
-    papers = [{part: row.text(f"{part}_{side}") or "" for part in _PAPER} for side in "ab"]
-    return Item(
-        id=row.text("id") or str(number),
-        category=row.text("category"),
-        inputs=Inputs(
-            question=row.text("question"),
-            options=tuple(options),
-            claim=row.text("claim"),
-            topic=row.text("topic"),
-            papers=tuple(Paper(**parts) for parts in papers if any(parts.values())),
-        ),
-        reference=Reference(
-            gold=_gold(row, options),
-            label=row.truth("label"),
-            true=tuple(filter(None, row.texts("true"))),
-            false=tuple(filter(None, row.texts("false"))),
-            best=row.text("best"),
-            best_false=row.text("best_false"),
-        ),
-    )
-
-
-def _gold(row: Row, options: Sequence[str]) -> str | None:
-    """Return the right option's letter; a text that two options share names none.
-
-    A number that is no option's text is a place, counted from 0.
-    """
-    written = row.text("gold")
-    if written is None:
-        return None
-    place = gold_place(row, options)
-    if place is not None:
-        if place >= len(options):
-            raise row.fault(f"there is no option {place} among {len(options)}, counted from 0")
-        return ascii_uppercase[place]
-    gold = match_candidate(written, dict(zip(ascii_uppercase, options, strict=False)))
-    if gold is None:
-        raise row.fault(
-            f"the right option {written!r} names none of the options, or more than one option: "
-            "give a letter, a text, or a place from 0"
-        )
-    return gold
-
-
-def gold_place(row: Row, options: Sequence[str]) -> int | None:
-    """Return the place of the right option where a number gives it, and no option is that number.
-
-    A column of numbers with gaps is one of floats, so 1.0 is a place as well.
-    """
-    number = re.fullmatch(r"(\d{1,2})(\.0)?", row.text("gold") or "")
-    if number is None or match_text(number[0], dict(zip(ascii_uppercase, options, strict=False))):
-        return None
-    return int(number[1])
+    return values

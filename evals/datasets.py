@@ -1,4 +1,4 @@
-"""Loads a data set by its name, or a file of the user's own.
+"""Load a data set by its name, or a file of the user's own, and say what is odd about it.
 
 A published file is fetched once, checked against its digest and kept in the cache folder. The
 SHA-256 of the file goes into the results, and results go on only with the file that they were begun
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
@@ -18,20 +19,21 @@ from pydantic import ValidationError
 from dialectree.errors import InputError
 from dialectree.evals.data_files import (
     FIELDS,
+    ColumnMap,
     Columns,
     Row,
     columns,
-    gold_place,
-    item,
     read_text,
     renamed,
     rows,
 )
-from dialectree.evals.dataset_items import Item
-from dialectree.evals.published_datasets import DATASETS
+from dialectree.evals.dataset_items import Item, Task
+from dialectree.evals.published_datasets import DATASETS, documented
+from dialectree.evals.tasks import TASKS
 from dialectree.protocols.protocol import Dataset, installed
 from dialectree.protocols.protocol import load as load_attribute
 from dialectree.protocols.sources import cache_folder
+from dialectree.text import count, line, listed
 
 TIMEOUT_S = 15.0
 """Seconds without a sign of life after which an address is given up."""
@@ -74,34 +76,43 @@ def load(
 ) -> Loaded:
     """Return the items of a data set by name, or of a file of the user's own.
 
-    ``data`` is a file to read instead of fetching: in the documented form, or the published file
-    itself. ``mapped`` says which column holds what (see :mod:`dialectree.evals.data_files`).
-    ``cluster`` is the column whose value says which items belong together. ``known`` are the data
-    sets by name. InputError, in one line, for whatever is wrong with name, file or row.
+    InputError, in one line, names what is wrong with name, file or row. A file of one's own that
+    is a published file, or has the columns of TruthfulQA, is read as that data set is.
+
+    Args:
+        name_or_path: The name, or the file.
+        data: A file to read instead of fetching: the published one, or one in the documented form.
+        mapped: Which column holds what; see :mod:`dialectree.evals.data_files`.
+        cluster: The column whose value says which items belong together.
+        known: The data sets by name.
     """
     name = str(name_or_path)
     known = catalogue() if known is None else known
-    dataset = known.get(name)
     path = _path(name, data, known)
     text, sha256 = read_text(path)
     own = columns(mapped) if mapped is not None else {}
-    if dataset and dataset.published and sha256 == dataset.sha256 and not own:
+    same = (one for one in known.values() if one.published and one.sha256 == sha256 and not own)
+    dataset = known.get(name) or next(same, None)
+    if dataset and dataset.published and dataset.sha256 == sha256 and not own:
         read = [Row(path, n, row) for n, row in enumerate(_published(dataset, path, text), 1)]
     else:
         read = rows(path, text)
-    items = _items(read, None if own else dataset, own, cluster)
-    if dataset is not None:
-        if other := [one for one in items if one.inputs.task != dataset.task]:
-            task = other[0].inputs.task
-            raise InputError(f"{path}: row {other[0].id!r} is to {task}, not to {dataset.task}")
-        return Loaded(name, items, path, sha256)
-    there = dict.fromkeys(column for row in read for column in row.values)
-    unread = () if own else tuple(n for n in there if n not in FIELDS and n != cluster)
-    ours = [renamed(row, own) for row in read] if own else read
-    by_place = sum(
-        gold_place(r, i.inputs.options) is not None for r, i in zip(ours, items, strict=True)
-    )
-    return Loaded(path.stem, items, path, sha256, unread, by_place)
+        if not own and (form := documented(read[0].values)):
+            dataset = dataset or known.get("truthfulqa")
+            values = form(row.values for row in read)
+            read = [Row(path, row.line, one) for row, one in zip(read, values, strict=True)]
+    ours = [_columns(row, None if own else dataset, own) for row in read]
+    items = _items(read, ours, cluster)
+    unread: tuple[str, ...] = ()
+    by_place = 0
+    if dataset is None:
+        there = dict.fromkeys(column for row in read for column in row.values)
+        unread = () if own else tuple(n for n in there if n not in FIELDS and n != cluster)
+        by_place = sum(one.gold_place() is not None for one in ours)
+    elif other := [one for one in items if one.inputs.task != dataset.task]:
+        task = other[0].inputs.task
+        raise InputError(f"{path}: row {other[0].id!r} is to {task}, not to {dataset.task}")
+    return Loaded(name if name in known else path.stem, items, path, sha256, unread, by_place)
 
 
 def _path(name: str, data: str | Path | None, known: Mapping[str, Dataset]) -> Path:
@@ -162,16 +173,37 @@ def _published(dataset: Dataset, path: Path, text: str) -> list[Mapping[str, Any
         raise InputError(f"{path} is not the published file: {str(error)[:200]}") from None
 
 
-def _items(
-    read: Sequence[Row], dataset: Dataset | None, mapped: Columns, cluster: str | None
-) -> list[Item]:
+def _columns(row: Row, dataset: Dataset | None, mapped: ColumnMap) -> Columns:
+    """Return the columns of a row by our names."""
+    try:
+        values = renamed(row, mapped) if mapped else dict(row.values)
+        if dataset is not None:
+            values = {"id": values.get("id"), "category": values.get("category")}
+            values |= load_attribute(dataset.row)(row.values)
+        if not values.keys() & {"question", "claim", "topic"}:
+            raise ValueError(
+                f"no column is its question, claim or topic; there are: {', '.join(row.values)}: "
+                "name the one that is, as in --columns question=COLUMN"
+            )
+        return Columns.model_validate(values)
+    except KeyError as error:
+        raise row.missing(str(error.args[0])) from None
+    except (ValueError, TypeError) as error:
+        raise row.fault(_wrong(error)) from None
+
+
+def _items(read: Sequence[Row], ours: Sequence[Columns], cluster: str | None) -> list[Item]:
     """Return an item a row; two rows of one id are an error that names both lines."""
     items: list[Item] = []
     lines: dict[str, int] = {}
-    for number, row in enumerate(read, 1):
-        made = _item(row, number, dataset, mapped)
+    for number, (row, one) in enumerate(zip(read, ours, strict=True), 1):
+        try:
+            made = one.item(number)
+        except ValueError as error:
+            raise row.fault(_wrong(error)) from None
         if cluster is not None:
-            made = made.model_copy(update={"cluster": row.text(cluster)})
+            group = str(row.values.get(cluster) or "").strip() or None
+            made = made.model_copy(update={"cluster": group})
         if made.id in lines:
             hint = "; a row without an id is called by its number" if made.id.isdecimal() else ""
             raise row.fault(f"the id {made.id!r} stands in line {lines[made.id]} already{hint}")
@@ -186,22 +218,86 @@ def _items(
     return items
 
 
-def _item(row: Row, number: int, dataset: Dataset | None, mapped: Columns) -> Item:
-    try:
-        if mapped:
-            return item(renamed(row, mapped), number)
-        if dataset is None:
-            return item(row, number)
-        values = {"id": row.values["id"], "category": row.values.get("category")}
-        values |= load_attribute(dataset.row)(row.values)
-        return item(Row(row.path, row.line, values), number)
-    except KeyError as error:
-        raise row.missing(str(error.args[0])) from None
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        place = [str(part) for part in first["loc"]]
-        raise row.fault(": ".join([*place, first["msg"].removeprefix("Value error, ")])) from None
-    except InputError:
-        raise
-    except (ValueError, TypeError) as error:
-        raise row.fault(str(error)) from None
+def _wrong(error: Exception) -> str:
+    """Return what is wrong with a row, in one line that names the column."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False, include_context=False)[0]
+    value = "" if first["type"] == "value_error" else f", not {first['input']!r:.80}"
+    place = [*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")]
+    return ": ".join(place) + value
+
+
+# What is told before the first call is paid
+
+
+class Repeats(NamedTuple):
+    """How many items repeat an earlier one."""
+
+    items: int
+    otherwise: int
+    """Those of them whose right answer is another one."""
+
+    def sentence(self, of: str, task: Task) -> str:
+        """Return ``3 of 4 rows repeat another's claim``; ``of`` is ``4 rows``."""
+        word = "repeats" if self.items == 1 else "repeat"
+        others = f", {self.otherwise} of them with another right answer" * bool(self.otherwise)
+        return f"{self.items} of {of} {word} another's {TASKS[task].asks}{others}"
+
+
+def repeats(items: Iterable[Item]) -> Repeats:
+    """Count items that ask the same as one before, whatever their ids, letters and blanks."""
+    asked = set[Hashable]()
+    first: dict[Hashable, frozenset[str]] = {}
+    again = otherwise = 0
+    for item in items:
+        same, right = _asked(item), _right(item)
+        again += same in asked
+        asked.add(same)
+        if right:
+            otherwise += not right & first.setdefault(same, right)
+    return Repeats(again, otherwise)
+
+
+def _asked(item: Item) -> Hashable:
+    """Return what is asked; options in another order are the same options."""
+    inputs = item.inputs
+    papers = tuple(_bare(paper.model_dump_json()) for paper in inputs.papers)
+    return inputs.task, _bare(inputs.text), frozenset(map(_bare, inputs.options)), papers
+
+
+def _right(item: Item) -> frozenset[str]:
+    """Return the texts that are right, any of them."""
+    reference = item.reference
+    if reference.gold is not None:
+        return frozenset({_bare(item.inputs.options[ascii_uppercase.index(reference.gold)])})
+    if reference.label is not None:
+        return frozenset({str(reference.label)})
+    return frozenset(map(_bare, reference.true))
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def notices(loaded: Loaded, task: Task, items: Sequence[Item]) -> Iterator[str]:
+    """Yield a line each on unread columns, repeated rows and rows without a gold answer."""
+    if loaded.unknown:
+        unknown = "column" if len(loaded.unknown) == 1 else "columns"
+        names = listed(line(name, 40) for name in loaded.unknown)
+        known = f"known are {', '.join(FIELDS)}, and others by --columns"
+        yield f"{loaded.path}: unknown {unknown} {names}; {known}"
+    if loaded.by_place:
+        numbers = f"{loaded.by_place} of {count(len(loaded.items), 'row')}"
+        yield f"{loaded.path}: gold is a number in {numbers}: the option's place, counted from 0"
+    items = [item for item in items if not item.repeat]
+    if (again := repeats(items)).items:
+        repeated = again.sentence(count(len(items), "row"), task)
+        yield f"{loaded.path}: {repeated}: all count as questions of their own"
+    needed, score = TASKS[task].references, TASKS[task].right
+    without = [i for i in items if all(getattr(i.reference, one) in (None, ()) for one in needed)]
+    if needed and without:
+        some = f"{len(without)} of {len(items)} rows do not say"
+        which = "no row says" if len(without) == len(items) else some
+        names = " or ".join(needed)
+        yield f"{loaded.path}: {which} what is right ({names}): such answers have no score {score}"

@@ -1,4 +1,4 @@
-"""Reads what is compared with what: methods of the command line, or a small YAML or TOML file.
+"""Read what is compared with what: methods of the command line, or a small YAML or TOML file.
 
 A file lists rows, and blocks of axes whose product is taken::
 
@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import yaml
 from pydantic import (
@@ -70,52 +70,74 @@ Models = Annotated[dict[str, str], _under("model")]
 """Spec by role or family of roles; ``model`` is for every role without one of its own."""
 
 
-class _Part(BaseModel):
+class Written(BaseModel):
+    """A row as it was written."""
+
     model_config = ConfigDict(extra="forbid")
 
-
-class _Row(_Part):
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)] | None = None
+    name: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
     method: Annotated[str, BeforeValidator(_known)]
     settings: Settings = {}
     models: Models = {}
 
-    @property
-    def title(self) -> str:
-        return self.name or ", ".join([self.method, *labels(self.settings)])
+    def named(self, *more: str) -> str:
+        """Return the row's name, else its method and settings, and ``more`` behind it."""
+        own = [self.name] if self.name else [self.method, *labels(self.settings)]
+        return ", ".join([*own, *more])
 
 
-class _Axes(_Part):
-    methods: list[Annotated[_Row, _under("method")]] = Field(min_length=1)
+class Axes(BaseModel):
+    """Methods, settings and models whose product is taken."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    methods: list[Annotated[Written, _under("method")]] = Field(min_length=1)
     models: Annotated[dict[str, Models], BeforeValidator(_by_name)] = {}
     settings: Settings = {}
 
+    def rows(self) -> Iterator[Written]:
+        """Yield every method with every value of every setting and all the models."""
+        varied = {name: one for name, one in self.settings.items() if isinstance(one, list)}
+        fixed = {name: one for name, one in self.settings.items() if name not in varied}
+        for row in self.methods:
+            for values in product(*varied.values()):
+                chosen = dict(zip(varied, values, strict=True))
+                for name, specs in (self.models or {"": {}}).items():
+                    more = {
+                        "name": row.named(*labels(chosen), *filter(None, [name])),
+                        "settings": {**fixed, **chosen, **row.settings},
+                        "models": over(row.models, specs),
+                    }
+                    yield row.model_copy(update=more)
 
-class _File(_Part):
+
+class Matrix(BaseModel):
+    """A file, and the rows that it comes to."""
+
+    model_config = ConfigDict(extra="forbid")
+
     title: str = ""
     missing: list[str] = []
+    """What a paper's table has and this one has not, and what the paper leaves open."""
     settings: Settings = {}
     models: Models = {}
-    rows: list[_Row] = []
-    axes: Annotated[list[_Axes], BeforeValidator(_as_list)] = []
+    rows: list[Written] = []
+    axes: Annotated[list[Axes], BeforeValidator(_as_list)] = []
 
-
-class Written(NamedTuple):
-    """A row as it was written."""
-
-    name: str
-    method: str
-    settings: Settings
-    models: dict[str, str]
-
-
-class Matrix(NamedTuple):
-    """The rows of a file."""
-
-    title: str
-    missing: list[str]
-    """What a paper's table has and this one has not, and what the paper leaves open."""
-    rows: list[Written]
+    def every_row(self) -> list[Written]:
+        """Return the rows, those of axes as well, each with what the file says of all."""
+        named = [(row.named(), row) for row in self.rows]
+        named += [(row.name, row) for axes in self.axes for row in axes.rows()]
+        return [
+            row.model_copy(
+                update={
+                    "name": name,
+                    "settings": {**_of(row.method, self.settings), **row.settings},
+                    "models": over(row.models, self.models),
+                }
+            )
+            for name, row in named
+        ]
 
 
 def packaged() -> dict[str, Path]:
@@ -125,7 +147,7 @@ def packaged() -> dict[str, Path]:
 
 
 def read_matrix(name_or_path: str | Path) -> Matrix:
-    """Return the rows of a file, or of the matrix of a protocol.
+    """Read a file, or the matrix of a protocol; ``rows`` of the result has all its rows.
 
     InputError, a line for each thing that is wrong in the file.
     """
@@ -138,20 +160,20 @@ def read_matrix(name_or_path: str | Path) -> Matrix:
     try:
         text = read_text(path)[0]
         toml = path.suffix.lower() == ".toml"
-        content = tomllib.loads(text) if toml else yaml.safe_load(text)
-        file = _File.model_validate(content or {})
+        matrix = Matrix.model_validate(
+            (tomllib.loads(text) if toml else yaml.safe_load(text)) or {}
+        )
     except (tomllib.TOMLDecodeError, yaml.YAMLError, RecursionError) as error:
         raise InputError(f"{path} cannot be read: {' '.join(str(error).split())}") from None
     except ValidationError as error:
         raise InputError("\n".join(_faults(path, error))) from None
-    rows = [_row(file, row, [row.title]) for row in file.rows]
-    rows += [row for axes in file.axes for row in _product(file, axes)]
+    rows = matrix.every_row()
     if not rows:
         raise InputError(f"{path} names no method: it needs 'rows' or 'axes'")
-    if unused := sorted(n for n in file.settings if not any(n in row.settings for row in rows)):
+    if unused := sorted(n for n in matrix.settings if not any(n in row.settings for row in rows)):
         raise InputError(f"{path}: settings: no row has a setting {unused[0]!r}")
     _require_names(path, rows)
-    return Matrix(file.title, file.missing, rows)
+    return matrix.model_copy(update={"rows": rows})
 
 
 def _faults(path: Path, error: ValidationError) -> Iterator[str]:
@@ -164,30 +186,10 @@ def _faults(path: Path, error: ValidationError) -> Iterator[str]:
         yield f"{path}: {place}: {message[:1].lower()}{message[1:]}"
 
 
-def _product(file: _File, axes: _Axes) -> Iterator[Written]:
-    """Yield every method with every value of every setting and all the models."""
-    varied = {name: one for name, one in axes.settings.items() if isinstance(one, list)}
-    fixed = {name: one for name, one in axes.settings.items() if not isinstance(one, list)}
-    models = axes.models or {"": {}}
-    for row in axes.methods:
-        for values in product(*varied.values()):
-            chosen = dict(zip(varied, values, strict=True))
-            for name, specs in models.items():
-                names = [row.title, *labels(chosen), *([name] if name else [])]
-                settings = {**fixed, **chosen, **row.settings}
-                more = {"settings": settings, "models": over(row.models, specs)}
-                yield _row(file, row.model_copy(update=more), names)
-
-
 def labels(settings: Mapping[str, JsonValue]) -> list[str]:
     """Return settings as they stand in names of rows."""
     shown = {n: v if isinstance(v, str) else json.dumps(v) for n, v in settings.items()}
     return [f"{name}={value}" for name, value in shown.items()]
-
-
-def _row(file: _File, row: _Row, names: Sequence[str]) -> Written:
-    settings = {**_of(row.method, file.settings), **row.settings}
-    return Written(", ".join(names), row.method, settings, over(row.models, file.models))
 
 
 def over(nearer: Mapping[str, str], farther: Mapping[str, str]) -> dict[str, str]:
@@ -203,15 +205,15 @@ def _of(name: str, settings: Mapping[str, JsonValue]) -> Settings:
     return {setting: value for setting, value in settings.items() if setting in own}
 
 
-def of_methods(names: Sequence[str], settings: Mapping[str, JsonValue]) -> list[Written]:
+def of_methods(names: Sequence[str], settings: Mapping[str, JsonValue]) -> Matrix:
     """Return a row for each method; its name tells the settings, so that others are other rows."""
     if unknown := [name for name in names if name not in methods()]:
         known = ", ".join(methods())
         raise InputError(f"--methods {unknown[0]}: there is no such method; known: {known}")
-    own = {name: _of(name, settings) for name in names}
-    rows = [Written(", ".join([name, *labels(own[name])]), name, own[name], {}) for name in names]
+    rows = [Written.model_construct(method=name, settings=_of(name, settings)) for name in names]
+    rows = [row.model_copy(update={"name": row.named()}) for row in rows]
     _require_names("--methods", rows)
-    return rows
+    return Matrix(rows=rows)
 
 
 def _require_names(where: object, rows: Sequence[Written]) -> None:

@@ -1,23 +1,29 @@
-"""Plans an evaluation: which items, by which rows, and whether a folder can go on with them."""
+"""Plan an evaluation: which items, by which rows, and whether a folder can go on with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from dialectree.errors import InputError
-from dialectree.evals import scoring, votes
+from dialectree.evals import datasets, scoring, votes
 from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.datasets import Loaded
-from dialectree.evals.results import DataUsed, Evaluation, bare
+from dialectree.evals.matrix import of_methods, read_matrix
+from dialectree.evals.options import EvaluationOptions
+from dialectree.evals.results import DataUsed, Evaluation, Row, bare
 from dialectree.evals.results_file import Done, Folder
-from dialectree.evals.rows import Ready, require_input
-from dialectree.evals.tasks import TASKS
+from dialectree.evals.rows import BUDGETS, Ready, ready, require_input
+from dialectree.evals.tasks import debates, usual_method
+from dialectree.models import embedded
+from dialectree.models.limits import require_prices
 from dialectree.models.sizes import at_chance
 from dialectree.models.specs import resolve
-from dialectree.protocols.settings import ProtocolSettings
+from dialectree.protocols.protocol import installed
+from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.running.recorded_settings import versions
 from dialectree.system import chance, clock
 
@@ -29,8 +35,11 @@ AHEAD = 2.5
 
 @dataclass(frozen=True)
 class Plan:
-    """What one command runs over what."""
+    """What one command runs over what, and where."""
 
+    options: EvaluationOptions
+    shared: ProtocolSettings
+    """Has the budgets of the whole evaluation."""
     loaded: Loaded
     items: Sequence[Item]
     rows: Sequence[Ready]
@@ -38,8 +47,9 @@ class Plan:
     """The settings of the judge that scores, where one does."""
     evaluation: Evaluation
     """What a folder has by this command alone."""
-    retry_failed: bool = False
-    """Ask questions that failed, or lost a call, once more."""
+    folder: Folder
+    against: str | None = None
+    """The row beside whose summaries the others are judged."""
 
     @cached_property
     def questions(self) -> frozenset[Done]:
@@ -52,63 +62,103 @@ class Plan:
         return self.evaluation.task
 
     @property
+    def retry_failed(self) -> bool:
+        """Whether questions that failed, or lost a call, are asked once more."""
+        return self.options.retry_failed
+
+    @property
     def at_once(self) -> int:
         """The number of questions under way at once."""
         return max(2, round(AHEAD * max(row.slots for row in self.rows)))
 
 
-def make_plan(
-    loaded: Loaded,
-    rows: Sequence[Ready],
-    judge: ProtocolSettings | None,
-    *,
-    seed: int = 0,
-    vote_first: int = 0,
-    limit: int | None = None,
-    sample: int | None = None,
-    shard: str | None = None,
-    repeats: int = 1,
-    cluster: str | None = None,
-    data: str | None = None,
-    title: str = "",
-    missing: Iterable[str] = (),
-    retry_failed: bool = False,
-) -> Plan:
-    """Return a plan of the items that the options choose; InputError where they choose none."""
+def prepare(dataset: str | Path, options: EvaluationOptions, settings: Mapping[str, Any]) -> Plan:
+    """Return what is to be asked; InputError where it cannot be.
+
+    ``settings`` are those of the methods, models and limits.
+    """
+    loaded = datasets.load(dataset, options.data, options.columns, cluster=options.cluster)
     task = task_of(loaded)
-    items = taken(loaded.items, limit, shard, sample=sample, seed=seed, repeats=repeats)
+    own = {name for one in installed().values() for name in one.own_settings()}
+    common = {n: v for n, v in settings.items() if n not in own and n != "roles"}
+    shared = build(ProtocolSettings, **common)
+    if options.matrix is not None:
+        matrix, where = read_matrix(options.matrix), f"--matrix {options.matrix}"
+    else:
+        names, where = options.methods or [usual_method(task)], "--methods"
+        matrix = of_methods(names, {n: v for n, v in settings.items() if n in own})
+    rows = ready(matrix.rows, task, settings, where)
+    items = taken(loaded.items, options, shared.seed)
     require_input(rows, items)
-    votes.require_input(rows, items[:1], vote_first)
+    if options.vote_first and not any(row.method.name in debates() for row in rows):
+        raise InputError(f"--vote-first: a vote comes before a debate: {', '.join(debates())}")
+    votes.require_input(rows, items[:1], options.vote_first)
+    judge = _judge(options.judge, scoring.judged(task, loaded.items), common)
     spec = resolve(judge.model, judge) if judge else None
-    scorers = scoring.names(task, loaded.items)
     evaluation = Evaluation(
-        title=title,
-        missing=[*dict.fromkeys(missing)],
+        title=matrix.title,
+        missing=[*dict.fromkeys(matrix.missing)],
         data=DataUsed(
             name=loaded.name,
-            path=data,
+            path=str(options.data) if options.data else None,
             sha256=loaded.sha256,
             items_sha256=loaded.items_sha256,
             count=len(loaded.items),
         ),
         task=task,
         items=[item.id for item in items],
-        limit=limit,
-        sample=sample,
-        shard=shard,
-        cluster=cluster,
-        repeats=repeats,
-        seed=seed,
+        **options.model_dump(
+            include={"limit", "sample", "shard", "cluster", "repeats", "vote_first"}
+        ),
+        seed=shared.seed,
         rows=[row.row for row in rows],
-        scorers=[name for name in scorers if judge or name not in TASKS[task].judged],
+        scorers=scoring.names(task, loaded.items),
         judge=spec.address if spec else None,
-        vote_first=vote_first,
         demonstration=(spec is not None and at_chance(spec))
         or any(row.demonstration for row in rows),
         started=clock.stamp(),
         versions={**versions()},
     )
-    return Plan(loaded, items, rows, judge, evaluation, retry_failed)
+    folder = Folder(Path(options.out or Path("evaluations") / loaded.name))
+    against = _against(options, folder, evaluation)
+    return Plan(options, shared, loaded, items, rows, judge, evaluation, folder, against)
+
+
+def _judge(judge: Any, scores: list[str], settings: dict[str, Any]) -> ProtocolSettings | None:
+    """Return the settings of the judge that scores, without budgets; None where none is needed."""
+    if not scores:
+        if judge:
+            raise InputError(f"--judge {judge}: no score of this data set needs a judge")
+        return None
+    context = build(ProtocolSettings, **{**settings, **({"model": judge} if judge else {})})
+    spec = resolve(context.model, context)
+    require_prices(context, [spec.name])
+    if spec.provider == "local" and not context.replay:
+        embedded.require(spec.model)
+    return context.model_copy(update=dict.fromkeys(BUDGETS))
+
+
+def _against(options: EvaluationOptions, folder: Folder, now: Evaluation) -> str | None:
+    """Return the row whose summaries the others are judged beside, by its name or its method."""
+    if options.against is None:
+        return None
+    if now.task != "compare":
+        raise InputError(f"--against {options.against}: only summaries of papers are judged so")
+    if options.engine == "ray":
+        raise InputError("--against: in a command of its own, without --engine ray")
+    before = folder.evaluation()
+    rows = {row.name: row for one in (before, now) if one for row in one.rows}
+    return baseline(options.against, rows.values())
+
+
+def baseline(wanted: str, rows: Iterable[Row]) -> str:
+    """Return the row that ``wanted`` names, by its name or by a method that it alone has."""
+    known = {row.name: row.method for row in rows}
+    matches = [wanted] if wanted in known else [n for n, how in known.items() if how == wanted]
+    if len(matches) != 1:
+        fault = "several rows are by it" if matches else "there is no such row"
+        raise InputError(f"--against {wanted}: {fault}; rows are {', '.join(known)}")
+    return matches[0]
 
 
 def task_of(loaded: Loaded) -> Task:
@@ -121,6 +171,9 @@ def task_of(loaded: Loaded) -> Task:
                 f"{task}: one kind of question in a file, please"
             )
     return task
+
+
+# Which items
 
 
 def sampled(items: Sequence[Item], count: int, seed: int) -> list[Item]:
@@ -153,32 +206,24 @@ def repeated(items: Sequence[Item], repeats: int) -> list[Item]:
     return every
 
 
-def taken(
-    items: Sequence[Item],
-    limit: int | None,
-    shard: str | None,
-    *,
-    sample: int | None = None,
-    seed: int = 0,
-    repeats: int = 1,
-) -> list[Item]:
-    """Return the items that a command takes, each as often as it is repeated.
+def taken(items: Sequence[Item], options: EvaluationOptions, seed: int) -> list[Item]:
+    """Return the items that the options choose, each as often as it is repeated.
 
     They are the first ``limit`` ones, or ``sample`` drawn ones, and of those every n-th from the
     i-th on where a shard is i/n.
     """
-    chosen = [*items[:limit]] if sample is None else sampled(items, sample, seed)
-    if shard is None:
-        return repeated(chosen, repeats)
-    first, _, count = shard.partition("/")
-    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
-        raise InputError(f"--shard {shard}: write i/n, from 1/n to n/n")
-    if not (part := chosen[int(first) - 1 :: int(count)]):
-        raise InputError(f"--shard {shard}: there are only {len(chosen)} items to share out")
-    return repeated(part, repeats)
+    sample = options.sample
+    chosen = [*items[: options.limit]] if sample is None else sampled(items, sample, seed)
+    first, count = map(int, (options.shard or "1/1").split("/"))
+    if not (part := chosen[first - 1 :: count]):
+        raise InputError(f"--shard {options.shard}: only {len(chosen)} items to share out")
+    return repeated(part, options.repeats)
 
 
-def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
+# Going on in a folder
+
+
+def controls(plan: Plan) -> frozenset[Done]:
     """Draw the questions of the first row beside which the judge is tried on known answers.
 
     Those beside which it was tried before are left out, unless they are asked again.
@@ -188,19 +233,19 @@ def controls(folder: Folder, plan: Plan) -> frozenset[Done]:
     if not known:
         return frozenset()
     known.sort(key=lambda item: chance.seed(plan.evaluation.seed, "control", item.id))
-    tried = {(one.row, one.item): one for one in folder.results() if one.controls}
+    tried = {(one.row, one.item): one for one in plan.folder.results() if one.controls}
     before = {item for _, item in tried}
     again = {done for done, one in tried.items() if plan.retry_failed and one.incomplete}
     row = plan.rows[0].row.name
     return frozenset({(row, item.id) for item in known[:CONTROLS] if item.id not in before} | again)
 
 
-def begun(folder: Folder, plan: Plan) -> Evaluation:
+def begun(plan: Plan) -> Evaluation:
     """Return what the folder has and ``plan`` adds to it; InputError where they do not agree."""
-    before, now = folder.evaluation(), plan.evaluation
+    before, now = plan.folder.evaluation(), plan.evaluation
     if before is None:
         return now.model_copy()
-    _require_same(folder.path, before, now)
+    _require_same(plan.folder.path, before, now)
     known = {row.name for row in before.rows}
     repeats = max(now.repeats, before.repeats)
     ids = {*now.items, *before.items}
@@ -208,7 +253,7 @@ def begun(folder: Folder, plan: Plan) -> Evaluation:
     limits: dict[str, object] = {"limit": None, "sample": None, "shard": None}
     for one in (before, now):  # a command that took all of them says how
         if {*items} == {*one.items}:
-            limits = {"limit": one.limit, "sample": one.sample, "shard": one.shard}
+            limits = {name: getattr(one, name) for name in limits}
     return before.model_copy(
         update={
             **limits,

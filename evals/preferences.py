@@ -6,16 +6,16 @@ Pairs are judged after the questions, when both summaries are there, and each pa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
-from dialectree.errors import InputError, PartFailed
+from dialectree.errors import PartFailed
 from dialectree.evals import judges, scoring
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
 from dialectree.evals.question_runs import run_id
-from dialectree.evals.results import Preferred, Result, Row, Score
+from dialectree.evals.results import Preferred, Result, Score
 from dialectree.evals.results_file import Folder
 from dialectree.evals.tasks import unmarked
 from dialectree.models.limits import Budget
@@ -41,16 +41,6 @@ class Pair(NamedTuple):
         """The place of the judge's journal, under the runs."""
         own, other = (run_id(one.row, self.item.id) for one in (self.own, self.other))
         return f"{own}/beside/{other}"
-
-
-def baseline(wanted: str, rows: Iterable[Row]) -> str:
-    """Return the row that ``wanted`` names, by its name or by a method that it alone has."""
-    known = {row.name: row.method for row in rows}
-    matches = [wanted] if wanted in known else [n for n, how in known.items() if how == wanted]
-    if len(matches) != 1:
-        fault = "several rows are by it" if matches else "there is no such row"
-        raise InputError(f"--against {wanted}: {fault}; rows are {', '.join(known)}")
-    return matches[0]
 
 
 def pairs(folder: Folder, plan: Plan, against: str) -> list[Pair]:

@@ -1,4 +1,4 @@
-"""Lists the public data sets and turns their rows into rows whose columns bear our names.
+"""List the public data sets, and turn their rows into rows whose columns bear our names.
 
 Each set has a documented form, JSONL with the fields that its function reads here, and the form in
 which it is published. A published file is first turned into rows of the documented form, so that
@@ -13,7 +13,7 @@ import io
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any
@@ -83,26 +83,47 @@ def claims(row: Fields) -> Fields:
     return {"claim": row["claim"], "label": row["label"]}
 
 
-def truthfulqa_file(text: str) -> Iterator[Fields]:
-    """Yield the rows of TruthfulQA.csv. Ids are places in the file.
+_PRINTED = ("Question", "Category", "Best Answer", "Best Incorrect Answer")
+_LISTED = ("Correct Answers", "Incorrect Answers")
+
+
+def truthfulqa_rows(rows: Iterable[Fields]) -> Iterator[Fields]:
+    """Yield rows of TruthfulQA.csv in the documented form. Ids are places in the file.
 
     Which option is shown first is part of the documented form: one draw a row from seed 7 of
     Python's generator, repeated here to the same end.
     """
     order = random.Random(7)
-    for place, row in enumerate(csv.DictReader(io.StringIO(text, newline=""))):
+    for place, row in enumerate(rows):
         yield {
             "id": f"tqa-{place:03}",
-            "question": row["Question"],
-            "category": row["Category"],
-            "best_answer": row["Best Answer"],
-            "best_incorrect_answer": row["Best Incorrect Answer"],
-            "correct_answers": [one for one in row["Correct Answers"].split(";") if one.strip()],
-            "incorrect_answers": [
-                one for one in row["Incorrect Answers"].split(";") if one.strip()
-            ],
+            **{_ours(name): row[name] for name in _PRINTED},
+            **{
+                _ours(name): [one for one in row[name].split(";") if one.strip()]
+                for name in _LISTED
+            },
             "binary_order": order.choice(["AB", "BA"]),
         }
+
+
+def _ours(name: str) -> str:
+    return name.lower().replace(" ", "_")
+
+
+def documented(columns: Iterable[str]) -> Callable[[Iterable[Fields]], Iterable[Fields]] | None:
+    """Return the function that puts rows with the columns of TruthfulQA into the documented form.
+
+    They are those of the published file, or those of the documented form already.
+    """
+    there, printed = {*columns}, {*_PRINTED, *_LISTED}
+    if printed <= there:
+        return truthfulqa_rows
+    return iter if {*map(_ours, printed)} - {"category"} <= there else None
+
+
+def truthfulqa_file(text: str) -> Iterator[Fields]:
+    """Yield the rows of TruthfulQA.csv."""
+    return truthfulqa_rows(csv.DictReader(io.StringIO(text, newline="")))
 
 
 def truthfulqa_claims_file(text: str) -> Iterator[Fields]:

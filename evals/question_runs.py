@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from dialectree.errors import (
     DialectreeError,
@@ -58,9 +58,21 @@ class Answer(NamedTuple):
     """Why the endpoint refuses this request, where it does. It may refuse all others, too."""
 
 
+class Engine(Protocol):
+    """Asks questions: in this process, or elsewhere."""
+
+    async def ask(self, row: Ready, item: Item) -> Answer:
+        """Return the answer to one question; raise what ends the evaluation."""
+        ...
+
+    def close(self, error: DialectreeError) -> None:
+        """Let no further call begin."""
+        ...
+
+
 @dataclass(frozen=True)
 class Asker:
-    """Asks questions for an evaluation."""
+    """Asks questions for an evaluation, in this process."""
 
     runs: Path
     scorers: Sequence[str]

@@ -234,7 +234,7 @@ def _marks(file: Path, key: Key) -> Mapping[tuple[str, str], str]:
         for name in ("code", "part", "mark"):
             if name not in row.values:
                 raise row.missing(name)
-        code, part, mark = (row.text(name) or "" for name in ("code", "part", "mark"))
+        code, part, mark = (str(row.values[name]).strip() for name in ("code", "part", "mark"))
         where, mark = f"{code} {part}", mark.lower()
         if (code, part) not in wanted:
             raise row.fault(f"{where} is not on the sheet")

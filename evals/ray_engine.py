@@ -19,9 +19,8 @@ from typing import Any
 from dialectree.errors import DialectreeError, Halted, InputError
 from dialectree.evals.dataset_items import Item
 from dialectree.evals.plan import Plan
-from dialectree.evals.question_runs import Answer, Asker
+from dialectree.evals.question_runs import Answer, Asker, Engine
 from dialectree.evals.rows import Ready
-from dialectree.evals.running import Engine
 from dialectree.evals.standing import Spending
 from dialectree.models.limits import Budget
 from dialectree.models.specs import resolve

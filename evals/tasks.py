@@ -34,8 +34,8 @@ class Scoring:
     """Scores that a judge gives."""
     right: str | None = None
     """The score that says right or wrong."""
-    columns: str = ""
-    """The columns that this score needs, in messages."""
+    references: tuple[str, ...] = ()
+    """The references of which this score needs one."""
 
 
 TASKS: Mapping[Task, Scoring] = {
@@ -46,7 +46,7 @@ TASKS: Mapping[Task, Scoring] = {
         computed=("informative",),
         judged=("truthful",),
         right="truthful",
-        columns="true or false",
+        references=("true", "false"),
     ),
     "decide": Scoring(
         items="questions with options",
@@ -54,7 +54,7 @@ TASKS: Mapping[Task, Scoring] = {
         asks="question and options",
         computed=("choice",),
         right="choice",
-        columns="gold",
+        references=("gold",),
     ),
     "verify": Scoring(
         items="claims",
@@ -63,7 +63,7 @@ TASKS: Mapping[Task, Scoring] = {
         asks="claim",
         computed=("claim_label", "claim_brier"),
         right="claim_label",
-        columns="label",
+        references=("label",),
     ),
     "compare": Scoring(
         items="pairs of papers",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel
@@ -11,13 +10,11 @@ from pydantic import BaseModel
 from dialectree.cli import flags
 from dialectree.cli.evaluation_report import rate, report
 from dialectree.cli.help_groups import GroupedCommand, GroupedCommands
+from dialectree.evals.options import EvaluationOptions, read_options
 from dialectree.protocols.protocol import installed
 from dialectree.protocols.settings import about
 from dialectree.system import streams
 from dialectree.system.packages import needed, require
-
-if TYPE_CHECKING:
-    from dialectree.evals.evaluate import Prepared
 
 EVALUATING = ("dialectree eval", "dialectree[eval]")
 """Who needs the packages, and what pip installs to bring them."""
@@ -96,6 +93,9 @@ _LISTED = "{:<18} {:<8} {:>5}  {:<15} {}"
 
 @app.command("run", cls=GroupedCommand, no_args_is_help=True)
 @flags.with_fields(
+    *((EvaluationOptions, name) for name in EvaluationOptions.model_fields), given_as="options"
+)
+@flags.with_fields(
     *((kind, name) for name, kind in FIELDS.items()),
     help_texts=_help_texts(),
     own="Settings of protocols",
@@ -104,55 +104,8 @@ def run(
     dataset: Annotated[
         str, typer.Argument(help="A name of `dialectree eval list`, or a file of your own.")
     ],
+    options: dict[str, Any],
     settings: dict[str, Any],
-    methods: Annotated[
-        str | None, typer.Option(help="Methods, with commas between.", metavar="A,B")
-    ] = None,
-    matrix: Annotated[
-        str | None,
-        typer.Option(help="Rows from a YAML or TOML file, or a protocol's own.", metavar="FILE"),
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Read this file instead of fetching.", metavar="FILE")
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(help="Which column holds what.", metavar="question=Q,options=a|b,gold=key"),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Items alike in this column belong together.", metavar="COLUMN"),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="The first N items.", min=1)] = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(help="N items drawn by the seed, each category with its share.", min=1),
-    ] = None,
-    repeats: Annotated[
-        int, typer.Option(help="Ask each item N times, with other seeds.", min=1, max=1000)
-    ] = 1,
-    shard: Annotated[str | None, typer.Option(help="One part of n.", metavar="I/N")] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(help="The model that scores, where one does (--model).", metavar="SPEC"),
-    ] = None,
-    vote_first: Annotated[
-        int, typer.Option(help="Direct answers before each debate, counted apart.", min=0, max=100)
-    ] = 0,
-    against: Annotated[
-        str | None,
-        typer.Option(help="Judge summaries beside this row's, in both orders.", metavar="ROW"),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="The evaluation's folder (evaluations/DATASET).", metavar="DIR"),
-    ] = None,
-    engine: Annotated[
-        Literal["local", "ray"], typer.Option(help="This machine, or a Ray cluster.")
-    ] = "local",
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask failed questions once more.")
-    ] = False,
     langsmith: Annotated[
         str | None, typer.Option(help="Upload the results there, too.", metavar="PROJECT")
     ] = None,
@@ -165,58 +118,28 @@ def run(
     Budgets count over all questions.
     """
     require(*EVALUATING)  # some are imported for the report, when all calls are paid
-    from dialectree.cli import evaluation_progress
+    from dialectree.cli import consent, evaluation_progress
     from dialectree.evals import langsmith_upload
-    from dialectree.evals.evaluate import prepare
+    from dialectree.evals.estimates import estimate
+    from dialectree.evals.plan import prepare
+    from dialectree.system import loop
 
     if langsmith is not None:
         langsmith_upload.require_key()
-    prepared = prepare(
-        dataset,
-        settings,
-        methods=None if methods is None else [name.strip() for name in methods.split(",")],
-        matrix=matrix,
-        data=data,
-        columns=columns,
-        cluster=cluster,
-        limit=limit,
-        sample=sample,
-        repeats=repeats,
-        shard=shard,
-        judge=judge,
-        vote_first=vote_first,
-        against=against,
-        out=out,
-        engine=engine,
-        retry_failed=retry_failed,
-    )
-    _estimate(prepared, dry_run=dry_run, quiet=quiet, yes=yes)
-    if dry_run:
-        return
-    with prepared.folder.locked():
-        evaluation_progress.follow(prepared, quiet=quiet, langsmith=langsmith)
-
-
-def _estimate(prepared: Prepared, *, dry_run: bool, quiet: bool, yes: bool) -> None:
-    """Say what the evaluation will take; ask before many calls where a person is there.
-
-    A script goes on: the size of an evaluation is set by its own flags.
-    """
-    from dialectree.cli import consent
-    from dialectree.evals.estimates import estimate
-    from dialectree.system import loop
-    from dialectree.system.streams import notice
-
+    plan = prepare(dataset, read_options(options), settings)
     loop.tune()
-    expected = loop.run(estimate(prepared.folder, prepared.plan))
-    judge = "; the judge not counted" if prepared.plan.judge else ""
+    expected = loop.run(estimate(plan.folder, plan))
+    judge = "; the judge not counted" if plan.judge else ""
     line = f"{expected}{judge}" if expected else "no calls"
     if dry_run:
         print(line)
-    elif not quiet:
-        notice(line)
-    if expected is not None and not (dry_run or yes) and consent.terminal():
-        consent.require(expected, prepared.shared)
+        return
+    if not quiet:
+        streams.notice(line)
+    if expected is not None and not yes and consent.terminal():  # a script's own flags say how much
+        consent.require(expected, plan.shared)
+    with plan.folder.locked():
+        evaluation_progress.follow(plan, quiet=quiet, langsmith=langsmith)
 
 
 app.command("report")(report)

@@ -13,8 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from dialectree.cli.evaluation_report import report_after_run, upload_after_run
 from dialectree.cli.progress import STOPPING, demonstration
 from dialectree.errors import DialectreeError
-from dialectree.evals.data_checks import notices
-from dialectree.evals.evaluate import Prepared
+from dialectree.evals import running
+from dialectree.evals.datasets import notices
+from dialectree.evals.plan import Plan
 from dialectree.evals.running import Watch
 from dialectree.evals.standing import Spent, Standing
 from dialectree.report import words
@@ -26,9 +27,8 @@ EVERY_S = 10.0
 """Seconds between two lines where stderr is no terminal."""
 
 
-def follow(prepared: Prepared, *, quiet: bool, langsmith: str | None = None) -> None:
+def follow(plan: Plan, *, quiet: bool, langsmith: str | None = None) -> None:
     """Run an evaluation with progress on stderr; print its folder on stdout; exit."""
-    folder, plan = prepared.folder, prepared.plan
     if plan.evaluation.demonstration:
         streams.notice(demonstration())
     if plan.evaluation.judge is not None:
@@ -48,7 +48,7 @@ def follow(prepared: Prepared, *, quiet: bool, langsmith: str | None = None) -> 
         try:
             loop.tune()
             standing = loop.run(
-                loop.stopped_aloud(prepared.run(watch), lambda: streams.notice(STOPPING))
+                loop.stopped_aloud(running.run(plan, watch), lambda: streams.notice(STOPPING))
             )
             status = 5 if standing.incomplete else 0
         except DialectreeError as error:
@@ -63,12 +63,12 @@ def follow(prepared: Prepared, *, quiet: bool, langsmith: str | None = None) -> 
     if status in (3, 4, 130):
         streams.notice("broken off; the same command goes on")
     if status in (0, 5):
-        for line in report_after_run(folder.path):
+        for line in report_after_run(plan.folder.path):
             if not quiet:
                 streams.notice(line)
         if langsmith is not None:
-            streams.notice(upload_after_run(folder.path, langsmith))
-        print(folder.path)
+            streams.notice(upload_after_run(plan.folder.path, langsmith))
+        print(plan.folder.path)
     raise typer.Exit(status)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from dialectree.evals.data_checks import repeats
+from dialectree.evals.datasets import repeats
 from dialectree.evals.reporting import measures
 from dialectree.evals.reporting.analysis import Analysis, per_row
 from dialectree.evals.reporting.findings import FEW, of

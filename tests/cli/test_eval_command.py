@@ -205,7 +205,7 @@ def test_an_interrupted_evaluation_ends_with_130(model: tuple[str, str]) -> None
         (["mine.jsonl", "--data", "mine.jsonl"], "--data goes with a data set's name"),
         (["mine.jsonl", "--methods", "art"], "art does not decide"),
         (["mine.jsonl", "--methods", "rsd", "--matrix", "rsd"], "exclude one another"),
-        (["mine.jsonl", "--shard", "5/4"], "--shard 5/4: write i/n"),
+        (["mine.jsonl", "--shard", "5/4"], "--shard: write i/n"),
         (["mine.jsonl", "--limit", "1", "--sample", "1"], "--limit and --sample exclude"),
         (["mine.jsonl", "--cluster", "herd"], "--cluster herd: there is no such column in"),
         (["mine.jsonl", "--against", "rsd"], "--against rsd: only summaries of papers"),

@@ -5,28 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dialectree.evals import datasets, rows, running
-from dialectree.evals import plan as planning
+from dialectree.evals import running
 from dialectree.evals.judges import TruthReply
-from dialectree.evals.matrix import Written
-from dialectree.evals.plan import Plan
+from dialectree.evals.matrix import Matrix, Written
+from dialectree.evals.options import EvaluationOptions, read_options
+from dialectree.evals.plan import Plan, prepare
 from dialectree.evals.results import Result
 from dialectree.evals.results_file import Folder
-from dialectree.evals.standing import Spending, Standing
-from dialectree.evals.tasks import TASKS
+from dialectree.evals.standing import Standing
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.protocols.settings import ProtocolSettings, build
 from tests.graphs.role_switching_debate.switching import debaters
 from tests.scripted import ScriptedModel
 
 OPTIONS = ("animal products", "plant materials", "solar energy")
-OF_A_PLAN = (
-    *("vote_first", "limit", "sample", "shard"),
-    *("repeats", "cluster", "retry_failed"),
-)
 MARK = "Zanzibar"
 """Stands in what only a scorer may see."""
 
@@ -79,7 +75,7 @@ def model(winner: str = OPTIONS[1]) -> ScriptedModel:
 
 
 def row(method: str = "basic", name: str = "", **settings: Any) -> Written:
-    return Written(name or method, method, settings, {})
+    return Written(name=name or method, method=method, settings=settings)
 
 
 def plan(
@@ -87,25 +83,22 @@ def plan(
     speaker: ScriptedModel,
     *written: Written,
     judge: ScriptedModel | None = None,
-    columns: str | None = None,
-    **options: Any,
+    **given: Any,
 ) -> Plan:
-    """What is to be run; ``options`` are those of a plan, and settings that flags would give."""
-    chosen = {name: options.pop(name) for name in OF_A_PLAN if name in options}
-    loaded = datasets.load(data, mapped=columns, cluster=chosen.get("cluster"))
-    task = planning.task_of(loaded)
-    ready = rows.ready(written or [row()], task, {"model": speaker, **options})
-    marking = build(ProtocolSettings, model=judge or speaker) if TASKS[task].judged else None
-    return planning.make_plan(loaded, ready, marking, seed=options.get("seed", 0), **chosen)
+    """What is to be run; ``given`` are options, and settings that flags would give."""
+    Path("rows.yaml").write_text(Matrix(rows=[*written] or [row()]).model_dump_json())
+    options = {name: given.pop(name) for name in EvaluationOptions.model_fields if name in given}
+    if judge is not None:
+        options["judge"] = judge
+    options = {"matrix": "rows.yaml", "out": "out", **options}
+    return prepare(data, read_options(options), {"model": speaker, **given})
 
 
 def evaluate(planned: Plan, out: str = "out", **budgets: Any) -> Standing:
     """Run it to its end, or to whatever ends it."""
-    folder = Folder(Path(out))
-    with folder.locked():
-        return asyncio.run(
-            running.run(folder, planned, Spending(build(ProtocolSettings, **budgets)))
-        )
+    planned = replace(planned, folder=Folder(Path(out)), shared=build(ProtocolSettings, **budgets))
+    with planned.folder.locked():
+        return asyncio.run(running.run(planned))
 
 
 def results(out: str = "out") -> list[Result]:

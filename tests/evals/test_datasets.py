@@ -15,10 +15,9 @@ import pytest
 
 from dialectree.errors import InputError
 from dialectree.evals import datasets
-from dialectree.evals.data_checks import notices
 from dialectree.evals.data_files import columns
 from dialectree.evals.dataset_items import Inputs, Item, Reference
-from dialectree.evals.datasets import load
+from dialectree.evals.datasets import load, notices
 from dialectree.protocols.protocol import Dataset
 
 CATALOGUE = datasets.catalogue()
@@ -374,7 +373,7 @@ ONE = '{"question": "One?"}\n'
                 ('{"question": "a", "options": ["b", "b "]}', "the same"),
                 ('{"question": "a", "options": ["b", "c"], "gold": "d"}', "none of the options"),
                 ('{"question": "a", "options": ["b", "c"], "gold": 2}', "no option 2 among 2"),
-                ('{"claim": "a", "label": "maybe"}', "neither true nor false"),
+                ('{"claim": "a", "label": "maybe"}', "label: "),
                 ('{"question": "a", "label": true}', "only a claim"),
                 ('{"topic": "a", "title_a": "b"}', "two papers"),
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import pytest
 import dialectree
 from dialectree.evals.evaluate import EvaluationResults
 from dialectree.evals.intervals import Proportion
+from dialectree.evals.published_datasets import truthfulqa_rows
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
+from dialectree.evals.results_file import Folder
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 from tests.evals import sample
@@ -54,18 +57,52 @@ def test_results_say_accuracies_with_their_intervals(model: str) -> None:
     title, *rows = repr(results).splitlines()
     assert title == "<EvaluationResults out: accuracy [95%]"
     for row, name in zip(rows, ("direct", "cot"), strict=True):
-        assert re.match(rf"  {name} +\d+\.\d% \[\d+\.\d, \d+\.\d\] +2 questions", row)
+        assert re.match(rf"{name} +\d+\.\d% \[\d+\.\d, \d+\.\d\] +2 questions", row)
     html = results._repr_html_()
     assert html.count("<tr>") == 2 and "2 questions" in html
 
 
-def test_a_frame_goes_in_and_a_frame_comes_out(model: str) -> None:
+def test_a_frame_goes_in_with_a_warning_where_it_was_given_and_a_frame_comes_out(
+    model: str,
+) -> None:
     frame = pandas.DataFrame([*CLAIMS, {"id": "unlabelled", "claim": "Cows fly."}])
-    with pytest.warns(UserWarning, match="1 of 5 rows do not say"):
+    with pytest.warns(UserWarning, match="1 of 5 rows do not say") as told:
         results = dialectree.evaluate(frame, "direct", model=model)
+    asynchronous = dialectree.aevaluate(frame, "direct", model=model)
+    with pytest.warns(UserWarning, match="1 of 5 rows do not say") as later:
+        asyncio.run(_awaited(asynchronous))
+    assert {one.filename for one in [*told, *later]} == {__file__}
     table = results.to_pandas()
     assert [*table["question"]] == [*frame["id"]]
     assert {*table["outcome"]} <= {"right", "wrong", "unscored"}
+
+
+async def _awaited(results: Coroutine[Any, Any, EvaluationResults]) -> EvaluationResults:
+    return await results
+
+
+@pytest.mark.parametrize("given", ["rows", "data"])
+def test_the_columns_of_truthfulqa_are_read_as_its_file_is(given: str, model: str) -> None:
+    printed = {
+        "Category": "Law",
+        "Question": "Is it legal?",
+        "Best Answer": "No",
+        "Best Incorrect Answer": "Yes",
+        "Correct Answers": "No; Never",
+        "Incorrect Answers": "Yes",
+    }
+    rows = pandas.DataFrame([printed])
+    documented = [*truthfulqa_rows([printed])]
+    folders = []
+    for data in (rows, documented, pandas.DataFrame(documented)):
+        of: Any = {"dataset": data} if given == "rows" else {"dataset": "truthfulqa", "data": data}
+        results = dialectree.evaluate(
+            **of, methods="single_shot", model=model, out=str(len(folders))
+        )
+        folders.append(Folder(results.path))
+    (item,), *others = (folder.items() for folder in folders)
+    assert (item.id, item.reference.true, item.reference.best) == ("tqa-000", ("No", "Never"), "No")
+    assert others == [[item], [item]]
 
 
 def test_the_text_the_frame_and_the_report_agree_on_questions_and_shares(tmp_path: Path) -> None:
@@ -103,22 +140,13 @@ def test_python_and_the_command_go_on_with_one_another(model: str) -> None:
     assert "2 results (2 were there)" in done.err
 
 
-def test_without_pandas_the_error_says_how_to_get_it(
-    model: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    results = dialectree.evaluate(CLAIMS, "direct", limit=1, model=model)
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install 'pandas'"):
-        results.to_pandas()
-
-
 def test_a_wrong_argument_names_the_parameter() -> None:
     made: Any = dialectree
     wrong: list[tuple[type[Exception], str, dict[str, Any]]] = [
         (ValueError, "limit and sample exclude one another", {"limit": 1, "sample": 1}),
         (ValueError, "methods: tsd does not verify", {"methods": "tsd"}),
         (TypeError, "max_cals: there is no such setting; is max_calls", {"max_cals": 1}),
-        (ValueError, "shard 9: write i/n", {"shard": "9"}),
+        (ValueError, "shard: write i/n", {"shard": "9"}),
     ]
     for kind, message, options in wrong:
         with pytest.raises(kind, match=message) as refused:

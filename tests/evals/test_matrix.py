@@ -113,7 +113,12 @@ def test_a_row_tells_its_settings_and_the_model_of_every_role(
 ) -> None:
     monkeypatch.setenv("DIALECTREE_GATE", "3")
     (made,) = ready(
-        Written("r", "rsd", {"judge_orders": "both"}, {"judge": "openai:y@http://h:1/v1"}),
+        Written(
+            name="r",
+            method="rsd",
+            settings={"judge_orders": "both"},
+            models={"judge": "openai:y@http://h:1/v1"},
+        ),
         candidates="balanced",
         max_calls=5,
         base_url="http://127.0.0.1:1/v1",
@@ -186,14 +191,46 @@ def test_what_is_said_nearer_goes_first_for_a_role_and_for_a_family(
 @pytest.mark.parametrize(
     ("row", "given", "message"),
     [
-        (Written("r", "rsd", {}, {"umpire": "openai:x"}), {}, "row 'r': there is no role 'umpire'"),
-        (Written("r", "rsd", {"depth": 2}, {}), {}, "depth is no setting of rsd; known: allow"),
-        (Written("r", "rsd", {"judge": "me"}, {}), {}, "judge: in an evaluation nobody"),
-        (Written("r", "rsd", {}, {}), {"depth": 2}, "--depth: that is no setting of rsd"),
-        (Written("r", "art", {}, {}), {}, "the methods for questions with options: rsd"),
-        (Written("r", "rsd", {"gate": -1}, {}), {}, "row 'r': --gate: input should be"),
-        (Written("r", "rsd", {}, {}), {"roles": {"umpire": "openai:x"}}, "--role umpire"),
-        (Written("r", "rsd", {}, {}), {"max_cost": 1.0}, "--max-cost needs prices"),
+        (
+            Written(name="r", method="rsd", settings={}, models={"umpire": "openai:x"}),
+            {},
+            "row 'r': there is no role 'umpire'",
+        ),
+        (
+            Written(name="r", method="rsd", settings={"depth": 2}, models={}),
+            {},
+            "depth is no setting of rsd; known: allow",
+        ),
+        (
+            Written(name="r", method="rsd", settings={"judge": "me"}, models={}),
+            {},
+            "judge: in an evaluation nobody",
+        ),
+        (
+            Written(name="r", method="rsd", settings={}, models={}),
+            {"depth": 2},
+            "--depth: that is no setting of rsd",
+        ),
+        (
+            Written(name="r", method="art", settings={}, models={}),
+            {},
+            "the methods for questions with options: rsd",
+        ),
+        (
+            Written(name="r", method="rsd", settings={"gate": -1}, models={}),
+            {},
+            "row 'r': --gate: input should be",
+        ),
+        (
+            Written(name="r", method="rsd", settings={}, models={}),
+            {"roles": {"umpire": "openai:x"}},
+            "--role umpire",
+        ),
+        (
+            Written(name="r", method="rsd", settings={}, models={}),
+            {"max_cost": 1.0},
+            "--max-cost needs prices",
+        ),
     ],
 )
 def test_a_row_that_cannot_be_run_is_refused_in_one_line(

@@ -12,8 +12,8 @@ from dialectree.errors import BudgetReached, InputError
 from dialectree.evals.comparisons import mcnemar_counts, tango
 from dialectree.evals.intervals import wilson
 from dialectree.evals.judges import FactualityReply, PreferenceReply, RubricReply, SentenceRating
-from dialectree.evals.plan import Plan
-from dialectree.evals.preferences import baseline, prefer
+from dialectree.evals.plan import Plan, baseline
+from dialectree.evals.preferences import prefer
 from dialectree.evals.reporting.analysis import analysed
 from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables

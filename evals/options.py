@@ -1,0 +1,87 @@
+"""Declare the options of an evaluation, for the command and for Python alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+
+from dialectree.errors import SettingsError
+from dialectree.protocols.settings import Speaker, option
+from dialectree.protocols.sources import lines
+
+
+def _names(methods: str | Sequence[str] | None) -> list[str] | None:
+    """Return names of methods as a list; raise ValueError where there is none in it."""
+    if methods is None:
+        return None
+    names = methods.split(",") if isinstance(methods, str) else methods
+    if not any(names):
+        raise ValueError("it names no method")
+    return [name.strip() for name in names]
+
+
+def _part(shard: str) -> str:
+    first, _, count = shard.partition("/")
+    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
+        raise ValueError("write i/n, from 1/n to n/n")
+    return shard
+
+
+class EvaluationOptions(BaseModel):
+    """What is asked, by what, and where the results are kept."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True
+    )
+
+    methods: Annotated[str | Sequence[str] | None, AfterValidator(_names)] = option(
+        None, metavar="A,B"
+    )
+    """Methods, with commas between. In Python also a list. Default: the protocol of the task."""
+    matrix: str | Path | None = option(None, metavar="FILE")
+    """Rows from a YAML or TOML file, or a protocol's own."""
+    data: str | Path | None = option(None, metavar="FILE")
+    """Read this file instead of fetching the named data set."""
+    columns: str | None = option(None, metavar="question=Q,options=a|b,gold=key")
+    """Which column holds what."""
+    cluster: str | None = option(None, metavar="COLUMN")
+    """Items alike in this column belong together."""
+    limit: int | None = option(None, ge=1)
+    """The first N items."""
+    sample: int | None = option(None, ge=1)
+    """N items drawn by the seed, each category with its share."""
+    repeats: int = option(1, ge=1, le=1000)
+    """Ask each item N times, with other seeds."""
+    shard: Annotated[str, AfterValidator(_part)] | None = option(None, metavar="I/N")
+    """One part of n."""
+    judge: Speaker | None = option(None, metavar="SPEC")
+    """The model that scores, where one does. Default: the model of every role."""
+    vote_first: int = option(0, ge=0, le=100)
+    """Direct answers before each debate, counted apart."""
+    against: str | None = option(None, metavar="ROW")
+    """Judge summaries beside this row's, in both orders."""
+    out: str | Path | None = option(None, metavar="DIR")
+    """The evaluation's folder. Default: ``evaluations/`` and the data set's name."""
+    engine: Literal["local", "ray"] = option("local")
+    """This machine, or a Ray cluster."""
+    retry_failed: bool = option(False)
+    """Ask failed questions once more."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        for one, other in (("limit", "sample"), ("methods", "matrix")):
+            if getattr(self, one) is not None and getattr(self, other) is not None:
+                raise ValueError(f"--{one} and --{other} exclude one another")
+        return self
+
+
+def read_options(given: Mapping[str, Any]) -> EvaluationOptions:
+    """Return the options that a command or a program gave; SettingsError names a wrong one."""
+    try:
+        return EvaluationOptions(**given)
+    except ValidationError as error:
+        wrong = lines(error, given, "", EvaluationOptions.model_fields)
+        raise SettingsError("; ".join(wrong)) from None
