@@ -28,7 +28,7 @@ from dialectree.evals.data_files import (
     rows,
 )
 from dialectree.evals.dataset_items import Item, Task
-from dialectree.evals.published_datasets import DATASETS, documented
+from dialectree.evals.published_datasets import documented, public
 from dialectree.evals.tasks import TASKS
 from dialectree.protocols.protocol import Dataset, installed
 from dialectree.protocols.protocol import load as load_attribute
@@ -63,7 +63,7 @@ def catalogue() -> dict[str, Dataset]:
     """Return the data sets that are known by name: the public ones, and those of protocols."""
     declared = [one.evaluation for one in installed().values() if one.evaluation]
     own = [dataset for evaluation in declared for dataset in evaluation.datasets]
-    return {dataset.name: dataset for dataset in (*DATASETS, *own)}
+    return {dataset.name: dataset for dataset in (*public(), *own)}
 
 
 def load(

@@ -1,9 +1,10 @@
 """List the public data sets, and turn their rows into rows whose columns bear our names.
 
-Each set has a documented form, JSONL with the fields that its function reads here, and the form in
-which it is published. A published file is first turned into rows of the documented form, so that
-both give the same items under the same ids. A row without a field raises KeyError, and one that
-makes no sense ValueError. Id and category of a row are its own, and added by the caller.
+Each set is declared in published_datasets.toml. It has a documented form, JSONL with the fields
+that its function reads here, and the form in which it is published. A published file is first
+turned into rows of the documented form, so that both give the same items under the same ids. A row
+without a field raises KeyError, and one that makes no sense ValueError. Id and category of a row
+are its own, and added by the caller.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import io
 import json
 import random
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
@@ -163,82 +165,12 @@ def strategyqa_file(text: str) -> Iterator[Fields]:
         yield {"id": row["qid"], "question": row["question"], "answer": row["answer"]}
 
 
-_HERE = "dialectree.evals.published_datasets"
-_TRUTHFULQA_FORM = "id, question, category, best_answer, best_incorrect_answer"
-_TRUTHFULQA = Dataset(
-    name="truthfulqa",
-    task="answer",
-    version="January 2025, generation",
-    licence="Apache-2.0",
-    source="github.com/sylinrl/TruthfulQA, by its copy in github.com/p4l4ni/LLM_HALLUCINATION",
-    citation="Lin, Hilton and Evans: TruthfulQA. ACL 2022",
-    form=f"{_TRUTHFULQA_FORM}, correct_answers, incorrect_answers",
-    row=f"{_HERE}:truthfulqa",
-    count=790,
-    url="https://raw.githubusercontent.com/p4l4ni/LLM_HALLUCINATION/"
-    "a56b9db3da6e180b30c3e03fd3f21cb161a00a12/TruthfulQA.csv",
-    sha256="764be5c0c27c337baed4db641555c125428569df44a8dbf9b28796a6ce4d7616",
-    published=f"{_HERE}:truthfulqa_file",
-)
-DATASETS = (
-    _TRUTHFULQA,
-    replace(
-        _TRUTHFULQA,
-        name="truthfulqa-binary",
-        task="decide",
-        version="January 2025, two options",
-        citation="Lin, Hilton and Evans: TruthfulQA. ACL 2022; Evans, Chua and Lin, 2025",
-        form=f"{_TRUTHFULQA_FORM}, binary_order",
-        row=f"{_HERE}:truthfulqa_binary",
-    ),
-    replace(
-        _TRUTHFULQA,
-        name="truthfulqa-claims",
-        task="verify",
-        version="January 2025, a right and a tempting wrong answer as claims: --cluster question",
-        form="id, question, category, answer, label (true or false)",
-        row=f"{_HERE}:truthfulqa_claim",
-        count=1580,
-        published=f"{_HERE}:truthfulqa_claims_file",
-    ),
-    Dataset(
-        name="openbookqa",
-        task="decide",
-        version="main, test",
-        licence="Apache-2.0",
-        source="github.com/allenai/OpenBookQA, by github.com/AGI-Edgerunners/LLM-Adapters",
-        citation="Mihaylov, Clark, Khot and Sabharwal: OpenBookQA. EMNLP 2018",
-        form="id, question, choices, answer (place of the right one, from 0)",
-        row=f"{_HERE}:openbookqa",
-        count=500,
-        url="https://raw.githubusercontent.com/AGI-Edgerunners/LLM-Adapters/"
-        "816657208af4db747803f87ba40a4c71383fed7a/dataset/openbookqa/test.json",
-        sha256="8479930f7b8a26052c78250280b5465a4016ca7fc806af440d0f37e243f3099e",
-        published=f"{_HERE}:openbookqa_file",
-    ),
-    Dataset(
-        name="strategyqa",
-        task="verify",
-        version="dev, as claims",
-        licence="MIT",
-        source="github.com/eladsegal/strategyqa",
-        citation="Geva, Khashabi, Segal, Khot, Roth and Berant: StrategyQA. TACL 2021",
-        form="id, question, answer (true or false)",
-        row=f"{_HERE}:strategyqa",
-        count=229,
-        url="https://raw.githubusercontent.com/eladsegal/strategyqa/"
-        "1ba1e97452e189569357876f2854b01357ffbe37/data/strategyqa/dev.json",
-        sha256="0d94842ffb022db8fd5ecd2168b785d5cf67f6faf64f665476bad544a3eb9dde",
-        published=f"{_HERE}:strategyqa_file",
-    ),
-    Dataset(
-        name="medqa",
-        task="verify",
-        version="claims made of its questions",
-        licence="as your file's",
-        source="a file of yours, by --data",
-        citation="Jin, Pan, Oufattole, Weng, Fang and Szolovits: MedQA. 2020",
-        form="id, claim, label (true or false)",
-        row=f"{_HERE}:claims",
-    ),
-)
+def public() -> list[Dataset]:
+    """Return the data sets of published_datasets.toml."""
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    sets: list[Dataset] = []
+    for name, declared in tomllib.loads(text).items():
+        code = {what: declared[what] for what in ("row", "published") if what in declared}
+        paths = {what: f"{__name__}:{function}" for what, function in code.items()}
+        sets.append(Dataset(name=name, **{**declared, **paths}))
+    return sets
