@@ -18,7 +18,7 @@ UV := $(shell command -v uv)
 PIP := $(PY) -m pip install --disable-pip-version-check -c constraints.txt
 INSTALL := $(if $(UV),$(UV) pip install --python $(PY) -c constraints.txt,$(PIP))
 
-.PHONY: debate demo test test-slow test-clients test-site check lowest bench examples server docs dist clean
+.PHONY: debate demo test test-slow test-clients test-site check types lowest bench examples server docs dist clean
 
 # One leaf, no split: two debaters, a judge and a writer. With this seed our question reads well.
 debate: $(VENV)/.run
@@ -43,7 +43,11 @@ test-clients: $(VENV)/.clients $(AEGRA)/.installed $(PHOENIX)/.installed
 test-site: docs $(VENV)/.axe
 	$(PY) -m pytest -n 2 --dist worksteal -m site
 
-check: $(VENV)/.clients
+# The signatures of answer, decide ... for editors and type checkers. Installing makes them, too.
+types: $(VENV)/.run
+	@$(PY) -m dialectree.service.stub
+
+check: $(VENV)/.clients types
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy

@@ -33,8 +33,8 @@ class DialectreeError(RuntimeError):
     """The root of the family; ``status`` is the exit status of the command line."""
 
     status = 1
-    run_id: str | None = None
-    """The run that it broke off, for whoever called it from Python."""
+    run_id: str = ""
+    """The run that it broke off; empty without one."""
 
 
 class InputError(DialectreeError, ValueError):

@@ -16,6 +16,7 @@ import pytest
 
 import dialectree
 from dialectree.cli.server_file import content
+from dialectree.service import stub
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {"evals", "graphs", "nodes", "prompts", "retrieval"}
@@ -99,6 +100,8 @@ def test_the_distributions_hold_all_that_the_repository_does(distributions: Path
     rooms = {path for path in files if path.parts[0] in ROOMS}
     assert {"dialectree" / path for path in rooms} <= names
     assert {path for path in files if path.parts[0] == "dialectree"} <= names
+    signatures = contents(distributions)["dialectree/service/functions.pyi"].decode()
+    assert signatures == stub.stub()
     about = f"dialectree-{dialectree.__version__}.dist-info"
     assert {path.parts[0] for path in names} == {"dialectree", about}
     assert Path(about, "licenses", "LICENSE") in names

@@ -69,6 +69,7 @@ def contest(
     runs: flags.Runs = Path("runs"),
     json: flags.Json = False,
     quiet: flags.Quiet = False,
+    dry_run: flags.DryRun = False,
 ) -> None:
     """Change something in a run and do again only what depends on it, as a new run.
 
@@ -76,13 +77,17 @@ def contest(
     Where a verdict is weighed, as by art, only --add asks a model.
     """
     from dialectree.cli import progress
-    from dialectree.contests import parse, start
-    from dialectree.records.folder import RunFolder
+    from dialectree.contests import parse
+    from dialectree.service.debates import Debates
+    from dialectree.system import loop
 
     several = {"set": strength, "drop": drop, "flip": flip, "void": void, "restore": restore}
     wishes = [parse(change, where) for change, places in several.items() for where in places or []]
     for change, place in (("replace", replace), ("verdict", verdict), ("add", add)):
         if place:
             wishes.append(parse(change, *place))
-    contesting = start(RunFolder.find(run, runs), wishes, runs, settings)
-    progress.follow(contesting, json=json, quiet=quiet)
+    planned = Debates(runs, person=True).plan_contest(run, wishes, settings)
+    if dry_run:
+        flags.print_estimate(loop.run(planned.estimate()), json=json)
+        return
+    progress.follow(planned.begin(), json=json, quiet=quiet)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from pydantic import BaseModel
@@ -21,6 +21,9 @@ from dialectree.errors import SettingsError
 from dialectree.protocols.settings import ProtocolSettings, about
 from dialectree.protocols.sources import RUNS
 
+if TYPE_CHECKING:
+    from dialectree.running.estimates import Estimate
+
 Command = Callable[..., None]
 Runs = Annotated[Path, typer.Option(help="Folder of the runs.", metavar="DIR", envvar=RUNS)]
 Json = Annotated[bool, typer.Option("--json", help="Print the record as JSON.")]
@@ -29,6 +32,13 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Print what it would take, and make no call.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before many calls.")]
+
+
+def print_estimate(expected: Estimate, *, json: bool) -> None:
+    """Print what a dry run found."""
+    print(expected.model_dump_json(indent=1) if json else expected)
+
+
 _DRAWS = "Draws and replays"
 SHARED = tuple(ProtocolSettings.model_fields)
 MODELS_AND_LIMITS = tuple(

@@ -63,12 +63,13 @@ def start(
     given: Mapping[str, Any],
     *,
     person: bool = True,
+    into: Path | None = None,
 ) -> Started:
     """Begin a new run under ``runs`` in which ``wishes`` hold, each in the light of those before.
 
     ``given`` are settings for the calls that it costs (models, limits). A live model is not kept
     with a run, and a stranger's address is not used. Where a model cannot be asked, the contest
-    is first tried in a folder that is thrown away.
+    is first tried in a folder that is thrown away. One that is only tried lies in ``into``.
 
     Raises InputError for a wish that the run cannot fulfil, where a person has to rule again and no
     ``person`` is there, and where a model has to be asked and cannot be; nothing is written then.
@@ -124,7 +125,7 @@ def start(
     if refusal is not None:
         with TemporaryDirectory() as trial:  # raises the refusal if a model has to be asked
             wait_for(begin(Path(trial)).conduct(ask=lambda request: ""))
-    return begin(runs)
+    return begin(into or runs)
 
 
 def _take_up(draft: Draft, wish: Wish) -> None:

@@ -14,7 +14,7 @@ from dialectree.errors import InputError
 from dialectree.protocols.protocol import Protocol
 from dialectree.protocols.settings import about
 from dialectree.protocols.sources import no_such
-from dialectree.service.api import arguments, description
+from dialectree.service.fields import arguments, description
 
 
 class Arguments(BaseModel):

@@ -22,7 +22,7 @@ from dialectree.report import markdown
 from dialectree.report.progress import Account
 from dialectree.running import estimates
 from dialectree.running.runner import Started, again, begin, leave_reports, prepared
-from dialectree.service.allowed_files import allowed_files
+from dialectree.service.fields import allowed_files
 from dialectree.system import clock, streams
 from dialectree.trace.activity import Activity
 

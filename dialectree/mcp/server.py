@@ -35,7 +35,7 @@ from dialectree.mcp.results import Debate, Report, RunList, text
 from dialectree.protocols.protocol import Method, Protocol, method
 from dialectree.protocols.sources import MCP_KEY
 from dialectree.running.estimates import Estimate
-from dialectree.service.api import naming_parameters
+from dialectree.service.fields import naming_parameters
 from dialectree.system import clock
 
 Context = ServerRequestContext[Any, Any]

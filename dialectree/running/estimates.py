@@ -30,7 +30,8 @@ from dialectree.protocols.settings import EMBEDDED, ProtocolSettings, RetrievalS
 from dialectree.records import Call, critical_path, fold, seconds
 from dialectree.records.folder import RunFolder
 from dialectree.running.recorded_settings import speakers
-from dialectree.running.rehearsal import WORDS, Draw, Rehearsal
+from dialectree.running.rehearsal import WORDS, Draw, Past, Rehearsal
+from dialectree.running.runner import Started
 from dialectree.text import count, duration
 
 SECONDS, SECONDS_HERE = 2.0, 6.0
@@ -145,6 +146,19 @@ async def estimate(
     return expected(sizes, pace)
 
 
+async def estimate_change(contest: Started, runs: Path) -> Estimate:
+    """Estimate a contest that has a folder: what its journal answers costs nothing."""
+    chosen, context, record = contest.method, contest.context, contest.record
+    pace = pace_of(RunFolder.all(runs), {one.name for one in speakers(chosen, context).values()})
+    overrides = record.contest.overrides if record.contest is not None else []
+    journal = contest.folder.journal()
+    try:
+        past = Past(journal, overrides)
+        return expected(await rehearsed(chosen, record.input, context, pace.words, past=past), pace)
+    finally:
+        journal.close()
+
+
 def expected(sizes: Sequence[Size], pace: Pace) -> Estimate:
     """Return the estimate of a debate that was rehearsed."""
     costs = [size.cost for size in sizes if size.cost is not None]
@@ -187,18 +201,19 @@ async def rehearsed(
     context: ProtocolSettings,
     words: int = WORDS,
     calls: int = MOST_CALLS,
+    past: Past | None = None,
 ) -> list[Size]:
-    """Return the sizes of as many rehearsals as make ``calls`` calls.
+    """Return the sizes of as many rehearsals as make ``calls`` calls, beside those of the ``past``.
 
     A few are enough where they differ by one call at most, and those do, too, in which every choice
     is the first one, or the last one: chance may miss a way out that is seldom taken.
     """
     context = context.model_copy(update={"cache": False, "replay": False})
-    if isinstance(context, RetrievalSettings):  # words instead of vectors: nothing is embedded
+    if past is None and isinstance(context, RetrievalSettings):  # words instead of vectors
         context = context.model_copy(update={"embeddings": "bm25"})
 
     async def rehearse(seed: int, draw: Draw = "chance") -> Size:
-        rehearsal = Rehearsal(context, seed, draw, words)
+        rehearsal = Rehearsal(context, seed, draw, words, past)
         walk = _rehearse(chosen, graph_input, context, rehearsal)
         # Outside of a host's thread, and where no tracer listens.
         return await asyncio.create_task(walk, context=Context())
@@ -234,9 +249,8 @@ async def _rehearse(
             ended = await graph.ainvoke(
                 todo, config, context=context, control=rehearsal, version="v2"
             )
-            answers = {
-                stop.id: rehearsal.answer(payload_of(stop.value)) for stop in ended.interrupts
-            }
+            requests = {stop.id: payload_of(stop.value) for stop in ended.interrupts}
+            answers = await rehearsal.answers(requests)
             todo = Command(resume=answers) if answers else None
     leaf = chosen.leaf(context)
     order = chosen.protocol.order.around([leaf.protocol.order] if leaf else [])

@@ -1,6 +1,6 @@
 """Rehearse a debate: its graph runs, and each reply is made up from the schema of the request.
 
-Nobody is asked, and no journal, cache or budget takes part. The calls that the graph makes, and the
+No model is asked, and no cache or budget takes part. The calls that the graph makes, and the
 lengths of their messages, are what a rehearsal is for.
 """
 
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from dialectree.flow.human_input import Payload
+from dialectree.errors import CallError
+from dialectree.flow.human_input import Payload, answer_requests
 from dialectree.models.asking import Asking
 from dialectree.models.endpoints import Completion, Endpoint
 from dialectree.models.run import Run
 from dialectree.protocols.settings import ProtocolSettings
-from dialectree.records import Call, Event
+from dialectree.records import Call, Event, Override
+from dialectree.records.folder import Journal
 from dialectree.system import chance
 
 Draw = Literal["chance", "least", "most"]
@@ -34,13 +36,27 @@ _SHOWN = 1500
 """Characters at the end of a prompt; a made-up text consists of the words in them."""
 
 
+class Past(NamedTuple):
+    """What a contest knows before its first call."""
+
+    journal: Journal
+    overrides: Sequence[Override]
+
+
 class Rehearsal(Run):
     """A run that makes up its replies, the same for the same seed. ``calls`` is its ledger."""
 
     def __init__(
-        self, context: ProtocolSettings, seed: int, draw: Draw = "chance", words: int = WORDS
+        self,
+        context: ProtocolSettings,
+        seed: int,
+        draw: Draw = "chance",
+        words: int = WORDS,
+        past: Past | None = None,
     ) -> None:
-        super().__init__("", context)
+        journal, overrides = past or (None, ())
+        super().__init__("", context, journal, overrides)
+        self._changes = overrides
         self.calls: list[Call] = []
         self.events: list[Event] = []
         self.slots = context.concurrency
@@ -50,7 +66,14 @@ class Rehearsal(Run):
         self._draw: Draw = draw
 
     async def call(self, asking: Asking) -> Call:
-        """Return a made-up call. If no draw can be used, it is repaired as in a real run."""
+        """Return a made-up call. If no draw can be used, it is repaired as in a real run.
+
+        In a contest a person's change goes first, then the journal, as in a real run.
+        """
+        if (past := self._changed(asking) or self._past(asking)) is not None:
+            if past.error is not None:
+                raise CallError(past.error)
+            return past
         asking.endpoint = Endpoint(asking.endpoint.spec)  # the real one must not learn from this
         self.slots = min(self.slots, asking.at_once)
         calls = (self._made_up(asking, attempt) for attempt in range(_DRAWS))
@@ -75,7 +98,13 @@ class Rehearsal(Run):
         )
         return asking.call(done, "", "model")
 
-    def answer(self, payload: Payload) -> str:
+    async def answers(self, requests: Mapping[str, Payload]) -> dict[str, str]:
+        """Return what a person answers to each request, by its id."""
+        if self.journal is not None:
+            return await answer_requests(requests, self.journal, self._answer, self._changes)
+        return {name: self._answer(request) for name, request in requests.items()}
+
+    def _answer(self, payload: Payload) -> str:
         """Return what a person might answer: one of the labels, or a few words."""
         random = chance.draws(self._seed, "person", payload["node"], payload["kind"])
         return random.choice(payload.get("labels", "all of them").split(", "))

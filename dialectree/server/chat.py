@@ -37,7 +37,7 @@ from dialectree.report.markdown_page import macros
 from dialectree.report.markdown_text import block_quote, bold, escaped, readable
 from dialectree.running.hosted import keeping
 from dialectree.running.runner import Started, again, leave_reports, prepared
-from dialectree.service.api import arguments, in_python
+from dialectree.service.fields import arguments, in_python
 from dialectree.trace.tracing import ChatGraph, show
 
 KEY = "dialectree"

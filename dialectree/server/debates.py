@@ -29,7 +29,7 @@ from dialectree.records.folder import RunFolder
 from dialectree.running.recorded_settings import BUDGETS
 from dialectree.running.runner import Started
 from dialectree.server.owners import visible
-from dialectree.service.api import in_python
+from dialectree.service.fields import in_python
 from dialectree.system.threads import Threads
 
 

@@ -18,7 +18,7 @@ from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import from_client
 from dialectree.protocols.sources import known
 from dialectree.server.keys import keys, name_of
-from dialectree.service.api import in_python
+from dialectree.service.fields import in_python
 
 auth = Auth()
 Filter = dict[str, Any] | None

@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import re
+import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
-
-from pydantic import create_model
-from pydantic.fields import FieldInfo
+from typing import TYPE_CHECKING, Any
 
 import dialectree.report  # noqa: F401 - lets a record show itself
-from dialectree.contests import Wish, only_models_and_limits
-from dialectree.contests import start as contesting
-from dialectree.errors import ArgumentError, DialectreeError
-from dialectree.flow.human_input import Ask, require_person
-from dialectree.protocols.protocol import Method, ProtocolInput, installed, method
-from dialectree.protocols.settings import about
+from dialectree.contests import Wish
+from dialectree.errors import ArgumentError
+from dialectree.flow.human_input import Ask
+from dialectree.protocols.protocol import Method, method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import RunRecord
 from dialectree.records.folder import RunFolder
-from dialectree.running.runner import Started, Watch, again, leave_reports, prepared, start
+from dialectree.running.runner import Started, Watch
+from dialectree.service.debates import (
+    ContestRecord,
+    Debates,
+    FinishedRecord,
+    Underway,
+    finished,
+)
+from dialectree.service.fields import WISHES, in_python, naming_parameters
 from dialectree.system.loop import wait_for
 
 if TYPE_CHECKING:
     from dialectree.running.estimates import Estimate
 
-_FLAG = re.compile(r"(?<![\w-])--(no-)?([a-z]+(?:-[a-z]+)*)")
-_WISHES = {"verdict": "Rule"} | {wish.__name__.lower(): wish.__name__ for wish in get_args(Wish)}
-"""The classes of wishes, by the flags of ``dialectree contest``."""
+_OURS = ("dialectree", "asyncio", "uvloop", "concurrent", "threading", "contextlib")
 
 
 async def arun(
@@ -44,7 +43,7 @@ async def arun(
     watch: Watch | None = None,
     progress: bool | None = None,
     **values: Any,
-) -> RunRecord:
+) -> FinishedRecord:
     """Debate by any installed protocol and return the record, which is kept in ``runs``, too.
 
     Args:
@@ -69,7 +68,12 @@ async def arun(
         chosen, by_name = _chosen(protocol, inputs, method_name, values)
         if ask is not None and "ask" in chosen.reads():
             values["ask"] = True
-        return await debate(chosen, by_name, runs_home(runs), ask, watch, progress, values)
+        debates = Debates(runs_home(runs), person=ask is not None)
+        planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
+        for remark in planned.remarks:
+            warn(remark)
+        begun = await asyncio.to_thread(planned.begin)
+        return finished(FinishedRecord, await _conduct(begun, ask, watch, progress))
 
 
 def run(
@@ -81,7 +85,7 @@ def run(
     watch: Watch | None = None,
     progress: bool | None = None,
     **values: Any,
-) -> RunRecord:
+) -> FinishedRecord:
     """Run :func:`arun` in programs without an event loop, and in notebooks."""
     options: dict[str, Any] = {"method_name": method_name, "runs": runs, "ask": ask}
     return wait_for(arun(protocol, *inputs, **options, watch=watch, progress=progress, **values))
@@ -98,14 +102,13 @@ async def aestimate(
 
     A run in ``runs`` with the same model shows how long its calls and its texts are.
     """
-    from dialectree.running.estimates import estimate
-
     with naming_parameters():
         chosen, by_name = _chosen(protocol, inputs, method_name, values)
-        context = chosen.configure(values, warn)
-        # It may read papers.
-        graph_input = await asyncio.to_thread(prepared, chosen, by_name, context)
-        return await estimate(chosen, graph_input, context, runs_home(runs))
+        debates = Debates(runs_home(runs), person=True)
+        planned = await asyncio.to_thread(debates.plan, chosen, by_name, values)
+        for remark in planned.remarks:
+            warn(remark)
+        return await planned.estimate()
 
 
 def estimate(
@@ -127,20 +130,21 @@ async def aresume(
     watch: Watch | None = None,
     progress: bool | None = None,
     **settings: Any,
-) -> RunRecord:
+) -> FinishedRecord:
     """Go on with a run that was broken off, or whose calls failed.
 
     Finished calls are not made again. A run that ended degraded or unresolved asks again the calls
     that failed, and what depends on them; ``record.earlier`` keeps the verdict before. Any other
     finished run stays as it is. ``run`` is as in :func:`load`, or a record. ``settings`` are models
     and limits: budgets count anew from here, and a live model has to be given again.
+
+    Example:
+        >>> record = dialectree.resume("last", max_calls=50)
     """
     with naming_parameters():
-        only_models_and_limits(settings, "a run is resumed")
-        begun = await asyncio.to_thread(
-            lambda: again(_folder(run, runs), settings, runs_home(runs))
-        )
-        return await _conduct(begun, ask, watch, progress)
+        debates = Debates(runs_home(runs), person=ask is not None)
+        begun = await asyncio.to_thread(lambda: debates.take_up(_folder(run, debates), settings))
+        return finished(FinishedRecord, await _conduct(begun, ask, watch, progress))
 
 
 def resume(
@@ -151,7 +155,7 @@ def resume(
     watch: Watch | None = None,
     progress: bool | None = None,
     **settings: Any,
-) -> RunRecord:
+) -> FinishedRecord:
     """Run :func:`aresume` in programs without an event loop, and in notebooks."""
     work = aresume(run, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
     return wait_for(work)
@@ -166,7 +170,7 @@ async def acontest(
     watch: Watch | None = None,
     progress: bool | None = None,
     **settings: Any,
-) -> RunRecord:
+) -> ContestRecord:
     """Change something in a run and return the record of what comes of it, a new run.
 
     ``run`` is as in :func:`load`, or a record. ``wishes`` are of ``dialectree.contests``:
@@ -175,13 +179,18 @@ async def acontest(
     :class:`Restore`. ``record.contest`` says what they moved. ``settings`` are models and limits
     for the calls that are made anew; a live model has to be given again. Raises InputError for a
     wish that the run cannot fulfil.
+
+    Example:
+        >>> from dialectree.contests import Drop
+        >>> changed = dialectree.contest("last", [Drop("0.1")])
+        >>> print(changed.contest.why)
     """
-    with naming_parameters(_WISHES):
-        folder, person = await asyncio.to_thread(_folder, run, runs), ask is not None
+    with naming_parameters(WISHES):
+        debates = Debates(runs_home(runs), person=ask is not None)
         begun = await asyncio.to_thread(
-            lambda: contesting(folder, wishes, runs_home(runs), settings, person=person)
+            lambda: debates.plan_contest(_folder(run, debates), wishes, settings).begin()
         )
-        return await _conduct(begun, ask, watch, progress)
+        return finished(ContestRecord, await _conduct(begun, ask, watch, progress))
 
 
 def contest(
@@ -193,7 +202,7 @@ def contest(
     watch: Watch | None = None,
     progress: bool | None = None,
     **settings: Any,
-) -> RunRecord:
+) -> ContestRecord:
     """Run :func:`acontest` in programs without an event loop, and in notebooks."""
     work = acontest(run, wishes, runs=runs, ask=ask, watch=watch, progress=progress, **settings)
     return wait_for(work)
@@ -202,10 +211,14 @@ def contest(
 def load(run: str | Path, *, runs: str | Path = DEFAULT_RUNS) -> RunRecord:
     """Return the record of a run; RunNotFound (a FileNotFoundError) if there is none.
 
-    ``run`` is its id, the beginning of one, ``last``, or the path of its folder. ``runs`` is the
-    folder of all runs, by default DIALECTREE_RUNS or ``runs``.
+    Args:
+        run: Its id, the beginning of one, ``last``, or the path of its folder.
+        runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``.
+
+    Example:
+        >>> record = dialectree.load("last")
     """
-    return _folder(run, runs).record()
+    return Debates(runs_home(runs)).result(str(run))
 
 
 def _chosen(
@@ -222,100 +235,31 @@ def _chosen(
     return chosen, by_place | {name: values.pop(name) for name in fields if name in values}
 
 
-def _folder(run: str | Path | RunRecord, runs: str | Path) -> RunFolder:
+def _folder(run: str | Path | RunRecord, debates: Debates) -> RunFolder:
     """Return the folder of a run that is named by its record, or as in :func:`load`."""
-    if not isinstance(run, RunRecord):
-        return RunFolder.find(str(run), runs_home(runs))
-    return RunFolder(run.path) if run.path else RunFolder.find(run.run_id, runs_home(runs))
-
-
-@contextmanager
-def naming_parameters(more: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Name Python's parameters in the message of an error, where it names flags."""
-    try:
-        yield
-    except DialectreeError as error:
-        error.args = (in_python(str(error), more), *error.args[1:])
-        raise
-
-
-def in_python(message: str, more: Mapping[str, str] | None = None) -> str:
-    """Return ``message`` with the parameter ``max_depth`` where it has the flag ``--max-depth``.
-
-    ``more`` adds names by flag, without the dashes.
-    """
-    names = {"method": "method_name"}
-    for protocol in installed().values():
-        for kind in (protocol.settings, protocol.input):
-            for name in kind.model_fields:
-                flag = name.replace("_", "-")
-                names |= {flag: name, about(kind, name).get("alias") or flag: name}
-    names |= more or {}
-
-    def parameter(flag: re.Match[str]) -> str:
-        name = names.get(flag[2])
-        return flag[0] if name is None else f"{name}=False" if flag[1] else name
-
-    return _FLAG.sub(parameter, message)
-
-
-def description(field: FieldInfo) -> str:
-    """Return a field's docstring in one line, in Python's terms."""
-    text = " ".join((field.description or "").split())
-    return in_python(text.replace("; - reads it from standard input", ""))  # the command alone does
-
-
-async def debate(
-    chosen: Method,
-    inputs: Mapping[str, Any],
-    runs: Path,
-    ask: Ask | None,
-    watch: Watch | None,
-    progress: bool | None,
-    values: Mapping[str, Any],
-) -> RunRecord:
-    """Debate ``inputs`` by ``chosen`` with the settings ``values``; see :func:`arun`."""
-    context = chosen.configure(values, warn)
-    require_person(context, ask)
-    run = await asyncio.to_thread(start, chosen, inputs, context, runs)  # it may read papers
-    return await _conduct(run, ask, watch, progress)
+    if isinstance(run, RunRecord) and run.path is not None:
+        return RunFolder(run.path)
+    return debates.find(run.run_id if isinstance(run, RunRecord) else str(run))
 
 
 def warn(message: str) -> None:
-    """Warn where the user called us."""
-    warnings.warn(in_python(message), stacklevel=4)
+    """Warn at the line of the program that called us."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and str(frame.f_globals["__name__"]).partition(".")[0] in _OURS:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(in_python(message), stacklevel=level)
 
 
 async def _conduct(
-    run: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
+    begun: Started, ask: Ask | None, watch: Watch | None, progress: bool | None
 ) -> RunRecord:
-    """Conduct ``run`` to its end, however it ends, and leave its reports beside the record.
+    """Conduct a run to its end, and show it in one line; warn where reports cannot be written."""
+    from dialectree.report.progress import show
 
-    A verdict is not lost because a page cannot be written: that is a warning.
-    """
-    from dialectree.report.progress import Account, show
-
-    account = Account(run.record.run_id, watch)
+    run = Underway(begun)
     try:
-        async with show(account.line, progress):
-            return await run.conduct(ask=ask, watch=account.watch)
-    except DialectreeError as error:
-        error.run_id = run.record.run_id
-        raise
+        async with show(lambda: run.line(), progress):
+            return await run.conduct(ask, watch)
     finally:
-        try:
-            await asyncio.to_thread(leave_reports, run.folder, run.record)
-        except DialectreeError as error:
-            warnings.warn(str(error), stacklevel=2)
-
-
-@cache  # pydantic reads our source files for it, which would block a server
-def arguments(given: type[ProtocolInput]) -> type[ProtocolInput]:
-    """Return the input that an agent may give: without the right answer and rare parts."""
-    given.model_rebuild()
-    shown: dict[str, Any] = {
-        name: (field.annotation, field)
-        for name, field in given.model_fields.items()
-        if not (about(given, name).get("evaluation_only") or about(given, name).get("hidden"))
-    }
-    return create_model(given.__name__, __doc__=given.__doc__, __base__=ProtocolInput, **shown)
+        if run.unreported is not None and run.unreported is not run.fault:
+            warn(str(run.unreported))

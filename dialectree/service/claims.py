@@ -24,7 +24,8 @@ from dialectree.records.folder import RunFolder
 from dialectree.report.words import unresolved
 from dialectree.running.estimates import Estimate, Size, expected, pace_of, rehearsed
 from dialectree.running.recorded_settings import speakers
-from dialectree.running.runner import Watch, begin, leave_reports, prepared
+from dialectree.running.runner import Watch, begin, prepared
+from dialectree.service.debates import Underway
 from dialectree.text import line as on_one_line
 
 _PROMPT = "claims/splitter"
@@ -186,14 +187,16 @@ class ClaimVerifier:
         )
         if self.fault is not None:
             return finding.model_copy(update={"reason": str(self.fault)})
-        run = await asyncio.to_thread(
+        started = await asyncio.to_thread(
             begin, self.method, self.graph_input(claim.text), self.context, runs
         )
-        run.budget = self.budget
+        started.budget = self.budget
+        run = Underway(started)
         finding = finding.model_copy(update={"run": run.record.run_id})
         try:
             await run.conduct(watch=watch)
-            await asyncio.to_thread(leave_reports, run.folder, run.record)
+            if run.unreported is not None:
+                raise run.unreported
         except DialectreeError as error:
             self.fault = self.budget.closed = self.fault or error
             return finding.model_copy(update={"reason": str(error)})

@@ -11,16 +11,18 @@ from typing import Any
 
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.config import get_stream_writer
+from pydantic import ValidationError
+from pydantic.v1 import ValidationError as ValidationErrorV1
 
 from dialectree.errors import DialectreeError
-from dialectree.flow.human_input import require_person
 from dialectree.protocols.protocol import method
 from dialectree.protocols.sources import DEFAULT_RUNS, runs_home
 from dialectree.records import Event, RunRecord
 from dialectree.report.words import basis, unresolved
 from dialectree.running.runner import Watch
 from dialectree.service import api
-from dialectree.service.allowed_files import allowed_files
+from dialectree.service.debates import Debates, Underway
+from dialectree.service.fields import arguments, in_python, naming_parameters
 from dialectree.system.loop import wait_for
 from dialectree.text import share
 
@@ -47,28 +49,34 @@ def as_tool(
         protocol: The protocol's name, such as ``tsd``, or the name of a method.
         name: What the agent's model calls the tool.
         description: What that model reads about it.
-        files_from: The folders whose files the agent may name, such as papers. None: no file.
+        files_from: The folders whose files the agent may name, such as papers.
         runs: The folder of all runs, by default DIALECTREE_RUNS or ``runs``. None: the run is not
             kept.
         watch: A function that gets every event as it happens.
         settings: Settings of every debate, such as ``model`` or ``max_calls``. Wrong ones, and
             missing packages, are refused here.
+
+    Example:
+        >>> check = dialectree.as_tool("cot", name="check_claim")
+        >>> check.invoke({"claim": "Bats are blind."})
     """
-    with api.naming_parameters():
-        chosen = method(protocol)
-        require_person(chosen.configure(settings, api.warn), None)
+    with naming_parameters():
+        chosen, remarks = method(protocol), list[str]()
+        Debates(Path()).configure(chosen, settings, remarks.append)
+        for remark in remarks:
+            api.warn(remark)
         chosen.graph()  # a package that it lacks is the programmer's affair, not the agent's
     declared = chosen.protocol.input
 
     async def debate(**inputs: Any) -> tuple[str, dict[str, Any]]:
         try:
-            given = await asyncio.to_thread(allowed_files, declared, inputs, files_from)
             async with kept_in(runs) as folder:
-                record = await api.debate(
-                    chosen, given, folder, None, on_the_stream(watch), False, settings
-                )
+                debates = Debates(folder, files_from=files_from)
+                planned = await asyncio.to_thread(debates.plan, chosen, inputs, settings)
+                run = Underway(await asyncio.to_thread(planned.begin))
+                record = await run.conduct(watch=on_the_stream(watch))
         except DialectreeError as error:
-            raise ToolException(api.in_python(str(error))) from error
+            raise ToolException(in_python(str(error))) from error
         return _in_words(record), record.model_dump(mode="json")
 
     def wait(**inputs: Any) -> tuple[str, dict[str, Any]]:
@@ -81,10 +89,17 @@ def as_tool(
         description=description
         or f"{chosen.protocol.summary} Slow and thorough: use it where a wrong answer would cost "
         "more than a minute.",
-        args_schema=api.arguments(declared),
+        args_schema=arguments(declared),
         handle_tool_error=True,
+        handle_validation_error=_fault,
         response_format="content_and_artifact",
     )
+
+
+def _fault(error: ValidationError | ValidationErrorV1) -> str:
+    """Return in one line what is wrong with a call, for the agent's model."""
+    fault = error.errors()[0]
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'][:1].lower()}{fault['msg'][1:]}"
 
 
 @asynccontextmanager

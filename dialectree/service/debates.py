@@ -1,0 +1,378 @@
+"""Plan, estimate, start, follow, show, contest, resume and cancel debates, for every door.
+
+A door translates: it reads what a person, a program or a client wants, calls one method of
+:class:`Debates`, and says in its own words what came of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+from dialectree import contests
+from dialectree.contests import Wish, only_models_and_limits
+from dialectree.errors import DialectreeError, DiskFull, RunFolderError, RunNotFound
+from dialectree.flow.human_input import Ask, require_person
+from dialectree.protocols.protocol import Method, method
+from dialectree.protocols.settings import ProtocolSettings, build
+from dialectree.records import Contest, Node, RunRecord, Verdict
+from dialectree.records.folder import RunFolder
+from dialectree.report.progress import Account
+from dialectree.running import runner
+from dialectree.running.estimates import Estimate, estimate, estimate_change
+from dialectree.running.runner import Started, Watch
+from dialectree.service.fields import allowed_files
+from dialectree.system import clock
+from dialectree.trace.activity import Activity, Follow
+
+Tell = Callable[[float, float | None, str], Awaitable[None]]
+"""Tells a client of the progress: calls so far, expected calls, one line."""
+PACE_S = 0.2
+"""Seconds between two looks at a debate that somebody waits for."""
+_RUN_ID = re.compile(r"\w[\w.-]*")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A debate, or a change to one, before its first call."""
+
+    estimate: Callable[[], Awaitable[Estimate]]
+    """Returns what it will take. No model is called."""
+    begin: Callable[[], Started]
+    """Gives it a folder; reads and writes files."""
+    context: ProtocolSettings | None = None
+    """The settings of a debate."""
+    remarks: list[str] = field(default_factory=list[str])
+    """Settings that change nothing, a line each."""
+
+
+class Underway:
+    """A run that has begun. It is conducted by whoever waits for it, or in the background."""
+
+    def __init__(self, started: Started, remarks: Sequence[str] = ()) -> None:
+        self.started, self.remarks = started, [*remarks]
+        self.calls = 0
+        """Calls that were answered so far."""
+        self.fault: DialectreeError | None = None
+        """What broke the run off."""
+        self.unreported: DialectreeError | None = None
+        """Why the reports could not be written. The verdict is not lost for that."""
+        self.began = clock.seconds()
+        self.line: Callable[[], str] = lambda: ""
+        """Returns in one line what goes on."""
+        self.task: asyncio.Task[RunRecord] | None = None
+
+    @property
+    def record(self) -> RunRecord:
+        """Return the record, as far as it is written."""
+        return self.started.record
+
+    async def conduct(
+        self, ask: Ask | None = None, watch: Watch | None = None, follow: Follow | None = None
+    ) -> RunRecord:
+        """Walk the graph to its end, however it ends, and leave the reports beside the record.
+
+        Args:
+            ask: Answers for a person.
+            watch: Gets every event.
+            follow: Gets what each call to a model is doing.
+        """
+        account = Account(self.record.run_id, watch)
+        self.line, self.started.follow = account.line, partial(self._count, follow)
+        try:
+            return await self.started.conduct(ask, account.watch)
+        except DialectreeError as error:
+            error.run_id = self.record.run_id
+            self.fault = error
+            raise
+        finally:
+            await self._report()
+
+    def _count(self, follow: Follow | None, activity: Activity) -> None:
+        self.calls += activity.state == "answered"
+        if follow is not None:
+            follow(activity)
+
+    async def _report(self) -> None:
+        if isinstance(self.fault, DiskFull):
+            self.unreported = self.fault
+            return
+        try:
+            await asyncio.to_thread(runner.leave_reports, self.started.folder, self.record)
+        except DialectreeError as error:
+            self.unreported = error
+
+    def go_on(self) -> None:
+        """Conduct the run in the background."""
+        self.task = asyncio.create_task(self._alone())
+        key = self.started.folder.path.absolute()
+        _underway[key] = self
+        self.task.add_done_callback(lambda _: _underway.pop(key, None))
+
+    async def _alone(self) -> RunRecord:
+        with suppress(DialectreeError):
+            await asyncio.to_thread(self.started.method.graph)  # its first import reads files
+        with suppress(DialectreeError):  # kept as ``fault``
+            await self.conduct()
+        return self.record
+
+    async def follow(self, seconds: float, tell: Tell | None = None) -> bool:
+        """Wait until a run in the background has ended; return whether it has after ``seconds``.
+
+        Raises a fault of ours.
+        """
+        assert self.task is not None
+        until, before = clock.seconds() + seconds, -1
+        while not self.task.done() and (remaining := until - clock.seconds()) > 0:
+            if tell is not None and self.calls > before:
+                before = self.calls
+                await tell(before, self.expected(), self.line())
+            pace = remaining if tell is None else min(remaining, PACE_S)
+            await asyncio.wait([self.task], timeout=pace)
+        if self.task.done() and not self.task.cancelled():
+            self.task.result()
+        return self.task.done()
+
+    async def cancel(self) -> None:
+        """Break a run in the background off, and wait until its record is written."""
+        assert self.task is not None
+        self.task.cancel()
+        await asyncio.wait([self.task])
+
+    def expected(self) -> int | None:
+        """Return the most calls that were estimated, unless there are more already."""
+        most = self.started.expected[1] if self.started.expected else 0
+        return most if most >= self.calls else None
+
+    def seconds(self) -> float:
+        """Return how long it has been under way."""
+        return round(clock.seconds() - self.began, 1)
+
+
+class FinishedRecord(RunRecord):
+    """The record of a run that has ended, kept in a folder."""
+
+    verdict: Verdict  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @property
+    def path(self) -> Path:
+        """Return the run's folder."""
+        assert self._path is not None
+        return self._path
+
+
+class ContestRecord(FinishedRecord):
+    """The record of a run that contests another one."""
+
+    contest: Contest  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+Finished = TypeVar("Finished", bound=FinishedRecord)
+
+
+def finished(kind: type[Finished], record: RunRecord) -> Finished:
+    """Return ``record`` as ``kind``, with an empty verdict where the debate reached none."""
+    values = {**record.__dict__, "verdict": record.verdict or Verdict()}
+    made = kind.model_construct(record.model_fields_set, **values)
+    if record.path is not None:
+        made.set_folder(record.path)
+    return made
+
+
+_underway: dict[Path, Underway] = {}
+"""The runs in the background of this process, by their folders."""
+
+
+class Debates:
+    """The debates in one folder of runs, for the person of this machine or for a client.
+
+    Args:
+        runs: The folder of all runs.
+        owner: None: the person of this machine, who may name any run by the path of its folder.
+            A name: the client of a server, for whom other clients' runs are not there. Empty: any
+            client of a server without keys, which sees all runs of the folder.
+        files_from: The folders whose files an input may name. None: any file.
+        host: Models and limits of the host. Settings of a debate go before them, but the smaller
+            budget of calls counts.
+        person: Whether a person can be asked.
+    """
+
+    def __init__(
+        self,
+        runs: Path,
+        *,
+        owner: str | None = None,
+        files_from: Sequence[str | Path] | None = None,
+        host: Mapping[str, Any] | None = None,
+        person: bool = False,
+    ) -> None:
+        self.runs, self.owner, self._files = runs, owner, files_from
+        self._host, self._person = host or {}, person
+
+    def configure(
+        self, chosen: Method, settings: Mapping[str, Any], warn: Callable[[str], None]
+    ) -> ProtocolSettings:
+        """Return the settings of a debate; ``warn`` gets a line on each that changes nothing."""
+        limits = [calls for one in (self._host, settings) if (calls := one.get("max_calls"))]
+        budget = {"max_calls": min(limits)} if limits else {}
+        context = chosen.configure({**self._host_of(chosen), **settings, **budget}, warn)
+        if not self._person:
+            require_person(context, None)
+        return context
+
+    def _host_of(self, chosen: Method) -> dict[str, Any]:
+        """Return the host's settings, without the models of roles that ``chosen`` has not."""
+        if not (models := self._host.get("roles")):
+            return {**self._host}
+        roles = chosen.role_names(build(chosen.protocol.settings))
+        return {**self._host, "roles": {role: models[role] for role in roles if role in models}}
+
+    # Debates
+
+    def plan(
+        self, chosen: Method, inputs: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> Planned:
+        """Return the debate of ``inputs``; InputError where it cannot be. Reads papers."""
+        remarks: list[str] = []
+        context = self.configure(chosen, settings, remarks.append)
+        if self._files is not None:
+            inputs = allowed_files(chosen.protocol.input, inputs, self._files)
+        given = runner.prepared(chosen, inputs, context)
+        return Planned(
+            partial(estimate, chosen, given, context, self.runs),
+            partial(runner.begin, chosen, given, context, self.runs),
+            context,
+            remarks,
+        )
+
+    async def start(
+        self, chosen: Method, inputs: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> Underway:
+        """Begin a debate in the background."""
+        planned = await asyncio.to_thread(self.plan, chosen, inputs, settings)
+        expected = await planned.estimate()
+        started = await asyncio.to_thread(planned.begin)
+        started.expected = expected.expected
+        return self._go_on(Underway(started, planned.remarks))
+
+    def _go_on(self, one: Underway) -> Underway:
+        one.go_on()
+        return one
+
+    # Runs that are there
+
+    def find(self, run: str) -> RunFolder:
+        """Return the folder of a run; RunNotFound where there is none, or it is another client's.
+
+        Args:
+            run: Its id, the beginning of one or ``last``; of this machine also a folder's path.
+        """
+        if self.owner is None:
+            return RunFolder.find(run, self.runs)
+        if _RUN_ID.fullmatch(run) and (found := self._clients(run)) is not None:
+            return found
+        raise RunNotFound(f"there is no run {run!r:.200} of yours here")
+
+    def _clients(self, run: str) -> RunFolder | None:
+        """Return the folder of a run that the client may see."""
+        folder = RunFolder(self.runs / run)
+        try:
+            if not (folder.exists() or self.owner):
+                folder = RunFolder.find(run, self.runs)
+            there = folder.exists() and folder.lies_under(self.runs)
+            return folder if there and self._sees(folder.record()) else None
+        except RunFolderError:  # none, several, or one whose owner cannot be read
+            return None
+
+    def _sees(self, record: RunRecord) -> bool:
+        return not self.owner or record.owner == self.owner
+
+    def every(self, warn: Callable[[str], None]) -> Iterator[tuple[RunFolder, RunRecord]]:
+        """Yield the runs, the newest first; ``warn`` gets a line on one that cannot be read."""
+        for folder, record in RunFolder.readable(self.runs, warn):
+            if self._sees(record):
+                yield folder, record
+
+    def result(self, run: str) -> RunRecord:
+        """Return the record of a run."""
+        return self.find(run).record()
+
+    def node(self, record: RunRecord, name: str) -> Node:
+        """Return a node of a run's tree; RunNotFound with the names there are."""
+        if name not in record.tree.nodes:
+            known = ", ".join(record.tree.nodes)
+            raise RunNotFound(f"--node {name}: the run has no such node; it has {known}")
+        return record.tree.nodes[name]
+
+    def underway(self, run: str) -> Underway | None:
+        """Return the run if it is under way in the background of this process."""
+        return _underway.get(self.find(run).path.absolute())
+
+    def busy(self, run: str) -> bool:
+        """Return whether some process is working on a run."""
+        try:
+            with self.find(run).held():
+                return False
+        except RunFolderError:
+            return True
+
+    # Changes to them
+
+    def plan_contest(
+        self, run: str | RunFolder, wishes: Iterable[Wish], settings: Mapping[str, Any]
+    ) -> Planned:
+        """Return the new run in which ``wishes`` change something in a finished one."""
+        folder = run if isinstance(run, RunFolder) else self.find(run)
+        host = self._host_of(_method(folder.record())) if self._host else {}
+        begin = partial(
+            contests.start, folder, wishes, self.runs, {**host, **settings}, person=self._person
+        )
+
+        async def expected() -> Estimate:
+            with TemporaryDirectory(prefix="dialectree-") as trial:
+                tried = await asyncio.to_thread(begin, into=Path(trial))
+                return await estimate_change(tried, self.runs)
+
+        return Planned(expected, begin)
+
+    async def contest(
+        self, run: str, wishes: Iterable[Wish], settings: Mapping[str, Any]
+    ) -> Underway:
+        """Begin in the background a run that contests another one."""
+        planned = await asyncio.to_thread(self.plan_contest, run, wishes, settings)
+        return self._go_on(Underway(await asyncio.to_thread(planned.begin)))
+
+    def take_up(self, run: str | RunFolder, settings: Mapping[str, Any]) -> Started:
+        """Return a run that was broken off, or whose calls failed, to be conducted."""
+        only_models_and_limits(settings, "a run is resumed")
+        folder = run if isinstance(run, RunFolder) else self.find(run)
+        host = self._host_of(_method(folder.record())) if self._host else {}
+        return runner.again(folder, {**host, **settings}, self.runs)
+
+    async def resume(self, run: str, settings: Mapping[str, Any]) -> Underway:
+        """Go on in the background with a run; one that is under way stays as it is."""
+        if one := self.underway(run):
+            return one
+        return self._go_on(Underway(await asyncio.to_thread(self.take_up, run, settings)))
+
+    async def cancel(self, run: str) -> RunRecord:
+        """Break a run off, and return its record. What was paid stays in its folder."""
+        if one := self.underway(run):
+            await one.cancel()
+        return await asyncio.to_thread(self.result, run)
+
+    async def break_off(self) -> None:
+        """Break off all that is under way in this folder, and wait until it is written."""
+        mine = (one for one in _underway.values() if one.started.folder.lies_under(self.runs))
+        await asyncio.gather(*(one.cancel() for one in [*mine]))
+
+
+def _method(record: RunRecord) -> Method:
+    return method(record.method, record.protocol)
