@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ def first_debate(folder: Path, repeats: int) -> Iterator[Figure]:
     yield from figures_of(records)
 
 
-def figures_of(records: list[RunRecord]) -> Iterator[Figure]:
+def figures_of(records: Sequence[RunRecord]) -> Iterator[Figure]:
     """Yield what the answers and the texts of debates are like."""
     count = len(records)
     answered = sum(record.status == "answered" for record in records)

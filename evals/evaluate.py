@@ -24,7 +24,7 @@ from dialectree.evals.standing import Spending, Standing
 from dialectree.records.folder import private
 from dialectree.report import progress as showing
 from dialectree.report import words
-from dialectree.service.api import in_python, naming_parameters
+from dialectree.service.fields import in_python, naming_parameters
 from dialectree.system import loop
 
 if TYPE_CHECKING:

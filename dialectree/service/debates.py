@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from dialectree import contests
 from dialectree.contests import Wish, only_models_and_limits
@@ -43,7 +43,7 @@ _RUN_ID = re.compile(r"\w[\w.-]*")
 class Planned:
     """A debate, or a change to one, before its first call."""
 
-    estimate: Callable[[], Awaitable[Estimate]]
+    estimate: Callable[[], Coroutine[Any, Any, Estimate]]
     """Returns what it will take. No model is called."""
     begin: Callable[[], Started]
     """Gives it a folder; reads and writes files."""
@@ -180,7 +180,7 @@ Finished = TypeVar("Finished", bound=FinishedRecord)
 def finished(kind: type[Finished], record: RunRecord) -> Finished:
     """Return ``record`` as ``kind``, with an empty verdict where the debate reached none."""
     values = {**record.__dict__, "verdict": record.verdict or Verdict()}
-    made = kind.model_construct(record.model_fields_set, **values)
+    made = cast("Finished", kind.model_construct(record.model_fields_set, **values))
     if record.path is not None:
         made.set_folder(record.path)
     return made

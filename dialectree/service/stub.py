@@ -172,6 +172,7 @@ from langchain_core.language_models import BaseChatModel
 
 from dialectree.flow.human_input import Ask
 from dialectree.running.runner import Watch
+from dialectree.service.debates import FinishedRecord
 """
 
 

@@ -93,7 +93,7 @@ def test_the_columns_of_truthfulqa_are_read_as_its_file_is(given: str, model: st
     }
     rows = pandas.DataFrame([printed])
     documented = [*truthfulqa_rows([printed])]
-    folders = []
+    folders: list[Folder] = []
     for data in (rows, documented, pandas.DataFrame(documented)):
         of: Any = {"dataset": data} if given == "rows" else {"dataset": "truthfulqa", "data": data}
         results = dialectree.evaluate(
