@@ -12,7 +12,8 @@ from dialectree.evals.dataset_items import Item, Task
 from dialectree.evals.matrix import Written, over
 from dialectree.evals.results import Row
 from dialectree.models.sizes import at_chance
-from dialectree.protocols.protocol import Method, families, flag, installed, known_roles
+from dialectree.protocols.plugins import known_roles
+from dialectree.protocols.protocol import Method, families, flag, installed
 from dialectree.protocols.protocol import method as named_method
 from dialectree.protocols.settings import ProtocolSettings, build
 from dialectree.running.recorded_settings import speakers

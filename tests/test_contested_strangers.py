@@ -19,7 +19,7 @@ from dialectree.errors import InputError
 from dialectree.flow import Flow
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
-from dialectree.protocols import protocol
+from dialectree.protocols import plugins, protocol
 from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings, option
 from dialectree.protocols.state import Debate, Question, Ruling
@@ -185,7 +185,7 @@ def script(call: Asked) -> BaseModel:
 @pytest.fixture
 def duel(monkeypatch: pytest.MonkeyPatch) -> RunRecord:
     installed = {**protocol.installed(), "duel": DUEL}
-    monkeypatch.setattr(protocol, "_found", lambda: (installed, {}))
+    monkeypatch.setattr(plugins, "declared", lambda: (installed, {}))
     return dialectree.run("duel", question=QUESTION, model=ScriptedModel(script=script))
 
 

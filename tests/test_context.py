@@ -17,7 +17,7 @@ from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.models.specs import resolve
 from dialectree.nodes.tree_of_debate.state import Settings as TopicSettings
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.protocol import known_roles
+from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.settings import build, rebuilt
 from tests.scripted import ScriptedModel
 

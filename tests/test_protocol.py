@@ -12,7 +12,7 @@ import pytest
 
 from dialectree.errors import InputError, SettingsError
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols import protocol
+from dialectree.protocols import plugins, protocol
 from dialectree.protocols.protocol import Protocol, ProtocolInput, method, methods
 from dialectree.protocols.settings import ProtocolSettings, option
 from dialectree.running.runner import again, start
@@ -244,8 +244,8 @@ def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyP
         Entry("verb_one", declared("three", "say")),
         Entry("verb_two", declared("four", "say")),
     ]
-    monkeypatch.setattr(protocol, "entry_points", lambda group: entries)
-    protocol._found.cache_clear()
+    monkeypatch.setattr(plugins, "entry_points", lambda group: entries)
+    plugins.declared.cache_clear()
     try:
         assert [*protocol.installed()] == ["good"]
         faults = protocol.broken()
@@ -256,7 +256,7 @@ def test_a_broken_plug_in_is_listed_and_stops_nobody(monkeypatch: pytest.MonkeyP
         with pytest.raises(InputError, match=r"fails: no such protocol .*ValueError: no such"):
             protocol.protocol("fails")
     finally:
-        protocol._found.cache_clear()
+        plugins.declared.cache_clear()
 
 
 def test_our_own_declarations_are_sound() -> None:

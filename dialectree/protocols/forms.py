@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict, get_type_hints
 
-from dialectree.protocols.protocol import Protocol, installed
 from dialectree.protocols.sources import known
 
 JsonSchema = dict[str, Any]
@@ -40,9 +39,8 @@ class Offered(dict[str, Any]):
         return name in known() or bool(get_close_matches(str(name), self._known, n=1))
 
 
-def settings_form(name: str, schema: JsonSchema) -> JsonSchema:
-    """Return ``schema``, of the settings of the protocol called ``name``, as clients read it."""
-    declared = installed().get(name)
+def settings_form(declared: Any, schema: JsonSchema) -> JsonSchema:
+    """Return ``schema``, of the settings that a protocol has ``declared``, as clients read it."""
     own = declared.own_settings() - {*declared.only_variants} if declared else frozenset[str]()
     fields: dict[str, JsonSchema] = schema["properties"]
     order = ["model", "roles", *(one for one in fields if one in own)]
@@ -73,7 +71,7 @@ def _cleared(field: JsonSchema) -> JsonSchema:
     return shown
 
 
-def _roles(declared: Protocol) -> dict[str, JsonSchema]:
+def _roles(declared: Any) -> dict[str, JsonSchema]:
     """Return a field for each role that can be given a model of its own, families included."""
     names = dict.fromkeys([*declared.roles, *filter(None, declared.roles.values())])
     return {
@@ -99,7 +97,7 @@ def described(given: type[Any], settings: type[BaseModel]) -> type[Any]:
 
 def _describe(settings: Any, schema: JsonSchema) -> None:
     """Fill the form of a graph's input from what the protocol of ``settings`` declares."""
-    declared = installed().get(settings.protocol)
+    declared = settings.declaration
     if declared is None:
         return
     schema |= {"title": declared.title, "description": declared.summary}
@@ -116,7 +114,7 @@ def _describe(settings: Any, schema: JsonSchema) -> None:
             schema["properties"][name] |= about
 
 
-def _text(declared: Protocol) -> JsonSchema | None:
+def _text(declared: Any) -> JsonSchema | None:
     """Return the declared field that a graph knows as the question: a claim, a topic."""
     fields: dict[str, JsonSchema] = declared.input.model_json_schema()["properties"]
     needed = (name for name, field in declared.input.model_fields.items() if field.is_required())

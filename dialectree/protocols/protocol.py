@@ -7,14 +7,9 @@ dialectree knows a protocol by name.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,14 +17,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from dialectree.errors import ArgumentError, InputError
+from dialectree.protocols import plugins
 from dialectree.protocols.phases import UNORDERED, PhaseOrder
+from dialectree.protocols.plugins import Declaration
+from dialectree.protocols.plugins import load as load
 from dialectree.protocols.settings import ProtocolSettings, about, build
 from dialectree.system.packages import missing, needed
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
-GROUP = "dialectree.protocols"
 WITHDRAWN = "[withdrawn: this turn counts for nobody]"
 """What the others read in the place of a turn that a person dropped."""
 SET_BY_PERSON = "A person set this."
@@ -174,7 +171,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Protocol:
+class Protocol(Declaration):
     """A way in which language models debate. Code that is loaded later is ``module:attribute``."""
 
     name: str
@@ -238,7 +235,7 @@ class Protocol:
                     f"protocol {self.name}: {', '.join(redefined)}: every protocol has that setting"
                 )
         self.settings.protocol = self.name
-        self.settings.families = {role: family for role, family in self.roles.items() if family}
+        self.settings.declaration = self
 
     def missing(self) -> list[str]:
         """Return the packages that its code needs and that are not installed."""
@@ -376,62 +373,14 @@ def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def load(path: str) -> Any:
-    """Return what ``module:attribute`` names."""
-    module, _, attribute = path.partition(":")
-    return getattr(import_module(module), attribute)
-
-
 def installed() -> dict[str, Protocol]:
     """Return the protocols that are installed, by name, in the order of their names."""
-    return _found()[0]
+    return plugins.declared()[0]
 
 
 def broken() -> dict[str, str]:
     """Return the declarations that cannot be used, each with the reason."""
-    return _found()[1]
-
-
-@cache
-def _found() -> tuple[dict[str, Protocol], dict[str, str]]:
-    """Load every declaration; in a thread where an event loop is running.
-
-    A server's event loop refuses to read files, and every import there would fail.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return _loaded()
-    with ThreadPoolExecutor(1, "protocols") as pool:
-        return pool.submit(_loaded).result()
-
-
-def _loaded() -> tuple[dict[str, Protocol], dict[str, str]]:
-    """Load every declaration. A broken one stops nobody; of two with one name neither is used."""
-    loaded: list[tuple[EntryPoint, Protocol]] = []
-    faults: dict[str, str] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        try:
-            declared = entry.load()
-            if not isinstance(declared, Protocol):
-                raise TypeError(f"{entry.value} is no Protocol")
-        except Exception as error:  # whatever a stranger's module raises
-            faults[entry.value] = f"{type(error).__name__}: {error}"
-        else:
-            loaded.append((entry, declared))
-    protocols: dict[str, Protocol] = {}
-    for entry, one in loaded:
-        rivals = [
-            other.value
-            for other, another in loaded
-            if another is not one
-            and (another.name == one.name or (one.command and another.command == one.command))
-        ]
-        if rivals:
-            faults[entry.value] = f"{', '.join(rivals)} has the same name or command"
-        else:
-            protocols[one.name] = one
-    return protocols, faults
+    return plugins.declared()[1]
 
 
 def protocol(name: str) -> Protocol:
@@ -506,11 +455,3 @@ def families() -> dict[str, str]:
     """Return the roles that can be given a model together with others, each with its family."""
     pairs = [pair for one in methods().values() for pair in one.own_roles().items()]
     return {role: family for role, family in pairs if family}
-
-
-def known_roles() -> tuple[str, ...]:
-    """Return every role of every method, and the families."""
-    roles: dict[str, None] = {}
-    for one in methods().values():
-        roles |= dict.fromkeys(one.own_roles())
-    return tuple(dict.fromkeys([*roles, *families().values()]))

@@ -39,6 +39,8 @@ from pydantic import (
 
 from dialectree.errors import ArgumentError, SettingsError
 from dialectree.protocols import sources
+from dialectree.protocols.forms import settings_form
+from dialectree.protocols.plugins import known_roles
 from dialectree.protocols.trust import CLIENT, Access, Trust, opener
 from dialectree.system.addresses import (
     harmless,
@@ -73,8 +75,6 @@ def _speaker(speaker: object) -> object:
 
 def _role(name: str) -> str:
     """Return ``name`` if some installed protocol has such a role; else raise ValueError."""
-    from dialectree.protocols.protocol import known_roles  # it imports this module
-
     roles = known_roles()
     if name not in roles:
         near = get_close_matches(name, roles, n=len(roles))
@@ -162,9 +162,9 @@ class ProtocolSettings(BaseModel):
         defer_build=True,
     )
     protocol: ClassVar[str] = ""
-    """The protocol's name; its declaration sets it."""
-    families: ClassVar[Mapping[str, str]] = {}
-    """Roles that can be given a model together, by role; the declaration sets them."""
+    """The protocol's name."""
+    declaration: ClassVar[Any] = None
+    """The :class:`Protocol` that declares these settings, which sets this."""
 
     model: Speaker = option(EMBEDDED, group="Models", common=True, speaker=True, metavar="SPEC")
     """The model of every role that has none of its own."""
@@ -224,9 +224,7 @@ class ProtocolSettings(BaseModel):
     @classmethod
     def model_json_schema(cls, *args: Any, **options: Any) -> dict[str, Any]:
         """Return the form of a server's clients, by which it tells what is a setting."""
-        from dialectree.protocols.forms import settings_form  # it imports this module
-
-        return settings_form(cls.protocol, super().model_json_schema(*args, **options))
+        return settings_form(cls.declaration, super().model_json_schema(*args, **options))
 
     @property
     def trust(self) -> Trust:
@@ -307,7 +305,8 @@ class ProtocolSettings(BaseModel):
 
         A model can be given to one speaker, to the role, or to its family.
         """
-        for name in (f"{role}_{who}".lower(), role, self.families.get(role, "")):
+        family = self.declaration.roles.get(role, "") if self.declaration else ""
+        for name in (f"{role}_{who}".lower(), role, family):
             if name in self.roles:
                 return self.roles[name]  # type: ignore[no-any-return]
         return self.model  # type: ignore[no-any-return]

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from dialectree.errors import SettingsError
+from dialectree.protocols.plugins import setting_names
 
 PREFIX = "DIALECTREE_"
 FILE = "dialectree.toml"
@@ -113,7 +114,7 @@ def _from_file(protocol: str, fields: Mapping[str, FieldInfo]) -> dict[str, Any]
 def _require_known(variables: Iterable[str]) -> None:
     """Raise SettingsError for a variable that no protocol reads: a limit would be off unnoticed."""
     names = [name.removeprefix(PREFIX) for name in _NO_SETTINGS]
-    for protocol, settings in _by_protocol().items():
+    for protocol, settings in setting_names().items():
         names += [name.upper() for name in settings]
         names += [f"{protocol}_{name}".upper() for name in settings]
     for variable in variables:
@@ -124,7 +125,7 @@ def _require_known(variables: Iterable[str]) -> None:
 
 def _require_known_in_file(found: Mapping[str, object], names: Iterable[str]) -> None:
     """Raise SettingsError for a name that is a setting, or a table, of no protocol."""
-    protocols, settings = _by_protocol(), known()
+    protocols, settings = setting_names(), known()
     for name in names:
         if name in protocols and isinstance(found[name], dict):
             continue  # the settings of another protocol
@@ -134,14 +135,7 @@ def _require_known_in_file(found: Mapping[str, object], names: Iterable[str]) ->
 
 def known() -> set[str]:
     """Return the names of all settings of the installed protocols."""
-    return {name for names in _by_protocol().values() for name in names}
-
-
-def _by_protocol() -> dict[str, list[str]]:
-    """Return the names of the settings of each installed protocol."""
-    from dialectree.protocols.protocol import installed  # it imports this module
-
-    return {protocol.name: [*protocol.settings.model_fields] for protocol in installed().values()}
+    return {name for names in setting_names().values() for name in names}
 
 
 def no_such(name: str, known: Iterable[str], prefix: str = "") -> str:

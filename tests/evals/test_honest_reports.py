@@ -20,7 +20,7 @@ from dialectree.evals.reporting.study import study
 from dialectree.evals.reporting.tables import tables
 from dialectree.evals.reporting.writing import report
 from dialectree.evals.results import Control, Result, Row, Score, Sides, Vote
-from dialectree.protocols import protocol
+from dialectree.protocols import plugins
 from dialectree.protocols.protocol import Evaluation, Protocol, installed
 from dialectree.records import Usage, Verdict
 from tests.evals import sample
@@ -293,7 +293,7 @@ def test_a_protocol_that_names_no_plainest_is_compared_with_its_tasks_baselines(
     rsd = installed()["rsd"]
     assert rsd.evaluation
     bare["rsd"] = replace(rsd, evaluation=Evaluation(task="decide"))
-    monkeypatch.setattr(protocol, "_found", lambda: (bare, {}))
+    monkeypatch.setattr(plugins, "declared", lambda: (bare, {}))
     analysis = beside(tmp_path, sample.row("rsd"), sample.row("judge_alone"))
     assert [(one.row.name, one.baseline.name) for one in analysis.compared] == [
         ("rsd", "judge_alone")
@@ -339,7 +339,7 @@ def test_another_protocols_debate_is_no_baseline_and_is_measured_against_ours(
     monkeypatch.syspath_prepend(EXAMPLES / "majority_debate")
     majority: Protocol = importlib.import_module("majority_debate").protocol
     known = {**installed(), majority.name: majority}
-    monkeypatch.setattr(protocol, "_found", lambda: (known, {}))
+    monkeypatch.setattr(plugins, "declared", lambda: (known, {}))
     stranger = Row(name="votes", method=majority.name, models=dict.fromkeys(majority.roles, "m"))
     right = {"votes": 16, "rsd": 2, "self_consistency": 4}
     results = [result(k, k <= n, name) for name, n in right.items() for k in range(1, 17)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.protocols import protocol
+from dialectree.protocols import plugins
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -35,10 +35,10 @@ def installed(target: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
     monkeypatch.syspath_prepend(target)
     monkeypatch.setenv("PYTHONPATH", str(target))
-    protocol._found.cache_clear()
+    plugins.declared.cache_clear()
     importlib.reload(program)
     yield target
     monkeypatch.undo()
     importlib.invalidate_caches()
-    protocol._found.cache_clear()
+    plugins.declared.cache_clear()
     importlib.reload(program)

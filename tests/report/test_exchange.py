@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from dialectree.protocols import protocol
+from dialectree.protocols import plugins, protocol
 from dialectree.protocols.protocol import Phase
 from dialectree.protocols.settings import ProtocolSettings
 from dialectree.records import Call, Node, RunRecord
@@ -143,6 +143,6 @@ def test_a_debate_is_drawn_by_the_phases_of_its_own_protocols(
         leaf=tsd.methods()["tsd"].variant,
     )
     everything = {**protocol.installed(), "stranger": stranger}
-    monkeypatch.setattr(protocol, "_found", lambda: (everything, {}))
+    monkeypatch.setattr(plugins, "declared", lambda: (everything, {}))
     assert [(html(one, []), markdown(one, [])) for one in records] == before
     assert protocol.phase_order("tsd", records[0].settings).beside_all == ()
