@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dialectree.models.sqlite_cache import SqliteCache
+from dialectree.models.cache import SqliteCache
 from tests.cli.commands import command
 from tests.endpoint import LocalEndpoint
 

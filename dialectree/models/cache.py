@@ -7,15 +7,22 @@ DIALECTREE_CACHE_URL names one.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary, finalize
 
+from dialectree.errors import DialectreeError, DiskFull, InputError, SettingsError
 from dialectree.models.endpoints import Completion
-from dialectree.protocols.sources import CACHE_URL, cache_url
-from dialectree.system import databases
+from dialectree.protocols.sources import CACHE_HINT, CACHE_URL, cache_url
+from dialectree.system.addresses import veiled
 from dialectree.system.packages import require
+from dialectree.system.threads import Threads
 
 
 class ReplyCache(Protocol):
@@ -42,15 +49,242 @@ def reply_cache(folder: Path) -> ReplyCache:
 def _reply_cache(url: str | None, folder: Path, _process: int) -> ReplyCache:
     """Return a cache for each process: a forked process cannot use its parent's connection."""
     if url is None:
-        from dialectree.models.sqlite_cache import SqliteCache
-
         return SqliteCache(folder / "replies.sqlite3")
-    extra = databases.extra(url, CACHE_URL)
-    require(CACHE_URL, f"dialectree[{extra}]")
-    if extra == "redis":
-        from dialectree.models.redis_cache import RedisCache
+    kind = _KINDS.get(url.partition("://")[0])
+    if kind is None:
+        schemes = "postgresql://, redis:// or rediss://"
+        raise SettingsError(f"{CACHE_URL}: the address must begin with {schemes}")
+    require(CACHE_URL, f"dialectree[{kind.extra}]")
+    return kind(url)
 
-        return RedisCache(url)
-    from dialectree.models.postgres_cache import PostgresCache
 
-    return PostgresCache(url)
+def _loaded(text: str) -> Completion:
+    return Completion(**json.loads(text))
+
+
+def _dumped(completion: Completion) -> str:
+    return json.dumps(completion._asdict())
+
+
+_SQLITE_TABLE = """
+create table if not exists completions (key text primary key, completion text not null)
+without rowid
+"""
+_NO_ROOM = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_WRITE,  # SQLite reports a quota and a limit on file sizes like this
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+)
+
+
+class SqliteCache:
+    """Replies in one file of a user. One thread reads and writes, in the order asked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._thread = Threads(1, "reply-cache")
+        self._connection: sqlite3.Connection | None = None
+
+    async def get(self, key: str) -> Completion | None:
+        """Return the completion that was paid for before, or None."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._get, key)
+
+    def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
+        """Keep a completion unless the key has one; a later ``get`` returns it."""
+        loop = asyncio.get_running_loop()
+        return loop.run_in_executor(self._thread, self._put, key, completion)
+
+    def close(self) -> None:
+        """Close the file; the next request opens it again."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _get(self, key: str) -> Completion | None:
+        try:
+            query = "select completion from completions where key = ?"
+            row = self._open().execute(query, (key,)).fetchone()
+            return _loaded(row[0]) if row else None
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+            raise self._failure(error) from error
+
+    def _put(self, key: str, completion: Completion) -> None:
+        row = key, _dumped(completion)
+        try:
+            self._open().execute("insert or ignore into completions values (?, ?)", row)
+        except (sqlite3.Error, OSError) as error:
+            raise self._failure(error) from error
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._path.parent.mkdir(0o700, parents=True, exist_ok=True)
+            self._path.touch(0o600)  # SQLite's side files get the mode of this one
+            with suppress(PermissionError):  # another user owns the file
+                self._path.chmod(0o600)
+            self._connection = sqlite3.connect(
+                self._path, timeout=30, isolation_level=None, check_same_thread=False
+            )
+            finalize(self, self._connection.close)  # at the end of the program, too
+            self._connection.execute("pragma journal_mode=wal")
+            self._connection.execute("pragma synchronous=normal")
+            self._connection.execute(_SQLITE_TABLE)
+        return self._connection
+
+    def _failure(self, error: Exception) -> DiskFull | InputError:
+        """Close the file and return one line on what is wrong with it."""
+        self.close()
+        if getattr(error, "sqlite_errorcode", None) in _NO_ROOM:
+            hint = "free some, or use --no-cache"
+            return DiskFull(f"no room left for the reply cache {self._path}: {hint}")
+        hint = "use --no-cache, delete the file, or point DIALECTREE_CACHE_DIR elsewhere"
+        return InputError(f"the reply cache {self._path}: {error}: {hint}")
+
+
+_CONNECTIONS, _CONNECT_S, _COMMAND_S = 8, 10, 30
+"""Connections of one process and event loop. A call to a model needs one for a millisecond."""
+_FAULTS = {"OSError", "ValueError", "TypeError", "RedisError", "PostgresError", "InterfaceError"}
+"""Errors of the drivers, and of a damaged entry, by name: a driver is imported where it is used."""
+_FULL = ("DiskFullError", "OutOfMemoryError")
+
+
+class SharedCache:
+    """Replies in a database that several machines share, with connections for each event loop."""
+
+    extra: str
+    """The extra of dialectree that brings the driver."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._open: dict[asyncio.AbstractEventLoop, tuple[Any, AsyncIterator[Any]]] = {}
+        self._opening = WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]()
+
+    async def get(self, key: str) -> Completion | None:
+        """Return the completion that was paid for before, or None."""
+        with self._reaching():
+            text = await self._read(await self._connected(), key)
+            return _loaded(text) if text is not None else None
+
+    def put(self, key: str, completion: Completion) -> asyncio.Future[None]:
+        """Keep a completion unless the key has one; a later ``get`` returns it."""
+        return asyncio.ensure_future(self._put(key, _dumped(completion)))
+
+    async def _put(self, key: str, text: str) -> None:
+        with self._reaching():
+            await self._write(await self._connected(), key, text)
+
+    async def _connected(self) -> Any:
+        """Return the connections of this event loop, opened once; after a failure, try again."""
+        loop = asyncio.get_running_loop()
+        async with self._opening.setdefault(loop, asyncio.Lock()):
+            if loop not in self._open:
+                life = self._life(loop)
+                self._open[loop] = await anext(life), life
+            return self._open[loop][0]
+
+    async def _life(self, loop: asyncio.AbstractEventLoop) -> AsyncIterator[Any]:
+        """Yield connections; a loop that ends closes its open generators, and so them."""
+        try:
+            made, close = await self._connect()
+        except ValueError:  # the driver's message may quote the password
+            url, spelt = veiled(self._url), "write / ? # @ in a password as %2F %3F %23 %40"
+            raise SettingsError(f"{url} cannot be read as an address: {spelt}") from None
+        try:
+            yield made
+        finally:
+            self._open.pop(loop, None)
+            await close()
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Turn a fault of the database into one line without a password."""
+        try:
+            yield
+        except Exception as error:
+            names = {kind.__name__ for kind in type(error).__mro__}
+            if isinstance(error, DialectreeError) or not names & _FAULTS:
+                raise
+            fault = (str(error) or type(error).__name__).splitlines()[0]
+            kind = DiskFull if type(error).__name__ in _FULL else InputError
+            raise kind(f"the reply cache {veiled(self._url)}: {fault}: {CACHE_HINT}") from error
+
+    async def _connect(self) -> tuple[Any, Callable[[], Awaitable[None]]]:
+        """Return a pool of connections, and what closes it."""
+        raise NotImplementedError
+
+    async def _read(self, pool: Any, key: str) -> str | None:
+        raise NotImplementedError
+
+    async def _write(self, pool: Any, key: str, text: str) -> None:
+        raise NotImplementedError
+
+
+class RedisCache(SharedCache):
+    """Replies in Redis, each under ``dialectree:reply:KEY``."""
+
+    extra = "redis"
+
+    async def _connect(self) -> tuple[Any, Callable[[], Awaitable[None]]]:
+        from redis.asyncio import BlockingConnectionPool, Redis
+
+        pool = BlockingConnectionPool.from_url(
+            self._url,
+            max_connections=_CONNECTIONS,
+            timeout=_COMMAND_S,
+            socket_connect_timeout=_CONNECT_S,
+            socket_timeout=_COMMAND_S,
+            decode_responses=True,
+        )
+        client = Redis.from_pool(pool)
+        return client, client.aclose
+
+    async def _read(self, pool: Any, key: str) -> str | None:
+        text: str | None = await pool.get(f"dialectree:reply:{key}")
+        return text
+
+    async def _write(self, pool: Any, key: str, text: str) -> None:
+        await pool.set(f"dialectree:reply:{key}", text, nx=True)
+
+
+_POSTGRES_TABLE = """
+create table if not exists dialectree_replies (key text primary key, completion text not null)
+"""
+
+
+class PostgresCache(SharedCache):
+    """Replies in the table ``dialectree_replies`` of PostgreSQL."""
+
+    extra = "postgres"
+
+    async def _connect(self) -> tuple[Any, Callable[[], Awaitable[None]]]:
+        import asyncpg
+
+        pool = await asyncpg.create_pool(
+            self._url,
+            min_size=1,
+            max_size=_CONNECTIONS,
+            timeout=_CONNECT_S,
+            command_timeout=_COMMAND_S,
+        )
+        async with pool.acquire() as connection, connection.transaction():
+            # "if not exists" fails where two processes make one table at the same time.
+            await connection.execute("select pg_advisory_xact_lock(hashtext('dialectree'))")
+            await connection.execute(_POSTGRES_TABLE)
+        return pool, pool.close
+
+    async def _read(self, pool: Any, key: str) -> str | None:
+        query = "select completion from dialectree_replies where key = $1"
+        text: str | None = await pool.fetchval(query, key)
+        return text
+
+    async def _write(self, pool: Any, key: str, text: str) -> None:
+        query = "insert into dialectree_replies values ($1, $2) on conflict do nothing"
+        await pool.execute(query, key, text)
+
+
+_KINDS: dict[str, type[SharedCache]] = {
+    "postgresql": PostgresCache,
+    "postgres": PostgresCache,
+    "redis": RedisCache,
+    "rediss": RedisCache,
+}
+"""The databases by the scheme of their addresses."""

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from dialectree.errors import InputError, MissingPackage, SettingsError
-from dialectree.models.cache import reply_cache
+from dialectree.models.cache import SqliteCache, reply_cache
 from dialectree.models.endpoints import Completion
-from dialectree.models.sqlite_cache import SqliteCache
 from dialectree.system import packages
 
 DONE = Completion("text é", "stop", None, 2, 10, 5, 3)
@@ -48,7 +47,7 @@ def test_what_was_put_in_comes_out_whole(path: Path) -> None:
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from dialectree.models.sqlite_cache import SqliteCache
+from dialectree.models.cache import SqliteCache
 from dialectree.models.endpoints import Completion
 
 async def main():
