@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from dialectree.evals.evaluate import evaluate as evaluate
     from dialectree.flow.flow import Flow as Flow
     from dialectree.flow.human_input import ask_person as ask_person
+    from dialectree.flow.state import Debate as Debate
+    from dialectree.flow.state import Question as Question
+    from dialectree.flow.state import Ruling as Ruling
     from dialectree.flow.steps import settle as settle
     from dialectree.flow.steps import unresolved as unresolved
     from dialectree.models.door import ask as ask
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
     from dialectree.protocols.settings import ProtocolSettings as ProtocolSettings
     from dialectree.protocols.settings import option as option
     from dialectree.protocols.settings import settings as settings
-    from dialectree.protocols.state import Debate as Debate
-    from dialectree.protocols.state import Question as Question
-    from dialectree.protocols.state import Ruling as Ruling
     from dialectree.records import Place as Place
     from dialectree.records import RunRecord as RunRecord
     from dialectree.running.estimates import Estimate as Estimate
@@ -80,9 +80,9 @@ _HOMES = {
     "Variant": "dialectree.protocols.protocol",
     "Place": "dialectree.records",
     "RunRecord": "dialectree.records",
-    "Debate": "dialectree.protocols.state",
-    "Question": "dialectree.protocols.state",
-    "Ruling": "dialectree.protocols.state",
+    "Debate": "dialectree.flow.state",
+    "Question": "dialectree.flow.state",
+    "Ruling": "dialectree.flow.state",
     "settle": "dialectree.flow.steps",
     "unresolved": "dialectree.flow.steps",
     "as_tool": "dialectree.service.tools",

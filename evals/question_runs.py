@@ -268,7 +268,7 @@ def _void(folder: RunFolder, parts: set[tuple[str, str, str]]) -> bool:
         call
         for call in folder.ledger()
         if not call.void
-        and (call.error is not None or (call.node, call.role, call.speaker) in parts)
+        and (call.error is not None or (call.node, call.role, call.name) in parts)
     ]
     if failed:
         folder.void(failed)

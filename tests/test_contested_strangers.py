@@ -17,12 +17,12 @@ import dialectree
 from dialectree.contests import Add, Drop, Flip, Replace, Restore, Set, Void, Wish
 from dialectree.errors import InputError
 from dialectree.flow import Flow
+from dialectree.flow.state import Debate, Question, Ruling
 from dialectree.models.door import ask
 from dialectree.models.run import run_of
 from dialectree.protocols import plugins, protocol
 from dialectree.protocols.protocol import Phase, Protocol, ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings, option
-from dialectree.protocols.state import Debate, Question, Ruling
 from dialectree.records import Place, RunRecord
 from dialectree.running.hosted import keeping
 from dialectree.testing import Asked, ScriptedModel

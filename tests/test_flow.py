@@ -14,10 +14,10 @@ from langgraph.types import Command, interrupt
 
 from dialectree.errors import CallError, Contradiction, Dropped
 from dialectree.flow import Flow, Graph, Step
+from dialectree.flow.state import Debate, Question, VerdictFields
 from dialectree.flow.steps import opening
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols.settings import build
-from dialectree.protocols.state import Debate, Question, Verdict
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "1"}}
 
@@ -58,7 +58,7 @@ def says(word: str) -> Any:
 
 async def judge(state: Talk, runtime: object) -> dict[str, object]:
     words = " ".join([*(state["options"] or []), *state["words"]])
-    verdict: Verdict = {
+    verdict: VerdictFields = {
         "answer": words,
         "label": None,
         "rationale": None,

@@ -17,7 +17,7 @@ from dialectree.cli import person
 from dialectree.errors import DialectreeError, DiskFull
 from dialectree.models import provider_keys
 from dialectree.protocols.sources import runs_home
-from dialectree.records import Moved, RunRecord, Standing, Verdict
+from dialectree.records import Moved, RunRecord, Verdict
 from dialectree.report import Lines, LiveTree, Watcher, topics
 from dialectree.report.drawing import link
 from dialectree.report.words import confidence, failed, headline, probable, sums
@@ -147,7 +147,7 @@ def _say_answer(verdict: Verdict) -> None:
         print(f"\n{clean(confidence(verdict))}")
 
 
-def _standing(moved: Moved, verdict: Standing | None) -> str:
+def _standing(moved: Moved, verdict: Verdict | None) -> str:
     """Return a verdict in short, with its confidence if the node has one before or after."""
     if verdict is None or verdict.answer is None:
         return "no verdict"

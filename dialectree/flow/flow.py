@@ -21,12 +21,12 @@ from langgraph.types import Overwrite, Send
 
 from dialectree.errors import Contradiction, Dropped, PartFailed
 from dialectree.flow.hosting import HostedRun, hosted
+from dialectree.flow.state import Hosted, Ruling
 from dialectree.flow.steps import conclusion, opening, unresolved
 from dialectree.models.run import Run, run_of
 from dialectree.protocols.forms import described
 from dialectree.protocols.protocol import Method, methods
 from dialectree.protocols.settings import ProtocolSettings, host_run, settings
-from dialectree.protocols.state import Hosted, Ruling
 from dialectree.system.platform_internals import reset_omitted
 from dialectree.trace.events import tell
 from dialectree.trace.tracing import DebateGraph, show

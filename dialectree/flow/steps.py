@@ -9,8 +9,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from dialectree.errors import InputError
+from dialectree.flow.state import Hosted, Question, Ruling
 from dialectree.models.run import run_of
-from dialectree.protocols.state import Hosted, Question, Ruling, Verdict
+from dialectree.records import Verdict
 from dialectree.trace.events import tell
 
 DEMONSTRATION = (
@@ -54,16 +55,15 @@ def ruling(
     notes: Sequence[str] = (),
 ) -> Ruling:
     """Return the verdict of a debate as the update of the step that rules."""
-    return {
-        "verdict": {
-            "answer": answer,
-            "label": label,
-            "rationale": rationale or None,
-            "confidence": confidence,
-            "confidence_source": confidence_source,
-            "notes": [*notes],
-        }
-    }
+    verdict = Verdict(
+        answer=answer,
+        label=label,
+        rationale=rationale or None,
+        confidence=confidence,
+        confidence_source=confidence_source,
+        notes=[*notes],
+    )
+    return {"verdict": verdict.model_dump()}
 
 
 async def unresolved(state: Question, runtime: Runtime[Any]) -> Ruling:
@@ -91,15 +91,16 @@ def settle(
     for note in notes:
         tell(runtime, node, "noted", {"note": note if take == 1 else f"second pass: {note}"})
     if answer is not None:
-        verdict = {
-            "answer": answer,
-            "rationale": rationale or "",
-            "confidence": confidence,
-            "local_confidence": confidence,
-            "winner": winner,
-            "take": take,
-        }
-        tell(runtime, node, "settled", {"take": take, "verdict": verdict, "provenance": [node]})
+        verdict = Verdict(
+            answer=answer,
+            rationale=rationale or "",
+            confidence=confidence,
+            local_confidence=confidence,
+            winner=winner,
+            take=take,
+        )
+        settled = {"take": take, "verdict": verdict.model_dump(), "provenance": [node]}
+        tell(runtime, node, "settled", settled)
     elif take == 1:
         tell(runtime, node, "settled", {"verdict": None})
     return ruling(
@@ -118,7 +119,7 @@ async def conclusion(state: Hosted, runtime: Runtime[Any]) -> Ruling:
     The record says where a model took part that answers at chance. A host shows the verdict alone,
     so there the verdict says it. That replies were written by hand is always said.
     """
-    verdict: Verdict = {**state["verdict"]}
+    verdict = {**state["verdict"]}
     run = run_of(runtime)
     if run.illustration:
         verdict["notes"] = [*verdict["notes"], ILLUSTRATION]

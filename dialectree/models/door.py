@@ -74,7 +74,7 @@ async def ask(
     try:
         valid = await _valid_reply(run, asking, read)
     except PartFailed as error:
-        error.role, error.speaker = turn.role, turn.called or turn.speaker
+        error.role, error.speaker = turn.role, turn.called or turn.name
         raise
     fields = dict(told(valid)) if told else valid.model_dump(mode="json")
     named = None if names is None else names(valid) or ""

@@ -14,7 +14,6 @@ from dialectree.records.contest import (
     Moved,
     Override,
     OverrideKind,
-    Standing,
 )
 from dialectree.records.events import Event, EventKind
 from dialectree.records.evidence import Found, Retrieval, Segment
@@ -39,7 +38,6 @@ from dialectree.records.tree import (
     Failure,
     Node,
     NodeStatus,
-    NodeVerdict,
     Order,
     Stance,
     Tree,
@@ -68,7 +66,6 @@ __all__ = [
     "Moved",
     "Node",
     "NodeStatus",
-    "NodeVerdict",
     "Order",
     "Override",
     "OverrideKind",
@@ -81,7 +78,6 @@ __all__ = [
     "Segment",
     "Sentence",
     "Stance",
-    "Standing",
     "Strict",
     "Topic",
     "Tree",

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import JsonValue, SerializerFunctionWrapHandler, model_serializer
 
 from dialectree.records.strict import Strict
-from dialectree.records.tree import Turn
+from dialectree.records.tree import Turn, Verdict
 
 
 class Change(Strict):
@@ -18,20 +18,12 @@ class Change(Strict):
     after: float | None
 
 
-class Standing(Strict):
-    """What a verdict says, as far as two of them are compared."""
-
-    answer: str | None = None
-    label: str | None = None
-    confidence: float | None = None
-
-
 class Moved(Strict):
     """How one node's verdict moved; None where there is none."""
 
     node: str
-    before: Standing | None
-    after: Standing | None
+    before: Verdict | None
+    after: Verdict | None
 
 
 ARGUMENT = "argument"
@@ -104,8 +96,8 @@ class Contest(Strict):
 
     overrides: list[Override] = []
     """What persons changed, this time and in the runs before."""
-    verdict_before: Standing | None = None
-    verdict_after: Standing | None = None
+    verdict_before: Verdict | None = None
+    verdict_after: Verdict | None = None
     moved: list[Moved] = []
     """Every node whose verdict moved, from the bottom up."""
 

@@ -16,7 +16,7 @@ EventKind = Literal[
     "compared",  # a supporter met an attacker: Comparison
     "retrieved",  # segments were found in a paper: Retrieval, and the segments
     "branched",  # the node was split into children, or was not and why: children, kind, why
-    "settled",  # the node has its verdict, or none: NodeVerdict or null, provenance, status, data
+    "settled",  # the node has its verdict, or none: Verdict or null, provenance, status, data
     "noted",  # the program remarks on a node: note, data
     "failed",  # one part failed for good: role, speaker, fault
     "asked",  # a person is asked: note

@@ -15,7 +15,6 @@ from dialectree.records.tree import (
     Comparison,
     Failure,
     Node,
-    NodeVerdict,
     Tree,
     Turn,
     Verdict,
@@ -198,7 +197,7 @@ def _settle(node: Node, data: Mapping[str, JsonValue]) -> None:
         answered = data.get("status") == "answered" or node.verdict is not None
         node.status = "answered" if answered else "missing"
         return
-    verdict = NodeVerdict.model_validate(data["verdict"])
+    verdict = Verdict.model_validate(data["verdict"])
     seen = {v.take: v for v in [*node.earlier, *([node.verdict] if node.verdict else [])]}
     seen[verdict.take] = verdict
     *node.earlier, node.verdict = [seen[take] for take in sorted(seen)]

@@ -26,17 +26,31 @@ PROBABILITY = ("probability", "P(claim)")
 """Sources of a figure that is the probability of a claim."""
 
 
+_OF_FEW_VERDICTS = {"probability": None, "local_confidence": None, "winner": None, "take": 1}
+"""Fields that most verdicts lack, with the value by which they are left out."""
+
+
 class Verdict(Strict):
     """The ruling on a question, a claim or a comparison."""
 
     answer: str | None = None
+    """None if the debate could not be resolved."""
     label: str | None = None
+    """The answer out of a closed set: an option's letter, or ``True`` or ``False``."""
     confidence: float | None = Field(default=None, ge=0, le=1)
+    """How sure the protocol is; of one node the figure that counts upward."""
     confidence_source: str | None = None
     """Whose figure the confidence is, such as ``judge`` or ``product of judges``; ``person`` where
     a person ruled, who may give none."""
     rationale: str | None = None
     notes: list[str] = []
+    """What a reader should know beside it, such as what the question leaves open."""
+    local_confidence: float | None = Field(default=None, ge=0, le=1)
+    """The judge's confidence in this node alone; of the verdict on one node."""
+    winner: str | None = None
+    """The speaker or the label that won the debate; of the verdict on one node."""
+    take: int = 1
+    """1 for the first pass over the tree, 2 for a second one."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -58,24 +72,13 @@ class Verdict(Strict):
         return {name: value for name, value in fields.items() if name != "probability"}
 
     @model_serializer(mode="wrap")
-    def _only_a_known_probability(
-        self, whole: SerializerFunctionWrapHandler
-    ) -> dict[str, JsonValue]:
-        """Leave out the probability where there is none."""
+    def _without_what_few_have(self, whole: SerializerFunctionWrapHandler) -> dict[str, JsonValue]:
+        """Leave out a probability and the fields of one node where they say nothing."""
         fields: dict[str, JsonValue] = whole(self)
-        if fields.get("probability") is None:
-            fields.pop("probability", None)
+        for name, usual in _OF_FEW_VERDICTS.items():
+            if fields.get(name) == usual:
+                fields.pop(name, None)
         return fields
-
-
-class NodeVerdict(Verdict):
-    """The ruling on one node of a tree. Its confidence is the one that counts upward."""
-
-    local_confidence: float | None = Field(default=None, ge=0, le=1)
-    """The judge's confidence in this node alone."""
-    winner: str | None = None
-    """The speaker or the label that won the debate."""
-    take: int = 1
 
 
 class Turn(Place):
@@ -145,8 +148,8 @@ class Node(Strict):
     status: NodeStatus = "open"
     stopped: str | None = None
     """Why expansion stopped here."""
-    verdict: NodeVerdict | None = None
-    earlier: list[NodeVerdict] = []
+    verdict: Verdict | None = None
+    earlier: list[Verdict] = []
     """Verdicts that a later pass replaced."""
     provenance: list[str] = []
     """The ids of the leaves that the verdict rests on."""

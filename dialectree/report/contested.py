@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dialectree.records import Contest, Node, Override, RunRecord, Standing, Turn, turns
+from dialectree.records import Contest, Node, Override, RunRecord, Turn, Verdict, turns
 from dialectree.report import words
 from dialectree.report.arguments import VERBS
 
@@ -68,13 +68,13 @@ def verdicts(contest: Contest) -> tuple[str, str]:
     return before, "not reached yet" if contest.verdict_after is None else after
 
 
-def standings(before: Standing | None, after: Standing | None) -> tuple[str, str]:
+def standings(before: Verdict | None, after: Verdict | None) -> tuple[str, str]:
     """``B: plant materials (80%)``, twice; without a figure if neither has one."""
     rated = any(of is not None and of.confidence is not None for of in (before, after))
     return _standing(before, rated=rated), _standing(after, rated=rated)
 
 
-def _standing(of: Standing | None, *, rated: bool) -> str:
+def _standing(of: Verdict | None, *, rated: bool) -> str:
     if of is None or (of.answer is None and of.label is None):
         return "no verdict"
     label = of.label if of.label != of.answer else None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from dialectree.protocols.protocol import taking_part
-from dialectree.records import Node, NodeVerdict, RunRecord, Turn, fitting
+from dialectree.records import Node, RunRecord, Turn, Verdict, fitting
 from dialectree.records import turns as naming
 from dialectree.report import view
 from dialectree.report.view import Entry, Stage
@@ -305,7 +305,7 @@ def opposed(record: RunRecord, node: Node) -> str:
     return ", against ".join(side.candidate for side in debates[-1].sides) if debates else ""
 
 
-def winner(record: RunRecord, node: Node, ruled: NodeVerdict) -> str:
+def winner(record: RunRecord, node: Node, ruled: Verdict) -> str:
     """Return who won the debate of ``node``, in words; empty if nobody did."""
     for debate in exchanges(record, node):
         for side in debate.sides:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from dialectree.records import Call, Node, NodeVerdict, RunRecord, Turn
+from dialectree.records import Call, Node, RunRecord, Turn, Verdict
 from dialectree.text import figure, label
 
 _SHARES = ("confidence", "difficulty", "strength", "score", "probability", "uncertainty")
@@ -106,7 +106,7 @@ def _rounds(turns: list[Turn]) -> list[Round]:
     return rounds
 
 
-def verdict(node: Node, take: int) -> NodeVerdict | None:
+def verdict(node: Node, take: int) -> Verdict | None:
     """Return the verdict on ``node`` in pass ``take``."""
     ruled = [*node.earlier, *([node.verdict] if node.verdict else [])]
     return next((v for v in ruled if v.take == take), None)

@@ -19,7 +19,6 @@ from dialectree.records import (
     Override,
     Position,
     RunRecord,
-    Standing,
     Tree,
     Verdict,
     path_key,
@@ -105,7 +104,7 @@ def begun(old: RunRecord, changes: list[str], overrides: list[Override]) -> Cont
         path=[],
         why="",
         overrides=overrides,
-        verdict_before=None if _weighed(old) else _standing(old.verdict) or Standing(),
+        verdict_before=None if _weighed(old) else _standing(old.verdict) or Verdict(),
     )
 
 
@@ -185,24 +184,24 @@ def _verdicts(old: RunRecord, new: RunRecord) -> dict[str, object]:
     names = [move.node for move in moved]
     if before != after and new.tree.root not in names:  # a comparison is no verdict of its topic
         names.append(new.tree.root)
-    why = _why(new.contest.changes, before or Standing(), after or Standing(), names)
-    return {"verdict_after": after or Standing(), "moved": moved, "why": why}
+    why = _why(new.contest.changes, before or Verdict(), after or Verdict(), names)
+    return {"verdict_after": after or Verdict(), "moved": moved, "why": why}
 
 
-def _standing(verdict: Verdict | None) -> Standing | None:
+def _standing(verdict: Verdict | None) -> Verdict | None:
     if verdict is None:
         return None
-    return Standing(answer=verdict.answer, label=verdict.label, confidence=verdict.confidence)
+    return Verdict(answer=verdict.answer, label=verdict.label, confidence=verdict.confidence)
 
 
-def _of(node: Node | None, *, renamed: bool) -> Standing | None:
+def _of(node: Node | None, *, renamed: bool) -> Verdict | None:
     """Return what came of a node; with its own text where that is another one than before."""
     if node is not None and topic_of(node).positions:
         positions = " | ".join(_position(one) for one in topic_of(node).positions)
-        return Standing(answer=f"{node.text} | {positions}" if renamed else positions)
+        return Verdict(answer=f"{node.text} | {positions}" if renamed else positions)
     if node is None or node.verdict is None:
         return None
-    return Standing(answer=node.verdict.answer, confidence=node.verdict.confidence)
+    return Verdict(answer=node.verdict.answer, confidence=node.verdict.confidence)
 
 
 def _position(position: Position) -> str:
@@ -210,7 +209,7 @@ def _position(position: Position) -> str:
     return f"{position.paper}{concedes}: {position.title}: {position.description}"
 
 
-def _why(changes: Sequence[str], before: Standing, after: Standing, moved: Sequence[str]) -> str:
+def _why(changes: Sequence[str], before: Verdict, after: Verdict, moved: Sequence[str]) -> str:
     """Return one line: what became of the answer, what was changed, and how far that reached."""
     if before == after:
         came = "the verdict stays as it was"
@@ -220,7 +219,7 @@ def _why(changes: Sequence[str], before: Standing, after: Standing, moved: Seque
     return f"{came[:1].upper()}{came[1:]}: {'; '.join([*changes, reached])}"
 
 
-def _answer(before: Standing, after: Standing) -> str:
+def _answer(before: Verdict, after: Verdict) -> str:
     if before.label != after.label and (before.label or after.label):
         return f"the label goes from {before.label or 'none'} to {after.label or 'none'}"
     if after.answer is None or before.answer is None:
@@ -229,7 +228,7 @@ def _answer(before: Standing, after: Standing) -> str:
     return "the answer stays" if before.answer == after.answer else "the answer is another text"
 
 
-def _certainty(before: Standing, after: Standing) -> list[str]:
+def _certainty(before: Verdict, after: Verdict) -> list[str]:
     if before.confidence == after.confidence:
         return []
     was, now = apart(before.confidence, after.confidence, NOT_DETERMINED)

@@ -27,10 +27,10 @@ from dialectree.contests import start as contesting
 from dialectree.errors import Halted, InputError, RunNotFound
 from dialectree.flow import Graph
 from dialectree.flow.human_input import Ask, Payload, interrupted, payload_of
+from dialectree.flow.state import VerdictFields
 from dialectree.protocols.protocol import Method, ProtocolInput, installed, protocol
 from dialectree.protocols.settings import ProtocolSettings, settings
 from dialectree.protocols.sources import runs_home
-from dialectree.protocols.state import Verdict
 from dialectree.records import RunRecord, path_key
 from dialectree.records.folder import RunFolder
 from dialectree.report.markdown_page import macros
@@ -70,7 +70,7 @@ def chat_graph(name: str) -> Graph:
     chosen = declared.methods()[name]
     sent = _sent(declared.input)
     messages = {"messages": Annotated[list[AnyMessage], add_messages]}
-    answer: dict[str, Any] = {"verdict": Verdict, "run_id": str}
+    answer: dict[str, Any] = {"verdict": VerdictFields, "run_id": str}
     own: dict[str, Any] = {"record": dict[str, Any], "given": dict[str, Any] | None, "todo": Todo}
     own["said"] = str
     title = f"{name}_chat"

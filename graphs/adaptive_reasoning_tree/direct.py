@@ -9,11 +9,11 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from dialectree.flow import Flow, Graph, Step
+from dialectree.flow.state import Answering, Question
 from dialectree.flow.steps import opening as usual_opening
 from dialectree.graphs.adaptive_reasoning_tree.graph import require_claim
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
 from dialectree.nodes.adaptive_reasoning_tree.verifier import ReasonedReply, VerifierReply, verifier
-from dialectree.protocols.state import Answering, Question
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:

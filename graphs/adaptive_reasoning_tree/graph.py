@@ -15,6 +15,7 @@ from langgraph.types import Send
 
 from dialectree.errors import InputError
 from dialectree.flow import Flow, Graph, Step
+from dialectree.flow.state import Question
 from dialectree.flow.steps import require_question
 from dialectree.graphs.adaptive_reasoning_tree import argument_growth
 from dialectree.nodes.adaptive_reasoning_tree.scorer import claim_scorer, unasked
@@ -28,7 +29,6 @@ from dialectree.nodes.adaptive_reasoning_tree.state import (
 from dialectree.nodes.adaptive_reasoning_tree.weighing import aggregation, strengths
 from dialectree.nodes.tree_structured_debate.sides import is_asked
 from dialectree.protocols.settings import settings
-from dialectree.protocols.state import Question
 from dialectree.trace.events import tell
 
 

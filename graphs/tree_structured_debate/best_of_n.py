@@ -10,10 +10,10 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from dialectree.flow import Flow
+from dialectree.flow.state import Question
 from dialectree.nodes.tree_structured_debate.answerer import sampler
 from dialectree.nodes.tree_structured_debate.picker import picker, sole_sample
 from dialectree.nodes.tree_structured_debate.state import SAMPLES, BestOfN, Settings
-from dialectree.protocols.state import Question
 
 
 def samples(state: BestOfN, settings: Settings) -> list[dict[str, object]]:

@@ -13,6 +13,7 @@ from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from dialectree.flow import Flow
+from dialectree.flow.state import Question
 from dialectree.flow.steps import require_question
 from dialectree.graphs.tree_structured_debate import second_pass, subtree
 from dialectree.nodes.tree_structured_debate.answer_writer import (
@@ -23,7 +24,6 @@ from dialectree.nodes.tree_structured_debate.answer_writer import (
 from dialectree.nodes.tree_structured_debate.second_pass import weakest_leaves
 from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
 from dialectree.protocols.settings import settings
-from dialectree.protocols.state import Question
 
 
 async def opening(state: Question, runtime: Runtime[Settings]) -> dict[str, object]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from langgraph.graph import END, START
 
 from dialectree.flow import Flow
+from dialectree.flow.state import Answering, Question
 from dialectree.nodes.tree_structured_debate.answerer import answerer
 from dialectree.nodes.tree_structured_debate.state import Settings
-from dialectree.protocols.state import Answering, Question
 
 flow = Flow(Answering, settings=Settings, input=Question)
 flow.role("answerer", answerer, required=True)

@@ -10,11 +10,11 @@ from typing import Literal
 from langgraph.graph import END, START
 
 from dialectree.flow import Flow
+from dialectree.flow.state import Question
 from dialectree.nodes.tree_structured_debate.answerer import synthesiser
 from dialectree.nodes.tree_structured_debate.critic import critic
 from dialectree.nodes.tree_structured_debate.explorer import ROUNDS, explorer
 from dialectree.nodes.tree_structured_debate.state import Settings, TwoRound
-from dialectree.protocols.state import Question
 
 
 def after_explorer(state: TwoRound) -> Literal["critic", "synthesiser", "unresolved"]:

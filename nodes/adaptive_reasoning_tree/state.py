@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
+from dialectree.flow.state import Debate, Ruling
 from dialectree.nodes.adaptive_reasoning_tree.arguments import Argument, Grown, Pair, Stance
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings, Unit, option
-from dialectree.protocols.state import Debate, Ruling
 
 
 class Input(ProtocolInput):

@@ -9,10 +9,10 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.answers import normal
 from dialectree.flow import Step
+from dialectree.flow.state import Question, Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.nodes.adaptive_reasoning_tree.state import Settings
-from dialectree.protocols.state import Question, Ruling
 from dialectree.records import Place
 
 _YesNo = Annotated[

@@ -12,6 +12,7 @@ from statistics import fmean
 from langgraph.runtime import Runtime
 
 from dialectree.flow import Step
+from dialectree.flow.state import VerdictFields
 from dialectree.maths import argument_tree
 from dialectree.maths.argument_tree import Blended, Weight
 from dialectree.maths.bradley_terry import Comparison
@@ -20,7 +21,6 @@ from dialectree.nodes.adaptive_reasoning_tree.arguments import NEUTRAL, Argument
 from dialectree.nodes.adaptive_reasoning_tree.scorer import set_by_person
 from dialectree.nodes.adaptive_reasoning_tree.state import AdaptiveReasoningTree, Settings, Weighing
 from dialectree.protocols.settings import settings
-from dialectree.protocols.state import Verdict
 from dialectree.text import figure
 from dialectree.trace.events import tell
 
@@ -151,7 +151,7 @@ def _disagreements(comparisons: Sequence[Compared]) -> dict[str, str]:
 
 def _verdict(
     claims: Sequence[str], arguments: Sequence[Argument], weights: Mapping[str, Weight]
-) -> Verdict:
+) -> VerdictFields:
     """Return P(claim), its label, and the arguments that weighed most on either side."""
     known = [s for claim in claims if (s := weights[claim].strength) is not None]
     probability = _balanced(fmean(known)) if known else None

@@ -10,12 +10,12 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from dialectree.answers import LONGEST, letter, match_candidate, normal, offered, tokens
 from dialectree.flow import Step
+from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.nodes.role_switching_debate.candidates import texts
 from dialectree.nodes.role_switching_debate.state import RoleSwitchingDebate, Sample, Settings
 from dialectree.protocols.settings import settings
-from dialectree.protocols.state import Ruling
 from dialectree.records import Place
 from dialectree.system import chance
 

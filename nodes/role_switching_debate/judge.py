@@ -16,6 +16,7 @@ from dialectree.answers import LONGEST, letter, offered, tokens
 from dialectree.answers import ruling as ruled_candidate
 from dialectree.flow import Step
 from dialectree.flow.human_input import ask_person
+from dialectree.flow.state import Ruling
 from dialectree.flow.steps import PERSON, settle
 from dialectree.models.door import ask
 from dialectree.nodes.role_switching_debate.candidates import read_from, texts
@@ -32,7 +33,6 @@ from dialectree.nodes.role_switching_debate.state import (
     other,
 )
 from dialectree.protocols.settings import settings
-from dialectree.protocols.state import Ruling
 from dialectree.records import Place
 from dialectree.text import figure
 from dialectree.trace.events import tell

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
-from dialectree.protocols import state as shared
+from dialectree.flow import state as shared
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.settings import ProtocolSettings, option
 
@@ -122,7 +122,7 @@ class Pair(TypedDict):
 class Debated(TypedDict):
     """What a debate comes to."""
 
-    outcome: shared.Verdict
+    outcome: shared.VerdictFields
     """Its label is that of the winner, an open answer's included, or ``uncertain``."""
 
 

@@ -11,10 +11,10 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
 from dialectree.flow import Step
+from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.nodes.tree_of_debate.state import Comparison, Letter, Settings
-from dialectree.protocols.state import Ruling
 from dialectree.records import Place
 
 _Paragraph = Annotated[str, Field(min_length=1, max_length=8000)]

@@ -13,12 +13,12 @@ from typing import Annotated, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from dialectree.flow.state import Ruling
 from dialectree.flow.steps import ruling
 from dialectree.models.door import ask
 from dialectree.nodes.quotations import own_words, unfounded
 from dialectree.nodes.tree_of_debate.evidence import at_hand, known_text, quotable
 from dialectree.nodes.tree_of_debate.state import LETTERS, DebatedTopic, Settings, TreeOfDebate
-from dialectree.protocols.state import Ruling
 from dialectree.records import Place
 from dialectree.records.topics import Sentence
 from dialectree.trace.events import tell

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from dialectree.flow.state import Debate
+from dialectree.flow.state import Question as Asked
 from dialectree.protocols.protocol import ProtocolInput
 from dialectree.protocols.settings import RetrievalSettings, option
-from dialectree.protocols.state import Debate
-from dialectree.protocols.state import Question as Asked
 
 Letter = Literal["a", "b"]
 """One of two papers, and the persona that speaks for it."""

@@ -7,11 +7,11 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from dialectree.flow.state import Ruling, VerdictFields
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.findings import Finding, parent
 from dialectree.nodes.tree_structured_debate.sides import is_polar, leading, says_otherwise
 from dialectree.nodes.tree_structured_debate.state import Settings, TreeStructuredDebate
-from dialectree.protocols.state import Ruling, Verdict
 from dialectree.records import Place
 from dialectree.trace.events import tell
 
@@ -88,7 +88,7 @@ async def unresolved(state: TreeStructuredDebate) -> Ruling:
     return {"verdict": {**ruled, "confidence": None, "notes": [*ruled["notes"], note]}}
 
 
-def verdict(finding: Finding, answer: str | None, rationale: str | None) -> Verdict:
+def verdict(finding: Finding, answer: str | None, rationale: str | None) -> VerdictFields:
     """Return the verdict, with a note on each gap that the question leaves open."""
     return {
         "answer": answer,

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field
 
+from dialectree.flow import state as shared
+from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.state import BestOfN, Sample, Settings, TwoRound
-from dialectree.protocols import state as shared
-from dialectree.protocols.state import Ruling
 from dialectree.records import Place
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, BeforeValidator, Field
 
+from dialectree.flow.state import Ruling
 from dialectree.flow.steps import settle
 from dialectree.models.door import ask
 from dialectree.nodes.tree_structured_debate.state import BestOfN, Settings
-from dialectree.protocols.state import Ruling
 from dialectree.records import Place
 
 

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from typing_extensions import TypedDict
 
 from dialectree.errors import InputError, SettingsError
+from dialectree.flow import state as shared
 from dialectree.nodes.tree_structured_debate.findings import (
     Debated,
     Finding,
@@ -17,7 +18,6 @@ from dialectree.nodes.tree_structured_debate.findings import (
     merge_findings,
     standing,
 )
-from dialectree.protocols import state as shared
 from dialectree.protocols.protocol import Method, ProtocolInput, protocol
 from dialectree.protocols.settings import ProtocolSettings, Unit, option, within
 

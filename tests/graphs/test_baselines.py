@@ -20,7 +20,7 @@ from dialectree.nodes.tree_structured_debate.critic import CriticReply
 from dialectree.nodes.tree_structured_debate.explorer import ExplorerReply
 from dialectree.nodes.tree_structured_debate.picker import PickerReply
 from dialectree.protocols.protocol import methods
-from dialectree.records import NodeVerdict, Verdict
+from dialectree.records import Verdict
 from tests.graphs.debating import QUESTION, Debated, debate
 from tests.graphs.role_switching_debate import switching
 from tests.scripted import Asked, Said, ScriptedModel, no_reply
@@ -40,7 +40,7 @@ def decide(
     return switching.decide(model, options, **given)
 
 
-def ruled(done: Debated) -> NodeVerdict:
+def ruled(done: Debated) -> Verdict:
     """The verdict at the root."""
     verdict = done.node().verdict
     assert verdict is not None

@@ -119,7 +119,7 @@ def _duel(arguments: int) -> list[Event]:
 
 def test_folding_looks_at_a_turn_and_a_comparison_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = Counter[str]()
-    for kind, method in ((Turn, "place"), (Comparison, "pair")):
+    for kind, method in ((Turn, "spot"), (Comparison, "pair")):
         whole = getattr(kind, method)
         monkeypatch.setattr(
             kind, method, lambda self, whole=whole: looked.update([whole.__name__]) or whole(self)
@@ -127,4 +127,4 @@ def test_folding_looks_at_a_turn_and_a_comparison_once(monkeypatch: pytest.Monke
     events = _duel(12)
     tree, _ = fold([*events, *events])
     assert len(tree.nodes["0"].transcript) == len(tree.nodes["0"].comparisons) == 12 * 12
-    assert looked == {"place": 2 * 12 * 12, "pair": 2 * 12 * 12}
+    assert looked == {"spot": 2 * 12 * 12, "pair": 2 * 12 * 12}

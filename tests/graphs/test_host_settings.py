@@ -11,11 +11,11 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 
 from dialectree.errors import BudgetReached, SettingsError
+from dialectree.flow.state import Debate
 from dialectree.graphs.tree_structured_debate import single_shot
 from dialectree.nodes.tree_structured_debate.answerer import AnswererReply
 from dialectree.nodes.tree_structured_debate.state import Settings
 from dialectree.protocols.settings import build, settings
-from dialectree.protocols.state import Debate
 from tests.scripted import ScriptedModel
 
 QUESTION: Any = {"question": "Is it so?"}

@@ -6,7 +6,6 @@ from dialectree.records import (
     Call,
     Failure,
     Node,
-    NodeVerdict,
     Override,
     RunRecord,
     Tree,
@@ -76,7 +75,7 @@ def record() -> RunRecord:
         text=QUESTION,
         depth=0,
         status="answered",
-        verdict=NodeVerdict(
+        verdict=Verdict(
             answer="None.",
             rationale="whole",
             confidence=0.36,
@@ -84,7 +83,7 @@ def record() -> RunRecord:
             winner="B (full)",
             take=2,
         ),
-        earlier=[NodeVerdict(answer="Perhaps.", rationale="first", confidence=0.18)],
+        earlier=[Verdict(answer="Perhaps.", rationale="first", confidence=0.18)],
         transcript=[*_expansion(), *_synthesis("first"), *_synthesis("second", 2)],
         provenance=["0.0", "0.1"],
         notes=["0.1 asks the same as 0"],
@@ -97,8 +96,8 @@ def record() -> RunRecord:
         depth=1,
         status="answered",
         stopped="max_depth",
-        verdict=NodeVerdict(answer="No.", rationale="because", confidence=0.4, winner="A", take=2),
-        earlier=[NodeVerdict(answer="Yes.", rationale="hm", confidence=0.2, winner="B")],
+        verdict=Verdict(answer="No.", rationale="because", confidence=0.4, winner="A", take=2),
+        earlier=[Verdict(answer="Yes.", rationale="hm", confidence=0.2, winner="B")],
         transcript=[*debate("early"), *debate("late", 2)],
         provenance=["0.0"],
     )
@@ -106,7 +105,7 @@ def record() -> RunRecord:
         update={
             "id": "0.1",
             "text": SECOND,
-            "verdict": NodeVerdict(answer="Half.", rationale="so", confidence=0.7, winner="A"),
+            "verdict": Verdict(answer="Half.", rationale="so", confidence=0.7, winner="A"),
             "earlier": [],
             "transcript": debate("only"),
             "provenance": ["0.1"],

@@ -13,7 +13,6 @@ from dialectree.records import (
     Event,
     EventKind,
     Failure,
-    NodeVerdict,
     RunRecord,
     Usage,
     Verdict,
@@ -278,7 +277,7 @@ def leaf_of_a_tree() -> RunRecord:
     )
     root = inner.nodes["0.1"]
     root.parent, root.text = "0", sample.SECOND
-    root.verdict = NodeVerdict(answer="Half.", rationale="so", confidence=0.59)
+    root.verdict = Verdict(answer="Half.", rationale="so", confidence=0.59)
     tree.tree.nodes |= inner.nodes
     return tree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from dialectree.records import Node, NodeVerdict, RunRecord, Tree, Turn, Usage, Verdict
+from dialectree.records import Node, RunRecord, Tree, Turn, Usage, Verdict
 from tests.report import sample
 
 QUESTION = "What does a car engine usually convert into motion and heat by combustion?"
@@ -114,7 +114,7 @@ def debate(id: str, text: str, a: str, b: str, rulings: list[Turn], winner: str 
     held = {"a": a, "b": b}
     ruled = None
     if winner is not None:
-        ruled = NodeVerdict(
+        ruled = Verdict(
             answer=held[winner],
             rationale="It is sounder.",
             confidence=0.8,
@@ -241,7 +241,7 @@ def knockout() -> RunRecord:
         depth=0,
         status="answered",
         children=["0.0", "0.1"],
-        verdict=NodeVerdict(answer=OPTIONS[2], rationale="Sound.", confidence=0.8, winner="C"),
+        verdict=Verdict(answer=OPTIONS[2], rationale="Sound.", confidence=0.8, winner="C"),
         provenance=["0.0", "0.1"],
     )
     verdict = Verdict(answer=OPTIONS[2], label="C", confidence=0.8, confidence_source="judge")
@@ -267,7 +267,7 @@ def gated() -> RunRecord:
         text=QUESTION,
         depth=0,
         status="answered",
-        verdict=NodeVerdict(answer=OPTIONS[2], rationale="Reason 1."),
+        verdict=Verdict(answer=OPTIONS[2], rationale="Reason 1."),
         transcript=samples,
         notes=[note],
         provenance=["0"],
@@ -308,5 +308,5 @@ def leaf_of_a_tree() -> RunRecord:
     tree.settings |= {"leaf_protocol": "rsd", "leaf": {}}
     leaf = tree.tree.nodes["0.1"]
     leaf.transcript = proposed([*phases("Half.", "All."), ruling("A", "Half.")])
-    leaf.verdict = NodeVerdict(answer="Half.", rationale="so", confidence=0.7, winner="A")
+    leaf.verdict = Verdict(answer="Half.", rationale="so", confidence=0.7, winner="A")
     return tree

@@ -12,7 +12,6 @@ from dialectree.records import (
     EventKind,
     Failure,
     Node,
-    NodeVerdict,
     Position,
     RunRecord,
     Segment,
@@ -469,5 +468,5 @@ def ruled_by_a_person() -> RunRecord:
     """The verdict is another than the one that the sentences make."""
     made = record()
     made.verdict = Verdict(answer="A person says: they are much alike.")
-    made.tree.nodes["0"].verdict = NodeVerdict(answer="They are much alike.", rationale="")
+    made.tree.nodes["0"].verdict = Verdict(answer="They are much alike.", rationale="")
     return made

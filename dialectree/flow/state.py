@@ -6,9 +6,12 @@ own fields, in ``nodes/<protocol>/state.py``.
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
+from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
+
+from dialectree.records import Verdict
 
 
 class Question(TypedDict):
@@ -18,26 +21,16 @@ class Question(TypedDict):
     """In the user's own words."""
 
 
-class Verdict(TypedDict):
-    """What a protocol rules in the end."""
-
-    answer: str | None
-    """None when the debate could not be resolved."""
-    label: str | None
-    """The answer out of a closed set: an option's letter, or ``True`` or ``False``."""
-    rationale: str | None
-    confidence: float | None
-    """0 to 1; None when no judge gave one."""
-    confidence_source: str | None
-    """Whose figure the confidence is, or ``person`` where a person ruled without one; else None."""
-    notes: list[str]
-    """What a reader should know beside it, such as what the question leaves open."""
+VerdictFields = Annotated[
+    dict[str, Any], WithJsonSchema(Verdict.model_json_schema(mode="serialization"))
+]
+"""A :class:`dialectree.records.Verdict` as plain data, its ``model_dump()``."""
 
 
 class Ruling(TypedDict):
     """What a protocol returns."""
 
-    verdict: Verdict
+    verdict: VerdictFields
     run_id: NotRequired[str]
     """The id of the run, by which its record is shown and contested."""
 
